@@ -1,0 +1,102 @@
+"""What the outside is told when something cannot be done: one shape, `{"error": {"code", "message", "hints"}}` (S4.7)."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+
+class Code(StrEnum):
+    """Every code a client may meet; the web app has a text for each in three languages."""
+
+    NOT_FOUND = "not_found"
+    FORBIDDEN = "forbidden"
+    NOT_SIGNED_IN = "not_signed_in"
+    INVALID = "invalid"
+    TOO_LARGE = "too_large"
+    UNSUPPORTED = "unsupported"
+    LIMIT_REACHED = "limit_reached"
+    UNAVAILABLE = "unavailable"
+    INTERNAL = "internal"
+    # messages and chats
+    ID_TAKEN = "id_taken"
+    LINK_DEAD = "link_dead"
+    ALREADY_MEMBER = "already_member"
+    LAST_EDITOR = "last_editor"
+    HANDLE_TAKEN = "handle_taken"
+    # drafts
+    DRAFT_HELD = "draft_held"
+    HOLDING_ANOTHER = "holding_another"
+    STALE_REVISION = "stale_revision"
+    STALE_BASE = "stale_base"
+    NO_DRAFT = "no_draft"
+    # models and runs
+    HOST_REFUSED = "host_refused"
+    MODEL_UNUSABLE = "model_unusable"
+    RUN_OVER = "run_over"
+    STILL_PUBLIC = "still_public"
+
+
+class AppError(Exception):
+    """Something the caller can understand and act on.
+
+    `message` is one English sentence that says what happened; `hints` say what to do, or carry the facts
+    (ids, names, revisions) that the client needs to offer a way on.
+    """
+
+    status = 400
+    default_code = Code.INVALID
+
+    def __init__(
+        self, message: str, *, code: Code | None = None, hints: Sequence[str] = (), data: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+        self.hints = list(hints)
+        self.data = data or {}
+
+    def body(self) -> dict[str, Any]:
+        """The answer as it goes out. `data` carries machine-readable facts beside the hints."""
+        error: dict[str, Any] = {"code": self.code.value, "message": self.message, "hints": self.hints}
+        if self.data:
+            error["data"] = self.data
+        return {"error": error}
+
+
+class NotFound(AppError):
+    """It does not exist, or the caller may not even know that it does: the two look the same (D1)."""
+
+    status = 404
+    default_code = Code.NOT_FOUND
+
+
+class Forbidden(AppError):
+    """The caller may see it, but not do this with it."""
+
+    status = 403
+    default_code = Code.FORBIDDEN
+
+
+class Invalid(AppError):
+    """The input has the wrong shape or content."""
+
+
+class Conflict(AppError):
+    """Somebody or something was there first: the caller's view is out of date."""
+
+    status = 409
+    default_code = Code.STALE_REVISION
+
+
+class LimitReached(AppError):
+    """A limit of size, rate, number or money stands in the way."""
+
+    status = 429
+    default_code = Code.LIMIT_REACHED
+
+
+class TooLarge(AppError):
+    """The input is larger than what is taken (A8)."""
+
+    status = 413
+    default_code = Code.TOO_LARGE
