@@ -1,0 +1,223 @@
+"""All settings. What may differ between installations comes from the environment; the rest is decided here."""
+
+from pathlib import Path
+from typing import Any
+
+import environ
+
+ROOT = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+HOME = Path(env.str("ATELIER_HOME", default=str(ROOT / "var")))
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="only-for-tests-and-tools-that-serve-nobody")
+# Newest first; an older one still opens what it sealed. A Fernet key is 32 bytes in URL-safe base64.
+SECRET_KEYS = env.list("SECRET_KEYS", default=["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="])
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+# Where the web app is reached from outside, e.g. https://atelier.example.org: links, cookies and origins follow it.
+PUBLIC_URL = env.str("PUBLIC_URL", default="")
+EMBEDDED = env.bool("ATELIER_EMBEDDED", default=False)
+# `host:port` pairs on private networks that a tenant's `api_base` may name (guarantees D12, D13).
+ALLOW_PRIVATE_HOSTS = frozenset(env.list("ATELIER_ALLOW_PRIVATE_HOSTS", default=[]))
+# A model for workspaces that have none: the operator's own key. Empty: they get the demo model.
+SYSTEM_MODEL = {
+    "provider": env.str("ATELIER_MODEL_PROVIDER", default=""),
+    "api_base": env.str("ATELIER_MODEL_API_BASE", default=""),
+    "key": env.str("ATELIER_MODEL_KEY", default=""),
+    "model": env.str("ATELIER_MODEL", default=""),
+}
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "allauth.headless",
+    "guardian",
+    "rest_framework",
+    "drf_spectacular",
+    "channels",
+    "config",
+    "common",
+    "events",
+    "workspaces",
+    "actors",
+    "tools",
+    "chats",
+    "agents",
+    "realtime",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- servers --------------------------------------------------------------------------------------------------
+
+DATABASE_POOL = env.int("DATABASE_POOL", default=8)
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.db_url("DATABASE_URL", default="postgres://atelier@localhost/atelier")
+    | {
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": False,
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 5}},
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.str("REDIS_URL", default="redis://localhost:6379/0")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        # redis-py 8 would cut idle sockets every 5 s by its default (dependencies: traps).
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 4000, "socket_timeout": None}], "prefix": "live"},
+    }
+}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "work"
+CELERY_TASK_ROUTES = {"agents.tasks.run_agent": {"queue": "runs"}}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_keepalive": True, "health_check_interval": 10}
+# How many runs one worker process carries at once; the rest waits in PostgreSQL (architecture §6).
+RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
+# Seconds. Tests shorten them; the relation lease > 2 × heartbeat must stay.
+RUN_LEASE = env.float("RUN_LEASE", default=10.0)
+RUN_HEARTBEAT = env.float("RUN_HEARTBEAT", default=3.0)
+SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
+LLM_FIRST_TOKEN_TIMEOUT = env.float("LLM_FIRST_TOKEN_TIMEOUT", default=60.0)
+LLM_IDLE_TIMEOUT = env.float("LLM_IDLE_TIMEOUT", default=30.0)
+LLM_TOTAL_TIMEOUT = env.float("LLM_TOTAL_TIMEOUT", default=600.0)
+
+# --- accounts -------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "actors.Actor"
+AUTHENTICATION_BACKENDS = ["actors.auth.PeopleBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+ACCOUNT_ADAPTER = "actors.allauth.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_SIGNUP_FORM_CLASS = "actors.allauth.SignupForm"
+ACCOUNT_EMAIL_VERIFICATION = env.str("ACCOUNT_EMAIL_VERIFICATION", default="none")
+ACCOUNT_USER_MODEL_USERNAME_FIELD = "username"
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "signup": "30/m/ip"}
+HEADLESS_ONLY = True
+HEADLESS_CLIENTS = ["browser", "app"]
+HEADLESS_FRONTEND_URLS = {
+    "account_confirm_email": "/confirm-email/{key}",
+    "account_reset_password": "/reset-password",
+    "account_reset_password_from_key": "/reset-password/{key}",
+    "account_signup": "/sign-up",
+}
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+ANONYMOUS_USER_NAME = None  # guardian: nobody who is not signed in has rights
+GUARDIAN_MONKEY_PATCH_USER = False
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
+CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_COOKIES = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = SECURE_COOKIES
+CSRF_COOKIE_SECURE = SECURE_COOKIES
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "EXCLUDE_URL_PREFIXES": ["/admin/"],
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        # Components place themselves with style attributes; no style sheet may be injected.
+        "style-src-attr": ["'unsafe-inline'"],
+        "img-src": ["'self'", "blob:", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "manifest-src": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+    },
+}
+
+# --- API ------------------------------------------------------------------------------------------------------
+
+MAX_BODY = 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["actors.auth.BrowserSession", "actors.auth.AppSession"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "common.rest.answer_error",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Atelier",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# --- the rest -------------------------------------------------------------------------------------------------
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文"), ("zh-hans", "简体中文")]
+STATIC_URL = "/static/"
+STATIC_ROOT = ROOT / "static"
+STATICFILES_DIRS = [path for path in [ROOT / "frontend" / "dist"] if path.exists()]
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"secrets": {"()": "common.logs.ScrubSecrets"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"httpx": {"level": "WARNING"}, "LiteLLM": {"level": "WARNING"}},
+}
