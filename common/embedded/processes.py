@@ -1,0 +1,137 @@
+"""Child processes that end with their parent, however it ends, and that never run as root when they are servers."""
+
+import ctypes
+import os
+import pwd
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+PR_SET_PDEATHSIG = 1
+# Loaded before any fork: nothing may be imported between fork and exec.
+_prctl: Callable[[int, int], int] | None = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+Output = int | IO[Any] | None
+
+
+class CannotStart(Exception):
+    """Something the installation needs cannot be had; the message is for the person who started it."""
+
+
+def die_with_parent(by: signal.Signals) -> None:
+    """Ask the kernel to send us `by` when our parent ends, even by `kill -9`. Does nothing outside Linux."""
+    if _prctl is not None:
+        _prctl(PR_SET_PDEATHSIG, by)
+
+
+def spawn(
+    command: Sequence[str | Path],
+    *,
+    dies_by: signal.Signals,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    as_nobody: bool = False,
+    stdin: Output = subprocess.DEVNULL,
+    output: Output = None,
+) -> subprocess.Popen[bytes]:
+    """Start a child that gets the signal `dies_by` when this process is gone.
+
+    Call it from the main thread only: the kernel watches the thread that forked. The child has a session of its own,
+    so that Ctrl-C in the terminal reaches the parent alone, which ends its children in the right order.
+    """
+    parent = os.getpid()
+
+    def arrange() -> None:
+        # After the change of user, which would clear the death signal.
+        die_with_parent(dies_by)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return subprocess.Popen(
+        [str(part) for part in command],
+        env=dict(env) if env is not None else None,
+        cwd=cwd,
+        stdin=stdin,
+        stdout=output,
+        stderr=subprocess.STDOUT if output is not None else None,
+        start_new_session=True,
+        preexec_fn=arrange,
+        **(_nobody() if as_nobody else {}),
+    )
+
+
+def _nobody() -> dict[str, Any]:
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def is_root() -> bool:
+    """Whether servers must be run as `nobody`: PostgreSQL refuses to be run by root."""
+    return os.geteuid() == 0
+
+
+def give_to_nobody(path: Path) -> None:
+    """Make `nobody` the owner of one folder or file."""
+    nobody = pwd.getpwnam("nobody")
+    os.chown(path, nobody.pw_uid, nobody.pw_gid)
+
+
+def nobody_can_reach(path: Path) -> bool:
+    """Whether another user than the owner may walk down to `path`."""
+    folders = [path, *path.parents] if path.is_dir() else path.parents
+    return all(folder.stat().st_mode & 0o001 for folder in folders)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process still does something. A zombie does not: in a container nobody may ever reap it."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    return "\nState:\tZ" not in status and "\nState:\tX" not in status
+
+
+def working_in(folder: Path) -> list[int]:
+    """The live processes whose working directory is `folder`: those of a PostgreSQL are in its data folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "cwd").readlink() == folder and is_alive(int(entry.name)):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until(ready: Callable[[], bool], child: subprocess.Popen[bytes], *, seconds: float) -> bool:
+    """Whether `ready` came true before the child ended or the time was over."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and child.poll() is None:
+        if ready():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def end(child: subprocess.Popen[bytes], by: signal.Signals, *, seconds: float) -> None:
+    """Ask a child to end, wait, and kill it when it does not."""
+    if child.poll() is not None:
+        return
+    child.send_signal(by)
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()

@@ -1,0 +1,39 @@
+"""What holds for every test: only the loopback is open."""
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
+_connect = socket.socket.connect
+_resolve = socket.getaddrinfo
+
+
+class NetworkIsClosed(BaseException):
+    """A test tried to reach the outside. Not an `Exception`: code that retries on errors must not swallow it."""
+
+
+def _is_near(host: Any) -> bool:
+    return host is None or str(host if not isinstance(host, bytes) else host.decode()).startswith(LOOPBACK)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_the_loopback_is_open() -> Iterator[None]:
+    """No test reaches another machine, by name or by address (style §8)."""
+
+    def connect(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and not _is_near(address[0]):
+            raise NetworkIsClosed(f"a test wanted to connect to {address}")
+        return _connect(self, address)
+
+    def resolve(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _is_near(host):
+            raise NetworkIsClosed(f"a test wanted to resolve {host!r}")
+        return _resolve(host, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect)
+        patch.setattr(socket, "getaddrinfo", resolve)
+        yield
