@@ -1,0 +1,8 @@
+"""A stand-in for a model: an OpenAI-compatible server whose answers, faults and pace are scripted.
+
+`python -m tests.scripted_model --port N` runs it alone; `ScriptedModel` runs it in a thread of a test.
+"""
+
+from tests.scripted_model.server import Recorded, ScriptedModel
+
+__all__ = ["Recorded", "ScriptedModel"]

@@ -1,0 +1,113 @@
+"""What the scripted model is told to do: one `Script` a request, and how it answers when told nothing."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+Body = Mapping[str, Any]
+
+INLINE = re.compile(r"<<script\s*(\{.*\})\s*>>", re.DOTALL)
+"""A message may carry its own script: `<<script {"mode": "drip", "count": 50}>>`."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """One way to answer.
+
+    `mode`: `plain`, `drip`, `stall`, `nofirst`, `slowdrip`, `cut`, `cleancut`, `badjson`, `badtool`, `errframe`,
+    `status`, `echo`, `think`, `redirect`, `nodone`. `first` and `every` are seconds; `rate` (tokens a second) is
+    another way to say `every`; `after` is how many words come before a fault. `calls` are `{"name", "arguments", "id",
+    "index"}`; `bad` names a fixture of `modes.bad_calls`. `then` is the script after a tool's result.
+    `match` (a part of the last user message), `system` (a part of the system text) and `model` say which requests it is
+    for; `times` for how many of them, 0 meaning all.
+    """
+
+    mode: str = "plain"
+    text: str = ""
+    tokens: Sequence[str] = ()
+    count: int = 0
+    first: float = 0.0
+    every: float = 0.0
+    rate: float = 0.0
+    after: int = 3
+    thinking: str = ""
+    calls: Sequence[Mapping[str, Any]] = ()
+    bad: str = ""
+    status: int = 500
+    retry_after: str | None = None
+    error: str = "The scripted model fails as it was told."
+    echo_key: bool = False
+    finish: str | None = None
+    usage: bool = True
+    then: Mapping[str, Any] = field(default_factory=dict)
+    match: str = ""
+    system: str = ""
+    model: str = ""
+    times: int = 0
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "Script":
+        """A script from JSON; an unknown key is a mistake in the test, so it raises."""
+        known = {f.name for f in fields(cls)}
+        if unknown := set(data) - known:
+            raise ValueError(f"A script has no {sorted(unknown)}.")
+        return cls(**dict(data))
+
+    def fits(self, body: Body) -> bool:
+        """Is this the script for that request?"""
+        return (
+            self.match in last_user_text(body)
+            and self.system in system_text(body)
+            and self.model in ("", body.get("model"))
+        )
+
+    def words(self) -> list[str]:
+        """The tokens to send."""
+        if self.tokens:
+            return list(self.tokens)
+        if self.text:
+            return re.findall(r"\s*\S+|\s+$", self.text)
+        return [f"w{n} " for n in range(self.count or 5)]
+
+    def pause(self) -> float:
+        """Seconds between two tokens."""
+        return 1 / self.rate if self.rate else self.every
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content)
+
+
+def system_text(body: Body) -> str:
+    return "\n".join(text_of(m) for m in body.get("messages", []) if m["role"] in ("system", "developer"))
+
+
+def last_user_text(body: Body) -> str:
+    return next((text_of(m) for m in reversed(body.get("messages", [])) if m["role"] == "user"), "")
+
+
+def answering_a_tool(body: Body) -> bool:
+    messages = body.get("messages", [])
+    return bool(messages) and messages[-1]["role"] == "tool"
+
+
+def inline_script(body: Body) -> Script | None:
+    found = INLINE.search(last_user_text(body))
+    return Script.of(json.loads(found[1])) if found else None
+
+
+def default_script(body: Body) -> Script:
+    """Sensible without being told: `current_time` for the time in Tokyo, a tool's result repeated, else its prompt."""
+    tools = {tool["function"]["name"] for tool in body.get("tools", [])}
+    question = last_user_text(body)
+    if answering_a_tool(body):
+        return Script(text=f"The tool says: {text_of(body['messages'][-1])}", every=0.002)
+    if "current_time" in tools and re.search(r"time.*tokyo|東京|东京", question, re.IGNORECASE | re.DOTALL):
+        return Script(calls=[{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}])
+    marker = system_text(body).strip()[:80] or "no prompt"
+    return Script(text=f"Scripted answer. My prompt: {marker}. You said: {question[-200:]}", every=0.002)

@@ -1,0 +1,221 @@
+"""The server itself: takes scripts, answers by them, and remembers who asked what and when they left."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+from tests.scripted_model import modes
+from tests.scripted_model.script import Body, Script, answering_a_tool, default_script, inline_script
+
+
+@dataclass
+class Recorded:
+    """A request as it arrived. `left_at` is set when the caller went away before the end; both are `time.time()`."""
+
+    body: dict[str, Any]
+    headers: dict[str, str]
+    at: float
+    mode: str = ""
+    left_at: float | None = None
+    ended_at: float | None = None
+
+
+@dataclass
+class Desk:
+    """What the server knows: the scripts in force, and the requests so far."""
+
+    scripts: list[Script] = field(default_factory=list)
+    requests: list[Recorded] = field(default_factory=list)
+
+    def script_for(self, body: Body) -> Script:
+        script = inline_script(body) or self._listed(body) or default_script(body)
+        if script.then and answering_a_tool(body):
+            return Script.of(script.then)
+        return script
+
+    def _listed(self, body: Body) -> Script | None:
+        for place, script in enumerate(self.scripts):
+            if script.fits(body):
+                self._count_down(place, script)
+                return script
+        return None
+
+    def _count_down(self, place: int, script: Script) -> None:
+        if script.times == 1:
+            del self.scripts[place]
+        elif script.times > 1:
+            self.scripts[place] = replace(script, times=script.times - 1)
+
+
+DESK = web.AppKey("desk", Desk)
+
+
+async def chat_completions(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    body = await request.json()
+    script = complete(desk.script_for(body))
+    record = Recorded(body=body, headers=dict(request.headers), at=time.time(), mode=script.mode)
+    desk.requests.append(record)
+    try:
+        return await answer(request, body, script)
+    except (asyncio.CancelledError, ConnectionError):
+        record.left_at = time.time()
+        raise
+    finally:
+        record.ended_at = time.time()
+
+
+def complete(script: Script) -> Script:
+    """Fills in what the mode means where the script does not say."""
+    preset = modes.DEFAULTS.get(script.mode, {})
+    missing = {name: value for name, value in preset.items() if not getattr(script, name)}
+    if script.mode == "badtool":
+        missing["calls"] = modes.bad_calls(script.bad)
+    return replace(script, **missing)
+
+
+async def answer(request: web.Request, body: Body, script: Script) -> web.StreamResponse:
+    if script.first:
+        await asyncio.sleep(script.first)
+    if script.mode in ("status", "redirect"):
+        return modes.answer_status(script, request)
+    if not body.get("stream"):
+        return modes.answer_whole(script, body)
+    out = modes.Out(request, body)
+    await out.open()
+    await modes.MODES[script.mode](out, script, body)
+    return out.response
+
+
+async def models(request: web.Request) -> web.Response:
+    return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "tests"}]})
+
+
+async def set_scripts(request: web.Request) -> web.Response:
+    """POST: one script or a list, in force before those set earlier. DELETE: forget scripts and requests."""
+    desk = request.app[DESK]
+    if request.method == "DELETE":
+        desk.scripts.clear()
+        desk.requests.clear()
+        return web.json_response({})
+    data = await request.json()
+    desk.scripts[:0] = [Script.of(one) for one in (data if isinstance(data, list) else [data])]
+    return web.json_response({"scripts": len(desk.scripts)})
+
+
+async def get_requests(request: web.Request) -> web.Response:
+    return web.json_response({"requests": [asdict(record) for record in request.app[DESK].requests]})
+
+
+def application(desk: Desk | None = None) -> web.Application:
+    app = web.Application(client_max_size=64 * 1024 * 1024)
+    app[DESK] = desk or Desk()
+    app.router.add_post("/v1/chat/completions", chat_completions)
+    app.router.add_get("/v1/models", models)
+    app.router.add_post("/script", set_scripts)
+    app.router.add_delete("/script", set_scripts)
+    app.router.add_get("/requests", get_requests)
+    return app
+
+
+async def serve(host: str = "127.0.0.1", port: int = 0, desk: Desk | None = None) -> tuple[web.AppRunner, str]:
+    """Starts listening; returns the runner (`cleanup()` ends it) and the address, without `/v1`."""
+    runner = web.AppRunner(application(desk), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, host, port)
+    await site.start()
+    assert site._server is not None
+    bound = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]  # of asyncio.Server
+    return runner, f"http://{host}:{bound}"
+
+
+class ScriptedModel:
+    """The server in a thread of its own: `with ScriptedModel() as model: model.script(mode="drip")`."""
+
+    def __init__(self) -> None:
+        self.desk = Desk()
+        self.url = ""
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="scripted-model", daemon=True)
+
+    @property
+    def api_base(self) -> str:
+        """What a credential would name."""
+        return f"{self.url}/v1"
+
+    @property
+    def host(self) -> str:
+        """`host:port`, as an operator would allow it."""
+        return self.url.removeprefix("http://")
+
+    @property
+    def requests(self) -> list[Recorded]:
+        return self.desk.requests
+
+    def script(self, **script: Any) -> None:
+        """Puts a script in force, before earlier ones (see `Script`)."""
+        self.desk.scripts.insert(0, Script.of(script))
+
+    def reset(self) -> None:
+        """Forgets scripts and requests."""
+        self.desk.scripts.clear()
+        self.desk.requests.clear()
+
+    def wait_until_left(self, number: int = -1, seconds: float = 5.0) -> Recorded:
+        """The request, once its caller has gone away."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.requests and self.requests[number].left_at is not None:
+                return self.requests[number]
+            time.sleep(0.005)
+        raise AssertionError("The caller is still connected.")
+
+    def __enter__(self) -> "ScriptedModel":
+        self._thread.start()
+        if not self._ready.wait(10):
+            raise RuntimeError("The scripted model did not start.")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        runner, self.url = self._loop.run_until_complete(serve(desk=self.desk))
+        self._ready.set()
+        self._loop.run_forever()
+        self._loop.run_until_complete(runner.cleanup())
+        self._loop.close()
+
+
+class Remote:
+    """A scripted model in another process, by its address: the same verbs over HTTP."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def script(self, **script: Any) -> None:
+        await self._send("POST", "/script", script)
+
+    async def reset(self) -> None:
+        await self._send("DELETE", "/script")
+
+    async def requests(self) -> list[dict[str, Any]]:
+        answer = await self._send("GET", "/requests")
+        return list(answer["requests"])
+
+    async def _send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        async with aiohttp.ClientSession() as session:
+            data = json.dumps(body) if body is not None else None
+            async with session.request(method, self.url + path, data=data) as response:
+                answer: dict[str, Any] = await response.json()
+                return answer
