@@ -1,0 +1,172 @@
+"""Actor: one table for people and agents (ADR-001). It is the user model; only people can sign in."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models import F, Q
+
+from common.models import Identified, Revised
+
+
+class Kind(models.TextChoices):
+    HUMAN = "human"
+    AGENT = "agent"
+
+
+class AgentStatus(models.TextChoices):
+    """Whether an agent may work at all. Apart from `is_active`, which is about signing in."""
+
+    READY = "ready"
+    SUSPENDED = "suspended"
+    DELETED = "deleted"
+
+
+class Actors(BaseUserManager["Actor"]):
+    """Everybody: people and agents."""
+
+
+class People(BaseUserManager["Actor"]):
+    """People only: what has to do with signing in sees nobody else."""
+
+    def get_queryset(self) -> models.QuerySet["Actor"]:
+        return super().get_queryset().filter(kind=Kind.HUMAN)
+
+    def get_by_natural_key(self, username: str | None) -> "Actor":
+        return self.get(email__iexact=username)
+
+    def create_superuser(self, email: str, password: str, **fields: Any) -> "Actor":
+        """An operator, for `manage.py createsuperuser`."""
+        name = fields.pop("name", email.partition("@")[0])
+        handle = fields.pop("handle", None) or f"operator-{Actor.objects.filter(is_superuser=True).count() + 1}"
+        person = Actor(
+            kind=Kind.HUMAN, email=email.lower(), username=handle, handle=handle, name=name,
+            is_active=True, is_staff=True, is_superuser=True,
+        )  # fmt: skip
+        person.set_password(password)
+        person.save()
+        return person
+
+
+class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
+    """Somebody who can be in a chat: a person, who is in any number of workspaces, or an agent, which belongs to one
+    or is public (§4.2, §4.3.4). Name and description belong to the actor, not to its spec (S0.2).
+    """
+
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    name = models.CharField(max_length=80)
+    handle = models.SlugField(max_length=40)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    # people
+    username = models.CharField(max_length=40, null=True, blank=True, unique=True)
+    email = models.EmailField(null=True, blank=True, unique=True)
+    language = models.CharField(max_length=8, blank=True, default="")
+    is_active = models.BooleanField(default=False)
+    is_staff = models.BooleanField(default=False)
+
+    # agents
+    description = models.TextField(null=True, blank=True)
+    workspace = models.ForeignKey(
+        "workspaces.Workspace", null=True, blank=True, on_delete=models.PROTECT, related_name="agents"
+    )
+    current_spec = models.ForeignKey(
+        "agents.AgentSpec", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    status = models.CharField(max_length=12, choices=AgentStatus.choices, default=AgentStatus.READY)
+    is_public = models.BooleanField(default=False)
+    is_shipped = models.BooleanField(default=False)
+    published_at = models.DateTimeField(null=True, blank=True)
+    published_by_workspace = models.ForeignKey(
+        "workspaces.Workspace", null=True, blank=True, on_delete=models.PROTECT, related_name="published_agents"
+    )
+    published_from_agent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="published_copies"
+    )
+    taken_down_at = models.DateTimeField(null=True, blank=True)
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects = Actors()
+    people = People()
+
+    class Meta:
+        permissions = [
+            ("edit_draft_actor", "Can write a draft of this agent"),
+            ("save_agent_actor", "Can save versions of this agent"),
+            ("rename_agent_actor", "Can change this agent's name and description"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="actor_kind_known"),
+            models.CheckConstraint(
+                condition=~Q(kind=Kind.HUMAN)
+                | Q(
+                    workspace=None, current_spec=None, description=None, is_public=False, is_shipped=False,
+                    username__isnull=False, email__isnull=False, username=F("handle"),
+                    published_at=None, published_by_workspace=None, published_from_agent=None, taken_down_at=None,
+                ),
+                name="human_is_global_and_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind=Kind.AGENT)
+                | Q(username=None, email=None, is_active=False, is_staff=False, is_superuser=False),
+                name="agent_never_signs_in",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind=Kind.AGENT) | Q(workspace__isnull=False, is_public=False)
+                | Q(workspace=None, is_public=True),
+                name="agent_has_a_workspace_or_is_public",
+            ),
+            models.CheckConstraint(
+                condition=~Q(is_public=True) | Q(published_at__isnull=False), name="public_agent_has_its_date"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_public=True)
+                | Q(published_at=None, published_by_workspace=None, published_from_agent=None, is_shipped=False,
+                    taken_down_at=None),
+                name="only_public_agents_are_published",
+            ),
+            models.CheckConstraint(
+                condition=~Q(is_shipped=True) | Q(published_by_workspace=None, published_from_agent=None),
+                name="shipped_agents_have_no_publisher",
+            ),
+            models.CheckConstraint(
+                condition=~Q(is_public=True, is_shipped=False)
+                | Q(published_by_workspace__isnull=False, published_from_agent__isnull=False),
+                name="published_agents_have_a_publisher",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "handle"], condition=Q(workspace__isnull=False) & ~Q(status="deleted"),
+                name="agent_handle_unique_in_workspace",
+            ),
+            models.UniqueConstraint(
+                fields=["name"], condition=Q(is_public=True, taken_down_at=None), name="public_agent_name_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["handle"], condition=Q(is_public=True, taken_down_at=None), name="public_agent_handle_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["published_from_agent"], condition=Q(is_public=True, taken_down_at=None),
+                name="published_once_per_origin",
+            ),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.name} (@{self.handle})"
+
+    def get_full_name(self) -> str:
+        return self.name
+
+    def get_short_name(self) -> str:
+        return self.name
+
+    @property
+    def is_human(self) -> bool:
+        return self.kind == Kind.HUMAN
+
+    @property
+    def is_agent(self) -> bool:
+        return self.kind == Kind.AGENT

@@ -1,0 +1,46 @@
+"""How a person comes to be: allauth's form and adapter, with our fields."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest
+
+from common.handles import free_handle
+from actors.models import Actor, Kind
+
+
+class SignupForm(forms.Form):
+    """What we ask beyond e-mail and password."""
+
+    name = forms.CharField(max_length=80, strip=True)
+    language = forms.ChoiceField(choices=settings.LANGUAGES, required=False)
+
+    def signup(self, request: HttpRequest, user: Actor) -> None:
+        """Called by allauth after the person is stored; nothing is left to do here."""
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+    """Makes people, never agents."""
+
+    def new_user(self, request: HttpRequest) -> Actor:
+        return Actor(kind=Kind.HUMAN, is_active=True)
+
+    def save_user(self, request: HttpRequest, user: Actor, form: Any, commit: bool = True) -> Actor:
+        """Fill the person from the form. Handle and user name are one word for people (see the check constraint)."""
+        fields = form.cleaned_data
+        user.email = fields["email"].lower()
+        user.name = fields.get("name") or user.email.partition("@")[0]
+        user.language = fields.get("language") or ""
+        user.handle = user.username = free_handle(user.name, Actor.objects.filter(kind=Kind.HUMAN))
+        if fields.get("password1"):
+            user.set_password(fields["password1"])
+        else:
+            user.set_unusable_password()
+        if commit:
+            user.save()
+        return user
+
+    def populate_username(self, request: HttpRequest, user: Actor) -> None:
+        """The user name is the handle; `save_user` has set it."""

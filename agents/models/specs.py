@@ -1,0 +1,167 @@
+"""What an agent is: saved versions, applied texts, and the draft of one chat (ADR-005)."""
+
+from django.db import models
+from django.db.models import Q
+from guardian.models import UserObjectPermissionBase
+
+from agents.content import SpecContent
+from chats.models import Chat, InChat
+from common.models import Identified
+from events.rows import DraftRow, SpecRow, ToolConfigRow
+
+
+class Origin(models.TextChoices):
+    """How a spec came to be. `applied` rows have no number: they answer in one chat only."""
+
+    CREATED = "created"
+    DRAFT = "draft"
+    APPLIED = "applied"
+    RESTORED = "restored"
+    IMPORTED = "imported"
+    PUBLISHED = "published"
+
+
+class AgentSpec(Identified):
+    """The whole spec of an agent, immutable: a version (`number`), or a text applied in a chat (`number` null)."""
+
+    agent = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="specs")
+    number = models.PositiveIntegerField(null=True)
+    prompt = models.TextField(blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    parameters = models.JSONField(default=dict)
+    limits = models.JSONField(default=dict)
+    memory = models.CharField(max_length=8, default="chat")
+    message = models.CharField(max_length=400, blank=True, default="")
+    origin = models.CharField(max_length=12, choices=Origin.choices)
+    base_number = models.PositiveIntegerField(null=True)
+    author = models.ForeignKey("actors.Actor", on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent", "number"], condition=Q(number__isnull=False), name="versions_of_agent_numbered_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(origin="applied", number=None) | (~Q(origin="applied") & Q(number__isnull=False)),
+                name="only_applied_texts_have_no_number",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"v{self.number}" if self.number else f"applied text {self.id}"
+
+    def content(self) -> SpecContent:
+        """The spec as a value; reads its tools."""
+        return SpecContent.model_validate(
+            {
+                "prompt": self.prompt,
+                "model": self.model,
+                "parameters": self.parameters,
+                "limits": self.limits,
+                "memory": self.memory,
+                "tools": [config.use() for config in self.tool_configs.all()],
+            }
+        )
+
+    def row(self) -> SpecRow:
+        return SpecRow(
+            id=self.id, agent_id=self.agent_id, number=self.number, prompt=self.prompt, model=self.model,
+            parameters=self.parameters, limits=self.limits, memory=self.memory,
+            tools=[ToolConfigRow(**config.use()) for config in self.tool_configs.all()],
+            message=self.message, origin=self.origin, base_number=self.base_number,
+            author_id=self.author_id, created_at=self.created_at,
+        )  # fmt: skip
+
+
+class AgentToolConfig(Identified):
+    """How one spec uses one tool (S0.14). Hangs on the version, so that history and rollback are exact."""
+
+    spec = models.ForeignKey(AgentSpec, on_delete=models.CASCADE, related_name="tool_configs")
+    position = models.PositiveSmallIntegerField()
+    tool = models.CharField(max_length=64)
+    is_enabled = models.BooleanField(default=True)
+    custom_config = models.JSONField(default=dict)
+    usage_instructions = models.TextField(blank=True, default="")
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["spec", "tool"], name="each_tool_once_per_spec")]
+
+    def __str__(self) -> str:
+        return self.tool
+
+    def use(self) -> dict[str, object]:
+        """The fields of a `ToolUse`."""
+        return {
+            "tool": self.tool,
+            "is_enabled": self.is_enabled,
+            "custom_config": self.custom_config,
+            "usage_instructions": self.usage_instructions,
+        }
+
+
+class Draft(Identified, InChat):
+    """The draft of an agent in a chat: one live row per (chat, agent); save, suggest and discard end it (S0.7).
+
+    `written` is being typed and changes nothing; `applied` answers in this chat. Hold = `holder` + `held_until` +
+    `revision`, changed by compare-and-set only; `revision` is the fencing token (S0.8, C1–C3).
+    """
+
+    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="drafts")
+    agent = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="drafts")
+    written = models.JSONField()
+    applied = models.ForeignKey(AgentSpec, null=True, on_delete=models.PROTECT, related_name="+")
+    apply_count = models.PositiveIntegerField(default=0)
+    revision = models.PositiveIntegerField(default=1)
+    applied_revision = models.PositiveIntegerField(null=True)
+    base_version = models.PositiveIntegerField()
+    holder = models.ForeignKey("actors.Actor", null=True, on_delete=models.SET_NULL, related_name="held_drafts")
+    held_until = models.DateTimeField(null=True)
+    created_by = models.ForeignKey("actors.Actor", on_delete=models.PROTECT, related_name="+")
+    updated_by = models.ForeignKey("actors.Actor", on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    ended_at = models.DateTimeField(null=True)
+    ended_how = models.CharField(max_length=12, blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chat", "agent"], condition=Q(ended_at=None), name="one_live_draft_per_chat_and_agent"
+            ),
+            models.CheckConstraint(
+                condition=Q(holder=None, held_until=None) | Q(holder__isnull=False, held_until__isnull=False),
+                name="a_hold_has_holder_and_end",
+            ),
+        ]
+        indexes = [models.Index(fields=["holder"], condition=Q(ended_at=None), name="drafts_held_by")]
+
+    def __str__(self) -> str:
+        return f"draft of {self.agent_id} in {self.chat_id}"
+
+    @property
+    def status(self) -> str:
+        if self.ended_at:
+            return "ended"
+        return "applied" if self.applied_id and self.applied_revision == self.revision else "drafting"
+
+    def row(self) -> DraftRow:
+        applied = self.applied
+        return DraftRow(
+            id=self.id, chat_id=self.chat_id, version=self.version, agent_id=self.agent_id, status=self.status,
+            written=self.written, applied=applied.content().as_json() if applied else None,
+            applied_spec_id=self.applied_id, applied_by=applied.author_id if applied else None,
+            apply_count=self.apply_count, revision=self.revision, base_version=self.base_version,
+            holder_id=self.holder_id, held_until=self.held_until, created_by=self.created_by_id,
+            updated_by=self.updated_by_id, updated_at=self.updated_at, ended_how=self.ended_how or None,
+        )  # fmt: skip
+
+
+class AgentGrant(UserObjectPermissionBase):
+    """A verb that one person has on one agent beyond their role, e.g. one suggester may save it; given in the admin."""
+
+    content_object = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="grants")
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.permission_id} on {self.content_object_id}"
