@@ -1,0 +1,195 @@
+"""The guarded way out: which hosts we may talk to for somebody else, and sessions that hold to it (D12, D13).
+
+A URL that a tenant gave is read once (`check_url`); names are resolved by a resolver that hands out an answer only when
+*all* of its addresses are public; and each socket is looked at once more as it is made, since a literal address never
+meets the resolver. Redirects are the caller's to follow, with the same check: ask with `allow_redirects=False`.
+"""
+
+import asyncio
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from django.conf import settings
+from yarl import URL
+
+from common.addresses import NotAnAddress, is_public, literal_address
+from common.errors import Code, Invalid
+
+PORTS = (80, 443)
+_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
+_AUTHORITY_END = re.compile(r"[/?#]")
+_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
+
+LOCAL_MODEL_SERVERS = {"Ollama": 11434, "LM Studio": 1234, "vLLM": 8000, "llama.cpp": 8080}
+"""Where model servers usually listen on a person's own machine."""
+
+
+class HostRefused(Invalid):
+    """We do not talk to that host: it is private, not a host at all, or spelled so that two readers could differ."""
+
+    default_code = Code.HOST_REFUSED
+
+
+@dataclass(frozen=True)
+class Target:
+    """A checked URL. `trusted`: the operator named its host and port, so its addresses are not judged."""
+
+    url: URL
+    trusted: bool
+
+
+def operator_hosts() -> frozenset[str]:
+    """The `host:port` pairs the operator allows by name; in embedded mode this machine's model servers, too."""
+    named = frozenset(name.lower() for name in settings.ALLOW_PRIVATE_HOSTS)
+    if not settings.EMBEDDED:
+        return named
+    return named | {f"{host}:{port}" for port in LOCAL_MODEL_SERVERS.values() for host in ("localhost", "127.0.0.1")}
+
+
+def check_url(url: str, allow_private: Iterable[str] = ()) -> Target:
+    """Read a URL that somebody gave us, once; nothing is resolved. Raises `HostRefused`.
+
+    `allow_private` holds `host:port` pairs that may be anything. For all others: http(s), port 80 or 443, no user name,
+    and a literal address must be a public one.
+    """
+    read = _read(url)
+    host = (read.raw_host or "").rstrip(".").lower()
+    if f"{host}:{read.port}" in allow_private:
+        return Target(read, trusted=True)
+    if read.port not in PORTS:
+        raise HostRefused(f"Only ports 80 and 443 are allowed, not {read.port}.")
+    _check_host(host)
+    return Target(read, trusted=False)
+
+
+def check_api_base(url: str) -> Target:
+    """Judge the address of a model's server as it is saved: as `check_url`, and its name must be a public one.
+
+    Blocks on DNS. Raises `HostRefused`. Each later call is judged again; this is only to tell the person at once.
+    """
+    target = check_url(url, operator_hosts())
+    if not target.trusted:
+        host = str(target.url.raw_host)
+        try:
+            found = socket.getaddrinfo(host, target.url.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise HostRefused(f"There is no host named {host}.") from error
+        check_addresses(host, [str(info[4][0]) for info in found])
+    return target
+
+
+def check_addresses(host: str, addresses: Iterable[str]) -> None:
+    """Raises `HostRefused` unless there is an address and every one is public: one bad answer spoils the name."""
+    read = [ipaddress.ip_address(address) for address in addresses]
+    if not read or not all(is_public(address) for address in read):
+        raise HostRefused(
+            f"{host} is not on the public internet.", hints=["The operator can allow a private host by name."]
+        )
+
+
+def _read(url: str) -> URL:
+    if _UNSAFE.search(url):
+        raise HostRefused("The address has spaces, control characters or backslashes.")
+    try:
+        read = URL(url)
+    except (ValueError, UnicodeError) as error:
+        raise HostRefused("The address cannot be read.") from error
+    if read.scheme not in ("http", "https") or not read.raw_host:
+        raise HostRefused("The address must start with http:// or https:// and name a host.")
+    if "@" in _AUTHORITY_END.split(url.partition("//")[2], maxsplit=1)[0]:
+        raise HostRefused("The address must not carry a user name or a password.")
+    return read
+
+
+def _check_host(host: str) -> None:
+    try:
+        address = literal_address(host)
+    except NotAnAddress as error:
+        raise HostRefused("The address is a number in an unusual form.") from error
+    if address is not None:
+        check_addresses(host, [host])
+    elif not _NAME.fullmatch(host) or host.endswith((".localhost", ".local", ".internal")):
+        raise HostRefused(f"{host} is not a name on the public internet.")
+
+
+class VettingResolver(AbstractResolver):
+    """Hands out a name's addresses only when all of them are public; the connection goes to what was vetted."""
+
+    async def resolve(self, host: str, port: int = 0, family: int = socket.AF_UNSPEC) -> list[ResolveResult]:
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
+        check_addresses(host, [str(info[4][0]) for info in found])
+        return [
+            ResolveResult(
+                hostname=host,
+                host=str(info[4][0]),
+                port=port,
+                family=info[0],
+                proto=info[2],
+                flags=socket.AI_NUMERICHOST,
+            )
+            for info in found
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def vetted_socket(info: Any) -> socket.socket:
+    """Makes the socket for one address; the last look, at what is really connected to. Raises `HostRefused`."""
+    family, kind, proto, _, address = info
+    check_addresses(str(address[0]), [str(address[0])])
+    return socket.socket(family, kind, proto)
+
+
+_Loop = asyncio.AbstractEventLoop
+_sessions: WeakKeyDictionary[_Loop, dict[bool, aiohttp.ClientSession]] = WeakKeyDictionary()
+
+
+def session_for(target: Target) -> aiohttp.ClientSession:
+    """This loop's session for such a target: no cookies, no proxies from the environment, no time limit of its own."""
+    of_loop = _sessions.setdefault(asyncio.get_running_loop(), {})
+    session = of_loop.get(target.trusted)
+    if session is None or session.closed:
+        session = of_loop[target.trusted] = _new_session(trusted=target.trusted)
+    return session
+
+
+async def close_sessions() -> None:
+    """Closes what this loop has open; for the end of a process, and of a test."""
+    for session in _sessions.pop(asyncio.get_running_loop(), {}).values():
+        await session.close()
+
+
+def _new_session(*, trusted: bool) -> aiohttp.ClientSession:
+    # Not 100 connections as by default: the runs of a process are bounded elsewhere.
+    if trusted:
+        connector = aiohttp.TCPConnector(limit=0)
+    else:
+        connector = aiohttp.TCPConnector(
+            limit=0, ttl_dns_cache=30, resolver=VettingResolver(), socket_factory=vetted_socket
+        )
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=10),
+        headers={"User-Agent": "Atelier", "Accept-Encoding": "identity"},
+    )
+
+
+async def read_capped(response: aiohttp.ClientResponse, limit: int) -> bytes:
+    """At most the first `limit` bytes of the body, decoded; the rest is never read (B14)."""
+    parts: list[bytes] = []
+    left = limit
+    while left > 0 and (part := await response.content.read(left)):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)

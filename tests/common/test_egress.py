@@ -1,0 +1,288 @@
+"""The guarded way out refuses what is not on the public internet, judged by what would be connected to."""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from common.addresses import is_public
+from common.egress import (
+    HostRefused,
+    check_api_base,
+    check_url,
+    close_sessions,
+    operator_hosts,
+    read_capped,
+    session_for,
+    vetted_socket,
+)
+from common.errors import Code
+
+REFUSED = [
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://0/",
+    "http://0.0.0.0/",
+    "http://2130706433/",
+    "http://0x7f.1/",
+    "http://0x7f000001/",
+    "http://0177.0.0.1/",
+    "http://127.0.0.1./",
+    "http://127。0。0。1/",
+    "http://１２７.0.0.1/",
+    "http://⑯⑨.254.169.254/",
+    "http://%31%32%37.0.0.1/",
+    "http://[::1]/",
+    "http://[::]/",
+    "http://[::ffff:7f00:1]/",
+    "http://[::ffff:a9fe:a9fe]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[::7f00:1]/",
+    "http://[2002:7f00:1::]/",
+    "http://[2002:a9fe:a9fe::]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[64:ff9b::10.0.0.1]/",
+    "http://[64:ff9b:1::1]/",
+    "http://[2001:0:7f00:1:0:0:f5ff:fffe]/",
+    "http://[fd00::1]/",
+    "http://[fc00::1]/",
+    "http://[fe80::1]/",
+    "http://[fe80::1%25eth0]/",
+    "http://[fec0::1]/",
+    "http://[ff02::1]/",
+    "http://[2001:db8::1]/",
+    "http://[100::1]/",
+    "http://10.0.0.1/",
+    "http://172.16.0.1/",
+    "http://192.168.1.1/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://100.64.0.1/",
+    "http://100.100.100.200/",
+    "http://192.0.0.192/",
+    "http://192.88.99.1/",
+    "http://198.18.0.1/",
+    "http://198.51.100.1/",
+    "http://203.0.113.1/",
+    "http://224.0.0.1/",
+    "http://239.255.255.250/",
+    "http://240.0.0.1/",
+    "http://255.255.255.255/",
+    "http://localhost/",
+    "http://LOCALHOST/",
+    "http://localhost./",
+    "http://foo.localhost/",
+    "http://metadata.google.internal/",
+    "http://printer.local/",
+    "http://postgres/",
+    "http://host-of-docker/",
+    "http://8.8.8.8:8080/",
+    "http://8.8.8.8:22/",
+    "http://8.8.8.8:0/",
+    "http://example.com:99999/",
+    "http://user@example.com/",
+    "http://user:pw@example.com/",
+    "http://@example.com/",
+    "http://1.1.1.1 &@2.2.2.2# @3.3.3.3/",
+    "http://example.com\\@127.0.0.1/",
+    "http://example.com\t/",
+    "http://exa mple.com/",
+    "http://example.com\r\nHost: x/",
+    " http://example.com/",
+    "http://example.com/\x00",
+    "http:///etc/passwd",
+    "http://",
+    "",
+    "//example.com/",
+    "example.com",
+    "file:///etc/passwd",
+    "ftp://example.com/",
+    "gopher://example.com/",
+    "data:text/plain,x",
+    "http://xn--a/",
+    "http://exam%70le.com/",
+    "http://example..com/",
+]
+
+
+@pytest.mark.parametrize("url", REFUSED)
+def test_D12_what_is_not_a_public_host_is_refused_before_any_look_up(url: str) -> None:
+    with pytest.raises(HostRefused) as refused:
+        check_url(url)
+    assert refused.value.code is Code.HOST_REFUSED
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://api.openai.com/v1",
+        "https://api.openai.com:443/v1",
+        "http://example.com",
+        "http://8.8.8.8/",
+        "https://[2606:4700:4700::1111]/",
+        "https://[64:ff9b::8.8.8.8]/",
+        "https://中文.com/v1",
+        "https://a_b.example.com./v1",
+    ],
+)
+def test_a_public_host_is_taken(url: str) -> None:
+    assert check_url(url).trusted is False
+
+
+def test_a_private_host_is_taken_when_the_operator_names_it_with_its_port() -> None:
+    allowed = {"localhost:11434"}
+    assert check_url("http://localhost:11434/v1", allowed).trusted is True
+    assert check_url("http://LOCALHOST.:11434/v1", allowed).trusted is True
+    for other in ("http://localhost:11435/v1", "http://127.0.0.1:11434/v1", "http://x.localhost:11434/v1"):
+        with pytest.raises(HostRefused):
+            check_url(other, allowed)
+
+
+def test_the_model_servers_of_this_machine_are_allowed_in_embedded_mode_only(settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"gpu.lan:9000"})
+    settings.EMBEDDED = False
+    assert operator_hosts() == {"gpu.lan:9000"}
+    settings.EMBEDDED = True
+    assert {"gpu.lan:9000", "localhost:11434", "127.0.0.1:1234"} <= operator_hosts()
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2002:808:808::1"])
+def test_global_unicast_addresses_are_public(address: str) -> None:
+    assert is_public(ipaddress.ip_address(address))
+
+
+# --- names ------------------------------------------------------------------------------------------------------
+
+
+class Names:
+    """What DNS says, one answer after the other; the last one stays."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.answers: list[list[str]] = []
+        patch.setattr(socket, "getaddrinfo", self.look_up)
+
+    def look_up(self, host, port, *args, **kwargs):
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if not answer:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        kinds = [(socket.AF_INET6 if ":" in a else socket.AF_INET, a) for a in answer]
+        return [(family, socket.SOCK_STREAM, 6, "", (a, int(port or 0))) for family, a in kinds]
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+    return Names(monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "answer", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["10.0.0.1", "8.8.8.8"], ["::ffff:169.254.169.254"], []]
+)
+def test_D13_a_base_whose_name_has_one_bad_answer_is_not_saved(names: Names, answer: list[str]) -> None:
+    names.answers = [answer]
+    with pytest.raises(HostRefused):
+        check_api_base("https://models.example.com/v1")
+
+
+def test_a_base_with_public_answers_only_is_saved(names: Names) -> None:
+    names.answers = [["8.8.8.8", "2606:4700:4700::1111"]]
+    assert str(check_api_base("https://models.example.com/v1").url) == "https://models.example.com/v1"
+
+
+# --- connections ------------------------------------------------------------------------------------------------
+
+
+class Canary:
+    """A server on the loopback that nobody may reach through the guarded client."""
+
+    def __init__(self) -> None:
+        self.hits = 0
+        self.port = 0
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.hits += 1
+        if request.path == "/away":
+            raise web.HTTPFound("/secret")
+        if request.path == "/big":
+            return web.Response(body=b"x" * 3_000_000)
+        return web.Response(text="secret")
+
+
+@pytest.fixture
+async def canary() -> AsyncIterator[Canary]:
+    canary = Canary()
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", canary.answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    canary.port = runner.addresses[0][1]
+    yield canary
+    await close_sessions()
+    await runner.cleanup()
+
+
+async def test_D13_a_name_that_flips_to_a_private_address_after_the_check_is_not_connected_to(
+    canary: Canary, names: Names
+) -> None:
+    names.answers = [["8.8.8.8"], ["127.0.0.1"]]
+    target = check_api_base("http://models.example.com/v1")
+    url = target.url.with_port(canary.port)
+    with pytest.raises(HostRefused):
+        await session_for(target).get(url, allow_redirects=False)
+    assert canary.hits == 0
+
+
+async def test_D12_a_literal_address_does_not_slip_past_the_resolver(canary: Canary) -> None:
+    session = session_for(check_url("http://example.com"))
+    for host in ("127.0.0.1", "127.1", "2130706433", "[::ffff:7f00:1]"):
+        with pytest.raises((HostRefused, aiohttp.ClientError)):
+            await session.get(f"http://{host}:{canary.port}/")
+    assert canary.hits == 0
+
+
+async def test_D13_a_redirect_is_handed_back_and_not_followed(canary: Canary) -> None:
+    host = f"127.0.0.1:{canary.port}"
+    target = check_url(f"http://{host}/away", {host})
+    async with session_for(target).post(target.url, allow_redirects=False) as response:
+        assert response.status == 302
+    assert canary.hits == 1
+
+
+async def test_B14_only_the_first_bytes_of_a_large_body_are_read(canary: Canary) -> None:
+    host = f"127.0.0.1:{canary.port}"
+    target = check_url(f"http://{host}/big", {host})
+    async with session_for(target).get(target.url) as response:
+        assert len(await read_capped(response, 1000)) == 1000
+        response.close()
+
+
+async def test_proxies_of_the_environment_are_not_used(canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    host = f"127.0.0.1:{canary.port}"
+    target = check_url(f"http://{host}/", {host})
+    async with session_for(target).get(target.url) as response:
+        assert await response.text() == "secret"
+
+
+def test_the_last_look_is_at_the_socket() -> None:
+    with pytest.raises(HostRefused):
+        vetted_socket((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80)))
+    vetted_socket((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 80))).close()
+
+
+async def test_a_session_is_used_again_on_the_same_loop_only() -> None:
+    target = check_url("http://example.com")
+    mine = session_for(target)
+    assert session_for(target) is mine
+
+    async def of_another_loop() -> bool:
+        other = session_for(target)
+        await close_sessions()
+        return other is mine
+
+    assert await asyncio.to_thread(lambda: asyncio.run(of_another_loop())) is False
+    await close_sessions()
