@@ -11,28 +11,6 @@ from events.rows import AnyRow, ChatRow, MemberRow, MessageRow
 from workspaces.models import Role, Workspace
 
 
-class Chat(Identified):
-    """A room in a workspace. `version` rises with every change of anything in it (architecture §3)."""
-
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="chats")
-    title = models.CharField(max_length=120, blank=True, default="")
-    version = models.BigIntegerField(default=0)
-    created_by = models.ForeignKey("actors.Actor", null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        permissions = [("stop_run_chat", "Can stop any run here")]
-
-    def __str__(self) -> str:
-        return self.title or str(self.id)
-
-    def row(self) -> ChatRow:
-        return ChatRow(
-            id=self.id, workspace_id=self.workspace_id, title=self.title, version=self.version,
-            created_by=self.created_by_id, created_at=self.created_at,
-        )  # fmt: skip
-
-
 class InChat(models.Model):
     """A row that belongs to a chat and is stamped with the chat's version whenever it changes.
 
@@ -52,6 +30,32 @@ class InChat(models.Model):
     def row(self) -> AnyRow:
         """As it goes over the wire."""
         raise NotImplementedError
+
+
+class Chat(Identified, InChat):
+    """A room in a workspace. `version` rises with every change of anything in it (architecture §3)."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="chats")
+    title = models.CharField(max_length=120, blank=True, default="")
+    created_by = models.ForeignKey("actors.Actor", null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        permissions = [("stop_run_chat", "Can stop any run here")]
+
+    def __str__(self) -> str:
+        return self.title or str(self.id)
+
+    def write(self) -> bool:
+        # The counter that stamps everything is this row's own: `changed` has raised it already.
+        self.save(update_fields=["title"])
+        return True
+
+    def row(self) -> ChatRow:
+        return ChatRow(
+            id=self.id, workspace_id=self.workspace_id, title=self.title, version=self.version,
+            created_by=self.created_by_id, created_at=self.created_at,
+        )  # fmt: skip
 
 
 class Wake(models.TextChoices):

@@ -2,16 +2,59 @@
 
 import logging
 import re
+from collections import OrderedDict
+from threading import Lock
 
-KEY_LIKE = re.compile(r"\b(sk|pk|rk|xox[a-z]|ghp|AIza)[-_A-Za-z0-9]{12,}")
+STARS = "***"
+PATTERNS = (
+    (re.compile(r"\b(?:sk|pk|rk|xox[a-z]|gh[opsu]|AIza)[-_][-_A-Za-z0-9]{8,}"), STARS),
+    (re.compile(r"(?i)\b(bearer\s+)[-._~+/=A-Za-z0-9]{8,}"), rf"\1{STARS}"),
+    (re.compile(r"(://[^/\s:@]*:)[^/\s@]+@"), rf"\1{STARS}@"),
+)
+# Shorter ones would be found by chance in ordinary words.
+SHORTEST = 8
+MOST = 4096
+
+_live: OrderedDict[str, None] = OrderedDict()
+_lock = Lock()
+
+
+def hide(value: str) -> None:
+    """Keep this exact text out of every later log line of this process. The oldest of more than `MOST` is forgotten."""
+    if len(value) < SHORTEST:
+        return
+    with _lock:
+        _live[value] = None
+        _live.move_to_end(value)
+        if len(_live) > MOST:
+            _live.popitem(last=False)
+
+
+def scrub(text: str) -> str:
+    """The text without the secrets that are in use, and without what looks like one."""
+    with _lock:
+        found = [value for value in _live if value in text]
+    # Longest first: a secret may be the beginning of another.
+    for value in sorted(found, key=len, reverse=True):
+        text = text.replace(value, STARS)
+    for pattern, instead in PATTERNS:
+        text = pattern.sub(instead, text)
+    return text
 
 
 class ScrubSecrets(logging.Filter):
-    """Replaces what looks like an API key in every line that is logged (D17)."""
+    """Takes secrets out of every line that is logged, traces included (D17)."""
+
+    _formatter = logging.Formatter()
 
     def filter(self, record: logging.LogRecord) -> bool:
         text = record.getMessage()
-        scrubbed = KEY_LIKE.sub("***", text)
+        scrubbed = scrub(text)
         if scrubbed != text:
             record.msg, record.args = scrubbed, ()
+        if record.exc_info and not record.exc_text:
+            # The formatter takes a trace that is already text as it is.
+            record.exc_text = self._formatter.formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = scrub(record.exc_text)
         return True

@@ -7,6 +7,8 @@ from typing import Any
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
+from common.logs import hide
+
 
 class Secret:
     """A value that must not reach a log, an error, a frame or a trace: it prints as stars."""
@@ -17,7 +19,8 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The plain text; call it at the last moment, where it goes over the wire."""
+        """The plain text; call it at the last moment, where it goes over the wire. From then on no log line shows it."""
+        hide(self._value)
         return self._value
 
     def __bool__(self) -> bool:

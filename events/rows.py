@@ -103,14 +103,13 @@ class MessageRow(Row):
 
 
 class MemberRow(Row):
-    """Somebody's place in a chat; `ended` when they left."""
+    """Somebody's place in a chat; `ended` when they left. Their role is the workspace's business: `MembershipRow`."""
 
     kind: Literal["member"] = "member"
     id: UUID
     chat_id: UUID
     version: int
     actor: ActorRow
-    role: Literal["editor", "suggester"] | None = None
     wake: Literal["mention", "always"] = "mention"
     last_read_seq: int = 0
     joined_at: datetime

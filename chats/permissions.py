@@ -1,0 +1,76 @@
+"""Who may do what with a chat: its participants only, by their role in its workspace (architecture §4)."""
+
+from enum import StrEnum
+from uuid import UUID
+
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.expressions import Combinable
+
+from actors.models import Actor, AgentStatus
+from chats.models import Chat, ChatActor, ChatGrant
+from common.access import demand, principals_of, verbs_on, with_rights
+from workspaces.models import Role
+from workspaces.permissions import AGENT, role_in
+
+
+class ChatVerb(StrEnum):
+    SEE = "see"
+    POST = "post"
+    ADD_MEMBER = "add_member"
+    REMOVE_MEMBER = "remove_member"
+    RENAME = "rename"
+    SET_WAKE = "set_wake"
+    INVITE = "invite"
+    STOP_OWN_RUN = "stop_own_run"
+    STOP_ANY_RUN = "stop_run"
+    RETRY_RUN = "retry_run"
+
+
+EVERYBODY = frozenset(ChatVerb) - {ChatVerb.INVITE, ChatVerb.STOP_ANY_RUN}
+ROLE_VERBS = {
+    Role.EDITOR.value: frozenset(ChatVerb),
+    Role.SUGGESTER.value: EVERYBODY,
+    AGENT: EVERYBODY,
+}
+
+
+def _role(actor: Actor) -> Combinable:
+    """A person's role is the workspace's; an agent's is to be one, also a public one, which has no workspace."""
+    return Value(AGENT, CharField()) if actor.is_agent else role_in(actor, "workspace_id")
+
+
+def _has_place(actor: Actor) -> Exists:
+    able = Q(actor__is_active=True) | Q(actor__kind="agent", actor__status=AgentStatus.READY, actor__taken_down_at=None)
+    return Exists(ChatActor.objects.filter(able, chat=OuterRef("pk"), actor=actor, ended_at=None))
+
+
+def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
+    """The chats in which all of them have a place, with their roles and grants."""
+    rows = with_rights(Chat.objects.all(), principals, role=_role, grants=ChatGrant)
+    for principal in principals:
+        rows = rows.filter(_has_place(principal))
+    return rows
+
+
+def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
+    """The chats that `actor` takes part in."""
+    return chats_with_rights([actor]).filter(role_0__isnull=False)
+
+
+def chat_verbs(chat: Chat, principals: int = 1) -> frozenset[ChatVerb]:
+    """What the reader may do with a chat that came from here."""
+    return verbs_on(chat, principals, ROLE_VERBS, ChatVerb)
+
+
+def get_chat_for(
+    actor: Actor, chat_id: UUID, verb: ChatVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
+) -> Chat:
+    """The chat, when this may be done in it: by the actor and by the person it works for. Raises `NotFound`, `Forbidden`.
+
+    `lock` holds the chat's row, and with it the order of everything in the chat, until the transaction ends.
+    """
+    principals = principals_of(actor, on_behalf_of)
+    rows = chats_with_rights(principals).filter(pk=chat_id).select_related("workspace")
+    row = (rows.select_for_update(of=("self",)) if lock else rows).first()
+    allowed = chat_verbs(row, len(principals)) if row else frozenset[ChatVerb]()
+    return demand(row, allowed, verb, see=ChatVerb.SEE, what="chat")

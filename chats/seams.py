@@ -1,0 +1,10 @@
+"""What a chat tells the apps above it; who listens, and in which order, is in `config/seams.py`."""
+
+from actors.models import Actor
+from chats.models import Chat, InChat, Message
+from common.seams import Seam
+
+# A message is about to be written: listeners return rows to be written with it (the runs of the agents it wakes).
+message_posted: Seam[[Chat, Message], InChat] = Seam("message_posted")
+# Somebody leaves a chat: listeners return rows that change with it (their drafts' holds, the runs of an agent).
+actor_left: Seam[[Chat, Actor], InChat] = Seam("actor_left")

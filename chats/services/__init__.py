@@ -1,0 +1,25 @@
+"""The writes of chats, one door each."""
+
+from chats.services.changes import changed
+from chats.services.links import accept_link, create_link, read_link, revoke_link
+from chats.services.members import add_member, create_chat, leave_workspace_chats, remove_member, rename_chat, set_wake
+from chats.services.messages import mark_read, mentions_in, post_message, post_message_once, system_line
+
+__all__ = [
+    "accept_link",
+    "add_member",
+    "changed",
+    "create_chat",
+    "create_link",
+    "leave_workspace_chats",
+    "mark_read",
+    "mentions_in",
+    "post_message",
+    "post_message_once",
+    "read_link",
+    "remove_member",
+    "rename_chat",
+    "revoke_link",
+    "set_wake",
+    "system_line",
+]

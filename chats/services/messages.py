@@ -1,0 +1,112 @@
+"""Saying something, and having read it."""
+
+import re
+from typing import Literal
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from actors.models import Actor
+from chats.models import Chat, ChatActor, Message
+from chats.permissions import ChatVerb, get_chat_for
+from chats.seams import message_posted
+from chats.services.changes import changed
+from common.clock import now
+from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
+from common.ids import new_id
+from events.payloads import MAX_TEXT, About, Text, checked_payload
+
+MENTION = re.compile(r"(?<![a-zA-Z0-9_@/.-])@([a-zA-Z0-9][a-zA-Z0-9_-]{0,39})")
+
+
+def post_message_once(
+    *, actor: Actor, chat_id: UUID, id: UUID, text: str, reply_to: UUID | None = None,
+    wake: Literal["auto", "nobody"] = "auto",
+) -> tuple[Message, bool]:  # fmt: skip
+    """Say something under an id that the caller made; saying it again changes nothing (A1, S2.4).
+
+    Returns the message, and whether it is new. Opens its own transactions. Raises `NotFound`, `Forbidden`, `TooLarge`,
+    `Invalid`, and `Conflict` (`id_taken`) when the id stands for something else.
+    """
+    try:
+        with transaction.atomic():
+            chat = get_chat_for(actor, chat_id, ChatVerb.POST)
+            return post_message(chat=chat, author=actor, text=text, id=id, reply_to=reply_to, wake=wake), True
+    except IntegrityError:
+        chat = get_chat_for(actor, chat_id, ChatVerb.POST)
+        return _posted_before(chat, actor, id, text, reply_to), False
+
+
+def _posted_before(chat: Chat, author: Actor, id: UUID, text: str, reply_to: UUID | None) -> Message:
+    known = Message.objects.filter(pk=id, chat=chat, author=author, type="TEXT_MESSAGE").first()
+    if known is None or known.text != text or known.reply_to_id != reply_to:
+        raise Conflict("This id already stands for another message.", code=Code.ID_TAKEN, hints=["Make a new id."])
+    return known
+
+
+def post_message(
+    *, chat: Chat, author: Actor, text: str, id: UUID | None = None, reply_to: UUID | None = None,
+    wake: Literal["auto", "nobody"] = "auto",
+) -> Message:  # fmt: skip
+    """Say something in a chat. The caller got `chat` from `get_chat_for`, so it may; it opened the transaction, too."""
+    message = Message(
+        id=id or new_id(), chat=chat, author=author, type="TEXT_MESSAGE", reply_to=_answered(chat, reply_to),
+        payload=_text_payload(chat, text, wake), created_at=now(),
+    )  # fmt: skip
+    woken = message_posted(chat, message)
+    changed(chat.id, rows=[message, *woken])
+    return message
+
+
+def _text_payload(chat: Chat, text: str, wake: Literal["auto", "nobody"]) -> dict[str, object]:
+    text = text.replace("\x00", "")  # PostgreSQL stores no NUL
+    if not text.strip():
+        raise Invalid("The message is empty.")
+    if len(text) > MAX_TEXT:
+        raise TooLarge(f"A message has at most {MAX_TEXT:,} characters.", hints=["Send it in parts."])
+    payload = Text(text=text, mentions=mentions_in(chat, text), wake=wake)
+    return checked_payload("TEXT_MESSAGE", payload.model_dump())
+
+
+def _answered(chat: Chat, reply_to: UUID | None) -> Message | None:
+    """The message that is answered: of this chat, or it does not exist (D2)."""
+    if reply_to is None:
+        return None
+    message = Message.objects.filter(pk=reply_to, chat=chat).first()
+    if message is None:
+        raise NotFound("The message you answer is not in this chat.")
+    return message
+
+
+def mentions_in(chat: Chat, text: str) -> list[UUID]:
+    """Who of the room is mentioned by handle, in the order of the text, each once."""
+    handles = list(dict.fromkeys(handle.lower() for handle in MENTION.findall(text)))
+    if not handles:
+        return []
+    places = ChatActor.objects.filter(chat=chat, ended_at=None, actor__handle__in=handles)
+    found = list(places.values_list("actor__handle", "actor_id"))
+    return [actor_id for handle in handles for known, actor_id in found if known == handle]
+
+
+def system_line(
+    chat_id: UUID, type_: str, *, actor: Actor | None = None, target: Actor | None = None, **facts: object
+) -> Message:
+    """A line of the log that nobody said, not yet written: pass it to `changed`. Facts are the fields of `About`."""
+    about = About(
+        actor_id=actor.id if actor else None, actor_name=actor.name if actor else "",
+        target_id=target.id if target else None, target_name=target.name if target else "",
+        **facts,
+    )  # fmt: skip
+    payload = checked_payload(type_, about.model_dump())
+    return Message(chat_id=chat_id, author=None, type=type_, payload=payload, created_at=now())
+
+
+def mark_read(*, chat: Chat, actor: Actor, seq: int) -> ChatActor:
+    """Move somebody's read cursor forward, never back and never past the end. Their place is published: their other
+    tabs follow."""
+    place = ChatActor.objects.select_related("actor").get(chat=chat, actor=actor)
+    seq = min(seq, chat.version)
+    if seq > place.last_read_seq:
+        place.last_read_seq = seq
+        changed(chat.id, rows=[place])
+    return place

@@ -1,0 +1,62 @@
+"""How rights are computed: a role gives verbs, a grant on the object adds some, and who acts for somebody has what both have.
+
+The apps' permission functions are built on this; it knows no table of theirs (architecture §4).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Model, OuterRef, QuerySet
+
+from common.errors import Forbidden, NotFound
+
+V = TypeVar("V", bound=StrEnum)
+M = TypeVar("M", bound=Model)
+RoleVerbs = Mapping[str, frozenset[V]]
+
+
+def granted_to(actor: Any, grants: type[Model]) -> ArraySubquery:
+    """The codenames that `actor` was granted on the row at hand."""
+    rows: QuerySet[Any] = grants._default_manager.filter(user=actor, content_object=OuterRef("pk"))
+    return ArraySubquery(rows.values("permission__codename"))
+
+
+def with_rights(
+    rows: QuerySet[M], principals: Iterable[Any], *, role: Callable[[Any], Any], grants: type[Model]
+) -> QuerySet[M]:
+    """The rows, each with every principal's role and grants: still one query."""
+    notes: dict[str, Any] = {}
+    for number, principal in enumerate(principals):
+        notes[f"role_{number}"] = role(principal)
+        notes[f"granted_{number}"] = granted_to(principal, grants)
+    return rows.annotate(**notes)
+
+
+def verbs_on(row: Model, count: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
+    """What all `count` principals may do with a row that came from `with_rights`."""
+    return frozenset.intersection(*(_verbs_of_one(row, number, role_verbs, verbs) for number in range(count)))
+
+
+def _verbs_of_one(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
+    by_role = role_verbs.get(getattr(row, f"role_{number}") or "", frozenset[V]())
+    if not by_role:
+        return by_role  # a grant adds to what somebody may see anyway; it opens no door by itself
+    codenames = set(getattr(row, f"granted_{number}"))
+    suffix = row._meta.model_name
+    return by_role | {verb for verb in verbs if f"{verb.value}_{suffix}" in codenames}
+
+
+def principals_of(actor: Any, on_behalf_of: Any | None) -> list[Any]:
+    """Who must be allowed: the actor, and the person it works for when that is somebody else."""
+    return [actor] if on_behalf_of is None or on_behalf_of == actor else [actor, on_behalf_of]
+
+
+def demand(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str) -> M:
+    """The row, or the right refusal: `NotFound` when it may not even be seen, `Forbidden` when this may not be done."""
+    if row is None or see not in allowed:
+        raise NotFound(f"There is no such {what}, or you may not see it.")
+    if verb not in allowed:
+        raise Forbidden(f"You may not do this with this {what}.", hints=[f"It needs the right to {verb.value}."])
+    return row

@@ -1,0 +1,82 @@
+"""Who may do what with a workspace: fetch-and-check (architecture §4)."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db.models import CharField, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.expressions import Combinable
+
+from common.access import demand, principals_of, verbs_on, with_rights
+from workspaces.models import Membership, Role, Workspace, WorkspaceGrant
+
+if TYPE_CHECKING:
+    from actors.models import Actor
+
+# The role of an agent in the workspace (or chat) that it belongs to.
+AGENT = "agent"
+
+
+class WorkspaceVerb(StrEnum):
+    SEE = "see"
+    CREATE_CHAT = "create_chat"
+    CREATE_AGENT = "create_agent"
+    INVITE = "invite"
+    CHANGE_ROLE = "change_role"
+    REMOVE_MEMBER = "remove_member"
+    RENAME = "rename"
+    SET_MODEL = "set_model"
+
+
+ROLE_VERBS = {
+    Role.EDITOR.value: frozenset(WorkspaceVerb),
+    Role.SUGGESTER.value: frozenset({WorkspaceVerb.SEE, WorkspaceVerb.CREATE_CHAT}),
+    AGENT: frozenset({WorkspaceVerb.SEE, WorkspaceVerb.CREATE_CHAT}),
+}
+
+
+def role_in(actor: "Actor", workspace: str) -> Combinable:
+    """An expression: the role of `actor` in the workspace that the column `workspace` names; null for strangers."""
+    if actor.is_agent:
+        return _own_workspace(actor, workspace)
+    memberships = Membership.objects.filter(actor=actor, actor__is_active=True, workspace=OuterRef(workspace))
+    return Subquery(memberships.values("role")[:1])
+
+
+def _own_workspace(agent: "Actor", workspace: str) -> Combinable:
+    from_agents = Workspace.objects.filter(pk=OuterRef(workspace), agents=agent, agents__status="ready")
+    return Subquery(from_agents.annotate(as_agent=Value(AGENT, CharField())).values("as_agent")[:1])
+
+
+def workspaces_visible_to(actor: "Actor") -> QuerySet[Workspace]:
+    """The workspaces that `actor` is in, each with `role_0` and `granted_0`."""
+    rows = with_rights(Workspace.objects.all(), [actor], role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant)
+    return rows.filter(role_0__isnull=False)
+
+
+def workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
+    """What the reader may do with a workspace that came from here."""
+    return verbs_on(workspace, 1, ROLE_VERBS, WorkspaceVerb)
+
+
+def get_workspace_for(
+    actor: "Actor",
+    workspace_id: UUID,
+    verb: WorkspaceVerb,
+    *,
+    on_behalf_of: "Actor | None" = None,
+    lock: bool = False,
+) -> Workspace:
+    """The workspace, when this may be done with it. Raises `NotFound`, `Forbidden`. `lock` holds its row."""
+    principals = principals_of(actor, on_behalf_of)
+    rows = with_rights(
+        Workspace.objects.filter(pk=workspace_id), principals, role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant
+    )
+    row = (rows.select_for_update(of=("self",)) if lock else rows).first()
+    allowed = verbs_on(row, len(principals), ROLE_VERBS, WorkspaceVerb) if row else frozenset[WorkspaceVerb]()
+    return demand(row, allowed, verb, see=WorkspaceVerb.SEE, what="workspace")
+
+
+def members_of(workspace: Workspace) -> QuerySet[Membership, Any]:
+    """Everybody in a workspace that the caller got from `get_workspace_for`, by name."""
+    return workspace.memberships.select_related("actor").order_by(F("actor__name"), "pk")
