@@ -19,7 +19,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The plain text; call it at the last moment, where it goes over the wire. From then on no log line shows it."""
+        """The plain text; call it at the last moment, where it goes over the wire. No later log line shows it."""
         hide(self._value)
         return self._value
 
@@ -51,7 +51,7 @@ def _fernet(keys: tuple[str, ...]) -> MultiFernet:
 
 
 def seal(secret: Secret, *, owner: str, purpose: str) -> str:
-    """Encrypt for storing. Owner and purpose are inside, so that a row moved elsewhere does not open (guarantees §2.12)."""
+    """Encrypt for storing. Owner and purpose are inside: a row moved elsewhere does not open (guarantees §2.12)."""
     plain = json.dumps({"o": owner, "p": purpose, "s": secret.reveal()})
     return _fernet(tuple(settings.SECRET_KEYS)).encrypt(plain.encode()).decode()
 

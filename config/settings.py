@@ -100,7 +100,10 @@ CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         # redis-py 8 would cut idle sockets every 5 s by its default (dependencies: traps).
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 4000, "socket_timeout": None}], "prefix": "live"},
+        "CONFIG": {
+            "hosts": [{"address": REDIS_URL, "max_connections": 4000, "socket_timeout": None}],
+            "prefix": "live",
+        },
     }
 }
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
@@ -184,6 +187,9 @@ CONTENT_SECURITY_POLICY = {
 
 # --- API ------------------------------------------------------------------------------------------------------
 
+# Requests worked on at once by one web process, each in a thread; more than these wait, more than those are sent away.
+WEB_THREADS = env.int("WEB_THREADS", default=DATABASE_POOL)
+WEB_WAITING = env.int("WEB_WAITING", default=1000)
 MAX_BODY = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
 REST_FRAMEWORK = {
@@ -210,9 +216,11 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文"), ("zh-hans", "简体中文")]
 STATIC_URL = "/static/"
-STATIC_ROOT = ROOT / "static"
-STATICFILES_DIRS = [path for path in [ROOT / "frontend" / "dist"] if path.exists()]
-WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WEB_APP = ROOT / "frontend" / "dist"
+# The web app's files lie at "/" as its build names them; the admin's are served from their packages; none is collected.
+WHITENOISE_ROOT = WEB_APP if WEB_APP.exists() else None
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -220,5 +228,10 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {"httpx": {"level": "WARNING"}, "LiteLLM": {"level": "WARNING"}},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "LiteLLM": {"level": "WARNING"},
+        # What a client did wrong is told to the client.
+        "django.request": {"level": "ERROR"},
+    },
 }

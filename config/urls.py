@@ -1,9 +1,23 @@
-"""Where everything is reached."""
+"""Where everything is reached. `/healthz` and `/readyz` are answered before Django (config/health.py)."""
+
+from importlib.util import find_spec
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
+
+from config.web_app import web_app
+
+API = [name for name in ("actors", "workspaces", "tools", "chats", "agents", "realtime") if find_spec(f"{name}.api")]
 
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("_allauth/", include("allauth.headless.urls")),
+    *[path("api/v1/", include(f"{name}.api.urls")) for name in API],
+    # The web app has its own routes; a missing file or endpoint must not look like a page.
+    re_path(r"^(?!api/|_allauth/|admin/|static/|assets/|ws/).*$", web_app),
 ]
+
+handler400 = "config.error_pages.bad_request"
+handler403 = "config.error_pages.forbidden"
+handler404 = "config.error_pages.not_found"
+handler500 = "config.error_pages.internal_error"

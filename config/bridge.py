@@ -1,0 +1,177 @@
+"""HTTP from an ASGI server to a WSGI application in exactly one thread hop (architecture §1).
+
+Django's own ASGI handler hops between loop and threads several times a request and costs 12-15 ms of CPU; this reads
+the body on the loop, does everything else in one thread, and sends the answer from the loop.
+"""
+
+import asyncio
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
+
+from common.errors import AppError, Code, TooLarge
+
+Environ = dict[str, Any]
+Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+# Named apart in a WSGI environment.
+UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
+
+
+class ClientGone(Exception):
+    """The client hung up before its request was whole."""
+
+
+class Overloaded(AppError):
+    """More requests wait than this process will get to in useful time."""
+
+    status = 503
+    default_code = Code.UNAVAILABLE
+
+
+class Bridge:
+    """One ASGI application around one WSGI application.
+
+    `threads` requests are worked on at once; when more than `waiting` are in the house, new ones get 503. A body over
+    `max_body` bytes gets 413 before it is read to its end (A8).
+    """
+
+    def __init__(self, wsgi: Wsgi, *, threads: int, waiting: int, max_body: int) -> None:
+        self._wsgi = wsgi
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="http")
+        self._waiting = waiting
+        self._max_body = max_body
+        self._inside = 0
+
+    async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        if self._inside >= self._waiting:
+            await _refuse(send, Overloaded("Too many requests wait here.", hints=["Try again in a moment."]))
+            return
+        self._inside += 1
+        try:
+            body = await self._read(scope, receive)
+            await self._answer(to_environ(scope, body), send)
+        except TooLarge as error:
+            await _refuse(send, error)
+        except ClientGone:
+            return
+        finally:
+            self._inside -= 1
+
+    def close(self) -> None:
+        """Wait for the requests that are being worked on."""
+        self._threads.shutdown()
+
+    async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes:
+        if any(name == b"content-length" and int(value) > self._max_body for name, value in scope["headers"]):
+            raise self._too_large()
+        body = bytearray()
+        while True:
+            event = await receive()
+            if event["type"] != "http.request":
+                raise ClientGone
+            body += event.get("body", b"")
+            if len(body) > self._max_body:
+                raise self._too_large()
+            if not event.get("more_body"):
+                return bytes(body)
+
+    def _too_large(self) -> TooLarge:
+        return TooLarge(f"A request may have {self._max_body:,} bytes at most.")
+
+    async def _answer(self, environ: Environ, send: ASGISendCallable) -> None:
+        loop = asyncio.get_running_loop()
+
+        async def deliver(event: Any) -> None:
+            await send(event)
+
+        def send_from_thread(event: Any) -> None:
+            asyncio.run_coroutine_threadsafe(deliver(event), loop).result()
+
+        for event in await loop.run_in_executor(self._threads, self._work, environ, send_from_thread):
+            await send(event)
+
+    def _work(self, environ: Environ, send: Callable[[Any], None]) -> list[Any]:
+        """In the thread: what the loop still has to send. Of a streamed answer, all but its end goes out from here."""
+        started: list[Any] = []
+
+        def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+            raw = [(name.lower().encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers]
+            started[:] = [{"type": "http.response.start", "status": int(status[:3]), "headers": raw}]
+
+        answer = self._wsgi(environ, start_response)
+        try:
+            part = None
+            for following in answer:
+                if part is not None:
+                    for event in [*started, _body(part, more=True)]:
+                        send(event)
+                    started.clear()
+                part = following
+            return [*started, _body(part or b"", more=False)]
+        finally:
+            close = getattr(answer, "close", None)
+            if close is not None:
+                close()
+
+
+def to_environ(scope: HTTPScope, body: bytes) -> Environ:
+    """The request as PEP 3333 wants it."""
+    server = scope.get("server") or ("localhost", 80)
+    client = scope.get("client") or ("", 0)
+    environ: Environ = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": scope.get("root_path", ""),
+        "PATH_INFO": scope["path"].encode().decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "REMOTE_ADDR": client[0],
+        "REMOTE_PORT": str(client[1]),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.get("scheme", "http"),
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    _add_headers(environ, scope["headers"])
+    # A chunked body has no length of its own; WSGI knows no other way to say where it ends.
+    environ["CONTENT_LENGTH"] = str(len(body))
+    return environ
+
+
+def _add_headers(environ: Environ, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    for raw_name, raw_value in headers:
+        name = raw_name.decode("latin-1")
+        # `X_Real_IP` and `X-Real-IP` would become one key: an underscore could forge what a proxy has set.
+        if "_" in name:
+            continue
+        key = UNPREFIXED.get(name) or "HTTP_" + name.upper().replace("-", "_")
+        value = raw_value.decode("latin-1")
+        if key in environ:
+            value = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{value}"
+        environ[key] = value
+
+
+def _body(part: bytes, *, more: bool) -> Any:
+    return {"type": "http.response.body", "body": part, "more_body": more}
+
+
+async def _refuse(send: ASGISendCallable, error: AppError) -> None:
+    body = json.dumps(error.body()).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        # The rest of a body that is too large is not read: this connection is of no more use.
+        (b"connection", b"close"),
+        *([(b"retry-after", b"2")] if error.status == 503 else []),
+    ]
+    await send({"type": "http.response.start", "status": error.status, "headers": headers, "trailers": False})
+    await send(_body(body, more=False))

@@ -1,0 +1,47 @@
+"""The Celery application, and what a worker process has beside its tasks: the engine of runs, and an ear for probes."""
+
+import importlib
+import importlib.util
+import os
+from typing import Any
+
+from celery import Celery, bootsteps
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("atelier")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+class RunEngine(bootsteps.StartStopStep):
+    """Runs are driven by a loop of their own beside Celery's threads (architecture §6)."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, parent: Any, **kwargs: Any) -> None:
+        super().__init__(parent, **kwargs)
+        self._engine: Any = None
+        self._probes: Any = None
+
+    def start(self, parent: Any) -> None:
+        from config.checks import refuse_to_serve_unsafely
+        from config.health import AnswersProbes
+
+        refuse_to_serve_unsafely()
+        if importlib.util.find_spec("agents.runtime.engine"):
+            self._engine = importlib.import_module("agents.runtime.engine")
+            self._engine.start()
+        self._probes = AnswersProbes(is_well=lambda: True)
+        self._probes.start()
+
+    def stop(self, parent: Any) -> None:
+        self._probes.stop()
+        if self._engine is not None:
+            self._engine.stop()
+
+    def terminate(self, parent: Any) -> None:
+        self.stop(parent)
+
+
+app.steps["worker"].add(RunEngine)

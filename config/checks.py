@@ -1,0 +1,34 @@
+"""What must be right before a process may serve anybody."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+from django.core.exceptions import ImproperlyConfigured
+
+KNOWN_SECRET_KEY = "only-for-tests-and-tools-that-serve-nobody"
+KNOWN_SECRET_KEYS = ["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="]
+
+
+@register(deploy=True)
+def secrets_are_our_own(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """The secrets in the source are known to everybody: good for tests and for tools, never for serving."""
+    wrong: list[CheckMessage] = []
+    if settings.SECRET_KEY == KNOWN_SECRET_KEY:
+        wrong.append(Error("SECRET_KEY is not set.", hint="Any long random text that you keep.", id="atelier.E001"))
+    if list(settings.SECRET_KEYS) == KNOWN_SECRET_KEYS:
+        hint = "32 random bytes in URL-safe base64; newest first, separated by commas."
+        wrong.append(Error("SECRET_KEYS is not set.", hint=hint, id="atelier.E002"))
+    return wrong
+
+
+def refuse_to_serve_unsafely() -> None:
+    """Called where a process begins to serve; the checks of management commands are not run there.
+
+    Raises `ImproperlyConfigured` with every reason.
+    """
+    wrong = secrets_are_our_own(None)
+    if wrong:
+        raise ImproperlyConfigured(" ".join(f"{error.msg} {error.hint}" for error in wrong))

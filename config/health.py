@@ -1,0 +1,122 @@
+"""Whether this process is up (`/healthz`), and whether the installation can do its work (`/readyz`).
+
+Both are answered beside Django: they must speak when every one of its threads waits for a database that is gone.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import redis
+from asgiref.typing import ASGISendCallable
+from django.conf import settings
+from django.db import connection
+from redis.client import PubSub
+
+logger = logging.getLogger(__name__)
+
+PATHS = frozenset({"/healthz", "/readyz"})
+# Where workers listen for the question whether one is there. The answer is a list that lives a few seconds.
+QUESTION = "workers:are-you-there"
+PATIENCE = 2.0  # seconds
+
+
+class Health:
+    """Answers the two paths. `warm` is set when the process has served its first dry request."""
+
+    def __init__(self) -> None:
+        self.warm = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="health")
+        self._redis = connect()
+
+    async def answer(self, path: str, send: ASGISendCallable) -> None:
+        """Send 200, or 503 with the parts that are missing."""
+        parts = {"up": True}
+        if path == "/readyz":
+            loop = asyncio.get_running_loop()
+            parts = {"warm": self.warm} | await loop.run_in_executor(self._thread, self._look)
+        body = json.dumps(parts).encode()
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+        ]
+        status = 200 if all(parts.values()) else 503
+        await send({"type": "http.response.start", "status": status, "headers": headers, "trailers": False})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+    def _look(self) -> dict[str, bool]:
+        return {
+            "database": _holds(_ask_database),
+            "redis": _holds(self._redis.ping),
+            "worker": _holds(lambda: a_worker_answers(self._redis)),
+        }
+
+
+def connect() -> "redis.Redis":
+    """A connection of our own, with short patience."""
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE + 1, socket_connect_timeout=PATIENCE)
+
+
+def a_worker_answers(server: "redis.Redis") -> bool:
+    """Ask all workers at once; true when one has answered in time."""
+    answer = f"{QUESTION}:{secrets.token_hex(8)}"
+    if not server.publish(QUESTION, answer):
+        return False
+    return server.blpop([answer], timeout=PATIENCE) is not None
+
+
+class AnswersProbes:
+    """A worker's thread that answers `a_worker_answers` as long as `is_well` says so."""
+
+    def __init__(self, is_well: Callable[[], bool]) -> None:
+        self._is_well = is_well
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="probes", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            try:
+                self._listen()
+            except redis.RedisError:
+                # It is away; whoever asks will see that, too.
+                self._over.wait(1)
+
+    def _listen(self) -> None:
+        server = connect()
+        with PubSub(server.connection_pool, ignore_subscribe_messages=True) as questions:
+            questions.subscribe(QUESTION)
+            while not self._over.is_set():
+                asked = questions.get_message(timeout=1)
+                if asked and self._is_well():
+                    server.lpush(asked["data"], 1)
+                    server.expire(asked["data"], 10)
+
+
+def _ask_database() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    finally:
+        connection.close()
+    return True
+
+
+def _holds(question: Callable[[], object]) -> bool:
+    try:
+        return bool(question())
+    except Exception:
+        # Whatever fails, the answer is no; the monitor is told, not the log each second.
+        logger.debug("not ready", exc_info=True)
+        return False
