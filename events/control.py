@@ -1,0 +1,49 @@
+"""What web processes ask of workers in passing: end a run's tree. A hint only: `stop_requested_at` is the truth, and
+the worker's heartbeat reads it when Redis is down (guarantees §2.6)."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+import redis.asyncio as redis
+from django.conf import settings
+from django.db import transaction
+
+from events.publish import send_raw
+
+logger = logging.getLogger(__name__)
+
+STOPS = "control.stops"
+
+
+def send_stop(root_id: UUID) -> None:
+    """On commit, or at once outside a transaction: tell every worker to end the tree of this root run."""
+    transaction.on_commit(lambda: send_raw(STOPS, str(root_id).encode()), robust=True)
+
+
+async def stops() -> AsyncIterator[UUID]:
+    """The root runs to end, as they are asked for; connects again by itself. Close the iterator to leave."""
+    pause = 0.1
+    while True:
+        try:
+            async for root_id in _listen():
+                pause = 0.1
+                yield root_id
+        except (redis.RedisError, OSError) as error:
+            logger.warning("The control channel broke off; trying again in %.1f s: %s", pause, error)
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, 2.0)
+
+
+async def _listen() -> AsyncIterator[UUID]:
+    # No socket timeout: the channel may rightly be silent for hours; the health check notices a dead line.
+    async with redis.from_url(
+        settings.REDIS_URL, socket_connect_timeout=1.0, socket_timeout=None, socket_keepalive=True,
+        health_check_interval=10,
+    ) as client, client.pubsub(ignore_subscribe_messages=True) as channel:  # fmt: skip
+        await channel.subscribe(STOPS)
+        while True:
+            message = await channel.get_message(timeout=5.0)
+            if message is not None:
+                yield UUID(message["data"].decode())
