@@ -1,7 +1,11 @@
-"""The app's entry in Django."""
+"""The app's entry in Django: it finds the tools of all apps."""
 
 from django.apps import AppConfig
+from django.utils.module_loading import autodiscover_modules
 
 
 class ToolsConfig(AppConfig):
     name = "tools"
+
+    def ready(self) -> None:
+        autodiscover_modules("agent_tools")

@@ -1,0 +1,58 @@
+"""The time at a place, by zone and by city, also in Chinese."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from tools.current_time.places import ALIASES, zone_of
+from tools.current_time.tool import CurrentTime
+from tools.interface import ToolContext, ToolError
+
+NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def ask(monkeypatch):
+    monkeypatch.setattr("tools.current_time.tool.now", lambda: NOON)
+    context = ToolContext(actor=None, on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1")
+    return lambda place: CurrentTime().run(context, CurrentTime.Args(timezone=place))
+
+
+def test_it_tells_the_date_the_time_the_day_and_the_zone(ask):
+    assert ask("Asia/Tokyo") == "2026-07-01 21:00:00 (Wednesday), Asia/Tokyo, UTC+09:00"
+
+
+@pytest.mark.parametrize(
+    ("place", "zone"),
+    [
+        ("Tokyo", "Asia/Tokyo"), ("東京", "Asia/Tokyo"), ("东京", "Asia/Tokyo"), ("北京", "Asia/Shanghai"),
+        ("臺北", "Asia/Taipei"), ("台北市", "Asia/Taipei"), ("香港", "Asia/Hong_Kong"),
+        ("new york", "America/New_York"),
+        ("New York, USA", "America/New_York"), ("纽约", "America/New_York"), ("São Paulo", "America/Sao_Paulo"),
+        ("europe/paris", "Europe/Paris"), ("UTC", "UTC"), ("San Francisco", "America/Los_Angeles"),
+    ],
+)  # fmt: skip
+def test_a_city_is_found_in_any_writing(place, zone):
+    found = zone_of(place)
+    assert found is not None
+    assert found.key == zone
+
+
+def test_every_zone_that_has_other_names_exists():
+    assert [zone for zone in ALIASES if zone_of(zone) is None] == []
+
+
+def test_summer_time_counts(ask):
+    assert ask("London").endswith("UTC+01:00")
+
+
+def test_an_unknown_place_is_an_error_that_helps(ask):
+    with pytest.raises(ToolError, match="Did you mean Europe/Berlin"):
+        ask("Berlim")
+
+
+@pytest.mark.parametrize("place", ["../etc/passwd", "Mars/Olympus", "\x00", "x" * 80])
+def test_nonsense_is_an_error_and_never_a_file(ask, place):
+    with pytest.raises(ToolError):
+        ask(place)

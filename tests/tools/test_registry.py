@@ -1,0 +1,83 @@
+"""A tool is checked when its class is defined."""
+
+import pytest
+from pydantic import ValidationError
+
+from tools import registry
+from tools.interface import Tool, ToolArgs
+from tools.registry import ToolMisdefined, all_tools, register, tool_named, tool_rows
+
+
+@pytest.fixture(autouse=True)
+def registry_is_restored(monkeypatch):
+    monkeypatch.setattr(registry, "_tools", dict(registry._tools))
+
+
+class NoArgs(ToolArgs):
+    pass
+
+
+def make(**members):
+    body = {"__doc__": "Does it.", "name": "do_it", "effect": "read", "Args": NoArgs, "run": lambda self, ctx, args: ""}
+    return type("DoIt", (Tool,), {name: value for name, value in (body | members).items() if value is not None})
+
+
+def test_a_sound_tool_is_registered_and_found():
+    register(make())
+    tool = tool_named("do_it")
+    assert tool is not None
+    assert tool.description == "Does it."
+    assert tool.may_repeat
+    assert not tool.is_async
+
+
+@pytest.mark.parametrize(
+    ("members", "complaint"),
+    [
+        ({"name": "do it"}, "a name"),
+        ({"name": None}, "a name"),
+        ({"name": "x" * 65}, "a name"),
+        ({"__doc__": None}, "a docstring"),
+        ({"effect": "maybe"}, "an effect"),
+        ({"Args": dict}, "Args"),
+        ({"Args": None}, "Args"),
+        ({"run": None}, "a method run"),
+    ],
+)
+def test_a_misdefined_tool_is_refused_with_what_it_lacks(members, complaint):
+    before = len(all_tools())
+    with pytest.raises(ToolMisdefined, match=complaint):
+        register(make(**members))
+    assert len(all_tools()) == before
+
+
+def test_two_tools_of_one_name_are_refused():
+    first = register(make())
+    with pytest.raises(ToolMisdefined, match="two tools called 'do_it'"):
+        register(make())
+    assert isinstance(tool_named("do_it"), first)
+
+
+def test_the_tools_of_every_app_are_known_at_start():
+    assert "current_time" in [tool.name for tool in all_tools()]
+
+
+def test_a_tool_goes_over_the_wire_with_a_schema_without_titles():
+    row = next(row for row in tool_rows() if row.name == "current_time")
+    schema = row.model_dump(by_alias=True)["schema"]
+    assert schema["required"] == ["timezone"]
+    assert schema["additionalProperties"] is False
+    assert "title" not in schema
+    assert set(schema["properties"]["timezone"]) == {"type", "description", "minLength", "maxLength"}
+
+
+def test_settings_of_an_agent_lie_over_the_defaults():
+    tool = make()()
+    assert (tool.configured({}).timeout_s, tool.configured({}).retries) == (30, 0)
+    assert tool.configured({"timeout_s": 5, "retries": 2}).timeout_s == 5
+
+
+@pytest.mark.parametrize("custom", [{"timeout_s": 121}, {"retries": 9}, {"timeout_s": 0}, {"colour": "red"}])
+def test_settings_out_of_bounds_are_refused(custom):
+    with pytest.raises(ValidationError):
+        make()().configured(custom)

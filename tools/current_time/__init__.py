@@ -1,0 +1,1 @@
+"""The tool that tells the time anywhere."""

@@ -1,0 +1,99 @@
+"""What a tool is: a class. Who may use it, and whether a person is asked first, is data elsewhere (style §6)."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from actors.models import Actor
+
+Effect = Literal["read", "write"]
+
+DEFAULT_TIMEOUT = 30.0
+MAX_TIMEOUT = 120.0
+
+
+class ToolArgs(BaseModel):
+    """The arguments of a tool, checked strictly: nothing is guessed and nothing unknown is ignored (B12)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class ToolConfig(BaseModel):
+    """How an agent uses a tool (S0.14): its `custom_config` over these defaults. A tool may add fields of its own.
+
+    `retries`: how often a call that failed by `ToolError` is tried again. `timeout_s`: seconds of one try (B13).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    retries: int = Field(default=0, ge=0, le=3)
+    timeout_s: float = Field(default=DEFAULT_TIMEOUT, gt=0, le=MAX_TIMEOUT)
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """For whom a call is made. `call_id` is the key under which a tool outside our house may recognise a repetition."""
+
+    actor: "Actor"
+    on_behalf_of: "Actor | None"
+    chat_id: UUID | None
+    run_id: UUID
+    call_id: str
+    config: ToolConfig = field(default_factory=ToolConfig)
+
+
+class ToolError(Exception):
+    """The tool could not do it, for a reason that the model can read and act on."""
+
+
+class Tool:
+    """One tool. The docstring is what the model reads.
+
+    `run(ctx, args) -> str` is an ordinary function when it touches our database only: it is called in one transaction.
+    It is a coroutine when it leaves the house: no transaction and no connection is held meanwhile.
+    `effect` is `read` when calling it changes nothing. `repeatable`: it may be called again when a crash leaves it
+    unknown whether it was done (B15); reading always may.
+    """
+
+    name: ClassVar[str]
+    effect: ClassVar[Effect]
+    repeatable: ClassVar[bool] = False
+    Args: ClassVar[type[ToolArgs]]
+    Config: ClassVar[type[ToolConfig]] = ToolConfig
+    run: Callable[..., Any]
+
+    @property
+    def description(self) -> str:
+        """What the model reads about it."""
+        return inspect.getdoc(type(self)) or ""
+
+    @property
+    def is_async(self) -> bool:
+        return inspect.iscoroutinefunction(self.run)
+
+    @property
+    def may_repeat(self) -> bool:
+        return self.repeatable or self.effect == "read"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments, without the titles that only cost tokens."""
+        schema: dict[str, Any] = _without_titles(self.Args.model_json_schema())
+        return schema
+
+    def configured(self, custom_config: dict[str, Any]) -> ToolConfig:
+        """An agent's settings over the defaults. Raises `pydantic.ValidationError`."""
+        return self.Config.model_validate(custom_config)
+
+
+def _without_titles(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # A property may itself be called "title": then it is a schema, not a text.
+    return {k: _without_titles(v) for k, v in schema.items() if not (k == "title" and isinstance(v, str))}
