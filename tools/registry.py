@@ -11,7 +11,8 @@ NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 T = TypeVar("T", bound=type[Tool])
 
-_tools: dict[str, Tool] = {}
+registry: dict[str, Tool] = {}
+"""Every tool, by its name. Read it; `register` alone adds to it."""
 
 
 class ToolMisdefined(TypeError):
@@ -21,9 +22,11 @@ class ToolMisdefined(TypeError):
 def register(cls: T) -> T:
     """Check a tool's class and make it known. Raises `ToolMisdefined`, also for a name that is taken."""
     _check(cls)
-    if cls.name in _tools:
-        raise ToolMisdefined(f"There are two tools called {cls.name!r}: {type(_tools[cls.name]).__qualname__} is one.")
-    _tools[cls.name] = cls()
+    if cls.name in registry:
+        raise ToolMisdefined(
+            f"There are two tools called {cls.name!r}: {type(registry[cls.name]).__qualname__} is one."
+        )
+    registry[cls.name] = cls()
     return cls
 
 
@@ -44,19 +47,9 @@ def _is_subclass(candidate: object, base: type) -> bool:
     return isinstance(candidate, type) and issubclass(candidate, base)
 
 
-def tool_named(name: str) -> Tool | None:
-    """The tool of this name, if there is one."""
-    return _tools.get(name)
-
-
-def all_tools() -> list[Tool]:
-    """Every tool, by name."""
-    return [_tools[name] for name in sorted(_tools)]
-
-
 def tool_rows() -> list[ToolRow]:
-    """Every tool, as it goes over the wire."""
+    """Every tool by name, as it goes over the wire."""
     return [
         ToolRow(name=tool.name, description=tool.description, effect=tool.effect, schema=tool.schema())
-        for tool in all_tools()
+        for _, tool in sorted(registry.items())
     ]

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from actors.models import Actor
 from tools.current_time.places import ALIASES, zone_of
 from tools.current_time.tool import CurrentTime
 from tools.interface import ToolContext, ToolError
@@ -15,7 +16,7 @@ NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 @pytest.fixture
 def ask(monkeypatch):
     monkeypatch.setattr("tools.current_time.tool.now", lambda: NOON)
-    context = ToolContext(actor=None, on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1")
+    context = ToolContext(actor=Actor(name="Scribe"), on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1")
     return lambda place: CurrentTime().run(context, CurrentTime.Args(timezone=place))
 
 

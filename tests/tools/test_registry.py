@@ -3,14 +3,16 @@
 import pytest
 from pydantic import ValidationError
 
-from tools import registry
 from tools.interface import Tool, ToolArgs
-from tools.registry import ToolMisdefined, all_tools, register, tool_named, tool_rows
+from tools.registry import ToolMisdefined, register, registry, tool_rows
 
 
 @pytest.fixture(autouse=True)
-def registry_is_restored(monkeypatch):
-    monkeypatch.setattr(registry, "_tools", dict(registry._tools))
+def registry_is_restored():
+    before = dict(registry)
+    yield
+    registry.clear()
+    registry.update(before)
 
 
 class NoArgs(ToolArgs):
@@ -24,8 +26,7 @@ def make(**members):
 
 def test_a_sound_tool_is_registered_and_found():
     register(make())
-    tool = tool_named("do_it")
-    assert tool is not None
+    tool = registry["do_it"]
     assert tool.description == "Does it."
     assert tool.may_repeat
     assert not tool.is_async
@@ -45,21 +46,21 @@ def test_a_sound_tool_is_registered_and_found():
     ],
 )
 def test_a_misdefined_tool_is_refused_with_what_it_lacks(members, complaint):
-    before = len(all_tools())
+    before = len(registry)
     with pytest.raises(ToolMisdefined, match=complaint):
         register(make(**members))
-    assert len(all_tools()) == before
+    assert len(registry) == before
 
 
 def test_two_tools_of_one_name_are_refused():
     first = register(make())
     with pytest.raises(ToolMisdefined, match="two tools called 'do_it'"):
         register(make())
-    assert isinstance(tool_named("do_it"), first)
+    assert isinstance(registry["do_it"], first)
 
 
 def test_the_tools_of_every_app_are_known_at_start():
-    assert "current_time" in [tool.name for tool in all_tools()]
+    assert "current_time" in registry
 
 
 def test_a_tool_goes_over_the_wire_with_a_schema_without_titles():
