@@ -14,7 +14,7 @@ urlpatterns = [
     path("_allauth/", include("allauth.headless.urls")),
     *[path("api/v1/", include(f"{name}.api.urls")) for name in API],
     # The web app has its own routes; a missing file or endpoint must not look like a page.
-    re_path(r"^(?!api/|_allauth/|admin/|static/|assets/|ws/).*$", web_app),
+    re_path(r"^(?!api/|_allauth/|admin/|static/|ws/).*$", web_app),
 ]
 
 handler400 = "config.error_pages.bad_request"

@@ -16,6 +16,7 @@ from common.embedded.processes import (
     free_port,
     give_to_nobody,
     is_root,
+    last_words,
     nobody_can_reach,
     spawn,
     wait_until,
@@ -95,7 +96,7 @@ class Postgres:
                 return
             self.stop()
             self._port = 0
-        raise CannotStart(f"PostgreSQL did not start on {data}; its last lines say why.")
+        raise CannotStart(f"PostgreSQL did not start on {data}: {last_words(self.child)}")
 
     def stop(self) -> None:
         """A fast shutdown: sessions are ended, everything committed is kept."""
@@ -179,7 +180,8 @@ class Postgres:
             "shared_buffers": "64MB",
             "jit": "off",
             "log_checkpoints": "off",
-            "log_min_messages": "warning",
+            # Errors of single statements reach their caller; here they would only be noise.
+            "log_min_messages": "fatal",
             "timezone": "UTC",
             "log_timezone": "UTC",
         }

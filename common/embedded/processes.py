@@ -36,10 +36,11 @@ def spawn(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     as_nobody: bool = False,
+    keep: Sequence[int] = (),
     stdin: Output = subprocess.DEVNULL,
     output: Output = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a child that gets the signal `dies_by` when this process is gone.
+    """Start a child that gets the signal `dies_by` when this process is gone. It inherits the sockets in `keep`.
 
     Call it from the main thread only: the kernel watches the thread that forked. The child has a session of its own,
     so that Ctrl-C in the terminal reaches the parent alone, which ends its children in the right order.
@@ -60,6 +61,7 @@ def spawn(
         stdout=output,
         stderr=subprocess.STDOUT if output is not None else None,
         start_new_session=True,
+        pass_fds=tuple(keep),
         preexec_fn=arrange,
         **(_nobody() if as_nobody else {}),
     )
@@ -135,3 +137,9 @@ def end(child: subprocess.Popen[bytes], by: signal.Signals, *, seconds: float) -
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()
+
+
+def last_words(child: subprocess.Popen[bytes] | None) -> str:
+    """The last lines of a child that has ended, if it spoke into a pipe."""
+    said = child.stdout.read() if child and child.stdout else b""
+    return " / ".join(said.decode(errors="replace").strip().splitlines()[-5:])

@@ -14,6 +14,7 @@ from common.embedded.processes import (
     free_port,
     give_to_nobody,
     is_root,
+    last_words,
     nobody_can_reach,
     spawn,
     wait_until,
@@ -68,7 +69,7 @@ class Valkey:
                 return
             self.stop()
             self._port = 0
-        raise CannotStart(f"Valkey did not start on {data}; its last lines say why.")
+        raise CannotStart(f"Valkey did not start on {data}: {last_words(self.child)}")
 
     def stop(self) -> None:
         """Write out what is unwritten, then end."""

@@ -1,0 +1,45 @@
+# Two commands are enough to begin: `make run` and `make test`. Everything missing is set up by the first that needs it.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := manage.py config common events workspaces actors tools chats agents realtime tests
+
+.DEFAULT_GOAL := help
+.PHONY: help run dev check test fmt lock bench clean
+
+help: ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+run: ## set up what is missing, start everything, print the address
+	@exec $(PYTHON) common/bootstrap.py run
+
+dev: ## set up what developing and testing need
+	@$(PYTHON) common/bootstrap.py dev
+
+check: dev ## all that is static: format, lint, types, the line of apps, migrations, generated files
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py export_schema --check
+	npm --prefix frontend run --silent check
+
+test: dev ## Python, TypeScript and browser tests, on servers of their own
+	$(BIN)/python -m pytest -n auto -m "not stack and not browser"
+	$(BIN)/python -m pytest -m "stack or browser"
+	npm --prefix frontend test
+
+fmt: dev ## put the sources into their form
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	npm --prefix frontend run --silent format
+
+lock: dev ## lock the Python packages anew after a change of requirements/*.in
+	$(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q requirements/run.in -o requirements/run.txt
+	$(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q requirements/dev.in -c requirements/run.txt -o requirements/dev.txt
+
+bench: dev ## measure, and write bench/RESULTS.md
+	$(BIN)/python -m bench
+
+clean: ## forget everything that was made, except the data
+	rm -rf .venv .make frontend/node_modules frontend/dist tests/chromium/node_modules

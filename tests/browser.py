@@ -1,0 +1,90 @@
+"""A Chromium for the tests: one that is installed, else the one that `make dev` got from the npm registry.
+
+async with async_playwright() as playwright:
+    browser = await playwright.chromium.launch(**chromium().launch_options)
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from common.embedded.home import ROOT
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+PACKAGE = ROOT / "tests" / "chromium"
+UNPACKED = ROOT / ".make" / "chromium"
+# Our own: those of the package would switch web security off, and with it what the tests are to see.
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--mute-audio",
+)
+UNPACK = """
+import chromium from '@sparticuz/chromium';
+const path = await chromium.executablePath();
+console.log(JSON.stringify({path, libraries: process.env.LD_LIBRARY_PATH}));
+"""
+# Those of the machine, and the package's few; its own file looks for them in a place where they are not.
+FONTS = f"""<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
+<dir>/usr/share/fonts</dir><dir>{UNPACKED}/fonts</dir><cachedir>{UNPACKED}/font-cache</cachedir></fontconfig>
+"""
+
+
+class NoBrowser(Exception):
+    """There is none, and none could be made; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Chromium:
+    """Where it is, and how it is started."""
+
+    path: str
+    flags: tuple[str, ...] = FLAGS
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def launch_options(self) -> dict[str, Any]:
+        """The keyword arguments of playwright's `chromium.launch`."""
+        return {
+            "executable_path": self.path,
+            "args": list(self.flags),
+            "env": {**os.environ, **self.environment},
+            "headless": True,
+            "chromium_sandbox": False,
+        }
+
+
+@lru_cache(maxsize=1)
+def chromium() -> Chromium:
+    """The browser for this machine. Raises `NoBrowser`."""
+    for name in NAMES:
+        found = shutil.which(name)
+        if found:
+            return Chromium(found)
+    return _unpacked()
+
+
+def _unpacked() -> Chromium:
+    if not (PACKAGE / "node_modules").exists():
+        raise NoBrowser("No Chromium is installed and none was fetched: run `make dev`.")
+    UNPACKED.mkdir(parents=True, exist_ok=True)
+    # The name of a runtime makes the package bring the system libraries that a lean machine lacks.
+    environment = {**os.environ, "TMPDIR": str(UNPACKED), "AWS_EXECUTION_ENV": "AWS_Lambda_nodejs22.x"}
+    said = subprocess.run(
+        ["node", "--input-type=module", "-e", UNPACK], cwd=PACKAGE, env=environment, capture_output=True, check=False
+    )
+    if said.returncode:
+        raise NoBrowser(f"Chromium could not be unpacked: {said.stderr.decode(errors='replace')[-500:]}")
+    told = json.loads(said.stdout)
+    fonts = UNPACKED / "fonts.conf"
+    fonts.write_text(FONTS)
+    return Chromium(
+        told["path"], environment={"LD_LIBRARY_PATH": told["libraries"] or "", "FONTCONFIG_FILE": str(fonts)}
+    )
