@@ -3,14 +3,14 @@ the worker's heartbeat reads it when Redis is down (guarantees §2.6)."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from uuid import UUID
 
 import redis.asyncio as redis
 from django.conf import settings
 from django.db import transaction
 
-from events.publish import send_raw
+from events.wire import wire
 
 logger = logging.getLogger(__name__)
 
@@ -19,10 +19,10 @@ STOPS = "control.stops"
 
 def send_stop(root_id: UUID) -> None:
     """On commit, or at once outside a transaction: tell every worker to end the tree of this root run."""
-    transaction.on_commit(lambda: send_raw(STOPS, str(root_id).encode()), robust=True)
+    transaction.on_commit(lambda: wire.send([(STOPS, str(root_id).encode())]), robust=True)
 
 
-async def stops() -> AsyncIterator[UUID]:
+async def stops() -> AsyncGenerator[UUID, None]:
     """The root runs to end, as they are asked for; connects again by itself. Close the iterator to leave."""
     pause = 0.1
     while True:
@@ -36,7 +36,7 @@ async def stops() -> AsyncIterator[UUID]:
         pause = min(pause * 2, 2.0)
 
 
-async def _listen() -> AsyncIterator[UUID]:
+async def _listen() -> AsyncGenerator[UUID, None]:
     # No socket timeout: the channel may rightly be silent for hours; the health check notices a dead line.
     async with redis.from_url(
         settings.REDIS_URL, socket_connect_timeout=1.0, socket_timeout=None, socket_keepalive=True,
@@ -45,5 +45,9 @@ async def _listen() -> AsyncIterator[UUID]:
         await channel.subscribe(STOPS)
         while True:
             message = await channel.get_message(timeout=5.0)
-            if message is not None:
+            if message is None:
+                continue
+            try:
                 yield UUID(message["data"].decode())
+            except ValueError:
+                logger.warning("Something on the control channel is no id")

@@ -7,7 +7,7 @@ Nothing here is the truth: the durable row that follows is. So Redis may be down
 import asyncio
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
@@ -20,6 +20,7 @@ from redis.backoff import NoBackoff
 from events.frames import Delta, Partial
 from events.payloads import MAX_TEXT
 from events.publish import packed
+from events.wire import wire
 
 logger = logging.getLogger(__name__)
 
@@ -130,9 +131,9 @@ class Streams:
 
     def wake(self, stream: Stream) -> None:
         """This stream has something to send."""
-        self._dirty[stream] = None
-        if not stream.begun:
+        if not self._dirty or not stream.begun:
             self._news.set()
+        self._dirty[stream] = None
 
     async def flush(self, streams: Iterable[Stream]) -> None:
         """Send what these streams have waiting, in one pipeline. What could not be sent waits for the next time."""
@@ -188,7 +189,7 @@ class Streams:
         """The flush loop. Ticks are shared, so that all runs go out together; a first piece does not wait for one."""
         clock = asyncio.get_running_loop().time
         while True:
-            await self._wait(clock())
+            await self._wait(clock)
             now = clock()
             due = [stream for stream in self._dirty if not stream.begun or stream.due <= now]
             if due:
@@ -199,13 +200,15 @@ class Streams:
             if self.down:
                 await asyncio.sleep(1.0)
 
-    async def _wait(self, now: float) -> None:
-        """Until a first piece comes; or until the next shared tick, when others have something to send."""
+    async def _wait(self, clock: Callable[[], float]) -> None:
+        """Until a first piece comes; or until the next shared tick after anything else was said."""
+        if not self._dirty:
+            await self._news.wait()
         self._news.clear()
         if any(not stream.begun for stream in self._dirty):
             return
         try:
-            async with asyncio.timeout((int(now / TICK) + 1) * TICK - now if self._dirty else None):
+            async with asyncio.timeout((int(clock() / TICK) + 1) * TICK - clock()):
                 await self._news.wait()
         except TimeoutError:
             return
@@ -253,13 +256,22 @@ def _remember(pipeline: Any, stream: Stream, deltas: Sequence[Delta]) -> None:
     pipeline.expire(key, KEPT)
 
 
-async def partials_of(client: redis.Redis, run_ids: Sequence[UUID]) -> list[Partial]:
-    """What these runs have said so far of the message they are making; empty for those that are silent."""
-    async with client.pipeline(transaction=False) as pipeline:
+def partials_of(run_ids: Sequence[UUID]) -> list[Partial]:
+    """What these runs have said so far of the message they are making; empty for those that are silent.
+
+    Synchronous, for a thread. Without Redis: nothing.
+    """
+    nothing: list[list[bytes]] = []
+    kept = wire.ask(lambda client: _kept(client, run_ids), nothing) if run_ids else nothing
+    return [part for run_id, pieces in zip(run_ids, kept, strict=False) for part in _joined(run_id, pieces)]
+
+
+def _kept(client: Any, run_ids: Sequence[UUID]) -> list[list[bytes]]:
+    with client.pipeline(transaction=False) as pipeline:
         for run_id in run_ids:
             pipeline.lrange(_key(run_id), 0, -1)
-        kept = await pipeline.execute() if run_ids else []
-    return [part for run_id, pieces in zip(run_ids, kept, strict=True) for part in _joined(run_id, pieces)]
+        kept: list[list[bytes]] = pipeline.execute()
+    return kept
 
 
 def _joined(run_id: UUID, pieces: Sequence[bytes]) -> list[Partial]:

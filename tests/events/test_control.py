@@ -1,0 +1,52 @@
+"""A stop reaches every worker's engine, also after its line to Redis was cut."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+import redis.asyncio as redis
+from django.conf import settings
+
+from common.sections import Sections
+from events.control import STOPS, send_stop, stops
+from events.wire import wire
+
+
+async def until_heard(client, count: int = 1) -> None:
+    async with asyncio.timeout(10):
+        while (await client.pubsub_numsub(STOPS))[0][1] < count:
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_B16_a_stop_is_heard_and_the_channel_comes_back_when_it_was_cut():
+    heard = stops()
+    next_stop = asyncio.ensure_future(anext(heard))
+    async with redis.from_url(settings.REDIS_URL) as client:
+        await until_heard(client)
+        first, second = uuid4(), uuid4()
+        await tell(first)
+        assert await asyncio.wait_for(next_stop, 5) == first
+        next_stop = asyncio.ensure_future(anext(heard))
+        await client.client_kill_filter(_type="pubsub")
+        await until_heard(client)
+        await tell(second)
+        assert await asyncio.wait_for(next_stop, 5) == second
+    await heard.aclose()
+
+
+async def tell(root_id) -> None:
+    await Sections(1, "test")(send_stop, root_id)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_stop_that_is_no_id_is_passed_over(caplog):
+    heard = stops()
+    next_stop = asyncio.ensure_future(anext(heard))
+    async with redis.from_url(settings.REDIS_URL) as client:
+        await until_heard(client)
+        wire.send([(STOPS, b"nonsense")])
+        root_id = uuid4()
+        await tell(root_id)
+    assert await asyncio.wait_for(next_stop, 5) == root_id
+    await heard.aclose()

@@ -1,0 +1,116 @@
+"""Frames leave in the channel layer's own format, once the transaction has committed."""
+
+import asyncio
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import redis
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+from common.sections import Sections
+from events import publish as publishing
+from events.frames import Bell, Changes
+from events.publish import group_of, publish, publish_now, rights_changed
+from events.rows import ChatRow
+from events.wire import Wire, wire
+
+in_thread = Sections(2, "test")
+
+
+async def listening(*groups: str) -> Any:
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    for group in groups:
+        await layer.group_add(group, channel)
+    return channel
+
+
+async def heard(channel: str) -> Any:
+    return await asyncio.wait_for(get_channel_layer().receive(channel), 5)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_real_layer_hears_what_was_published():
+    topic = f"actor:{uuid4()}"
+    channel = await listening(group_of(topic))
+    await in_thread(publish, Bell(topic=topic, what="chats"))
+    message = await heard(channel)
+    assert message["type"] == "frame"
+    assert message["topic"] == topic
+    assert json.loads(message["text"]) == Bell(topic=topic, what="chats").model_dump()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_changes_frame_says_its_versions_beside_the_text():
+    topic = f"chat:{uuid4()}"
+    channel = await listening(group_of(topic))
+    await in_thread(
+        publish_now,
+        Changes(topic=topic, after=3, version=5, rows=[]),
+        Changes(topic=topic, after=5, version=6, rows=[]),
+    )
+    first, second = await heard(channel), await heard(channel)
+    assert (first["after"], first["version"], second["after"], second["version"]) == (3, 5, 5, 6)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_frame_that_is_too_large_travels_without_its_text(monkeypatch):
+    monkeypatch.setattr(publishing, "MAX_TEXT", 100)
+    topic = f"chat:{uuid4()}"
+    channel = await listening(group_of(topic))
+    await in_thread(publish_now, Changes(topic=topic, after=0, version=1, rows=[_chat_row()]))
+    message = await heard(channel)
+    assert message["text"] is None
+    assert message["version"] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_nothing_is_told_of_a_transaction_that_was_rolled_back():
+    topic = f"actor:{uuid4()}"
+    channel = await listening(group_of(topic))
+
+    def roll_back_then_commit():
+        with transaction.atomic():
+            publish(Bell(topic=topic, what="agents"))
+            transaction.set_rollback(True)
+        with transaction.atomic():
+            publish(Bell(topic=topic, what="members"))
+
+    await in_thread(roll_back_then_commit)
+    assert json.loads((await heard(channel))["text"])["what"] == "members"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_every_hub_hears_whose_rights_changed():
+    actor = uuid4()
+    channel = await listening(publishing.RIGHTS)
+    await in_thread(rights_changed, actor)
+    assert await heard(channel) == {"type": "rights", "actor": str(actor)}
+
+
+def test_a_redis_that_is_down_is_told_once_and_fails_nobody(settings, caplog):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    broken = Wire()
+    for _ in range(5):
+        broken.send([("anything", b"x")])
+        broken._down_until = 0.0
+    assert broken.ask(lambda client: bool(client.ping()), False) is False
+    assert len([record for record in caplog.records if record.name == "events.wire"]) == 1
+
+
+def test_after_a_restart_of_redis_the_first_frame_goes_through():
+    wire.send([("anything", b"x")])
+    asked = wire.ask(lambda client: client.client_id(), None)
+    with redis.Redis.from_url(wire._url) as other:
+        other.client_kill_filter(_id=asked)
+    assert wire.ask(lambda client: client.ping(), False) is True
+
+
+def _chat_row() -> ChatRow:
+    return ChatRow(
+        id=uuid4(), workspace_id=uuid4(), title="x" * 200, version=1, created_by=None,
+        created_at="2026-01-01T00:00:00Z",
+    )  # fmt: skip

@@ -1,0 +1,155 @@
+"""What agents say streams: the first piece at once, then at most ten frames a second, kept for newcomers (A10)."""
+
+import asyncio
+import json
+import time
+from uuid import uuid4
+
+import pytest
+import redis.asyncio as redis
+from channels.layers import get_channel_layer
+
+from common.sections import Sections
+from events import stream as streaming
+from events.publish import group_of
+from events.stream import Streams, partials_of
+
+in_thread = Sections(2, "test")
+
+
+@pytest.fixture
+async def streams():
+    streams = Streams()
+    yield streams
+    await streams.aclose()
+
+
+@pytest.fixture
+async def ear():
+    """Hears the deltas of one topic, in order."""
+    return await Ear().open()
+
+
+class Ear:
+    def __init__(self):
+        self.topic = f"chat:{uuid4()}"
+        self.deltas = []
+
+    async def open(self):
+        self.layer = get_channel_layer()
+        self.channel = await self.layer.new_channel()
+        await self.layer.group_add(group_of(self.topic), self.channel)
+        return self
+
+    async def hear(self, until: str):
+        """Until what was said in `text` is whole."""
+        async with asyncio.timeout(10):
+            while "".join(d["text"] for d in self.deltas if d["part"] == "text") != until:
+                message = await self.layer.receive(self.channel)
+                self.deltas.append(json.loads(message["text"]))
+
+
+def opened(streams, ear, **given):
+    ids = {"run_id": uuid4(), "agent_id": uuid4(), "message_id": uuid4(), "attempt": 1}
+    return streams.open(topic=ear.topic, **(ids | given))
+
+
+async def test_A10_at_most_ten_frames_a_second_and_every_character_once(streams, ear):
+    stream = opened(streams, ear)
+    expected = ""
+    began = time.monotonic()
+    for number in range(100):
+        stream.say("text", f"w{number}界🌍 ")
+        expected += f"w{number}界🌍 "
+        await asyncio.sleep(0.012)
+    spoken = time.monotonic() - began
+    await stream.flush()
+    await ear.hear(expected)
+    offset = 0
+    for delta in ear.deltas:
+        assert delta["offset"] == offset  # in code points
+        offset += len(delta["text"])
+    # The first piece, and what was left at the end, come beside the ten a second.
+    assert 3 <= len(ear.deltas) <= 10 * spoken + 2
+
+
+async def test_the_first_piece_does_not_wait_for_the_tick(streams, ear, monkeypatch):
+    monkeypatch.setattr(streaming, "TICK", 3600.0)
+    stream = opened(streams, ear)
+    stream.say("text", "Hello")
+    await ear.hear("Hello")
+
+
+async def test_a_newcomer_reads_what_was_said_so_far(streams, ear):
+    stream = opened(streams, ear, attempt=2)
+    stream.say("thinking", "Let me see")
+    stream.say("text", "It is ")
+    await stream.flush()
+    stream.say("text", "noon 🌞")
+    stream.say("arguments", '{"a":', index=1, call_id="c1", name="web_fetch")
+    await stream.flush()
+    found = await in_thread(partials_of, [stream.run_id, uuid4()])
+    assert [(p.part, p.index, p.call_id, p.name, p.text) for p in found] == [
+        ("thinking", 0, None, None, "Let me see"),
+        ("text", 0, None, None, "It is noon 🌞"),
+        ("arguments", 1, "c1", "web_fetch", '{"a":'),
+    ]
+    assert {(p.message_id, p.attempt) for p in found} == {(stream.message_id, 2)}
+
+
+async def test_a_message_that_is_stored_leaves_no_partial(streams, ear):
+    stream = opened(streams, ear)
+    stream.say("text", "done")
+    await stream.flush()
+    await stream.close()
+    assert await in_thread(partials_of, [stream.run_id]) == []
+
+
+async def test_the_next_message_of_a_run_outlives_the_close_of_the_one_before(streams, ear):
+    first = opened(streams, ear)
+    first.say("text", "first")
+    await first.flush()
+    second = opened(streams, ear, run_id=first.run_id)
+    second.say("text", "second")
+    await second.flush()
+    await first.close()
+    assert [p.text for p in await in_thread(partials_of, [first.run_id])] == ["second"]
+
+
+async def test_many_runs_leave_in_one_pipeline(streams, ear, monkeypatch):
+    pipelines = []
+    execute = redis.client.Pipeline.execute
+
+    async def counted(self, *args, **kwargs):
+        pipelines.append(self)
+        return await execute(self, *args, **kwargs)
+
+    monkeypatch.setattr(redis.client.Pipeline, "execute", counted)
+    opened_streams = [opened(streams, ear) for _ in range(20)]
+    for stream in opened_streams:
+        stream.say("text", "x")
+    await ear.hear("x" * 20)
+    assert len(pipelines) == 1
+
+
+async def test_what_redis_did_not_take_is_sent_later_and_no_run_fails(streams, ear, settings):
+    right = settings.REDIS_URL
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    stream = opened(streams, ear)
+    stream.say("text", "while it was down, ")
+    await stream.flush()
+    assert streams.down
+    settings.REDIS_URL = right
+    streams._client = None
+    stream.say("text", "and after")
+    await ear.hear("while it was down, and after")
+    assert [p.text for p in await in_thread(partials_of, [stream.run_id])] == ["while it was down, and after"]
+
+
+async def test_a_piece_kept_twice_counts_once(streams, ear, settings):
+    stream = opened(streams, ear)
+    stream.say("text", "abc")
+    await stream.flush()
+    async with redis.from_url(settings.REDIS_URL) as client:
+        await client.rpush(f"partial:{stream.run_id}", json.dumps(["text", 0, None, None, 0, "abcdef"]))
+    assert [p.text for p in await in_thread(partials_of, [stream.run_id])] == ["abcdef"]
