@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from common.models import Identified, Revised
+from events.rows import ActorRow
 
 
 class Kind(models.TextChoices):
@@ -162,6 +163,13 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
 
     def get_short_name(self) -> str:
         return self.name
+
+    def row(self) -> ActorRow:
+        """What everyone who meets this actor sees: no e-mail, nothing of its other workspaces."""
+        return ActorRow(
+            id=self.id, kind=self.kind, name=self.name, handle=self.handle, description=self.description,
+            workspace_id=self.workspace_id, is_public=self.is_public,
+        )  # fmt: skip
 
     @property
     def is_human(self) -> bool:

@@ -1,13 +1,14 @@
 """Chats: who is in them, what was said and what happened. Everything in a chat is counted by one version."""
 
 
+from typing import Any, Self
+
 from django.db import models
 from django.db.models import Q
 from guardian.models import UserObjectPermissionBase
 
-from actors.rows import actor_row
 from common.models import Identified
-from events.rows import AnyRow, ChatRow, MemberRow, MessageRow
+from events.rows import AnyRow, ChatRow, LinkRow, MemberRow, MessageRow
 from workspaces.models import Role, Workspace
 
 
@@ -22,9 +23,20 @@ class InChat(models.Model):
     class Meta:
         abstract = True
 
+    def set(self, **fields: Any) -> Self:
+        """Change fields and remember which, so that `write` overwrites nothing that somebody else changed meanwhile."""
+        for name, value in fields.items():
+            setattr(self, name, value)
+        self._touched = getattr(self, "_touched", frozenset[str]()) | fields.keys()
+        return self
+
     def write(self) -> bool:
-        """Store the stamped row; false when it turned out not to be needed. Called by `chats.services.changed` only."""
-        self.save()
+        """Store the stamped row: whole when new, else what `set` changed. False when it turned out not to be needed.
+
+        Called by `chats.services.changed` only.
+        """
+        touched = None if self._state.adding else {"version", *getattr(self, "_touched", ())}
+        self.save(update_fields=touched)
         return True
 
     def row(self) -> AnyRow:
@@ -46,11 +58,6 @@ class Chat(Identified, InChat):
     def __str__(self) -> str:
         return self.title or str(self.id)
 
-    def write(self) -> bool:
-        # The counter that stamps everything is this row's own: `changed` has raised it already.
-        self.save(update_fields=["title"])
-        return True
-
     def row(self) -> ChatRow:
         return ChatRow(
             id=self.id, workspace_id=self.workspace_id, title=self.title, version=self.version,
@@ -66,7 +73,11 @@ class Wake(models.TextChoices):
 
 
 class ChatActor(Identified, InChat):
-    """Somebody's place in a chat, the same for people and agents (S1.1). `last_read_seq` is the read cursor."""
+    """Somebody's place in a chat, the same for people and agents (S1.1).
+
+    `last_read_seq`, the read cursor, is their own business: moving it changes nothing for the others, so it takes no
+    number from the chat.
+    """
 
     chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="places")
     actor = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="places")
@@ -87,8 +98,8 @@ class ChatActor(Identified, InChat):
 
     def row(self) -> MemberRow:
         return MemberRow(
-            id=self.id, chat_id=self.chat_id, version=self.version, actor=actor_row(self.actor), wake=self.wake,
-            last_read_seq=self.last_read_seq, joined_at=self.joined_at, ended=self.ended_at is not None,
+            id=self.id, chat_id=self.chat_id, version=self.version, actor=self.actor.row(), wake=self.wake,
+            joined_at=self.joined_at, ended=self.ended_at is not None,
         )  # fmt: skip
 
 
@@ -153,6 +164,13 @@ class ChatLink(Identified):
 
     def __str__(self) -> str:
         return f"{self.role} link to {self.chat_id}"
+
+    def row(self, url: str | None = None) -> LinkRow:
+        """`url` only when it has just been made: it is not kept."""
+        return LinkRow(
+            id=self.id, chat_id=self.chat_id, role=self.role, created_by=self.created_by_id,
+            created_at=self.created_at, expires_at=self.expires_at, revoked_at=self.revoked_at, uses=self.uses, url=url,
+        )  # fmt: skip
 
 
 class ChatGrant(UserObjectPermissionBase):

@@ -71,6 +71,6 @@ def get_chat_for(
     """
     principals = principals_of(actor, on_behalf_of)
     rows = chats_with_rights(principals).filter(pk=chat_id).select_related("workspace")
-    row = (rows.select_for_update(of=("self",)) if lock else rows).first()
+    row = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
     allowed = chat_verbs(row, len(principals)) if row else frozenset[ChatVerb]()
     return demand(row, allowed, verb, see=ChatVerb.SEE, what="chat")

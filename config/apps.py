@@ -1,14 +1,21 @@
-"""The app's entry in Django."""
+"""The start: checks and the Celery application are known, listeners are connected to their seams."""
 
 import importlib
+from typing import Any
 
 from django.apps import AppConfig
+from django.utils.module_loading import import_string
+
+from config.seams import LISTENERS
 
 
 class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        # Registers the checks, and the Celery application that `shared_task` belongs to.
+        # `shared_task` belongs to the application that exists when it is first called.
         for module in ("config.checks", "config.celery"):
             importlib.import_module(module)
+        for seam, listeners in LISTENERS.items():
+            named: Any = import_string(seam)
+            named.connect([import_string(path) for path in listeners])

@@ -131,11 +131,15 @@ class DraftText(Row):
 
 
 class Bell(Row):
-    """Something in a list changed (workspace or person): read the list again."""
+    """Something in a list changed (workspace or person): read the list again.
+
+    `chat_id` on `chats`: only that chat's line, because something was said there.
+    """
 
     type: Literal["bell"] = "bell"
     topic: str
     what: Literal["chats", "agents", "members", "workspace", "model", "me"]
+    chat_id: UUID | None = None
 
 
 class Access(Row):

@@ -111,7 +111,6 @@ class MemberRow(Row):
     version: int
     actor: ActorRow
     wake: Literal["mention", "always"] = "mention"
-    last_read_seq: int = 0
     joined_at: datetime
     ended: bool = False
 
@@ -187,6 +186,7 @@ class ChatSummaryRow(Row):
     members: list[ActorRow]
     unread: int
     mentioned: bool
+    last_read_seq: int
     last_message: MessageRow | None = None
 
 

@@ -5,6 +5,7 @@ from django.db.models import Q
 from guardian.models import UserObjectPermissionBase
 
 from common.models import Identified, Revised
+from events.rows import MembershipRow
 
 
 class Role(models.TextChoices):
@@ -48,6 +49,12 @@ class Membership(Identified):
 
     def __str__(self) -> str:
         return f"{self.actor_id} is {self.role} in {self.workspace_id}"
+
+    def row(self) -> MembershipRow:
+        return MembershipRow(
+            id=self.id, workspace_id=self.workspace_id, actor=self.actor.row(), role=self.role,
+            joined_at=self.joined_at,
+        )  # fmt: skip
 
 
 class Provider(models.TextChoices):

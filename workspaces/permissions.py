@@ -72,7 +72,7 @@ def get_workspace_for(
     rows = with_rights(
         Workspace.objects.filter(pk=workspace_id), principals, role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant
     )
-    row = (rows.select_for_update(of=("self",)) if lock else rows).first()
+    row = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
     allowed = verbs_on(row, len(principals), ROLE_VERBS, WorkspaceVerb) if row else frozenset[WorkspaceVerb]()
     return demand(row, allowed, verb, see=WorkspaceVerb.SEE, what="workspace")
 

@@ -15,7 +15,8 @@ from chats.services.messages import system_line
 from common.clock import now
 from common.errors import Code, Invalid, NotFound
 from events import audit
-from events.publish import rights_changed, ring
+from events.bells import ring
+from events.publish import rights_changed
 from workspaces import services as workspaces
 from workspaces.models import Role
 
@@ -75,12 +76,13 @@ def accept_link(*, token: str, actor: Actor) -> ChatLink:
     """
     link = read_link(token, lock=True)
     is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=link.role, invited_by=link.created_by)
-    place = seat(link.chat, actor)
+    chat = Chat.objects.select_for_update(no_key=True).get(pk=link.chat_id)
+    place = seat(chat, actor)
     if place is not None:
         changed(link.chat_id, rows=[system_line(link.chat_id, "MEMBER_JOINED", actor=actor, target=actor), place])
     if is_new or place is not None:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
         rights_changed(actor.id)
-        ring(places_of=[actor.id], what="chats")
+        ring([actor.id], "chats")
     return link

@@ -13,7 +13,8 @@ from chats.services.messages import system_line
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound
 from events import audit
-from events.publish import ring, rights_changed
+from events.bells import ring
+from events.publish import rights_changed
 from workspaces.models import Workspace
 
 MAX_MEMBERS = 200
@@ -35,7 +36,7 @@ def create_chat(*, workspace: Workspace, creator: Actor, title: str, member_ids:
     joined = [system_line(chat.id, "MEMBER_JOINED", actor=creator, target=actors[id]) for id in wanted]
     chat.version = changed(chat.id, rows=[*joined, *places])
     audit.record(creator, "chat.created", workspace_id=workspace.id, object_id=chat.id, members=len(wanted))
-    ring(places_of=[actors[id].id for id in wanted], what="chats")
+    ring(wanted, "chats")
     return chat
 
 
@@ -57,20 +58,23 @@ def add_member(*, chat: Chat, adder: Actor, actor_id: UUID) -> ChatActor:
         raise Conflict(f"{actor.name} is in this chat already.", code=Code.ALREADY_MEMBER)
     changed(chat.id, rows=[system_line(chat.id, "MEMBER_JOINED", actor=adder, target=actor), place])
     audit.record(adder, "chat.member_added", workspace_id=chat.workspace_id, object_id=chat.id, member=str(actor.id))
-    ring(places_of=[actor.id], what="chats")
+    ring([actor.id], "chats")
     rights_changed(actor.id)
     return place
 
 
 def seat(chat: Chat, actor: Actor) -> ChatActor | None:
-    """A place for `actor`, not yet written; null when they sit there already. Somebody who comes again keeps the row."""
-    place = ChatActor.objects.select_for_update(of=("self",)).filter(chat=chat, actor=actor).first()
+    """A place for `actor`, not yet written; null when they sit there already. Somebody who comes again keeps the row.
+
+    The caller holds the chat (`get_chat_for(…, lock=True)`), so that two who seat the same actor come one after the other.
+    """
+    place = ChatActor.objects.filter(chat=chat, actor=actor).first()
     if place is None:
         return ChatActor(chat=chat, actor=actor)
     if place.ended_at is None:
         return None
-    place.ended_at, place.joined_at, place.actor = None, now(), actor
-    return place
+    place.actor = actor
+    return place.set(ended_at=None, joined_at=now())
 
 
 def remove_member(*, chat: Chat, remover: Actor, actor_id: UUID) -> ChatActor:
@@ -81,12 +85,12 @@ def remove_member(*, chat: Chat, remover: Actor, actor_id: UUID) -> ChatActor:
     changed(chat.id, rows=_leaving(chat, place, remover))
     audit.record(remover, "chat.member_removed", workspace_id=chat.workspace_id, object_id=chat.id, member=str(actor_id))
     rights_changed(actor_id)
-    ring(places_of=[actor_id], what="chats")
+    ring([actor_id], "chats")
     return place
 
 
 def _leaving(chat: Chat, place: ChatActor, remover: Actor) -> list[InChat]:
-    place.ended_at = now()
+    place.set(ended_at=now())
     line = system_line(chat.id, "MEMBER_LEFT", actor=remover, target=place.actor)
     return [line, place, *actor_left(chat, place.actor)]
 
@@ -100,11 +104,9 @@ def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor)
 
 def rename_chat(*, chat: Chat, actor: Actor, title: str) -> Chat:
     """Give the chat another title (up to 120 characters; empty: it is named after its members)."""
-    chat.title = title.strip()[:120]
-    changed(chat.id, rows=[chat])
+    changed(chat.id, rows=[chat.set(title=title.strip()[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
-    everybody = chat.places.filter(ended_at=None).values_list("actor_id", flat=True)
-    ring(places_of=list(everybody), what="chats")
+    ring(chat.places.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
     return chat
 
 
@@ -115,7 +117,6 @@ def set_wake(*, chat: Chat, actor: Actor, agent_id: UUID, wake: str) -> ChatActo
         raise NotFound("They are not in this chat.")
     if place.actor.is_human or wake not in Wake.values:
         raise Invalid("Only an agent can be set to answer when mentioned, or always.")
-    place.wake = wake
-    changed(chat.id, rows=[place])
+    changed(chat.id, rows=[place.set(wake=wake)])
     audit.record(actor, "chat.wake_set", workspace_id=chat.workspace_id, object_id=chat.id, agent=str(agent_id))
     return place

@@ -14,6 +14,7 @@ from chats.services.changes import changed
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
 from common.ids import new_id
+from events.bells import ring
 from events.payloads import MAX_TEXT, About, Text, checked_payload
 
 MENTION = re.compile(r"(?<![a-zA-Z0-9_@/.-])@([a-zA-Z0-9][a-zA-Z0-9_-]{0,39})")
@@ -101,12 +102,13 @@ def system_line(
     return Message(chat_id=chat_id, author=None, type=type_, payload=payload, created_at=now())
 
 
-def mark_read(*, chat: Chat, actor: Actor, seq: int) -> ChatActor:
-    """Move somebody's read cursor forward, never back and never past the end. Their place is published: their other
-    tabs follow."""
-    place = ChatActor.objects.select_related("actor").get(chat=chat, actor=actor)
+def mark_read(*, chat: Chat, actor: Actor, seq: int) -> int:
+    """Move somebody's read cursor forward, never back and never past the end; their other tabs are told.
+
+    Returns where it stands now.
+    """
+    place = ChatActor.objects.filter(chat=chat, actor=actor)
     seq = min(seq, chat.version)
-    if seq > place.last_read_seq:
-        place.last_read_seq = seq
-        changed(chat.id, rows=[place])
-    return place
+    if place.filter(last_read_seq__lt=seq).update(last_read_seq=seq):
+        ring([actor.id], "chats")
+    return place.values_list("last_read_seq", flat=True).get()

@@ -1,0 +1,28 @@
+"""Routes of this app's API."""
+
+from django.urls import path
+
+from agents.api import drafts, models, runs, views
+
+DRAFT = "chats/<uuid:chat_id>/agents/<uuid:agent_id>/draft"
+
+urlpatterns = [
+    path("agent-templates", views.Templates.as_view()),
+    path("tools", views.Tools.as_view()),
+    path("workspaces/<uuid:workspace_id>/agents", views.Agents.as_view()),
+    path("agents/<uuid:agent_id>", views.OneAgent.as_view()),
+    path("agents/<uuid:agent_id>/versions", views.Versions.as_view()),
+    path("model-offers", models.Offers.as_view()),
+    path("workspaces/<uuid:workspace_id>/model/test", models.Test.as_view()),
+    path(DRAFT, drafts.OneDraft.as_view()),
+    path(f"{DRAFT}/apply", drafts.Apply.as_view()),
+    path(f"{DRAFT}/save", drafts.Save.as_view()),
+    path(f"{DRAFT}/rebase", drafts.Rebase.as_view()),
+    path(f"{DRAFT}/discard", drafts.Discard.as_view()),
+    path(f"{DRAFT}/release", drafts.Release.as_view()),
+    path("chats/<uuid:chat_id>/runs", runs.Runs.as_view()),
+    path("chats/<uuid:chat_id>/wakes", runs.Wakes.as_view()),
+    path("runs/<uuid:run_id>", runs.OneRun.as_view()),
+    path("runs/<uuid:run_id>/stop", runs.Stop.as_view()),
+    path("runs/<uuid:run_id>/retry", runs.Retry.as_view()),
+]

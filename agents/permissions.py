@@ -1,0 +1,85 @@
+"""Who may do what with an agent (architecture §4): its workspace's members by role, everybody with a public one."""
+
+from enum import StrEnum
+from uuid import UUID
+
+from django.db.models import Case, CharField, F, QuerySet, Value, When
+from django.db.models.expressions import Combinable
+
+from actors.models import Actor, AgentStatus, Kind
+from agents.models import AgentGrant, Run
+from chats.permissions import ChatVerb, get_chat_for
+from common.access import demand, principals_of, verbs_on, with_rights
+from common.errors import NotFound
+from workspaces.models import Role
+from workspaces.permissions import AGENT, role_in
+
+ANYONE = "anyone"
+
+
+class AgentVerb(StrEnum):
+    SEE = "see"
+    CHAT = "chat"
+    EDIT_DRAFT = "edit_draft"
+    DISCARD_ANY = "discard_any"
+    SAVE = "save_agent"
+    RENAME = "rename_agent"
+    DELETE = "delete_agent"
+
+
+READERS = frozenset({AgentVerb.SEE, AgentVerb.CHAT})
+ROLE_VERBS = {
+    Role.EDITOR.value: frozenset(AgentVerb),
+    Role.SUGGESTER.value: READERS | {AgentVerb.EDIT_DRAFT},
+    AGENT: READERS,
+    ANYONE: READERS,
+}
+
+
+def _role(actor: Actor) -> Combinable:
+    """The role in the agent's workspace; of a public agent everybody is a reader and nobody more (ADR-003)."""
+    living = When(is_public=True, taken_down_at=None, then=Value(ANYONE, CharField()))
+    return Case(living, When(workspace__isnull=False, then=role_in(actor, "workspace_id")), default=None)
+
+
+def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
+    """The agents that `actor` may see, each with `role_0` and `granted_0`, its production spec and the spec's tools."""
+    rows = with_rights(
+        Actor.objects.filter(kind=Kind.AGENT).exclude(status=AgentStatus.DELETED), [actor], role=_role, grants=AgentGrant
+    )
+    rows = rows.filter(role_0__isnull=False).select_related("current_spec")
+    return rows.prefetch_related("current_spec__tool_configs").order_by(F("name"), "pk")
+
+
+def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
+    """What the reader may do with an agent that came from here."""
+    return verbs_on(agent, 1, ROLE_VERBS, AgentVerb)
+
+
+def get_agent_for(
+    actor: Actor, agent_id: UUID, verb: AgentVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
+) -> Actor:
+    """The agent, when this may be done with it. Raises `NotFound`, `Forbidden`.
+
+    `lock` holds its row against other changes of the agent, not against rows that point at it.
+    """
+    principals = principals_of(actor, on_behalf_of)
+    rows = with_rights(
+        Actor.objects.filter(pk=agent_id, kind=Kind.AGENT).exclude(status=AgentStatus.DELETED),
+        principals, role=_role, grants=AgentGrant,
+    ).select_related("current_spec")  # fmt: skip
+    row = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
+    allowed = verbs_on(row, len(principals), ROLE_VERBS, AgentVerb) if row else frozenset[AgentVerb]()
+    return demand(row, allowed, verb, see=AgentVerb.SEE, what="agent")
+
+
+def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb) -> Run:
+    """The run, through the chat it works in: whoever may do this there. Raises `NotFound`, `Forbidden`.
+
+    Who may stop a run that does not work for them needs `ChatVerb.STOP_ANY_RUN`: the service asks.
+    """
+    run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
+    if run is None or run.chat_id is None:
+        raise NotFound("There is no such run, or you may not see it.")
+    get_chat_for(actor, run.chat_id, verb)
+    return run

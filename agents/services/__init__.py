@@ -1,0 +1,1 @@
+"""The writes of agents: versions, drafts, runs."""

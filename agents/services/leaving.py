@@ -1,0 +1,26 @@
+"""What ends when somebody leaves a chat."""
+
+from django.db.models import Q
+
+from actors.models import Actor
+from agents.models import Draft, Run
+from agents.models.runs import ACTIVE
+from chats.models import Chat, InChat
+from common.clock import now
+
+
+def let_go(chat: Chat, actor: Actor) -> list[InChat]:
+    """A person's hold here is free; an agent's draft here ends, and its runs are told to stop. The rows to be written."""
+    return [*_drafts(chat, actor), *_runs(chat, actor)]
+
+
+def _drafts(chat: Chat, actor: Actor) -> list[InChat]:
+    live = Draft.objects.filter(Q(holder=actor) | Q(agent=actor), chat=chat, ended_at=None)
+    free = {"holder": None, "held_until": None}
+    over = {**free, "ended_at": now(), "ended_how": "discarded"}
+    return [draft.set(**(over if draft.agent_id == actor.id else free)) for draft in live.select_related("applied")]
+
+
+def _runs(chat: Chat, actor: Actor) -> list[InChat]:
+    runs = Run.objects.filter(chat=chat, agent=actor, state__in=ACTIVE, stop_requested_at=None)
+    return [run.set(stop_requested_at=now()) for run in runs]

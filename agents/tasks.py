@@ -1,0 +1,22 @@
+"""Celery tasks: load by id, call one service."""
+
+import asyncio
+import json
+from dataclasses import asdict
+from uuid import UUID
+
+from celery import shared_task
+from django.core.cache import cache
+
+from agents.runtime.models import try_model
+from agents.services.model_test import Provider, endpoint_to_test
+
+
+@shared_task
+def test_model(
+    place: str, workspace_id: str, provider: Provider, api_base: str, default_model: str, sealed: str | None
+) -> None:
+    """Ask a model one short question and leave the answer at `place`, where the web process waits for it."""
+    endpoint = endpoint_to_test(UUID(workspace_id), provider, api_base, sealed)
+    trial = asyncio.run(try_model(endpoint, default_model))
+    cache.set(place, json.dumps(asdict(trial)), timeout=60)

@@ -1,0 +1,17 @@
+"""Routes of this app's API."""
+
+from django.urls import path
+
+from chats.api import links, views
+
+urlpatterns = [
+    path("workspaces/<uuid:workspace_id>/chats", views.Chats.as_view()),
+    path("chats/<uuid:chat_id>", views.OneChat.as_view()),
+    path("chats/<uuid:chat_id>/messages", views.Messages.as_view()),
+    path("chats/<uuid:chat_id>/members", views.ChatMembers.as_view()),
+    path("chats/<uuid:chat_id>/members/<uuid:actor_id>", views.OneChatMember.as_view()),
+    path("chats/<uuid:chat_id>/read", views.Read.as_view()),
+    path("chats/<uuid:chat_id>/links", links.Links.as_view()),
+    path("links/<uuid:link_id>", links.OneLink.as_view()),
+    path("join/<str:token>", links.Join.as_view()),
+]

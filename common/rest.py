@@ -1,0 +1,142 @@
+"""The API's manners: input checked by Pydantic shapes, rows going out as they are, one shape of error (S4.7)."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpResponse
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import BaseModel, ConfigDict, ValidationError
+from rest_framework import exceptions
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from common.errors import AppError, Code, Invalid
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class Body(BaseModel):
+    """The shape of a request: what it does not name is refused, so that a misspelt field is never silently ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Page(BaseModel, Generic[T]):
+    """A list. `next` is the cursor of the following page, to be passed back as it is; null at the end."""
+
+    results: Sequence[T]
+    next: str | None = None
+
+
+class Nested(JSONParser):
+    """JSON, with nesting too deep for us answered as bad input (D20)."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError as error:
+            raise exceptions.ParseError("The JSON is nested too deeply.") from error
+
+
+def read(request: Request, shape: type[T]) -> T:
+    """The body as `shape`. Raises `Invalid` with one hint per field that is wrong."""
+    try:
+        return shape.model_validate(request.data)
+    except ValidationError as error:
+        raise invalid(error) from error
+
+
+def read_query(request: Request, shape: type[T]) -> T:
+    """The query string as `shape`. Raises `Invalid`."""
+    try:
+        return shape.model_validate(request.query_params.dict())
+    except ValidationError as error:
+        raise invalid(error) from error
+
+
+def query_parameters(shape: type[BaseModel]) -> list[OpenApiParameter]:
+    """How the schema describes the query string that `read_query` takes."""
+    fields = shape.model_json_schema()["properties"]
+    return [OpenApiParameter(name, _without_title(field), required=False) for name, field in fields.items()]
+
+
+def _without_title(field: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in field.items() if key != "title"}
+
+
+def invalid(error: ValidationError) -> Invalid:
+    """What was wrong, field by field, without echoing the input (it may hold a secret)."""
+    hints = [f"{'.'.join(map(str, e['loc'])) or 'body'}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
+    return Invalid("Something in the request has the wrong shape.", hints=hints)
+
+
+def answer(row: BaseModel, status: int = 200) -> HttpResponse:
+    """A row as the whole answer, encoded once."""
+    return HttpResponse(row.model_dump_json(by_alias=True), content_type="application/json", status=status)
+
+
+def answer_list(rows: Iterable[BaseModel], next: str | None = None) -> HttpResponse:
+    """Rows as a page."""
+    return answer(Page[Any](results=list(rows), next=next))
+
+
+def nothing() -> HttpResponse:
+    """Done, and nothing to say about it."""
+    return HttpResponse(status=204)
+
+
+def answer_error(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's exception handler: every refusal and failure in the one shape."""
+    known = _understood(error)
+    if known is None:
+        logger.exception("A request failed: %s", type(context.get("view")).__name__)
+        known = AppError("Something went wrong on our side. Nothing was changed.", code=Code.INTERNAL)
+        known.status = 500
+    response = Response(known.body(), status=known.status)
+    _set_headers(response, error, context)
+    return response
+
+
+def _set_headers(response: Response, error: Exception, context: dict[str, Any]) -> None:
+    if isinstance(error, exceptions.APIException):
+        if header := getattr(error, "auth_header", None):
+            response["WWW-Authenticate"] = header
+        if wait := getattr(error, "wait", None):
+            response["Retry-After"] = str(int(wait))
+    if response.status_code == 503:
+        response["Retry-After"] = "2"
+
+
+_CODES = {
+    400: Code.INVALID, 401: Code.NOT_SIGNED_IN, 403: Code.FORBIDDEN, 404: Code.NOT_FOUND, 405: Code.UNSUPPORTED,
+    406: Code.UNSUPPORTED, 413: Code.TOO_LARGE, 415: Code.UNSUPPORTED, 429: Code.LIMIT_REACHED,
+}  # fmt: skip
+
+
+def _understood(error: Exception) -> AppError | None:
+    """The error as one of ours, or null for a bug."""
+    if isinstance(error, AppError):
+        return error
+    if isinstance(error, ValidationError):
+        return invalid(error)
+    if isinstance(error, (OperationalError, InterfaceError)):
+        return _with_status(503, "The database does not answer right now.", Code.UNAVAILABLE)
+    if isinstance(error, Http404):
+        return _with_status(404, "There is no such thing here.", Code.NOT_FOUND)
+    if isinstance(error, PermissionDenied):
+        return _with_status(403, "You may not do this.", Code.FORBIDDEN)
+    if isinstance(error, exceptions.APIException):
+        return _with_status(error.status_code, str(error.detail), _CODES.get(error.status_code, Code.INVALID))
+    return None
+
+
+def _with_status(status: int, message: str, code: Code) -> AppError:
+    known = AppError(message, code=code)
+    known.status = status
+    return known

@@ -1,0 +1,14 @@
+"""Routes of this app's API."""
+
+from django.urls import path
+
+from workspaces.api import views
+
+urlpatterns = [
+    path("workspaces", views.Workspaces.as_view()),
+    path("workspaces/<uuid:workspace_id>", views.OneWorkspace.as_view()),
+    path("workspaces/<uuid:workspace_id>/members", views.Members.as_view()),
+    path("workspaces/<uuid:workspace_id>/members/<uuid:actor_id>", views.OneMember.as_view()),
+    path("workspaces/<uuid:workspace_id>/leave", views.Leave.as_view()),
+    path("workspaces/<uuid:workspace_id>/model", views.Model.as_view()),
+]

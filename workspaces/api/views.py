@@ -1,0 +1,124 @@
+"""Workspaces, their members, what their agents think with."""
+
+from typing import Literal
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from common.rest import Body, Page, answer, answer_list, nothing, read
+from common.secrets import Secret
+from events.rows import MembershipRow, ModelRow, WorkspaceRow
+from workspaces import services as workspaces
+from workspaces.models import Credential
+from workspaces.permissions import WorkspaceVerb, get_workspace_for, members_of, workspaces_visible_to
+from workspaces.rows import model_row, workspace_row
+
+
+class NewWorkspaceBody(Body):
+    name: str
+    handle: str | None = None
+
+
+class WorkspaceBody(Body):
+    name: str
+    revision: int
+
+
+class RoleBody(Body):
+    role: Literal["editor", "suggester"]
+
+
+class ModelBody(Body):
+    """`key` left out or null keeps the one that is set (for the same provider and address); "" removes it."""
+
+    provider: Literal["demo", "openai", "anthropic", "gemini", "openrouter", "openai_compatible"]
+    default_model: str = Field(max_length=200)
+    revision: int
+    api_base: str = Field(default="", max_length=400)
+    key: str | None = Field(default=None, max_length=400)
+
+
+class Workspaces(APIView):
+    @extend_schema(operation_id="list_workspaces", responses=Page[WorkspaceRow])
+    def get(self, request: Request) -> HttpResponse:
+        return answer_list(map(workspace_row, workspaces_visible_to(request.user).order_by("name", "pk")))
+
+    @extend_schema(operation_id="create_workspace", request=NewWorkspaceBody, responses={201: WorkspaceRow})
+    @transaction.atomic
+    def post(self, request: Request) -> HttpResponse:
+        body = read(request, NewWorkspaceBody)
+        made = workspaces.create_workspace(creator=request.user, name=body.name, handle=body.handle)
+        return answer(workspace_row(get_workspace_for(request.user, made.id, WorkspaceVerb.SEE)), 201)
+
+
+class OneWorkspace(APIView):
+    @extend_schema(operation_id="read_workspace", responses=WorkspaceRow)
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        return answer(workspace_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))
+
+    @extend_schema(operation_id="rename_workspace", request=WorkspaceBody, responses=WorkspaceRow)
+    @transaction.atomic
+    def patch(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        body = read(request, WorkspaceBody)
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.RENAME)
+        workspaces.rename_workspace(workspace=workspace, actor=request.user, name=body.name, revision=body.revision)
+        return answer(workspace_row(workspace))
+
+
+class Members(APIView):
+    @extend_schema(operation_id="list_members", responses=Page[MembershipRow])
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        return answer_list(membership.row() for membership in members_of(workspace))
+
+
+class OneMember(APIView):
+    @extend_schema(operation_id="change_role", request=RoleBody, responses=MembershipRow)
+    @transaction.atomic
+    def patch(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
+        body = read(request, RoleBody)
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.CHANGE_ROLE, lock=True)
+        changed = workspaces.change_role(workspace=workspace, actor=request.user, member_id=actor_id, role=body.role)
+        return answer(changed.row())
+
+    @extend_schema(operation_id="remove_member", responses={204: None})
+    @transaction.atomic
+    def delete(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
+        workspaces.remove_member(workspace=workspace, actor=request.user, member_id=actor_id)
+        return nothing()
+
+
+class Leave(APIView):
+    @extend_schema(operation_id="leave_workspace", request=None, responses={204: None})
+    @transaction.atomic
+    def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE, lock=True)
+        workspaces.remove_member(workspace=workspace, actor=request.user, member_id=request.user.id)
+        return nothing()
+
+
+class Model(APIView):
+    @extend_schema(operation_id="read_model", responses=ModelRow)
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        return answer(model_row(Credential.objects.filter(workspace=workspace).first()))
+
+    @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
+    def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        body = read(request, ModelBody)
+        # The address is looked up in the DNS: not inside a transaction.
+        get_workspace_for(request.user, workspace_id, WorkspaceVerb.SET_MODEL)
+        workspaces.check_model(provider=body.provider, default_model=body.default_model, api_base=body.api_base)
+        with transaction.atomic():
+            workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SET_MODEL, lock=True)
+            credential = workspaces.set_model(
+                workspace=workspace, actor=request.user, provider=body.provider, default_model=body.default_model,
+                revision=body.revision, api_base=body.api_base, key=None if body.key is None else Secret(body.key),
+            )  # fmt: skip
+        return answer(model_row(credential))
