@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.people import Team, make_team
+
 LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
 _connect = socket.socket.connect
 _resolve = socket.getaddrinfo
@@ -37,3 +39,9 @@ def only_the_loopback_is_open() -> Iterator[None]:
         patch.setattr(socket.socket, "connect", connect)
         patch.setattr(socket, "getaddrinfo", resolve)
         yield
+
+
+@pytest.fixture
+def team(db: None) -> Team:
+    """Alice, Bob, Charlie and Robin, in one test's transaction."""
+    return make_team()

@@ -1,0 +1,104 @@
+"""Saying something: once, in order, by those who may."""
+
+import uuid
+
+import pytest
+from django.db import transaction
+
+from chats import services as chats
+from chats.models import Message
+from chats.permissions import ChatVerb, get_chat_for
+from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
+from common.ids import new_id
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def say(team, text="hello", author="alice", **fields):
+    fields.setdefault("id", new_id())
+    return chats.post_message_once(actor=team[author], chat_id=team.chat.id, text=text, **fields)
+
+
+def test_A1_the_same_message_twice_is_one_message(team):
+    id = new_id()
+    first, is_new = say(team, id=id)
+    again, is_new_again = say(team, id=id)
+    assert (is_new, is_new_again) == (True, False)
+    assert (again.id, again.seq) == (first.id, first.seq)
+    assert Message.objects.filter(type="TEXT_MESSAGE").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("author", "text"), [("alice", "something else"), ("bob", "hello")], ids=["other text", "other author"]
+)
+def test_A1_an_id_that_stands_for_something_else_is_refused(team, author, text):
+    id = new_id()
+    say(team, id=id)
+    version = chat_version(team)
+    with pytest.raises(Conflict) as refusal:
+        say(team, text, author, id=id)
+    assert refusal.value.code == Code.ID_TAKEN
+    assert Message.objects.filter(type="TEXT_MESSAGE").count() == 1
+    assert chat_version(team) == version
+
+
+def chat_version(team):
+    team.chat.refresh_from_db()
+    return team.chat.version
+
+
+def test_each_message_takes_the_next_number_of_its_chat(team):
+    version = chat_version(team)
+    seqs = [say(team, f"{n}")[0].seq for n in range(3)]
+    assert seqs == [version + 1, version + 2, version + 3]
+    assert chat_version(team) == version + 3
+
+
+def test_a_stranger_is_told_that_there_is_no_such_chat_and_nothing_changes(team):
+    version = chat_version(team)
+    with pytest.raises(NotFound):
+        say(team, author="charlie")
+    assert chat_version(team) == version
+    assert not Message.objects.filter(type="TEXT_MESSAGE").exists()
+
+
+@pytest.mark.parametrize(("text", "error"), [("   ", Invalid), ("x" * 200_001, TooLarge)])
+def test_what_cannot_be_a_message_is_refused(team, text, error):
+    version = chat_version(team)
+    with pytest.raises(error):
+        say(team, text)
+    assert chat_version(team) == version
+
+
+def test_a_message_may_hold_anything_that_can_be_typed(team):
+    text = "你好，世界 👩‍👩‍👧‍👦 \u202e <script>alert(1)</script> \x00 end"
+    message, _ = say(team, text)
+    message.refresh_from_db()
+    assert message.text == text.replace("\x00", "")
+
+
+def test_mentions_are_found_by_handle_among_those_in_the_room_only(team):
+    message, _ = say(team, "@robin你好 and @Alice, not @charlie nor mail@bob.example nor @nobody")
+    assert message.payload["mentions"] == [str(team.robin.id), str(team.alice.id)]
+
+
+def test_D2_a_message_of_another_chat_cannot_be_answered(team):
+    with transaction.atomic():
+        other = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Other")
+    said, _ = chats.post_message_once(actor=team.alice, chat_id=other.id, id=new_id(), text="there")
+    with pytest.raises(NotFound):
+        say(team, "here", reply_to=said.id)
+    assert say(team, "here", reply_to=say(team)[0].id)[0].reply_to_id
+
+
+def test_reading_moves_the_cursor_forward_only_and_never_past_the_end(team):
+    message, _ = say(team)
+    chat = get_chat_for(team.bob, team.chat.id, ChatVerb.SEE)
+    assert chats.mark_read(chat=chat, actor=team.bob, seq=message.seq) == message.seq
+    assert chats.mark_read(chat=chat, actor=team.bob, seq=1) == message.seq
+    assert chats.mark_read(chat=chat, actor=team.bob, seq=10**9) == chat_version(team)
+
+
+def test_an_id_that_is_no_message_is_not_found(team):
+    with pytest.raises(NotFound):
+        say(team, reply_to=uuid.uuid4())

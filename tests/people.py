@@ -1,0 +1,55 @@
+"""The people of every test: alice (editor), bob (suggester), charlie (a stranger from another workspace), robin (an agent)."""
+
+from dataclasses import dataclass
+
+from actors.models import Actor, Kind
+from agents.services import specs
+from chats import services as chats
+from chats.models import Chat
+from workspaces import services as workspaces
+from workspaces.models import Role, Workspace
+
+PASSWORD = "a long enough password"
+
+
+@dataclass
+class Team:
+    """A workspace with its people, an agent and a room; and charlie, who has a workspace of his own."""
+
+    workspace: Workspace
+    elsewhere: Workspace
+    alice: Actor
+    bob: Actor
+    charlie: Actor
+    robin: Actor
+    chat: Chat
+
+    def __getitem__(self, name: str) -> Actor:
+        actor: Actor = getattr(self, name)
+        return actor
+
+
+def make_person(name: str) -> Actor:
+    """Somebody who has signed up."""
+    handle = name.lower()
+    person = Actor(kind=Kind.HUMAN, name=name, handle=handle, username=handle, email=f"{handle}@example.org",
+                   is_active=True)  # fmt: skip
+    person.set_password(PASSWORD)
+    person.save()
+    return person
+
+
+def make_agent(workspace: Workspace, creator: Actor, name: str, prompt: str = "Answer.", **fields) -> Actor:
+    """An agent at v1."""
+    return specs.create_agent(workspace=workspace, creator=creator, name=name, prompt=prompt, **fields)
+
+
+def make_team() -> Team:
+    """Everybody, in place. The room has alice, bob and robin."""
+    alice, bob, charlie = (make_person(name) for name in ("Alice", "Bob", "Charlie"))
+    workspace = workspaces.create_workspace(creator=alice, name="Lighthouse")
+    workspaces.join(workspace=workspace, actor=bob, role=Role.SUGGESTER, invited_by=alice)
+    elsewhere = workspaces.create_workspace(creator=charlie, name="Elsewhere")
+    robin = make_agent(workspace, alice, "Robin", tools=["current_time"])
+    chat = chats.create_chat(workspace=workspace, creator=alice, title="Room", member_ids=[bob.id, robin.id])
+    return Team(workspace, elsewhere, alice, bob, charlie, robin, chat)
