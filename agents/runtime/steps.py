@@ -1,4 +1,4 @@
-"""The data of a run: what is said to a model, what comes back, and the steps a run is made of. No database, no network."""
+"""The data of a run: what is said to a model, what comes back, and its steps. No database, no network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,11 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call as the model wrote it. `id` is ours (run, step, index), `provider_id` the model's, which may be empty or doubled."""
+    """A call as the model wrote it.
+
+    `id` is ours (run, step, index) and given by the loop; a wire leaves it empty. `provider_id` is the model's, which
+    may be empty or doubled.
+    """
 
     id: str
     name: str
@@ -83,12 +87,21 @@ class Answer:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a tool call."""
+    """What came of a tool call. `fault`: the call was malformed and not made, or the tool itself broke (our bug)."""
 
     call: ToolCall
     status: Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
     text: str
     seconds: float | None = None
+    fault: Literal["", "call", "tool"] = ""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Calls settled together: one, or several that only read. `known`: said about them without making them."""
+
+    calls: tuple[ToolCall, ...]
+    known: tuple[Outcome, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,3 +110,49 @@ class StepId:
 
     number: int
     message_id: UUID
+
+
+# --- what the loop yields, each before its effect or right after it -------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Started:
+    """These calls are about to be made."""
+
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """This came of these calls."""
+
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The model answered. Without a call, it is the run's last word."""
+
+    step: StepId
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The run ends, or rests, otherwise than by an answer."""
+
+    how: Literal["stopped", "failed", "waiting_approval"]
+    code: str = ""
+    text: str = ""
+
+
+Step = Started | Settled | Answered | Ended
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the driver says once a step is stored: where we are next, what was said meanwhile, whether to stop."""
+
+    step: StepId
+    news: Sequence[Turn] = ()
+    stop: bool = False

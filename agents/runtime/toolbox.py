@@ -1,0 +1,180 @@
+"""The tools of one run: which calls can be made, and making them (style §6, B12, B13)."""
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from agents.content import ToolUse
+from agents.runtime.steps import Batch, Outcome, ToolCall, ToolSchema
+from agents.runtime.talk import MAX_ARGUMENTS
+from common.errors import AppError
+from common.text import storable
+from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
+from tools.registry import registry
+
+logger = logging.getLogger(__name__)
+
+MAX_RESULT = 20_000
+"""Characters of a result that the model reads (B14)."""
+MAX_SAME = 2
+"""How often in a row a tool is called with the same arguments; a loop would go on for ever (guarantees §2.7)."""
+
+InTransaction = Callable[[ToolCall, Callable[[], str]], Awaitable[str]]
+"""Runs a synchronous tool in one transaction, together with the record that it was done."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A tool as this agent has it."""
+
+    tool: Tool
+    config: ToolConfig
+    instructions: str
+
+
+@dataclass
+class Toolbox:
+    """`recovered`: what is known of calls that a crash left open. `past`: this run's calls so far, in order."""
+
+    given: Mapping[str, Given]
+    context: ToolContext
+    in_transaction: InTransaction
+    recovered: dict[str, Outcome] = field(default_factory=dict)
+    past: list[ToolCall] = field(default_factory=list)
+
+    def schemas(self) -> list[ToolSchema]:
+        """The tools as they are offered to the model."""
+        return [ToolSchema(name, given.tool.description, given.tool.schema()) for name, given in self.given.items()]
+
+    def instructions(self) -> dict[str, str]:
+        """How the agent's makers want each tool to be used."""
+        return {name: given.instructions for name, given in self.given.items()}
+
+    def batches(self, calls: Sequence[ToolCall], *, cut: bool) -> Iterator[Batch]:
+        """In the model's order; neighbours that only read go together. `cut`: the answer hit its length limit."""
+        reading: list[ToolCall] = []
+        for call in calls:
+            known = self.recovered.pop(call.id, None) or self._refusal(call, cut=cut)
+            self.past.append(call)
+            if known is None and self.given[call.name].tool.effect == "read":
+                reading.append(call)
+                continue
+            if reading:
+                yield Batch(tuple(reading))
+                reading = []
+            yield Batch((call,), (known,) if known else ())
+        if reading:
+            yield Batch(tuple(reading))
+
+    async def call(self, batch: Batch) -> tuple[Outcome, ...]:
+        """Make the calls of a batch, side by side. Never raises for what a tool does."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._call(call)) for call in batch.calls]
+        return tuple(task.result() for task in tasks)
+
+    def _refusal(self, call: ToolCall, *, cut: bool) -> Outcome | None:
+        """Why a call is not made, if it is not. Nothing is guessed: the model is told, and may call again (B12)."""
+        if cut:
+            return _refused(call, "The answer was cut off by its length limit, so no call was made. Be shorter.")
+        given = self.given.get(call.name)
+        if given is None:
+            return _refused(call, f"There is no tool {call.name!r}. There are: {', '.join(self.given) or 'none'}.")
+        args = read_args(given.tool, call.arguments)
+        if isinstance(args, str):
+            return _refused(call, args)
+        if self._was_same(call):
+            text = f"{call.name} was called with the same arguments {MAX_SAME} times in a row; it was not called again."
+            return _refused(call, text)
+        return None
+
+    def _was_same(self, call: ToolCall) -> bool:
+        before = self.past[-MAX_SAME:]
+        return len(before) == MAX_SAME and all(_key(past) == _key(call) for past in before)
+
+    async def _call(self, call: ToolCall) -> Outcome:
+        """One call, tried again as often as the agent's settings say when the tool could not do it."""
+        started = asyncio.get_running_loop().time()
+        config = self.given[call.name].config
+        outcome = await self._try(call)
+        for _ in range(config.retries):
+            if outcome.status != "error" or outcome.fault:
+                break
+            outcome = await self._try(call)
+        return replace(outcome, seconds=round(asyncio.get_running_loop().time() - started, 3))
+
+    async def _try(self, call: ToolCall) -> Outcome:
+        limit = self.given[call.name].config.timeout_s
+        try:
+            async with asyncio.timeout(limit):
+                text = await self._run(call)
+        except TimeoutError:
+            return Outcome(
+                call, "timeout", f"{call.name} did not answer within {limit:g} s. What came of it is not known."
+            )
+        except (ToolError, AppError) as error:
+            return Outcome(call, "error", _short(str(error)))
+        except Exception:
+            logger.exception("The tool %s broke.", call.name)
+            return Outcome(call, "error", f"{call.name} failed by an internal error.", fault="tool")
+        return Outcome(call, "ok", text)
+
+    async def _run(self, call: ToolCall) -> str:
+        given = self.given[call.name]
+        args = read_args(given.tool, call.arguments)
+        assert isinstance(args, ToolArgs)
+        context = replace(self.context, call_id=call.id, config=given.config)
+        if given.tool.is_async:
+            return _short(str(await given.tool.run(context, args)))
+        return await self.in_transaction(call, lambda: _short(str(given.tool.run(context, args))))
+
+
+def given_tools(uses: Iterable[ToolUse]) -> dict[str, Given]:
+    """The tools that a spec names and that exist. One that is gone, or whose settings no longer fit, is left out."""
+    found: dict[str, Given] = {}
+    for use in uses:
+        tool = registry.get(use.tool)
+        if tool is None or not use.is_enabled:
+            continue
+        try:
+            found[use.tool] = Given(tool, tool.configured(use.custom_config), use.usage_instructions)
+        except ValidationError:
+            logger.warning("The settings of the tool %s no longer fit; the agent works without it.", use.tool)
+    return found
+
+
+def read_args(tool: Tool, arguments: str) -> ToolArgs | str:
+    """The arguments, checked strictly; or what is wrong with them, for the model. Empty stands for `{}`."""
+    if len(arguments) > MAX_ARGUMENTS:
+        return f"The arguments are too long: more than {MAX_ARGUMENTS:,} characters. The call was not made."
+    try:
+        return tool.Args.model_validate_json(arguments.strip() or "{}", strict=True)
+    except ValidationError as error:
+        return f"The call was not made, because its arguments are wrong. {_complaints(error)}"
+
+
+def _complaints(error: ValidationError) -> str:
+    found = Counter((".".join(map(str, e["loc"])) or "arguments", e["msg"]) for e in error.errors(include_url=False))
+    return _short("; ".join(f"{place}: {message}" for place, message in list(found)[:5]), 1000)
+
+
+def _refused(call: ToolCall, text: str) -> Outcome:
+    return Outcome(call, "error", text, fault="call")
+
+
+def _key(call: ToolCall) -> tuple[str, Any]:
+    """What makes two calls the same, however their arguments are written."""
+    try:
+        return call.name, json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
+    except ValueError:
+        return call.name, call.arguments
+
+
+def _short(text: str, limit: int = MAX_RESULT) -> str:
+    text = storable(text)
+    return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"

@@ -1,0 +1,166 @@
+"""A house for the loop without a database: it stores steps as lines of a log, can crash, and checks what happens."""
+
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from actors.models import Actor
+from agents.runtime.context import Line, Room, Somebody, conversation, said_by_others
+from agents.runtime.loop import work
+from agents.runtime.steps import Answered, Ended, Outcome, Piece, Request, Saved, Settled, Started, StepId, ToolCall
+from agents.runtime.talk import Talk
+from agents.runtime.testing import ScriptedLLM
+from agents.runtime.toolbox import Given, Toolbox
+from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
+
+AGENT = Somebody(UUID(int=1), "Scribe", "scribe", is_agent=True)
+ALICE = Somebody(UUID(int=2), "Alice", "alice", is_agent=False)
+ROOM = Room("Room", "Acme", [AGENT, ALICE], {AGENT.id: AGENT, ALICE.id: ALICE})
+RUN = UUID(int=3)
+
+
+class Crash(BaseException):
+    """The process died here. Nothing that looks after errors sees it."""
+
+
+class Broken(BaseException):
+    """The loop broke its promise; not an `Exception`, which the toolbox would take for a tool's."""
+
+
+class Number(ToolArgs):
+    n: int
+
+
+def tool(name: str, effect: str, run: Callable[..., Any]) -> Given:
+    body = {"__doc__": "A tool.", "name": name, "effect": effect, "Args": Number, "run": run}
+    return Given(type(name, (Tool,), body)(), ToolConfig(timeout_s=5), "")
+
+
+@dataclass
+class House:
+    """What survives a crash: the log, the records of tool calls, and the count of executions. `crash_at` counts the
+    moments at which a process can die; `news_at` the stores at which somebody says something."""
+
+    crash_at: frozenset[int] = frozenset()
+    news_at: frozenset[int] = frozenset()
+    stop_at: int = -1
+    lines: list[Line] = field(default_factory=list)
+    started: dict[str, str] = field(default_factory=dict)
+    results: dict[str, str] = field(default_factory=dict)
+    executions: list[str] = field(default_factory=list)
+    steps_done: int = 0
+    message_id: UUID = field(default_factory=uuid4)
+    moments: int = 0
+    stores: int = 0
+    crashes: int = 0
+    ends: list[Ended] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lines.append(Line(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "begin"}))
+
+    def moment(self) -> None:
+        """Here a process may die."""
+        self.moments += 1
+        if self.moments in self.crash_at:
+            self.crashes += 1
+            raise Crash
+
+    def given(self) -> dict[str, Given]:
+        async def look(tool: Tool, ctx: ToolContext, args: Number) -> str:
+            self.execute(ctx.call_id)
+            if args.n < 0:
+                raise ToolError("negative")
+            return f"saw {args.n}"
+
+        async def send(tool: Tool, ctx: ToolContext, args: Number) -> str:
+            self.execute(ctx.call_id)
+            self.moment()
+            return f"sent {args.n}"
+
+        def note(tool: Tool, ctx: ToolContext, args: Number) -> str:
+            self.execute(ctx.call_id)
+            return f"noted {args.n}"
+
+        kinds = [("look", "read", look), ("send", "write", send), ("note", "write", note)]
+        return {name: tool(name, effect, run) for name, effect, run in kinds}
+
+    def execute(self, call_id: str) -> None:
+        if call_id not in self.started:
+            raise Broken("executed before its start was recorded")
+        self.executions.append(call_id)
+
+    async def in_transaction(self, call: ToolCall, run: Callable[[], str]) -> str:
+        text = run()
+        self.results[call.id] = text
+        self.moment()
+        return text
+
+    def recovered(self, open_calls: list[ToolCall]) -> dict[str, Outcome]:
+        """As the runner does it: what was done is done; what was begun and may not be repeated is not repeated."""
+        known: dict[str, Outcome] = {}
+        for call in open_calls:
+            if call.id in self.results:
+                known[call.id] = Outcome(call, "ok", self.results[call.id])
+            elif call.id in self.started and self.started[call.id] != "look":
+                known[call.id] = Outcome(call, "interrupted", "It is not known what came of it.")
+        return known
+
+    async def process(self, llm: ScriptedLLM, *, max_steps: int) -> None:
+        """One worker process: rebuild, drive, store; raises `Crash` when it dies."""
+        made = conversation(self.lines, system="S", agent_id=AGENT.id, run_id=RUN, room=ROOM)
+        context = ToolContext(Actor(name="Scribe"), None, None, RUN, "")
+        box = Toolbox(self.given(), context, self.in_transaction, recovered=self.recovered(made.open))
+        talk = Talk(made.turns, StepId(self.steps_done + 1, self.message_id), made.open, made.later)
+        reply: Saved | None = None
+        steps = work(talk, llm, box, lambda turns: Request("m", list(turns), box.schemas()), max_steps=max_steps)
+        async with aclosing(steps):
+            while True:
+                try:
+                    step = await steps.asend(reply)
+                except StopAsyncIteration:
+                    return
+                except BaseExceptionGroup as group:
+                    raise group.exceptions[0] from group  # died inside a tool
+                self.moment()
+                reply = None if isinstance(step, Piece) else self.store(step)
+                self.moment()
+
+    def store(self, step: Any) -> Saved:
+        self.stores += 1
+        match step:
+            case Started(calls):
+                self.started |= {call.id: call.name for call in calls}
+            case Settled(outcomes):
+                self.lines += [self._result(outcome) for outcome in outcomes]
+            case Answered(at, answer):
+                assert at.number == self.steps_done + 1
+                assert at.message_id == self.message_id
+                self._answer(at, answer)
+            case Ended():
+                self.ends.append(step)
+        news = []
+        if isinstance(step, Settled) and self.stores in self.news_at:
+            line = Line(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"news {self.stores}"})
+            self.lines.append(line)
+            news = said_by_others([line], agent_id=AGENT.id, room=ROOM)
+        return Saved(StepId(self.steps_done + 1, self.message_id), news, stop=self.stores == self.stop_at)
+
+    def _answer(self, at: StepId, answer: Any) -> None:
+        if answer.text:
+            self.lines.append(Line(at.message_id, "TEXT_MESSAGE", AGENT.id, {"text": answer.text}, RUN))
+        for call in answer.calls:
+            payload = {"call_id": call.id, "name": call.name, "arguments": call.arguments, "step": at.number}
+            self.lines.append(Line(uuid4(), "TOOL_CALL", AGENT.id, payload, RUN))
+        self.steps_done, self.message_id = at.number, uuid4()
+
+    def _result(self, outcome: Outcome) -> Line:
+        payload = {"tool_call_id": outcome.call.id, "text": outcome.text, "status": outcome.status}
+        return Line(uuid4(), "TOOL_RESPONSE", AGENT.id, payload, RUN)
+
+    def said(self, type_: str = "TEXT_MESSAGE") -> list[str]:
+        return [line.payload["text"] for line in self.lines if line.type == type_ and line.author_id == AGENT.id]
+
+    def statuses(self) -> list[str]:
+        return [line.payload["status"] for line in self.lines if line.type == "TOOL_RESPONSE"]
