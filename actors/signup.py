@@ -7,8 +7,8 @@ from django import forms
 from django.conf import settings
 from django.http import HttpRequest
 
-from common.handles import free_handle
 from actors.models import Actor, Kind
+from common.handles import free_handle
 
 
 class SignupForm(forms.Form):

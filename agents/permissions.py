@@ -45,10 +45,13 @@ def _role(actor: Actor) -> Combinable:
 def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
     """The agents that `actor` may see, each with `role_0` and `granted_0`, its production spec and the spec's tools."""
     rows = with_rights(
-        Actor.objects.filter(kind=Kind.AGENT).exclude(status=AgentStatus.DELETED), [actor], role=_role, grants=AgentGrant
+        Actor.objects.filter(kind=Kind.AGENT).exclude(status=AgentStatus.DELETED),
+        [actor],
+        role=_role,
+        grants=AgentGrant,
     )
-    rows = rows.filter(role_0__isnull=False).select_related("current_spec")
-    return rows.prefetch_related("current_spec__tool_configs").order_by(F("name"), "pk")
+    visible: QuerySet[Actor] = rows.filter(role_0__isnull=False).select_related("current_spec")
+    return visible.prefetch_related("current_spec__tool_configs").order_by(F("name"), "pk")
 
 
 def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
@@ -68,7 +71,7 @@ def get_agent_for(
         Actor.objects.filter(pk=agent_id, kind=Kind.AGENT).exclude(status=AgentStatus.DELETED),
         principals, role=_role, grants=AgentGrant,
     ).select_related("current_spec")  # fmt: skip
-    row = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
+    row: Actor | None = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
     allowed = verbs_on(row, len(principals), ROLE_VERBS, AgentVerb) if row else frozenset[AgentVerb]()
     return demand(row, allowed, verb, see=AgentVerb.SEE, what="agent")
 

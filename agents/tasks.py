@@ -8,8 +8,9 @@ from uuid import UUID
 from celery import shared_task
 from django.core.cache import cache
 
+from agents.runtime.endpoints import endpoint_to_test
+from agents.runtime.llm import Provider
 from agents.runtime.models import try_model
-from agents.services.model_test import Provider, endpoint_to_test
 
 
 @shared_task

@@ -18,9 +18,7 @@ class Template:
 
 
 def _in(key: str, tools: tuple[str, ...], **texts: tuple[str, str, str, str]) -> dict[str, Template]:
-    return {
-        language: Template(key, *texts[language.replace("-", "_")], tools=tools) for language in LANGUAGES
-    }
+    return {language: Template(key, *texts[language.replace("-", "_")], tools=tools) for language in LANGUAGES}
 
 
 TEMPLATES: dict[str, dict[str, Template]] = {

@@ -1,6 +1,5 @@
 """Chats: who is in them, what was said and what happened. Everything in a chat is counted by one version."""
 
-
 from typing import Any, Self
 
 from django.db import models
@@ -180,5 +179,3 @@ class ChatGrant(UserObjectPermissionBase):
 
     def __str__(self) -> str:
         return f"{self.user_id}: {self.permission_id} on {self.content_object_id}"
-
-

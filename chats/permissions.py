@@ -1,6 +1,7 @@
 """Who may do what with a chat: its participants only, by their role in its workspace (architecture §4)."""
 
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
@@ -46,7 +47,7 @@ def _has_place(actor: Actor) -> Exists:
 
 def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
     """The chats in which all of them have a place, with their roles and grants."""
-    rows = with_rights(Chat.objects.all(), principals, role=_role, grants=ChatGrant)
+    rows: QuerySet[Chat] = with_rights(Chat.objects.all(), principals, role=_role, grants=ChatGrant)
     for principal in principals:
         rows = rows.filter(_has_place(principal))
     return rows
@@ -54,7 +55,9 @@ def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
 
 def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
     """The chats that `actor` takes part in."""
-    return chats_with_rights([actor]).filter(role_0__isnull=False)
+    rows: Any = chats_with_rights([actor])
+    visible: QuerySet[Chat] = rows.filter(role_0__isnull=False)
+    return visible
 
 
 def chat_verbs(chat: Chat, principals: int = 1) -> frozenset[ChatVerb]:
@@ -71,6 +74,6 @@ def get_chat_for(
     """
     principals = principals_of(actor, on_behalf_of)
     rows = chats_with_rights(principals).filter(pk=chat_id).select_related("workspace")
-    row = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
+    row: Chat | None = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
     allowed = chat_verbs(row, len(principals)) if row else frozenset[ChatVerb]()
     return demand(row, allowed, verb, see=ChatVerb.SEE, what="chat")

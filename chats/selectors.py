@@ -18,7 +18,7 @@ PAGE = 50
 def chat_summaries(*, actor: Actor, workspace_id: UUID) -> list[ChatSummaryRow]:
     """The sidebar: the person's chats in a workspace, the last spoken in first. Four queries, however many there are."""
     mine = chats_visible_to(actor).filter(workspace_id=workspace_id)
-    return _summaries(_noted(mine, actor).order_by("-spoken_seq_at", "-created_at"))
+    return _summaries(_noted(mine, actor).order_by("-spoken_at", "-created_at"))
 
 
 def chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
@@ -26,7 +26,7 @@ def chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
     return next(iter(_summaries(_noted(chats_visible_to(actor).filter(pk=chat_id), actor))), None)
 
 
-def _noted(chats: QuerySet[Chat], actor: Actor) -> QuerySet[Chat]:
+def _noted(chats: QuerySet[Chat], actor: Actor) -> Any:
     """Each chat with the reader's cursor, what they have not read, and the newest thing said."""
     said = Message.objects.filter(chat=OuterRef("pk"), type="TEXT_MESSAGE")
     read = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor).values("last_read_seq")[:1]
@@ -38,7 +38,7 @@ def _noted(chats: QuerySet[Chat], actor: Actor) -> QuerySet[Chat]:
         unread=Coalesce(Subquery(counted, output_field=IntegerField()), 0),
         mentioned=Exists(new.filter(payload__mentions__contains=[str(actor.id)])),
         last_id=Subquery(newest.values("pk")[:1]),
-        spoken_seq_at=Coalesce(Subquery(newest.values("created_at")[:1]), "created_at"),
+        spoken_at=Coalesce(Subquery(newest.values("created_at")[:1]), "created_at"),
     )
 
 
@@ -51,8 +51,11 @@ def _summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
     last = Message.objects.in_bulk([chat.last_id for chat in found if chat.last_id])
     return [
         ChatSummaryRow(
-            chat=chat.row(), members=[actor.row() for actor in members.get(chat.pk, [])], unread=chat.unread,
-            mentioned=chat.mentioned, last_read_seq=chat.last_read_seq,
+            chat=chat.row(),
+            members=[actor.row() for actor in members.get(chat.pk, [])],
+            unread=chat.unread,
+            mentioned=chat.mentioned,
+            last_read_seq=chat.last_read_seq,
             last_message=last[chat.last_id].row() if chat.last_id in last else None,
         )  # fmt: skip
         for chat in found

@@ -25,8 +25,9 @@ def granted_to(actor: Any, grants: type[Model]) -> ArraySubquery:
 
 def with_rights(
     rows: QuerySet[M], principals: Iterable[Any], *, role: Callable[[Any], Any], grants: type[Model]
-) -> QuerySet[M]:
-    """The rows, each with every principal's role and grants: still one query."""
+) -> Any:
+    """The rows (a `QuerySet[M]` that also knows `role_<n>` and `granted_<n>`), each with every principal's role and grants:
+    still one query."""
     notes: dict[str, Any] = {}
     for number, principal in enumerate(principals):
         notes[f"role_{number}"] = role(principal)

@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel, ConfigDict, ValidationError
 from rest_framework import exceptions
 from rest_framework.parsers import JSONParser
-from rest_framework.request import Request
+from rest_framework.request import Request as AnyRequest
 from rest_framework.response import Response
 
 from common.errors import AppError, Code, Invalid
@@ -19,6 +19,12 @@ from common.errors import AppError, Code, Invalid
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=BaseModel)
+
+
+class Request(AnyRequest):
+    """A request by somebody: that they are signed in, DRF's permission classes have seen to."""
+
+    user: Any
 
 
 class Body(BaseModel):
@@ -95,7 +101,7 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception handler: every refusal and failure in the one shape."""
     known = _understood(error)
     if known is None:
-        logger.exception("A request failed: %s", type(context.get("view")).__name__)
+        logger.error("A request failed: %s", type(context.get("view")).__name__, exc_info=error)
         known = AppError("Something went wrong on our side. Nothing was changed.", code=Code.INTERNAL)
         known.status = 500
     response = Response(known.body(), status=known.status)

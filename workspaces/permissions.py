@@ -51,7 +51,8 @@ def _own_workspace(agent: "Actor", workspace: str) -> Combinable:
 def workspaces_visible_to(actor: "Actor") -> QuerySet[Workspace]:
     """The workspaces that `actor` is in, each with `role_0` and `granted_0`."""
     rows = with_rights(Workspace.objects.all(), [actor], role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant)
-    return rows.filter(role_0__isnull=False)
+    visible: QuerySet[Workspace] = rows.filter(role_0__isnull=False)
+    return visible
 
 
 def workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
@@ -72,7 +73,7 @@ def get_workspace_for(
     rows = with_rights(
         Workspace.objects.filter(pk=workspace_id), principals, role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant
     )
-    row = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
+    row: Workspace | None = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
     allowed = verbs_on(row, len(principals), ROLE_VERBS, WorkspaceVerb) if row else frozenset[WorkspaceVerb]()
     return demand(row, allowed, verb, see=WorkspaceVerb.SEE, what="workspace")
 

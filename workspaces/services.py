@@ -105,7 +105,9 @@ def _membership(workspace: Workspace, member_id: UUID) -> Membership:
 def _not_the_last_editor(workspace: Workspace, membership: Membership) -> None:
     if not workspace.memberships.filter(role=Role.EDITOR).exclude(pk=membership.pk).exists():
         raise Conflict(
-            "A workspace keeps at least one editor.", code=Code.LAST_EDITOR, hints=["Make somebody else an editor first."]
+            "A workspace keeps at least one editor.",
+            code=Code.LAST_EDITOR,
+            hints=["Make somebody else an editor first."],
         )
 
 
@@ -138,7 +140,9 @@ def set_model(
     if key is not None:
         row.sealed_key, row.key_last4 = sealed_for(workspace, key), key.reveal()[-4:] if len(key.reveal()) > 11 else ""
     row.save()
-    audit.record(actor, "model.set", workspace_id=workspace.id, object_id=row.id, provider=provider, model=default_model)
+    audit.record(
+        actor, "model.set", workspace_id=workspace.id, object_id=row.id, provider=provider, model=default_model
+    )
     ring_workspace(workspace.id, "model")
     return row
 

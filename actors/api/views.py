@@ -6,11 +6,10 @@ from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from actors.services import change_profile
-from common.rest import Body, answer, read
+from common.rest import Body, Request, answer, read
 from events.rows import ActorRow, Row, WorkspaceRow
 from workspaces.permissions import workspaces_visible_to
 from workspaces.rows import workspace_row

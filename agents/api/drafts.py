@@ -4,13 +4,12 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from agents.api.bodies import DraftBody, RevisionBody, SaveBody
 from agents.services import drafts
 from common.errors import Invalid
-from common.rest import answer, read
+from common.rest import Request, answer, read
 from events.rows import DraftRow, SpecRow
 
 
@@ -22,12 +21,15 @@ class OneDraft(APIView):
     @extend_schema(operation_id="write_draft", request=DraftBody, responses=DraftRow)
     def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, DraftBody)
-        where = {"actor": request.user, "chat_id": chat_id, "agent_id": agent_id}
         if body.revision is None:
-            return answer(drafts.take_draft(**where, content=body.content).row())
+            draft = drafts.take_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id, content=body.content)
+            return answer(draft.row())
         if body.content is None:
             raise Invalid("Say what to write.", hints=["content: the whole spec"])
-        draft = drafts.write_draft(**where, content=body.content, revision=body.revision, caret=body.caret)
+        draft = drafts.write_draft(
+            actor=request.user, chat_id=chat_id, agent_id=agent_id, content=body.content, revision=body.revision,
+            caret=body.caret,
+        )  # fmt: skip
         return answer(draft.row())
 
 

@@ -4,12 +4,11 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from agents.api.bodies import OfferRow, TestedRow
 from agents.services import model_test
-from common.rest import Page, answer, answer_list, read
+from common.rest import Page, Request, answer, answer_list, read
 from common.secrets import Secret
 from workspaces.api.views import ModelBody
 from workspaces.permissions import WorkspaceVerb, get_workspace_for

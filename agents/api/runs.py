@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from agents.api.bodies import RunDetailRow, RunsQuery, StepRow, WakesBody, WakesRow
@@ -13,7 +12,7 @@ from agents.models.runs import ACTIVE
 from agents.permissions import get_run_for
 from agents.services import runs, wake
 from chats.permissions import ChatVerb, get_chat_for
-from common.rest import Page, answer, answer_list, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
 from events.rows import RunRow
 
 
@@ -61,6 +60,4 @@ class Wakes(APIView):
         body = read(request, WakesBody)
         chat = get_chat_for(request.user, chat_id, ChatVerb.POST)
         woken = wake.who_would_wake(chat=chat, author=request.user, text=body.text, reply_to=body.reply_to)
-        return answer_list(
-            WakesRow(agent_id=one.agent_id, effect=one.effect, reason=one.reason) for one in woken
-        )
+        return answer_list(WakesRow(agent_id=one.agent_id, effect=one.effect, reason=one.reason) for one in woken)

@@ -5,7 +5,6 @@ from uuid import UUID
 from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from agents.api.bodies import AgentBody, NewAgentBody, NewAgentRow, TemplateRow, TemplatesQuery
@@ -14,7 +13,7 @@ from agents.rows import agent_row
 from agents.selectors import agent_rows
 from agents.services import specs
 from agents.templates import TEMPLATES
-from common.rest import Page, answer, answer_list, nothing, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
 from events.rows import AgentRow, SpecRow, ToolRow
 from tools.registry import tool_rows
 from workspaces.permissions import WorkspaceVerb, get_workspace_for

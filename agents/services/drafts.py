@@ -92,7 +92,8 @@ def _hold_one_at_most(actor: Actor, chat_id: UUID, agent_id: UUID) -> None:
 
 def _started(chat: Chat, agent: Actor, actor: Actor, content: SpecContent | None) -> Draft:
     spec = agent.current_spec
-    assert spec is not None and spec.number is not None
+    assert spec is not None
+    assert spec.number is not None
     draft = Draft(
         chat=chat, agent=agent, written=(content or spec.content()).as_json(), base_version=spec.number, holder=actor,
         held_until=now() + HOLD, created_by=actor, updated_by=actor,
@@ -122,7 +123,8 @@ def _is_held(draft: Draft) -> bool:
 
 
 def _held_by_other(draft: Draft) -> Conflict:
-    assert draft.holder is not None and draft.held_until is not None
+    assert draft.holder is not None
+    assert draft.held_until is not None
     return Conflict(
         f"{draft.holder.name} is writing here.", code=Code.DRAFT_HELD,
         hints=["You can read along; it is free when they finish, or 30 minutes after their last change."],
@@ -245,7 +247,8 @@ def save_draft(
 
 def _next_number(agent: Actor, draft: Draft, base_version: int) -> int:
     spec = agent.current_spec
-    assert spec is not None and spec.number is not None
+    assert spec is not None
+    assert spec.number is not None
     if base_version != draft.base_version or base_version != spec.number:
         raise Conflict(
             f"{agent.name} is at v{spec.number} by now; this draft was begun on v{draft.base_version}.",
@@ -265,7 +268,8 @@ def rebase_draft(*, actor: Actor, chat_id: UUID, agent_id: UUID, revision: int) 
     chat, agent = _room(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     draft = _held(chat, agent, actor, revision)
     spec = agent.current_spec
-    assert spec is not None and spec.number is not None
+    assert spec is not None
+    assert spec.number is not None
     draft.set(base_version=spec.number, revision=revision + 1, held_until=now() + HOLD)
     chats.changed(chat.id, rows=[draft])
     audit.record(actor, "draft.rebased", workspace_id=chat.workspace_id, object_id=draft.id, base=spec.number)

@@ -54,7 +54,9 @@ def _stored(workspace: Workspace, name: str, description: str, handle: str | Non
                 handle=handle or free_handle(name, taken, fallback=f"agent-{fallback}"),
             )  # fmt: skip
     except IntegrityError as error:
-        raise Conflict(f"The handle @{handle} is taken here.", code=Code.HANDLE_TAKEN, hints=["Choose another."]) from error
+        raise Conflict(
+            f"The handle @{handle} is taken here.", code=Code.HANDLE_TAKEN, hints=["Choose another."]
+        ) from error
 
 
 def checked_agent_name(name: str) -> str:
@@ -69,7 +71,9 @@ def check_content(content: SpecContent) -> None:
     """Whether every tool is one we have. Raises `Invalid` naming the others."""
     unknown = [use.tool for use in content.tools if use.tool not in registry]
     if unknown:
-        raise Invalid(f"There is no tool named {', '.join(unknown)}.", hints=[f"There are: {', '.join(sorted(registry))}."])
+        raise Invalid(
+            f"There is no tool named {', '.join(unknown)}.", hints=[f"There are: {', '.join(sorted(registry))}."]
+        )
 
 
 def write_spec(

@@ -6,7 +6,6 @@ from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import IsAuthenticated
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from chats import services as chats
@@ -14,7 +13,7 @@ from chats.api.bodies import InvitationRow, JoinedRow, NewLinkBody
 from chats.models import ChatLink
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import NotFound
-from common.rest import Page, answer, answer_list, nothing, read
+from common.rest import Page, Request, answer, answer_list, nothing, read
 from events.rows import LinkRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 from workspaces.rows import workspace_row
@@ -58,8 +57,11 @@ class Join(APIView):
         here = request.user is not None and link.chat.places.filter(actor=request.user, ended_at=None).exists()
         return answer(
             InvitationRow(
-                workspace_name=link.chat.workspace.name, chat_title=link.chat.title, role=link.role,
-                invited_by=link.created_by.name, already_member=here,
+                workspace_name=link.chat.workspace.name,
+                chat_title=link.chat.title,
+                role=link.role,
+                invited_by=link.created_by.name,
+                already_member=here,
             )  # fmt: skip
         )
 

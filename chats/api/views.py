@@ -5,17 +5,23 @@ from uuid import UUID
 from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from chats import services as chats
 from chats.api.bodies import (
-    ChatBody, MessageBody, MessagesQuery, NewChatBody, NewMemberBody, ReadBody, ReadRow, WakeBody,
+    ChatBody,
+    MessageBody,
+    MessagesQuery,
+    NewChatBody,
+    NewMemberBody,
+    ReadBody,
+    ReadRow,
+    WakeBody,
 )  # fmt: skip
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import chat_summaries, chat_summary, messages_before
 from common.errors import NotFound
-from common.rest import Page, answer, answer_list, nothing, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
 from events.rows import ChatSummaryRow, MemberRow, MessageRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -59,9 +65,7 @@ class OneChat(APIView):
 
 
 class Messages(APIView):
-    @extend_schema(
-        operation_id="list_messages", parameters=query_parameters(MessagesQuery), responses=Page[MessageRow]
-    )
+    @extend_schema(operation_id="list_messages", parameters=query_parameters(MessagesQuery), responses=Page[MessageRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, MessagesQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)

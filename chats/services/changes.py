@@ -29,9 +29,7 @@ def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
         row.version = version
     written = [*messages, *(row for row in others if row.write())]
     publish(
-        Changes(
-            topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.row() for row in written]
-        )
+        Changes(topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.row() for row in written])
     )
     return version
 
@@ -39,9 +37,7 @@ def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
 def _take_numbers(chat_id: UUID, count: int) -> int:
     """Raise the chat's counter by `count`; the last number taken. Raises `NotFound` when the chat is gone."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE chats_chat SET version = version + %s WHERE id = %s RETURNING version", [count, chat_id]
-        )
+        cursor.execute("UPDATE chats_chat SET version = version + %s WHERE id = %s RETURNING version", [count, chat_id])
         taken = cursor.fetchone()
     if taken is None:
         raise NotFound("There is no such chat.")

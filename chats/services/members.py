@@ -83,7 +83,9 @@ def remove_member(*, chat: Chat, remover: Actor, actor_id: UUID) -> ChatActor:
     if place is None:
         raise NotFound("They are not in this chat.")
     changed(chat.id, rows=_leaving(chat, place, remover))
-    audit.record(remover, "chat.member_removed", workspace_id=chat.workspace_id, object_id=chat.id, member=str(actor_id))
+    audit.record(
+        remover, "chat.member_removed", workspace_id=chat.workspace_id, object_id=chat.id, member=str(actor_id)
+    )
     rights_changed(actor_id)
     ring([actor_id], "chats")
     return place

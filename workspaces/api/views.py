@@ -7,10 +7,9 @@ from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from common.rest import Body, Page, answer, answer_list, nothing, read
+from common.rest import Body, Page, Request, answer, answer_list, nothing, read
 from common.secrets import Secret
 from events.rows import MembershipRow, ModelRow, WorkspaceRow
 from workspaces import services as workspaces
