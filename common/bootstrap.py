@@ -108,6 +108,7 @@ def install_with_uv(locked: Path) -> bool:
         install_uv()
         # The system's certificates: a company's proxy has its own. Compiled: the first start is seconds faster.
         flags = ["--python", str(PYTHON), "--system-certs", "--require-hashes", "--compile-bytecode"]
+        flags += [] if sys.stderr.isatty() else ["--quiet"]
         call([uv, "pip", "install", *flags, "-r", locked])
     except Stop:
         return False

@@ -1,5 +1,8 @@
 """What Django itself refuses, before a view: JSON in our shape under the API's paths, short plain text elsewhere."""
 
+import sys
+
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from common.errors import AppError, Code, Forbidden, Invalid, NotFound
@@ -10,6 +13,13 @@ class Internal(AppError):
 
     status = 500
     default_code = Code.INTERNAL
+
+
+class Unavailable(AppError):
+    """Something we need is away for a moment (B7)."""
+
+    status = 503
+    default_code = Code.UNAVAILABLE
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -25,6 +35,10 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:
+    if isinstance(sys.exception(), OperationalError | InterfaceError):
+        answer = _tell(request, Unavailable("The database does not answer right now.", hints=["Try again."]))
+        answer["Retry-After"] = "2"
+        return answer
     return _tell(request, Internal("Something went wrong on our side.", hints=["Try again."]))
 
 

@@ -89,7 +89,8 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default="postgres://atelier@localhost/atelier")
     | {
         "CONN_MAX_AGE": 0,
-        "CONN_HEALTH_CHECKS": False,
+        # Asked when a connection leaves the pool: after a restart of PostgreSQL no request meets a dead one (B7).
+        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {"pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 5}},
     }
 }
@@ -196,7 +197,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["actors.auth.BrowserSession", "actors.auth.AppSession"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["common.rest.Nested"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "common.rest.answer_error",
     "UNAUTHENTICATED_USER": None,
@@ -217,10 +218,10 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文"), ("zh-hans", "简体中文")]
 STATIC_URL = "/static/"
 WEB_APP = ROOT / "frontend" / "dist"
-# The web app's files lie at "/" as its build names them; the admin's are served from their packages; none is collected.
-WHITENOISE_ROOT = WEB_APP if WEB_APP.exists() else None
+STATICFILES_DIRS = [WEB_APP] if WEB_APP.exists() else []
+# Served from where they lie, found once at start: nothing is collected.
 WHITENOISE_USE_FINDERS = True
-WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/"
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/assets/"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -13,7 +13,7 @@ class Migrations:
     Of a server that somebody else named nothing is known; there the command is always run.
     """
 
-    command = (sys.executable, "manage.py", "migrate", "--noinput", "--verbosity", "1")
+    command = (sys.executable, "manage.py", "migrate", "--noinput", "--skip-checks", "--verbosity", "0")
 
     def __init__(self, home: Path, environment: dict[str, str], *, embedded: bool) -> None:
         clusters = [path for path in home.glob("postgres-*") if path.is_dir()] if embedded else []

@@ -1,0 +1,137 @@
+"""The installation as one process tree: it comes up, stays up, and goes without a trace."""
+
+import json
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from common.embedded.home import ROOT
+from common.embedded.processes import is_alive, working_in
+from tests.stack import Stack
+
+pytestmark = pytest.mark.stack
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def workers_of(home: Path) -> list[int]:
+    """Every live process that works in the data folder, e.g. PostgreSQL's own children."""
+    return [process for folder in home.glob("*") for process in working_in(folder)]
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    with Stack() as running:
+        yield running
+
+
+def test_a_ready_stack_says_so_part_by_part(stack: Stack) -> None:
+    with urllib.request.urlopen(stack.address + "/readyz") as answer:
+        parts = json.load(answer)
+    assert parts == {"warm": True, "database": True, "redis": True, "worker": True}
+    assert stack.status("/healthz") == 200
+    assert eventually(lambda: f"Atelier is ready: http://localhost:{stack.port}" in stack.log)
+
+
+def test_secrets_are_kept_for_their_owner_alone(stack: Stack) -> None:
+    file = stack.home / "secrets.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    for secret in json.loads(file.read_text()).values():
+        assert secret not in stack.log
+        for process in stack.processes().values():
+            assert secret.encode() not in Path(f"/proc/{process}/cmdline").read_bytes()
+
+
+def test_servers_do_not_run_as_root(stack: Stack) -> None:
+    for name in ("postgres", "valkey"):
+        assert Path(f"/proc/{stack.processes()[name]}").stat().st_uid != 0
+
+
+def test_a_second_start_on_the_same_data_is_refused(stack: Stack) -> None:
+    second = Stack(home=stack.home)
+    second.log_file = stack.home.with_name(stack.home.name + ".second")
+    second.start()
+    assert second.launcher is not None
+    assert second.launcher.wait(20) == 1
+    assert f"Atelier already runs on the data in {stack.home}" in second.log
+    assert stack.status("/readyz") == 200
+    second.log_file.unlink()
+
+
+def test_a_taken_port_is_refused_with_a_clear_line(stack: Stack) -> None:
+    second = Stack(port=stack.port)
+    second.start()
+    assert second.launcher is not None
+    assert second.launcher.wait(20) == 1
+    assert f"Port {stack.port} of 127.0.0.1 cannot be used" in second.log
+    assert "Traceback" not in second.log
+    second.__exit__()
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "valkey", "postgres"])
+def test_B7_what_dies_is_started_again_and_serves(stack: Stack, name: str) -> None:
+    killed = stack.kill(name)
+    assert eventually(lambda: stack.processes().get(name, killed) != killed)
+    assert eventually(lambda: stack.status("/readyz") == 200)
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_B6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, by: signal.Signals) -> None:
+    secrets = (stack.home / "secrets.json").read_text()
+    children = [*stack.processes().values(), *workers_of(stack.home)]
+    assert len(children) > 8
+    assert stack.stop(by) == (-signal.SIGKILL if by == signal.SIGKILL else 0)
+    assert eventually(lambda: not [child for child in children if is_alive(child)], seconds=10)
+    stack.start()
+    stack.wait_until_ready()
+    assert (stack.home / "secrets.json").read_text() == secrets
+    assert stack.log.count("Bringing the database up to date") == 1
+
+
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-m", "common.embedded.launch"])
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+def test_a_killed_make_takes_everything_with_it() -> None:
+    stack = Stack(MAKELEVEL="1")
+    # In place of `make`: it cannot pass on a signal that it never sees.
+    with stack.log_file.open("wb") as log:
+        parent = subprocess.Popen(
+            [sys.executable, "-c", PARENT], cwd=ROOT, env=stack.environment, stdout=subprocess.PIPE, stderr=log
+        )
+    assert parent.stdout is not None
+    launcher = int(parent.stdout.readline())
+    assert eventually(lambda: stack.status("/readyz") == 200)
+    children = [launcher, *workers_of(stack.home)]
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    assert eventually(lambda: not [child for child in children if is_alive(child)])
+    assert stack.status("/healthz") == 0
+    stack.__exit__()
+
+
+def test_a_socket_that_was_waiting_is_answered_after_the_web_process_died(stack: Stack) -> None:
+    stack.kill("web")
+    with socket.create_connection(("127.0.0.1", stack.port), timeout=20) as wire:
+        wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert wire.recv(100).startswith(b"HTTP/1.1 200")

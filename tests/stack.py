@@ -1,0 +1,122 @@
+"""The whole installation for a test: the launcher as people start it, on a port and a data folder of its own."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from common.embedded.home import ROOT
+from common.embedded.processes import die_with_parent, free_port, is_alive
+
+# Of the test run's own: the stack makes others, and reads the ordinary settings.
+NOT_PASSED_ON = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "SECRET_KEY",
+    "SECRET_KEYS",
+    "ATELIER_TEST_SERVERS",
+    "DJANGO_SETTINGS_MODULE",
+    "MAKELEVEL",
+)
+MARKS = {"postgres": "/bin/postgres ", "valkey": "valkey-server", "web": "config.serve", "worker": " worker "}
+
+
+class Stack:
+    """One installation. Used as a context manager it is ready inside, and gone without a trace afterwards.
+
+    `environment` is added to what the processes read, e.g. `RUN_LEASE="2"`.
+    """
+
+    def __init__(self, home: Path | None = None, port: int | None = None, **environment: str) -> None:
+        self.home = home or Path(tempfile.mkdtemp(prefix="atelier-stack-"))
+        self._own_home = home is None
+        self.port = port or free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.environment = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
+        self.environment |= {"ATELIER_HOME": str(self.home), "PORT": str(self.port), **environment}
+        self.log_file = self.home.with_name(self.home.name + ".log")
+        self.launcher: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "Stack":
+        self.start()
+        self.wait_until_ready()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+        if self._own_home:
+            shutil.rmtree(self.home, ignore_errors=True)
+        self.log_file.unlink(missing_ok=True)
+
+    @property
+    def log(self) -> str:
+        """What all of it has said."""
+        return self.log_file.read_text()
+
+    def start(self) -> None:
+        """Start the launcher; it is not ready yet."""
+        with self.log_file.open("ab") as log:
+            self.launcher = subprocess.Popen(
+                [sys.executable, "-m", "common.embedded.launch"],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                # A test run that is killed must not leave a stack behind.
+                preexec_fn=lambda: die_with_parent(signal.SIGTERM),
+            )
+
+    def wait_until_ready(self, seconds: float = 60) -> None:
+        """Raises `TimeoutError` with the log when `/readyz` does not come true."""
+        assert self.launcher is not None
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.launcher.poll() is None:
+            if self.status("/readyz") == 200:
+                return
+            time.sleep(0.1)
+        raise TimeoutError(f"The stack is not ready:\n{self.log[-5000:]}")
+
+    def status(self, path: str) -> int:
+        """The HTTP status of a path; 0 if nobody answers."""
+        try:
+            with urllib.request.urlopen(self.address + path, timeout=10) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
+
+    def processes(self) -> dict[str, int]:
+        """The live children of the launcher: `postgres`, `valkey`, `web`, `worker` → process id."""
+        assert self.launcher is not None
+        found: dict[str, int] = {}
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+            if parent == self.launcher.pid and is_alive(int(entry.name)):
+                found |= {name: int(entry.name) for name, mark in MARKS.items() if mark in words}
+        return found
+
+    def kill(self, name: str) -> int:
+        """`kill -9` one of the processes; its id."""
+        process = self.processes()[name]
+        os.kill(process, signal.SIGKILL)
+        return process
+
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
+        """End it; the launcher's exit code."""
+        if self.launcher is None:
+            return 0
+        if self.launcher.poll() is None:
+            self.launcher.send_signal(by)
+        return self.launcher.wait(60)
