@@ -1,0 +1,192 @@
+"""The socket's protocol: who comes in, what they may say, what they are answered. Everything else is the hub's."""
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from channels.exceptions import StopConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
+from pydantic import ValidationError
+
+from actors.models import Actor
+from chats.permissions import ChatVerb, get_chat_for
+from common.errors import AppError, Code, Invalid, LimitReached, TooLarge
+from events.frames import ErrorFrame, Subscribe, Subscribed, Typing, TypingIn, Unsubscribe, client_frame
+from events.publish import publish_now
+from realtime import presence
+from realtime.catchup import catch_up
+from realtime.entry import knock, person_behind
+from realtime.hub import this_hub
+from realtime.limits import MAX_FRAME, MAX_SOCKETS, MAX_SUBSCRIPTIONS, PATIENCE, TYPING_EVERY, Allowance
+from realtime.sections import section
+from realtime.socket import SIGNED_OUT, TOO_LARGE, TOO_MUCH, TRY_LATER, Socket
+from realtime.topics import Topic, demand_topic
+
+logger = logging.getLogger(__name__)
+
+CLOSING = 5.0
+"""Seconds for a reader to take the closing frame."""
+
+
+class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """One tab. It has no channel of its own in the layer: the hub hears for all."""
+
+    channel_layer_alias = "none"
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.socket: Socket | None = None
+        self.allowance = Allowance()
+        self.typed: dict[Topic, float] = {}
+        self.writing: asyncio.Task[None] | None = None
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.leave()
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        # Not channels' own: it would look for stale database connections, a thread hop, before each frame.
+        if message["type"] == "websocket.connect":
+            await self.connect()
+        elif message["type"] == "websocket.receive":
+            await self.hear(message.get("text"))
+        elif message["type"] == "websocket.disconnect":
+            self.leave()
+            raise StopConsumer
+
+    # --- coming and going ---------------------------------------------------------------------------------------
+
+    async def connect(self) -> None:
+        asked = knock(self.scope["headers"])
+        if not asked.may_enter:
+            await self.close()  # before it is accepted: the handshake is answered with 403
+            return
+        try:
+            found = await section(person_behind, asked.session_key) if asked.session_key else None
+        except Exception:
+            logger.exception("A socket could not be opened")
+            await self.turn_away(TRY_LATER)
+            return
+        if found is None:
+            await self.turn_away(SIGNED_OUT)
+        elif len(this_hub().of_actor.get(found[0].id, ())) >= MAX_SOCKETS:
+            await self.turn_away(TOO_MUCH)
+        else:
+            await self.enter(Socket(*found, self.send, self.end))
+
+    async def turn_away(self, code: int) -> None:
+        # A code can only be given on an open socket; a page learns nothing from a refused handshake.
+        await self.accept()
+        await self.close(code)
+
+    async def enter(self, socket: Socket) -> None:
+        await self.accept()
+        self.socket, self.hub = socket, this_hub()
+        self.writing = asyncio.create_task(self.write(socket), name="socket")
+        await self.hub.join(socket)
+
+    async def write(self, socket: Socket) -> None:
+        try:
+            await socket.outbox.run()
+        except (OSError, RuntimeError) as error:
+            # A line that broke concerns this socket alone.
+            logger.info("A socket broke: %r", error)
+        finally:
+            self.leave()
+
+    def end(self, code: int) -> None:
+        """The hub or the outbox ends this socket."""
+        self.leave()
+        this_hub().spawn(self.close_in_time(code))
+
+    async def close_in_time(self, code: int) -> None:
+        try:
+            async with asyncio.timeout(CLOSING):
+                await self.close(code)
+        except (OSError, RuntimeError) as error:
+            logger.info("A socket would not close: %r", error)
+
+    def leave(self) -> None:
+        if self.socket is not None:
+            self.socket.has_ended = True
+            self.hub.part(self.socket)
+        if self.writing is not None and self.writing is not asyncio.current_task():
+            self.writing.cancel()
+
+    # --- what a client says -------------------------------------------------------------------------------------
+
+    async def hear(self, text: str | None) -> None:
+        """One frame from the client. Whatever it is, the socket lives on, and says what was wrong."""
+        socket, topic = self.socket, None
+        if socket is None or socket.has_ended:
+            return
+        try:
+            self.demand_measure(socket, text)
+            frame = client_frame.validate_json(text or "")
+            topic = frame.topic
+            await self.obey(socket, frame)
+        except ValidationError:
+            refuse(socket, Invalid("This is not a frame that we know."), topic)
+        except AppError as error:
+            refuse(socket, error, topic)
+        except Exception:
+            logger.exception("A frame could not be obeyed")
+            refuse(socket, AppError("Something went wrong here.", code=Code.INTERNAL), topic)
+
+    def demand_measure(self, socket: Socket, text: str | None) -> None:
+        if text is not None and len(text) > MAX_FRAME:
+            socket.end(TOO_LARGE)
+            raise TooLarge("A frame has at most 64 KiB.")
+        if not self.allowance.take():
+            if self.allowance.over > PATIENCE:
+                socket.end(TOO_MUCH)
+            raise LimitReached("Too many frames in a second.")
+
+    async def obey(self, socket: Socket, frame: Subscribe | Unsubscribe | TypingIn) -> None:
+        if isinstance(frame, Subscribe):
+            await self.subscribe(socket, Topic.parse(frame.topic), frame.since)
+        elif isinstance(frame, Unsubscribe):
+            self.hub.unfollow(socket, Topic.parse(frame.topic))
+        else:
+            await self.say_typing(socket, Topic.parse(frame.topic))
+
+    async def subscribe(self, socket: Socket, topic: Topic, since: int | None) -> None:
+        """Hear first, read then: what comes in between is held, and follows the answer (A5)."""
+        if topic not in socket.subscriptions and len(socket.subscriptions) >= MAX_SUBSCRIPTIONS:
+            raise LimitReached(f"A socket follows at most {MAX_SUBSCRIPTIONS} topics.")
+        subscription = await self.hub.follow(socket, topic)
+        try:
+            answer = await section(answer_to, socket.actor, topic, since, self.hub.id)
+        except BaseException:
+            self.hub.unfollow(socket, topic)
+            raise
+        self.hub.release(socket, subscription, answer)
+
+    async def say_typing(self, socket: Socket, topic: Topic) -> None:
+        now = time.monotonic()
+        if topic not in socket.subscriptions or now - self.typed.get(topic, -TYPING_EVERY) < TYPING_EVERY:
+            return
+        self.typed[topic] = now
+        await section(say_typing, socket.actor, topic)
+
+
+def refuse(socket: Socket, error: AppError, topic: str | None) -> None:
+    """Say what was wrong with a frame."""
+    socket.give(ErrorFrame(topic=topic, code=error.code, message=error.message).model_dump_json())
+
+
+def answer_to(actor: Actor, topic: Topic, since: int | None, hub_id: str) -> Subscribed:
+    """What a subscription is answered with. Raises `NotFound` for whoever may not follow the topic."""
+    demand_topic(actor, topic)
+    if topic.kind != "chat":
+        return Subscribed(topic=str(topic), version=0, snapshot=False, rows=[])
+    presence.arrive(topic, hub_id, actor.id)
+    return catch_up(topic.id, since)
+
+
+def say_typing(actor: Actor, topic: Topic) -> None:
+    """Tell the others. Raises `NotFound`, `Forbidden`: it asks what posting asks (C6)."""
+    if topic.kind != "chat":
+        raise Invalid("People write in chats only.")
+    get_chat_for(actor, topic.id, ChatVerb.POST)
+    publish_now(Typing(topic=str(topic), actor_id=actor.id))

@@ -1,0 +1,186 @@
+"""One topic in this process: brings its frames in order and hands them to the sockets that follow it; what is missing
+is read once for all of them (architecture §7)."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+from uuid import UUID
+
+from events.frames import Changes, Presence, Subscribed
+from realtime.topics import Topic
+
+logger = logging.getLogger(__name__)
+
+GRACE = 0.05
+"""Seconds that a frame which came too early waits for the one before it: two commits may publish in the other order."""
+
+MAX_HELD = 512
+"""Frames kept back for somebody who is still reading the snapshot."""
+
+Frame = dict[str, Any]
+CatchUp = Callable[[Topic, int], Awaitable[Subscribed]]
+
+
+class Reader(Protocol):
+    """Whoever follows: the hub's view of a socket."""
+
+    def give(self, text: str, *, passing: bool) -> None:
+        """Send this. Never raises: a socket that cannot take it ends by itself, and hurts nobody else."""
+        ...
+
+
+class Subscription:
+    """One socket on one topic. Until its snapshot has been read, frames are held; then they follow it, in order."""
+
+    __slots__ = ("_held", "reader", "topic", "version")
+
+    def __init__(self, reader: Reader, topic: Topic) -> None:
+        self.reader = reader
+        self.topic = topic
+        self.version = 0
+        self._held: list[tuple[str, int | None]] | None = []
+
+    def take(self, text: str, version: int | None) -> None:
+        """A frame of the topic; `version` is null for passing ones."""
+        if self._held is not None:
+            if version is not None or len(self._held) < MAX_HELD:
+                self._held.append((text, version))
+        elif version is None:
+            self.reader.give(text, passing=True)
+        elif version > self.version:
+            self.version = version
+            self.reader.give(text, passing=False)
+
+    def release(self, text: str, version: int) -> None:
+        """The answer to the subscription has been read, at `version`: it goes first, then what came meanwhile."""
+        held, self._held = self._held or [], None
+        self.version = version
+        self.reader.give(text, passing=False)
+        for frame in held:
+            self.take(*frame)
+
+
+class Feed:
+    """The frames of one topic, in order.
+
+    `version` is what the sockets here have been told of; null until somebody has read the chat. `is_heard`: the layer
+    brings the topic's frames. `repair`: the read of what is missing, when one is under way.
+    """
+
+    def __init__(self, topic: Topic, catch_up: CatchUp) -> None:
+        self.topic = topic
+        self.version: int | None = None
+        self.is_heard = False
+        self.repair: asyncio.Task[None] | None = None
+        self._catch_up = catch_up
+        self._followers: dict[Reader, Subscription] = {}
+        self._early: list[Frame] = []
+        self._present: list[UUID] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._followers
+
+    def follow(self, reader: Reader) -> Subscription:
+        """Hold frames for `reader` from now on; `release` of the subscription lets them go."""
+        subscription = Subscription(reader, self.topic)
+        self._followers[reader] = subscription
+        return subscription
+
+    def leave(self, reader: Reader) -> None:
+        """Nothing more for `reader`."""
+        self._followers.pop(reader, None)
+        if not self._followers:
+            # Nobody here knows anything now: the next one who comes begins with a read of its own.
+            self.version = None
+            self._early.clear()
+
+    def settle(self, version: int) -> None:
+        """Somebody has read the chat at `version`: from there the frames are in order."""
+        if self.version is None:
+            self.version = version
+            self._catch_on()
+
+    def take(self, frame: Frame) -> None:
+        """A frame from the channel layer, encoded; no database, no waiting."""
+        if self.is_empty:
+            return
+        if frame["kind"] != "changes":
+            self._pass_on(frame)
+        elif self._is_next(frame):
+            self._advance(frame)
+            if self._early:
+                self._catch_on()
+        elif self.version is None or frame["version"] > self.version:
+            self._early = [*self._early[-MAX_HELD:], frame]
+            self._catch_on()
+
+    def behind(self, head: int) -> None:
+        """The chat is at `head`: if the frames that lead there do not come, read."""
+        if self.version is not None and head > self.version and not self.is_empty:
+            self._start_repair(head)
+
+    def tell_presence(self, people: list[UUID]) -> None:
+        """Who has the chat open, as counted now; told only when it is news here."""
+        if people != self._present:
+            self._hand_out(Presence(topic=str(self.topic), present=people).model_dump_json(), None)
+            self._present = people
+
+    def _pass_on(self, frame: Frame) -> None:
+        if frame["kind"] == "presence":
+            self._present = None
+        if frame["text"] is not None:
+            self._hand_out(frame["text"], None)
+
+    def _is_next(self, frame: Frame) -> bool:
+        known = self.version
+        return known is not None and frame["text"] is not None and frame["after"] <= known < frame["version"]
+
+    def _advance(self, frame: Frame) -> None:
+        self.version = frame["version"]
+        self._hand_out(frame["text"], frame["version"])
+
+    def _hand_out(self, text: str, version: int | None) -> None:
+        for subscription in list(self._followers.values()):
+            subscription.take(text, version)
+
+    def _catch_on(self) -> None:
+        """Let those early frames go whose turn has come; if others remain, something is missing."""
+        if self.version is None:
+            return
+        for frame in sorted(self._early, key=lambda early: early["version"]):
+            if self._is_next(frame):
+                self._advance(frame)
+        known = self.version
+        self._early = [frame for frame in self._early if frame["version"] > known]
+        if self._early:
+            self._start_repair(max(frame["version"] for frame in self._early))
+
+    def _start_repair(self, head: int) -> None:
+        if self.repair is None or self.repair.done():
+            self.repair = asyncio.create_task(self._repair_up_to(head), name=f"repair {self.topic}")
+
+    async def _repair_up_to(self, head: int) -> None:
+        await asyncio.sleep(GRACE)
+        since = self.version
+        if since is not None and since < head:
+            try:
+                found = await self._catch_up(self.topic, since)
+            except Exception:
+                # Left to the next frame or heartbeat, which tries again.
+                logger.exception("What was missed of %s could not be read", self.topic)
+                return
+            self._tell(found, since)
+        self.repair = None
+        self._catch_on()
+
+    def _tell(self, found: Subscribed, since: int) -> None:
+        """What was missed, to all who follow: as a frame, or as a snapshot when it was too much."""
+        if self.version is None or found.version <= self.version:
+            return
+        self.version = found.version
+        told: Changes | Subscribed = found
+        if not found.snapshot:
+            told = Changes(topic=found.topic, after=since, version=found.version, rows=found.rows)
+        self._hand_out(told.model_dump_json(), found.version)

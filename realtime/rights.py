@@ -1,0 +1,68 @@
+"""Who may still follow what they follow, and who is still signed in: asked for all sockets at once (D5)."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.sessions.models import Session
+from django.db.models import Exists, OuterRef
+
+from actors.models import Actor
+from chats.models import ChatActor
+from common.clock import now
+from realtime.topics import Kind, Topic
+from workspaces.models import Membership
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """By what somebody is signed in: the session, and the stamp of the password it was opened under."""
+
+    session_key: str
+    actor_id: UUID
+    stamp: str
+
+
+def still_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
+    """Those of the (person, topic) pairs that hold now. Three queries, however many pairs."""
+    asked: dict[Kind, dict[UUID, set[UUID]]] = {"chat": defaultdict(set), "workspace": defaultdict(set), "actor": {}}
+    for actor_id, topic in pairs:
+        asked[topic.kind].setdefault(topic.id, set()).add(actor_id)
+    found = _in_chats(asked["chat"]) | _in_workspaces(asked["workspace"]) | _themselves(asked["actor"])
+    return found & set(pairs)
+
+
+def _in_chats(asked: Mapping[UUID, set[UUID]]) -> set[tuple[UUID, Topic]]:
+    members = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor"))
+    places = ChatActor.objects.filter(
+        Exists(members), chat__in=asked, actor__in=_all(asked), actor__is_active=True, ended_at=None
+    ).values_list("actor_id", "chat_id")
+    return {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in places}
+
+
+def _in_workspaces(asked: Mapping[UUID, set[UUID]]) -> set[tuple[UUID, Topic]]:
+    members = Membership.objects.filter(workspace__in=asked, actor__in=_all(asked), actor__is_active=True)
+    return {(actor_id, Topic("workspace", id_)) for actor_id, id_ in members.values_list("actor_id", "workspace_id")}
+
+
+def _themselves(asked: Mapping[UUID, set[UUID]]) -> set[tuple[UUID, Topic]]:
+    people = Actor.people.filter(pk__in=asked, is_active=True).values_list("pk", flat=True)
+    return {(actor_id, Topic("actor", actor_id)) for actor_id in people}
+
+
+def _all(asked: Mapping[UUID, set[UUID]]) -> set[UUID]:
+    return set().union(*asked.values())
+
+
+def still_signed_in(tickets: Collection[Ticket]) -> set[Ticket]:
+    """Those whose session is alive, whose holder may still sign in, and whose password has not changed. Two queries."""
+    keys = {ticket.session_key for ticket in tickets}
+    sessions = set(
+        Session.objects.filter(session_key__in=keys, expire_date__gt=now()).values_list("session_key", flat=True)
+    )
+    people = Actor.people.filter(pk__in={ticket.actor_id for ticket in tickets}, is_active=True).only("password")
+    stamps = {person.pk: person.get_session_auth_hash() for person in people}
+    return {
+        ticket for ticket in tickets if ticket.session_key in sessions and stamps.get(ticket.actor_id) == ticket.stamp
+    }

@@ -1,0 +1,5 @@
+"""The threads on which this process's sockets do their database work."""
+
+from common.sections import Sections
+
+section = Sections(4, "live")
