@@ -76,6 +76,7 @@ class AnswersProbes:
     def __init__(self, is_well: Callable[[], bool]) -> None:
         self._is_well = is_well
         self._over = threading.Event()
+        self.listening = threading.Event()
         self._thread = threading.Thread(target=self._run, name="probes", daemon=True)
 
     def start(self) -> None:
@@ -97,6 +98,8 @@ class AnswersProbes:
         server = connect()
         with PubSub(server.connection_pool, ignore_subscribe_messages=True) as questions:
             questions.subscribe(QUESTION)
+            questions.get_message(ignore_subscribe_messages=False, timeout=PATIENCE)
+            self.listening.set()
             while not self._over.is_set():
                 asked = questions.get_message(timeout=1)
                 if asked and self._is_well():

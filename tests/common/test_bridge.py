@@ -1,0 +1,171 @@
+"""HTTP through one thread hop: what goes in as ASGI comes out of the WSGI application, and the other way round."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from config.bridge import Bridge
+
+
+class Exchange:
+    """One request as a server would carry it."""
+
+    def __init__(self, *parts: bytes, method: str = "POST", path: str = "/x", headers: Any = ()) -> None:
+        self.scope: Any = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "query_string": b"a=1",
+            "headers": list(headers),
+            "client": ("10.1.2.3", 5),
+            "server": ("host", 80),
+            "scheme": "https",
+        }
+        events = [{"type": "http.request", "body": part, "more_body": True} for part in parts]
+        self._events: list[Any] = [*events, {"type": "http.request", "body": b"", "more_body": False}]
+        self.read = 0
+        self.sent: list[Any] = []
+
+    async def receive(self) -> Any:
+        self.read += 1
+        return self._events.pop(0) if self._events else {"type": "http.disconnect"}
+
+    async def send(self, event: Any) -> None:
+        self.sent.append(event)
+
+    @property
+    def status(self) -> int:
+        return int(self.sent[0]["status"])
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(event.get("body", b"") for event in self.sent)
+
+
+def echo(environ: dict[str, Any], start: Any) -> Iterable[bytes]:
+    seen = {name: value for name, value in environ.items() if isinstance(value, str)}
+    start("200 OK", [("X-Test", "ä"), ("Set-Cookie", " a=1")])
+    return [json.dumps(seen | {"body": environ["wsgi.input"].read().decode()}).encode()]
+
+
+def bridge(wsgi: Any = echo, **limits: int) -> Bridge:
+    return Bridge(wsgi, **({"threads": 2, "waiting": 10, "max_body": 100} | limits))
+
+
+async def test_a_request_arrives_as_pep_3333_wants_it() -> None:
+    headers = [
+        (b"content-type", b"text/plain"),
+        (b"cookie", b"a=1"),
+        (b"cookie", b"b=2"),
+        (b"accept", b"x"),
+        (b"accept", b"y"),
+    ]
+    exchange = Exchange(b"hel", b"lo", path="/聊天", headers=headers)
+    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    seen = json.loads(exchange.body)
+    assert seen["body"] == "hello"
+    assert seen["CONTENT_LENGTH"] == "5"
+    assert seen["CONTENT_TYPE"] == "text/plain"
+    assert seen["HTTP_COOKIE"] == "a=1; b=2"
+    assert seen["HTTP_ACCEPT"] == "x,y"
+    assert seen["PATH_INFO"].encode("latin-1").decode() == "/聊天"
+    assert seen["REMOTE_ADDR"] == "10.1.2.3"
+    assert seen["wsgi.url_scheme"] == "https"
+    assert exchange.sent[0]["headers"] == [(b"x-test", b"\xe4"), (b"set-cookie", b"a=1")]
+
+
+async def test_a_header_with_an_underscore_cannot_pass_for_one_of_a_proxy() -> None:
+    exchange = Exchange(headers=[(b"x_forwarded_for", b"1.1.1.1"), (b"x-forwarded-for", b"2.2.2.2")])
+    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    assert json.loads(exchange.body)["HTTP_X_FORWARDED_FOR"] == "2.2.2.2"
+
+
+async def test_A8_a_body_that_says_it_is_too_large_is_not_read() -> None:
+    exchange = Exchange(b"x" * 101, headers=[(b"content-length", b"101")])
+    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    assert exchange.status == 413
+    assert json.loads(exchange.body)["error"]["code"] == "too_large"
+    assert exchange.read == 0
+
+
+async def test_A8_a_body_without_a_length_is_read_up_to_the_limit_only() -> None:
+    exchange = Exchange(b"x" * 60, b"x" * 60, b"x" * 60)
+    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    assert exchange.status == 413
+    assert exchange.read == 2
+
+
+async def test_a_body_of_exactly_the_limit_is_taken() -> None:
+    exchange = Exchange(b"x" * 100, headers=[(b"content-length", b"100")])
+    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    assert exchange.status == 200
+
+
+async def test_a_client_that_hangs_up_is_not_answered() -> None:
+    def never(environ: Any, start: Any) -> Any:
+        raise AssertionError("a request that is not whole was worked on")
+
+    exchange = Exchange()
+    exchange._events = [{"type": "http.request", "body": b"a", "more_body": True}]
+    await bridge(never)(exchange.scope, exchange.receive, exchange.send)
+    assert exchange.sent == []
+
+
+async def test_a_streamed_answer_goes_out_part_by_part_and_is_closed() -> None:
+    closed: list[bool] = []
+
+    class Parts:
+        def __iter__(self) -> Any:
+            yield from (b"one", b"two", b"three")
+
+        def close(self) -> None:
+            closed.append(True)
+
+    def stream(environ: Any, start: Any) -> Any:
+        start("201 Created", [])
+        return Parts()
+
+    exchange = Exchange()
+    await bridge(stream)(exchange.scope, exchange.receive, exchange.send)
+    assert exchange.status == 201
+    assert [(event["body"], event["more_body"]) for event in exchange.sent[1:]] == [
+        (b"one", True),
+        (b"two", True),
+        (b"three", False),
+    ]
+    assert closed == [True]
+
+
+async def test_more_requests_than_may_wait_are_sent_away_at_once() -> None:
+    gate = threading.Event()
+
+    def slow(environ: Any, start: Any) -> Iterable[bytes]:
+        gate.wait(10)
+        return echo(environ, start)
+
+    house = bridge(slow, threads=1, waiting=2)
+    inside = [Exchange(), Exchange()]
+    tasks = [asyncio.create_task(house(one.scope, one.receive, one.send)) for one in inside]
+    await asyncio.sleep(0)
+    third = Exchange()
+    await house(third.scope, third.receive, third.send)
+    assert third.status == 503
+    assert (b"retry-after", b"2") in third.sent[0]["headers"]
+    gate.set()
+    await asyncio.gather(*tasks)
+    assert [one.status for one in inside] == [200, 200]
+
+
+async def test_a_failure_of_the_application_reaches_the_server() -> None:
+    def broken(environ: Any, start: Any) -> Any:
+        raise RuntimeError("bug")
+
+    exchange = Exchange()
+    with pytest.raises(RuntimeError, match="bug"):
+        await bridge(broken)(exchange.scope, exchange.receive, exchange.send)
+    assert exchange.sent == []

@@ -1,0 +1,66 @@
+"""No secret in a log line, wherever in the line it stands (D17)."""
+
+import logging
+from typing import Any
+
+import pytest
+
+from common.logs import MOST, ScrubSecrets, hide, scrub
+from common.secrets import Secret
+
+
+def line(message: str, *args: Any, exc_info: Any = None) -> str:
+    """What a handler with our filter would write."""
+    record = logging.LogRecord("x", logging.INFO, "x.py", 1, message, args, exc_info)
+    assert ScrubSecrets().filter(record)
+    return logging.Formatter("%(message)s").format(record)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-abcdefghijkl1234",
+        "sk-proj-abc_DEF-123456789",
+        "Authorization: Bearer abcdefgh12345678",
+        "postgres://atelier:geheim123@host/db",
+        "redis://:geheim123@host/0",
+    ],
+)
+def test_D17_what_looks_like_a_key_is_not_logged(text: str) -> None:
+    written = line("tried with %s", text)
+    assert "***" in written
+    for part in ("abcdefgh", "geheim123", "abc_DEF"):
+        assert part not in written
+
+
+def test_D17_a_secret_that_was_used_is_not_logged_in_any_shape_of_line() -> None:
+    key = Secret("plainlooking-value-5512")
+    assert "plainlooking" in line("before: plainlooking-value-5512")
+    key.reveal()
+    assert line("after: %s", "plainlooking-value-5512") == "after: ***"
+    try:
+        raise ValueError("provider said: plainlooking-value-5512 is wrong")
+    except ValueError as error:
+        written = line("failed", exc_info=(type(error), error, error.__traceback__))
+    assert "provider said: *** is wrong" in written
+    assert "Traceback" in written
+    assert "5512" not in written
+
+
+def test_a_secret_that_begins_like_another_is_hidden_whole() -> None:
+    hide("abcdefgh-1")
+    hide("abcdefgh-1-and-more")
+    assert scrub("x abcdefgh-1-and-more y abcdefgh-1") == "x *** y ***"
+
+
+def test_ordinary_words_stay() -> None:
+    hide("short")
+    text = "the skeleton of a short task: 12 risks, sk- and ghost@host"
+    assert line(text) == text
+
+
+def test_only_so_many_are_kept() -> None:
+    hide("the-first-of-many")
+    for number in range(MOST):
+        hide(f"filler-{number:06}")
+    assert scrub("the-first-of-many") == "the-first-of-many"

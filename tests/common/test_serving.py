@@ -1,0 +1,85 @@
+"""What a process refuses before it serves, and the page it serves to everybody."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError
+from django.test import Client, RequestFactory
+
+from config import error_pages, urls
+from config.checks import KNOWN_SECRET_KEY, KNOWN_SECRET_KEYS, refuse_to_serve_unsafely
+
+
+def test_a_process_with_the_secrets_of_the_source_does_not_serve(settings: Any) -> None:
+    settings.SECRET_KEY = KNOWN_SECRET_KEY
+    settings.SECRET_KEYS = list(KNOWN_SECRET_KEYS)
+    with pytest.raises(ImproperlyConfigured, match=r"SECRET_KEY is not set.*SECRET_KEYS is not set"):
+        refuse_to_serve_unsafely()
+
+
+def test_a_process_with_secrets_of_its_own_serves(settings: Any) -> None:
+    settings.SECRET_KEY = "anything else"
+    settings.SECRET_KEYS = ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
+    refuse_to_serve_unsafely()
+
+
+@pytest.fixture
+def built(settings: Any, tmp_path: Path) -> Path:
+    settings.WEB_APP = tmp_path
+    (tmp_path / "index.html").write_text("<p>the web app</p>")
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-up", "/acme/chats/0199-aa", "/apiary"])
+def test_every_path_of_the_web_app_is_its_page(client: Client, built: Path, path: str) -> None:
+    answer = client.get(path)
+    assert answer.content == b"<p>the web app</p>"
+    assert "csrftoken" in answer.cookies
+    assert "no-cache" in answer["Cache-Control"]
+    assert "'self'" in answer["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", ["/static/assets/gone.js", "/ws/x", "/_allauth/x"])
+def test_a_missing_file_does_not_look_like_a_page(client: Client, built: Path, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_a_missing_endpoint_is_told_in_our_shape(client: Client, built: Path) -> None:
+    answer = client.get("/api/v1/nothing-here")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "not_found"
+
+
+def test_the_page_takes_no_input(client: Client, built: Path) -> None:
+    assert client.post("/sign-up").status_code == 405
+
+
+def test_a_new_build_is_served_without_a_restart(client: Client, built: Path) -> None:
+    client.get("/")
+    (built / "index.html").write_text("<p>newer</p>")
+    assert client.get("/").content == b"<p>newer</p>"
+
+
+def test_without_a_build_it_says_how_to_make_one(client: Client, settings: Any, tmp_path: Path) -> None:
+    settings.WEB_APP = tmp_path / "nowhere"
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert b"make run" in answer.content
+
+
+def test_B7_a_database_that_is_away_is_503_and_says_when_to_come_again(rf: RequestFactory) -> None:
+    try:
+        raise OperationalError("the connection is closed")
+    except OperationalError:
+        answer = error_pages.internal_error(rf.get("/api/v1/x"))
+    assert answer.status_code == 503
+    assert answer["Retry-After"] == "2"
+
+
+def test_every_error_page_exists() -> None:
+    for status in (400, 403, 404, 500):
+        module, _, name = str(getattr(urls, f"handler{status}")).rpartition(".")
+        assert module == "config.error_pages"
+        assert callable(getattr(error_pages, name))
