@@ -34,10 +34,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         user.name = fields.get("name") or user.email.partition("@")[0]
         user.language = fields.get("language") or ""
         user.handle = user.username = free_handle(user.name, Actor.objects.filter(kind=Kind.HUMAN))
-        if fields.get("password1"):
-            user.set_password(fields["password1"])
-        else:
-            user.set_unusable_password()
+        # The headless API calls it `password`, allauth's forms `password1`; neither: a sign-up by a third party.
+        user.set_password(fields.get("password") or fields.get("password1"))
         if commit:
             user.save()
         return user

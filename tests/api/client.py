@@ -1,0 +1,60 @@
+"""An integrator: allauth's app client to sign up and in, then the REST API with a session token."""
+
+from typing import Any
+
+from django.test import Client
+
+from common.ids import new_id
+
+APP = "/_allauth/app/v1"
+
+
+class Api:
+    """Somebody who speaks JSON to us. `token` None: nobody."""
+
+    def __init__(self, token: str | None = None) -> None:
+        self.client = Client()
+        self.token = token
+
+    def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        extra = {"HTTP_X_SESSION_TOKEN": self.token} if self.token else {}
+        url = path if path.startswith("/") else f"/api/v1/{path}"
+        return self.client.generic(
+            method,
+            url,
+            self.client._encode_json(body or {}, "application/json"),
+            "application/json",
+            **extra,
+            **headers,
+        )
+
+    def ok(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer's JSON; fails when it was refused."""
+        response = self(method, path, body)
+        assert response.status_code < 300, (response.status_code, response.content)
+        return response.json() if response.content else None
+
+    def refused(self, status: int, code: str, method: str, path: str, body: Any = None) -> Any:
+        """The error's JSON; fails when the answer was another."""
+        response = self(method, path, body)
+        assert (response.status_code, response.json()["error"]["code"]) == (status, code), response.content
+        return response.json()["error"]
+
+
+def sign_up(name: str, password: str = "a long enough password") -> Api:
+    """A new person, signed in."""
+    body = {"email": f"{name.lower()}@example.org", "password": password, "name": name}
+    answer = Api()("POST", f"{APP}/auth/signup", body)
+    assert answer.status_code == 200, answer.content
+    return Api(answer.json()["meta"]["session_token"])
+
+
+def sign_in(email: str, password: str) -> Api:
+    """Somebody who has an account."""
+    answer = Api()("POST", f"{APP}/auth/login", {"email": email, "password": password})
+    assert answer.status_code == 200, answer.content
+    return Api(answer.json()["meta"]["session_token"])
+
+
+def message_body(text: str, **more: Any) -> dict[str, Any]:
+    return {"id": str(new_id()), "text": text, **more}

@@ -1,0 +1,163 @@
+"""The main job by the API, as far as no agent has to answer: from sign-up to v2."""
+
+import pytest
+from django.contrib.auth import authenticate
+from django.test import Client
+
+from actors.models import Actor
+from tests.api.client import Api, message_body, sign_in, sign_up
+from tests.people import PASSWORD
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def started(name="Alice"):
+    """Somebody with a workspace, an agent, and the chat in which it has said hello."""
+    api = sign_up(name)
+    workspace = api.ok("POST", "workspaces", {"name": "Lighthouse"})
+    agent = api.ok(
+        "POST", f"workspaces/{workspace['id']}/agents", {"name": "Scribe", "template": "scribe", "open_chat": True}
+    )
+    return api, workspace, agent
+
+
+def test_S0_18_from_sign_up_to_an_agent_that_has_said_hello():
+    api, workspace, agent = started()
+    me = api.ok("GET", "me")
+    assert (me["actor"]["handle"], me["workspaces"][0]["role"]) == ("alice", "editor")
+    assert (agent["spec"]["number"], agent["actor"]["handle"]) == (1, "scribe")
+    [chat] = api.ok("GET", f"workspaces/{workspace['id']}/chats")["results"]
+    assert chat["last_message"]["payload"]["text"].startswith("Hello, I am Scribe.")
+    assert chat["last_message"]["payload"]["greeting"] is True
+    assert api.ok("GET", f"chats/{chat['chat']['id']}/runs?state=all")["results"] == []
+
+
+def test_a_link_brings_somebody_into_the_workspace_and_the_chat():
+    alice, workspace, agent = started()
+    link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})
+    token = link["url"].rsplit("/", 1)[1]
+    seen = Api().ok("GET", f"join/{token}")
+    assert (seen["workspace_name"], seen["invited_by"], seen["role"]) == ("Lighthouse", "Alice", "suggester")
+    Api().refused(401, "not_signed_in", "POST", f"join/{token}")
+    bob = sign_up("Bob")
+    joined = bob.ok("POST", f"join/{token}")
+    assert (joined["chat_id"], joined["workspace"]["role"]) == (agent["chat_id"], "suggester")
+    bob.ok("POST", f"join/{token}")
+    members = alice.ok("GET", f"workspaces/{workspace['id']}/members")["results"]
+    assert [(m["actor"]["name"], m["role"]) for m in members] == [("Alice", "editor"), ("Bob", "suggester")]
+    [listed] = alice.ok("GET", f"chats/{agent['chat_id']}/links")["results"]
+    assert (listed["uses"], listed["url"]) == (1, None)
+    alice.ok("DELETE", f"links/{link['id']}")
+    sign_up("Charlie").refused(404, "link_dead", "POST", f"join/{token}")
+
+
+def test_two_people_talk_and_see_what_they_have_not_read():
+    alice, workspace, agent = started()
+    chat = agent["chat_id"]
+    token = alice.ok("POST", f"chats/{chat}/links", {"role": "editor"})["url"].rsplit("/", 1)[1]
+    bob = sign_up("Bob")
+    bob.ok("POST", f"join/{token}")
+    body = message_body("hello @bob")
+    posted = alice("POST", f"chats/{chat}/messages", body)
+    again = alice("POST", f"chats/{chat}/messages", body)
+    assert (posted.status_code, again.status_code) == (201, 200)
+    assert posted.json() == again.json()
+    [line] = bob.ok("GET", f"workspaces/{workspace['id']}/chats")["results"]
+    assert (line["unread"], line["mentioned"]) == (2, True)
+    bob.ok("PUT", f"chats/{chat}/read", {"seq": posted.json()["seq"]})
+    [line] = bob.ok("GET", f"workspaces/{workspace['id']}/chats")["results"]
+    assert (line["unread"], line["mentioned"]) == (0, False)
+
+
+def test_older_messages_come_page_by_page():
+    alice, _, agent = started()
+    chat = agent["chat_id"]
+    texts = [f"m{n}" for n in range(7)]
+    for text in texts:
+        alice.ok("POST", f"chats/{chat}/messages", message_body(text, wake="nobody"))
+    newest = alice.ok("GET", f"chats/{chat}/messages?limit=4")
+    older = alice.ok("GET", f"chats/{chat}/messages?limit=4&before={newest['next']}")
+    assert [m["payload"]["text"] for m in newest["results"]] == texts[3:]
+    assert [m["payload"]["text"] for m in older["results"]][-3:] == texts[:3]
+
+
+def test_edit_apply_save_by_the_api():
+    alice, _, agent = started()
+    at = f"chats/{agent['chat_id']}/agents/{agent['actor']['id']}/draft"
+    alice.refused(404, "no_draft", "GET", at)
+    content = {"prompt": "Answer in capitals.", "tools": [{"tool": "current_time"}]}
+    draft = alice.ok("PUT", at, {"content": content, "revision": None})
+    draft = alice.ok("PUT", at, {"content": {**content, "prompt": "Shout."}, "revision": draft["revision"], "caret": 3})
+    applied = alice.ok("POST", f"{at}/apply", {"revision": draft["revision"]})
+    assert (applied["status"], applied["applied"]["prompt"], applied["apply_count"]) == ("applied", "Shout.", 1)
+    body = {"revision": draft["revision"], "base_version": 1, "message": "Louder"}
+    assert alice.ok("POST", f"{at}/save", body)["number"] == 2
+    alice.refused(404, "no_draft", "POST", f"{at}/save", body)
+    versions = alice.ok("GET", f"agents/{agent['actor']['id']}/versions")["results"]
+    assert [(v["number"], v["message"]) for v in versions] == [(2, "Louder"), (1, "")]
+
+
+def test_signing_in_and_out():
+    sign_up("Alice")
+    alice = sign_in("alice@example.org", PASSWORD)
+    assert alice.ok("GET", "me")["actor"]["name"] == "Alice"
+    alice("DELETE", "/_allauth/app/v1/auth/session")
+    alice.refused(401, "not_signed_in", "GET", "me")
+
+
+def test_a_browser_session_needs_its_csrf_token():
+    sign_up("Alice")
+    client = Client(enforce_csrf_checks=True)
+    client.get("/_allauth/browser/v1/auth/session")
+    headers = {"HTTP_X_CSRFTOKEN": client.cookies["csrftoken"].value}
+    body = {"email": "alice@example.org", "password": PASSWORD}
+    assert client.post("/_allauth/browser/v1/auth/login", body, "application/json", **headers).status_code == 200
+    assert client.post("/api/v1/workspaces", {"name": "X"}, "application/json").status_code == 403
+    headers = {"HTTP_X_CSRFTOKEN": client.cookies["csrftoken"].value}
+    assert client.post("/api/v1/workspaces", {"name": "X"}, "application/json", **headers).status_code == 201
+
+
+def test_an_agent_never_signs_in():
+    _, _, agent = started()
+    scribe = Actor.objects.get(pk=agent["actor"]["id"])
+    scribe.set_password(PASSWORD)
+    scribe.save()
+    for name in (None, "", scribe.handle, f"{scribe.handle}@example.org"):
+        assert authenticate(None, email=name, username=name, password=PASSWORD) is None
+    answer = Api()("POST", "/_allauth/app/v1/auth/login", {"email": "scribe@example.org", "password": PASSWORD})
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({}, "invalid"),
+        ({"name": ""}, "invalid"),
+        ({"name": "x" * 81}, "invalid"),
+        ({"name": "X", "nmae": "typo"}, "invalid"),
+        ({"name": ["X"]}, "invalid"),
+    ],
+)
+def test_bad_input_is_told_clearly_and_nothing_is_made(body, code):
+    alice = sign_up("Alice")
+    error = alice.refused(400, code, "POST", "workspaces", body)
+    assert error["message"]
+    assert alice.ok("GET", "workspaces")["results"] == []
+
+
+def test_D20_what_is_no_json_or_nested_too_deeply_is_bad_input():
+    alice = sign_up("Alice")
+    headers = {"HTTP_X_SESSION_TOKEN": alice.token}
+    for raw in (b"{", b"\xff\xfe", b"[" * 100_000, b'{"name": 1e999}', b'"\\ud800"'):
+        answer = alice.client.generic("POST", "/api/v1/workspaces", raw, "application/json", **headers)
+        assert answer.status_code == 400, raw[:20]
+        assert answer.json()["error"]["code"] == "invalid"
+
+
+def test_the_last_editor_cannot_leave_or_step_down():
+    alice, workspace, _ = started()
+    me = alice.ok("GET", "me")["actor"]["id"]
+    at = f"workspaces/{workspace['id']}"
+    alice.refused(409, "last_editor", "POST", f"{at}/leave")
+    alice.refused(409, "last_editor", "PATCH", f"{at}/members/{me}", {"role": "suggester"})
+    assert alice.ok("GET", "me")["workspaces"][0]["role"] == "editor"
