@@ -1,0 +1,37 @@
+"""Sockets are tested from outside: through the ASGI application, with real sessions, Redis and transactions."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from realtime import tending
+from realtime.hub import this_hub
+from tests.people import Team, make_team
+from tests.realtime.tab import Tabs
+
+
+@pytest.fixture
+def team(transactional_db: None) -> Team:
+    """Everybody, committed: sockets read on other connections."""
+    return make_team()
+
+
+@pytest.fixture
+async def tabs() -> AsyncIterator[Tabs]:
+    """Opens sockets, and closes what is left open."""
+    tabs = Tabs()
+    yield tabs
+    await tabs.close()
+    hub = this_hub()
+    assert not hub.sockets
+    while hub._tasks:
+        await asyncio.wait(hub._tasks)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub's clock, faster."""
+    monkeypatch.setattr(tending, "HEARTBEAT", 0.3)
+    monkeypatch.setattr(tending, "RIGHTS", 0.2)
+    monkeypatch.setattr(tending, "PULSE", 0.1)

@@ -1,0 +1,236 @@
+"""The socket from outside: coming in, following, hearing, being refused."""
+
+import json
+from uuid import uuid4
+
+from django.db import transaction
+
+from chats import services as chats
+from realtime import limits, outbox
+from realtime.hub import this_hub
+from realtime.sections import section
+from tests.realtime.tab import signed_in
+
+
+def post(chat, author, text):
+    with transaction.atomic():
+        return chats.post_message(chat=chat, author=author, text=text, wake="nobody")
+
+
+def texts(tab):
+    return [
+        row["payload"]["text"]
+        for frame in tab.heard
+        if frame["type"] in ("subscribed", "changes")
+        for row in frame["rows"]
+        if row["kind"] == "message" and row["type"] == "TEXT_MESSAGE"
+    ]
+
+
+async def test_a_message_reaches_the_others_in_order(team, tabs):
+    topic = f"chat:{team.chat.id}"
+    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    answer = await alice.follow(topic)
+    await bob.follow(topic)
+    assert answer["snapshot"] is True
+    assert {row["kind"] for row in answer["rows"]} == {"chat", "member", "message"}
+    for number in range(5):
+        await section(post, team.chat, team.alice, f"number {number}")
+    for tab in (alice, bob):
+        await tab.hear_until(lambda frame: "number 4" in json.dumps(frame))
+        assert texts(tab) == [f"number {number}" for number in range(5)]
+
+
+async def test_a_bell_rings_at_the_door_of_whom_it_concerns(team, tabs):
+    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    await alice.follow(f"actor:{team.alice.id}")
+    await bob.follow(f"workspace:{team.workspace.id}")
+    await section(chats.mark_read, chat=team.chat, actor=team.alice, seq=2)
+    assert (await alice.hear_type("bell"))["what"] == "chats"
+    assert await bob.is_silent()
+
+
+async def test_D4_a_stranger_hears_nothing_and_learns_nothing(team, tabs):
+    charlie = await tabs.of(team.charlie)
+    answers = [
+        await charlie.follow(topic)
+        for topic in (
+            f"chat:{team.chat.id}", f"workspace:{team.workspace.id}", f"actor:{team.alice.id}",
+            f"chat:{uuid4()}", f"workspace:{uuid4()}", f"actor:{uuid4()}", "chat:x", "", "elsewhere:1",
+        )
+    ]  # fmt: skip
+    assert {(answer["type"], answer["code"]) for answer in answers} == {("error", "not_found")}
+    await section(post, team.chat, team.alice, "not for charlie")
+    assert await charlie.is_silent()
+    assert this_hub().sockets
+    assert not any(socket.subscriptions for socket in this_hub().sockets)
+
+
+async def test_D6_a_cookie_needs_a_page_of_ours(team, tabs):
+    for origin in (
+        None, "null", "", "https://evil.example", "http://localhost:8000.evil.example", "http://evil@localhost:8000",
+        "http://localhost:9999", "http://localhost", "ftp://localhost:8000", "http://localhost:8000/path", "localhost:8000",
+    ):  # fmt: skip
+        tab = await tabs.knocking(team.alice, origin=origin)
+        assert not await tab.connect(), origin
+
+
+async def test_D6_a_host_that_is_not_ours_is_refused_also_with_an_origin_that_fits(team, tabs):
+    key = await section(signed_in, team.alice)
+    headers = [
+        (b"host", b"evil.example"),
+        (b"origin", b"http://evil.example"),
+        (b"cookie", f"sessionid={key}".encode()),
+    ]
+    assert not await tabs.with_headers(headers).connect()
+
+
+async def test_D6_the_address_that_the_operator_named_is_ours(team, tabs, settings):
+    settings.CSRF_TRUSTED_ORIGINS = ["https://atelier.example.org"]
+    assert await (await tabs.knocking(team.alice, origin="https://atelier.example.org")).connect()
+
+
+async def test_D6_a_token_in_a_header_needs_no_page(team, tabs):
+    key = await section(signed_in, team.alice)
+    tab = tabs.with_headers([(b"host", b"localhost:8000"), (b"x-session-token", key.encode())])
+    assert await tab.connect()
+    assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+
+
+async def test_nobody_enters_without_a_living_session(team, tabs):
+    for key in ("", "nonsense"):
+        tab = await tabs.knocking(team.alice, key=key or "x")
+        assert await tab.connect()
+        assert await tab.hear_close() == 4003
+
+
+async def test_an_agent_cannot_open_a_socket(team, tabs):
+    tab = await tabs.knocking(team.robin)
+    await tab.connect()
+    assert await tab.hear_close() == 4003
+
+
+async def test_only_one_path_is_a_socket(team, tabs):
+    assert not await tabs.with_headers([(b"host", b"localhost:8000")], path="/ws/other").connect()
+
+
+async def test_D20_whatever_is_said_the_socket_lives_on(team, tabs):
+    tab = await tabs.of(team.alice)
+    for text in ("", "{", "[]", "null", '{"type": "subscribe"}', '{"type": "delete", "topic": "x"}',
+                 '{"type": "subscribe", "topic": 5}', '{"type":"subscribe","topic":"chat:x","since":-1}',
+                 '{"type":"typing","topic":"' + "x" * 200 + '"}', "[" * 10_000):  # fmt: skip
+        await tab.socket.send_input({"type": "websocket.receive", "text": text})
+        frame = await tab.hear()
+        assert (frame["type"], frame["code"]) == ("error", "invalid")
+    await tab.socket.send_to(bytes_data=b"\x00\xff")
+    assert (await tab.hear())["code"] == "invalid"
+    assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+
+
+async def test_A8_a_frame_that_is_too_large_ends_the_socket(team, tabs):
+    tab = await tabs.of(team.alice)
+    await tab.socket.send_to(text_data="x" * (limits.MAX_FRAME + 1))
+    assert await tab.hear_close() == 1009
+
+
+async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypatch):
+    monkeypatch.setattr(limits, "BURST", 5.0)
+    monkeypatch.setattr(limits, "PER_SECOND", 0.0)
+    tab = await tabs.of(team.alice)
+    tab_limit = 5 + limits.PATIENCE + 2
+    for _ in range(tab_limit):
+        await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
+    assert await tab.hear_close() == 4008
+    assert {frame["code"] for frame in tab.heard if frame["type"] == "error"} == {"limit_reached"}
+
+
+async def test_a_person_has_only_so_many_sockets_and_a_socket_so_many_topics(team, tabs, monkeypatch):
+    monkeypatch.setattr("realtime.consumer.MAX_SOCKETS", 2)
+    monkeypatch.setattr("realtime.consumer.MAX_SUBSCRIPTIONS", 1)
+    tab, _ = await tabs.of(team.alice), await tabs.of(team.alice)
+    assert await (await tabs.of(team.alice)).hear_close() == 4008
+    await tabs.of(team.bob)
+    await tab.follow(f"chat:{team.chat.id}")
+    assert (await tab.follow(f"actor:{team.alice.id}"))["code"] == "limit_reached"
+    assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+
+
+async def test_after_unsubscribing_nothing_comes(team, tabs):
+    tab = await tabs.of(team.alice)
+    await tab.follow(f"chat:{team.chat.id}")
+    await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
+    await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
+    await section(post, team.chat, team.bob, "nobody here")
+    assert await tab.is_silent()
+
+
+async def test_typing_is_told_to_the_others_and_not_more_than_once_in_two_seconds(team, tabs):
+    topic = f"chat:{team.chat.id}"
+    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    await alice.follow(topic)
+    await bob.follow(topic)
+    for _ in range(3):
+        await alice.say(type="typing", topic=topic)
+    assert (await bob.hear_type("typing"))["actor_id"] == str(team.alice.id)
+    assert await bob.is_silent()
+
+
+async def test_C6_nobody_types_in_a_room_that_they_do_not_follow(team, tabs):
+    alice, charlie = await tabs.of(team.alice), await tabs.of(team.charlie)
+    await alice.follow(f"chat:{team.chat.id}")
+    await charlie.say(type="typing", topic=f"chat:{team.chat.id}")
+    assert await alice.is_silent()
+
+
+async def test_A7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):
+    monkeypatch.setattr(outbox, "MAX_FRAMES", 3)
+    tab = await tabs.of(team.alice)
+    socket = next(iter(this_hub().sockets))
+    for number in range(6):
+        socket.give(f'{{"type": "delta", "number": {number}}}', passing=True)
+    assert not socket.has_ended
+    for _ in range(3):
+        socket.give('{"type": "changes"}')
+    assert not socket.has_ended
+    socket.give('{"type": "changes"}')
+    assert socket.has_ended
+    assert socket not in this_hub().sockets
+    assert await tab.hear_close() == 4008
+
+
+async def test_what_came_while_the_snapshot_was_read_follows_it(team, tabs, monkeypatch):
+    """A5: subscribe first, read then; a message in between is in the answer or after it, never lost."""
+    from realtime import consumer
+
+    read = consumer.answer_to
+
+    def slow(actor, topic, since, hub_id):
+        answer = read(actor, topic, since, hub_id)
+        post(team.chat, team.bob, "in between")
+        return answer
+
+    monkeypatch.setattr(consumer, "answer_to", slow)
+    tab = await tabs.of(team.alice)
+    answer = await tab.follow(f"chat:{team.chat.id}")
+    assert "in between" not in json.dumps(answer)
+    frame = await tab.hear_type("changes")
+    assert "in between" in json.dumps(frame)
+    assert frame["after"] == answer["version"]
+
+
+async def test_a_broken_socket_hurts_nobody_else(team, tabs):
+    topic = f"chat:{team.chat.id}"
+    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    await alice.follow(topic)
+    await bob.follow(topic)
+    broken = next(socket for socket in this_hub().sockets if socket.actor == team.alice)
+
+    async def fail(text):
+        raise OSError("the line is gone")
+
+    broken.outbox._send = fail
+    await section(post, team.chat, team.bob, "one")
+    await section(post, team.chat, team.bob, "two")
+    await bob.hear_until(lambda frame: "two" in json.dumps(frame))
+    assert texts(bob) == ["one", "two"]
+    assert broken not in this_hub().sockets
