@@ -9,7 +9,7 @@ from django.db.models.expressions import Combinable
 from actors.models import Actor, AgentStatus, Kind
 from agents.models import AgentGrant, Run
 from chats.permissions import ChatVerb, get_chat_for
-from common.access import demand, principals_of, verbs_on, with_rights
+from common.access import demand, principals_of, seen_through, verbs_on, with_rights
 from common.errors import NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, role_in
@@ -81,8 +81,9 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb) -> Run:
 
     Who may stop a run that does not work for them needs `ChatVerb.STOP_ANY_RUN`: the service asks.
     """
-    run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
-    if run is None or run.chat_id is None:
-        raise NotFound("There is no such run, or you may not see it.")
-    get_chat_for(actor, run.chat_id, verb)
+    with seen_through("run"):
+        run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
+        if run is None or run.chat_id is None:
+            raise NotFound("There is no such run.")
+        get_chat_for(actor, run.chat_id, verb)
     return run

@@ -8,8 +8,9 @@ from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus
-from chats.models import Chat, ChatActor, ChatGrant
-from common.access import demand, principals_of, verbs_on, with_rights
+from chats.models import Chat, ChatActor, ChatGrant, ChatLink
+from common.access import demand, principals_of, seen_through, verbs_on, with_rights
+from common.errors import NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, role_in
 
@@ -63,6 +64,16 @@ def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
 def chat_verbs(chat: Chat, principals: int = 1) -> frozenset[ChatVerb]:
     """What the reader may do with a chat that came from here."""
     return verbs_on(chat, principals, ROLE_VERBS, ChatVerb)
+
+
+def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
+    """The link, for those who may invite into its chat. Raises `NotFound`, `Forbidden`."""
+    with seen_through("link"):
+        link = ChatLink.objects.select_related("chat").filter(pk=link_id).first()
+        if link is None:
+            raise NotFound("There is no such link.")
+        get_chat_for(actor, link.chat_id, ChatVerb.INVITE)
+    return link
 
 
 def get_chat_for(

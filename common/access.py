@@ -3,7 +3,8 @@
 The apps' permission functions are built on this; it knows no table of theirs (architecture §4).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -52,6 +53,15 @@ def _verbs_of_one(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type
 def principals_of(actor: Any, on_behalf_of: Any | None) -> list[Any]:
     """Who must be allowed: the actor, and the person it works for when that is somebody else."""
     return [actor] if on_behalf_of is None or on_behalf_of == actor else [actor, on_behalf_of]
+
+
+@contextmanager
+def seen_through(what: str) -> Iterator[None]:
+    """For a thing that is reached through another one: not being let into that one is not knowing of this one (D1)."""
+    try:
+        yield
+    except NotFound as error:
+        raise NotFound(f"There is no such {what}, or you may not see it.") from error
 
 
 def demand(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str) -> M:

@@ -44,9 +44,9 @@ def make_agent(workspace: Workspace, creator: Actor, name: str, prompt: str = "A
     return specs.create_agent(workspace=workspace, creator=creator, name=name, prompt=prompt, **fields)
 
 
-def make_team() -> Team:
-    """Everybody, in place. The room has alice, bob and robin."""
-    alice, bob, charlie = (make_person(name) for name in ("Alice", "Bob", "Charlie"))
+def make_team(suffix: str = "") -> Team:
+    """Everybody, in place. The room has alice, bob and robin. `suffix` makes another team of other people."""
+    alice, bob, charlie = (make_person(name + suffix) for name in ("Alice", "Bob", "Charlie"))
     workspace = workspaces.create_workspace(creator=alice, name="Lighthouse")
     workspaces.join(workspace=workspace, actor=bob, role=Role.SUGGESTER, invited_by=alice)
     elsewhere = workspaces.create_workspace(creator=charlie, name="Elsewhere")

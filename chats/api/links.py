@@ -10,9 +10,7 @@ from rest_framework.views import APIView
 
 from chats import services as chats
 from chats.api.bodies import InvitationRow, JoinedRow, NewLinkBody
-from chats.models import ChatLink
-from chats.permissions import ChatVerb, get_chat_for
-from common.errors import NotFound
+from chats.permissions import ChatVerb, get_chat_for, get_link_for
 from common.rest import Page, Request, answer, answer_list, nothing, read
 from events.rows import LinkRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -38,11 +36,7 @@ class OneLink(APIView):
     @extend_schema(operation_id="revoke_link", responses={204: None})
     @transaction.atomic
     def delete(self, request: Request, link_id: UUID) -> HttpResponse:
-        link = ChatLink.objects.select_related("chat").filter(pk=link_id).first()
-        if link is None:
-            raise NotFound("There is no such link.")
-        get_chat_for(request.user, link.chat_id, ChatVerb.INVITE)
-        chats.revoke_link(link=link, actor=request.user)
+        chats.revoke_link(link=get_link_for(request.user, link_id), actor=request.user)
         return nothing()
 
 

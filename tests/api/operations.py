@@ -1,0 +1,139 @@
+"""Every operation of the API, what it is tried with, and who may do it: one table for rights, tenancy and fuzzing.
+
+A test compares the table with the schema, so that a new operation is covered on the day it is routed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.models import Run
+from agents.services import drafts
+from chats import services as chats
+from common.ids import new_id
+from tests.people import Team
+
+PEOPLE = ("alice", "bob", "charlie", "nobody")
+EVERYBODY = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 401}
+MEMBERS = {"alice": 2, "bob": 2, "charlie": 404, "nobody": 401}
+EDITORS = {"alice": 2, "bob": 403, "charlie": 404, "nobody": 401}
+ANYONE = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 2}
+
+Things = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`answers`: per person a status, or 2 for any success. `given` brings about what the operation needs."""
+
+    method: str
+    path: str
+    answers: dict[str, int]
+    body: Callable[[Things], Any] = lambda things: {}
+    given: Callable[[Team, Things, str], None] = lambda team, things, who: None
+    needs_worker: bool = field(default=False)
+
+
+def things_of(team: Team) -> Things:
+    """What the paths and bodies of the table name, in Alice's workspace."""
+    said = chats.post_message(chat=team.chat, author=team.alice, text="hello", wake="nobody")
+    link, url = chats.create_link(chat=team.chat, creator=team.alice, role="suggester", hours=1)
+    run = Run.objects.create(
+        workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, on_behalf_of=team.bob,
+        lane="elsewhere", trigger_id=said.id, trigger_seq=said.seq, state="failed",
+    )  # fmt: skip
+    return {
+        "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
+        "link_id": link.id, "token": url.rsplit("/", 1)[1], "run_id": run.id, "message_id": said.id, "revision": 1,
+    }  # fmt: skip
+
+
+def _a_draft(team: Team, things: Things, who: str) -> None:
+    """Whoever asks holds the draft; those who may not hold one find Alice's."""
+    holder = team[who] if who in ("alice", "bob") else team.alice
+    drafts.take_draft(actor=holder, chat_id=team.chat.id, agent_id=team.robin.id)
+
+
+def _running(team: Team, things: Things, who: str) -> None:
+    Run.objects.filter(pk=things["run_id"]).update(state="queued")
+
+
+def _content(**more: Any) -> Callable[[Things], Any]:
+    return lambda things: {"content": {"prompt": "New"}, **more}
+
+
+def _revision(**more: Any) -> Callable[[Things], Any]:
+    return lambda things: {"revision": things["revision"], **more}
+
+
+DRAFT = "chats/{chat_id}/agents/{agent_id}/draft"
+MODEL = {"provider": "demo", "default_model": "demo", "revision": 0}
+
+OPERATIONS: dict[str, Operation] = {
+    "read_me": Operation("GET", "me", EVERYBODY),
+    "change_me": Operation("PATCH", "me", EVERYBODY, lambda t: {"name": "New"}),
+    "list_workspaces": Operation("GET", "workspaces", EVERYBODY),
+    "create_workspace": Operation("POST", "workspaces", EVERYBODY, lambda t: {"name": "New"}),
+    "read_workspace": Operation("GET", "workspaces/{workspace_id}", MEMBERS),
+    "rename_workspace": Operation(
+        "PATCH", "workspaces/{workspace_id}", EDITORS, lambda t: {"name": "New", "revision": 1}
+    ),
+    "list_members": Operation("GET", "workspaces/{workspace_id}/members", MEMBERS),
+    "change_role": Operation(
+        "PATCH", "workspaces/{workspace_id}/members/{actor_id}", EDITORS, lambda t: {"role": "editor"}
+    ),
+    "remove_member": Operation("DELETE", "workspaces/{workspace_id}/members/{actor_id}", EDITORS),
+    "leave_workspace": Operation("POST", "workspaces/{workspace_id}/leave", {**MEMBERS, "alice": 409}),
+    "read_model": Operation("GET", "workspaces/{workspace_id}/model", MEMBERS),
+    "set_model": Operation("PUT", "workspaces/{workspace_id}/model", EDITORS, lambda t: MODEL),
+    "test_model": Operation(
+        "POST", "workspaces/{workspace_id}/model/test", EDITORS, lambda t: MODEL, needs_worker=True
+    ),
+    "list_model_offers": Operation("GET", "model-offers", EVERYBODY),
+    "list_agent_templates": Operation("GET", "agent-templates", EVERYBODY),
+    "list_tools": Operation("GET", "tools", EVERYBODY),
+    "list_agents": Operation("GET", "workspaces/{workspace_id}/agents", MEMBERS),
+    "create_agent": Operation("POST", "workspaces/{workspace_id}/agents", EDITORS, lambda t: {"name": "New"}),
+    "read_agent": Operation("GET", "agents/{agent_id}", MEMBERS),
+    "rename_agent": Operation("PATCH", "agents/{agent_id}", EDITORS, lambda t: {"name": "New", "revision": 1}),
+    "delete_agent": Operation("DELETE", "agents/{agent_id}", EDITORS),
+    "list_versions": Operation("GET", "agents/{agent_id}/versions", MEMBERS),
+    "list_chats": Operation("GET", "workspaces/{workspace_id}/chats", MEMBERS),
+    "create_chat": Operation(
+        "POST", "workspaces/{workspace_id}/chats", MEMBERS, lambda t: {"title": "New", "member_ids": [t["agent_id"]]}
+    ),
+    "read_chat": Operation("GET", "chats/{chat_id}", MEMBERS),
+    "rename_chat": Operation("PATCH", "chats/{chat_id}", MEMBERS, lambda t: {"title": "New"}),
+    "read_changes": Operation("GET", "chats/{chat_id}/changes", MEMBERS),
+    "list_messages": Operation("GET", "chats/{chat_id}/messages", MEMBERS),
+    "post_message": Operation(
+        "POST",
+        "chats/{chat_id}/messages",
+        MEMBERS,
+        lambda t: {"id": str(new_id()), "text": "hi", "reply_to": t["message_id"]},
+    ),  # fmt: skip
+    "preview_wakes": Operation("POST", "chats/{chat_id}/wakes", MEMBERS, lambda t: {"text": "hi"}),
+    "list_chat_members": Operation("GET", "chats/{chat_id}/members", MEMBERS),
+    "add_chat_member": Operation(
+        "POST", "chats/{chat_id}/members", {**MEMBERS, "alice": 409, "bob": 409}, lambda t: {"actor_id": t["actor_id"]}
+    ),
+    "set_wake": Operation("PATCH", "chats/{chat_id}/members/{agent_id}", MEMBERS, lambda t: {"wake": "always"}),
+    "remove_chat_member": Operation("DELETE", "chats/{chat_id}/members/{agent_id}", MEMBERS),
+    "mark_read": Operation("PUT", "chats/{chat_id}/read", MEMBERS, lambda t: {"seq": 1}),
+    "list_links": Operation("GET", "chats/{chat_id}/links", EDITORS),
+    "create_link": Operation("POST", "chats/{chat_id}/links", EDITORS, lambda t: {"role": "editor"}),
+    "revoke_link": Operation("DELETE", "links/{link_id}", EDITORS),
+    "read_invitation": Operation("GET", "join/{token}", ANYONE),
+    "accept_invitation": Operation("POST", "join/{token}", EVERYBODY),
+    "read_draft": Operation("GET", DRAFT, MEMBERS, given=_a_draft),
+    "write_draft": Operation("PUT", DRAFT, MEMBERS, _content(revision=1), _a_draft),
+    "apply_draft": Operation("POST", f"{DRAFT}/apply", MEMBERS, _revision(), _a_draft),
+    "save_draft": Operation("POST", f"{DRAFT}/save", EDITORS, _revision(base_version=1), _a_draft),
+    "rebase_draft": Operation("POST", f"{DRAFT}/rebase", MEMBERS, _revision(), _a_draft),
+    "discard_draft": Operation("POST", f"{DRAFT}/discard", MEMBERS, _revision(), _a_draft),
+    "release_draft": Operation("POST", f"{DRAFT}/release", MEMBERS, _revision(), _a_draft),
+    "list_runs": Operation("GET", "chats/{chat_id}/runs", MEMBERS),
+    "read_run": Operation("GET", "runs/{run_id}", MEMBERS),
+    "stop_run": Operation("POST", "runs/{run_id}/stop", MEMBERS, given=_running),
+    "retry_run": Operation("POST", "runs/{run_id}/retry", MEMBERS),
+}
