@@ -1,0 +1,41 @@
+"""Catching up without a socket, and the schema of everything that goes over the wire."""
+
+from functools import cache
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.views import APIView
+
+from chats.permissions import ChatVerb, get_chat_for
+from common.rest import Body, Request, answer, query_parameters, read_query
+from events.frames import Subscribed
+from realtime.catchup import catch_up
+from realtime.schema import whole_schema
+
+
+class ChangesQuery(Body):
+    """`since`: the version that the caller has; without it, a snapshot."""
+
+    since: int | None = Field(default=None, ge=0)
+
+
+class Changes(APIView):
+    @extend_schema(operation_id="read_changes", parameters=query_parameters(ChangesQuery), responses=Subscribed)
+    def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        query = read_query(request, ChangesQuery)
+        chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
+        return answer(catch_up(chat.id, query.since))
+
+
+@require_safe
+def schema(request: HttpRequest) -> HttpResponse:
+    """OpenAPI, with the frames of the socket among its components. Open to everybody: it says nothing of anybody."""
+    return HttpResponse(_encoded(), content_type="application/vnd.oai.openapi+json")
+
+
+@cache
+def _encoded() -> str:
+    return whole_schema()
