@@ -53,15 +53,15 @@ def operator_hosts() -> frozenset[str]:
     return named | {f"{host}:{port}" for port in LOCAL_MODEL_SERVERS.values() for host in ("localhost", "127.0.0.1")}
 
 
-def check_url(url: str, allow_private: Iterable[str] = ()) -> Target:
+def check_url(url: str, allow_private: Iterable[str] = (), *, any_host: bool = False) -> Target:
     """Read a URL that somebody gave us, once; nothing is resolved. Raises `HostRefused`.
 
-    `allow_private` holds `host:port` pairs that may be anything. For all others: http(s), port 80 or 443, no user name,
-    and a literal address must be a public one.
+    `allow_private` holds `host:port` pairs that may be anything; `any_host` is for a URL of the operator's own. For all
+    others: http(s), port 80 or 443, no user name, and a literal address must be a public one.
     """
     read = _read(url)
     host = (read.raw_host or "").rstrip(".").lower()
-    if f"{host}:{read.port}" in allow_private:
+    if any_host or f"{host}:{read.port}" in allow_private:
         return Target(read, trusted=True)
     if read.port not in PORTS:
         raise HostRefused(f"Only ports 80 and 443 are allowed, not {read.port}.")

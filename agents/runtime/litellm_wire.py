@@ -1,0 +1,159 @@
+"""The providers that do not speak OpenAI's wire, by way of litellm: the only place that imports it, when first needed.
+
+What litellm gets wrong is put right here (guarantees, traps 23–31): a stream that breaks off looks like success; its
+time limits do not hold; it retries by itself; an empty key makes it look for one in the environment; and leaving its
+stream leaves the connection open. It is never given an address that a tenant wrote.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncGenerator, Mapping
+from functools import cache
+from typing import Any
+
+from agents.runtime.assembly import Assembly, normal_finish
+from agents.runtime.llm import Endpoint, LLMError, Timeouts
+from agents.runtime.prices import usage_of
+from agents.runtime.provider_errors import error_of_exception
+from agents.runtime.steps import Answer, Piece, Request
+from agents.runtime.watch import Deadlines
+from agents.runtime.wire_format import messages_of, tools_of
+
+CLOSING = 2.0
+"""Seconds that closing a stream may take before we go on without it."""
+_PARAMETERS = frozenset({"temperature", "top_p", "max_tokens", "stop", "presence_penalty", "frequency_penalty", "seed"})
+_log = logging.getLogger(__name__)
+
+
+class LiteLLMWire:
+    """An endpoint that litellm speaks to."""
+
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
+        self._endpoint = endpoint
+        self._timeouts = timeouts
+
+    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (B16)."""
+        litellm = await asyncio.to_thread(_litellm)  # the first time takes seconds, which are not the model's
+        made, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
+        stream: Any = None
+        try:
+            async with deadlines.enforced():
+                stream = await litellm.acompletion(**self._question(request))
+            chunks = aiter(stream)
+            while True:
+                async with deadlines.enforced():
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    break
+                for piece in _pieces(made, chunk):
+                    deadlines.shown()
+                    yield piece
+                usage = _usage(chunk) or usage
+            yield self._answer(request, made, stream, usage, deadlines)
+        except LLMError as error:
+            raise _with_partial(error, made) from error.__cause__
+        except Exception as error:  # litellm passes on whatever its many providers' clients raise
+            raise _with_partial(self._translated(error, began=stream is not None), made) from error
+        finally:
+            if stream is not None:
+                await _close(stream)
+
+    def _question(self, request: Request) -> dict[str, Any]:
+        key = self._endpoint.key.reveal()
+        if not key:
+            raise LLMError("refused", "There is no key for this provider.")
+        question = {name: value for name, value in request.parameters.items() if name in _PARAMETERS}
+        question |= self._route(request.model)
+        if request.tools:
+            question["tools"] = tools_of(request)
+        return question | {
+            "messages": messages_of(request),
+            "api_key": key,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "num_retries": 0,
+            "max_retries": 0,
+            "timeout": self._timeouts.total,
+            # Else a request with tools wants a package of its proxy.
+            "_skip_mcp_handler": True,
+        }
+
+    def _route(self, model: str) -> dict[str, Any]:
+        """How litellm is told where to go. Its own list of providers knows the address; ours is not asked."""
+        if self._endpoint.api_base:
+            raise LLMError("host_refused", "This provider is reached at its own address only.")
+        return {"model": f"{self._endpoint.provider}/{model}"}
+
+    def _translated(self, error: Exception, *, began: bool) -> LLMError:
+        if isinstance(error, TimeoutError):
+            return LLMError("unreachable", "The model's server cannot be reached in time.", retryable=True)
+        return error_of_exception(error, self._endpoint.key, began=began)
+
+    def _answer(
+        self, request: Request, made: Assembly, stream: Any, usage: Mapping[str, Any] | None, deadlines: Deadlines
+    ) -> Answer:
+        # What the chunks say cannot be trusted: litellm makes up a "stop" for a stream that broke off.
+        finish = stream.received_finish_reason
+        if finish is None:
+            raise LLMError("cut", "The model's answer broke off before its end.", retryable=True)
+        calls = made.calls()
+        return Answer(
+            text=made.text,
+            thinking=made.thinking,
+            calls=calls,
+            usage=usage_of(self._endpoint, request, usage, made),
+            finish=normal_finish(finish, called=bool(calls)),
+            model=request.model,
+            first_token_s=deadlines.first_token_s,
+            seconds=deadlines.seconds,
+        )
+
+
+@cache
+def _litellm() -> Any:
+    """The library, told to keep to itself: no price list from the network, no `.env`, no telemetry, no callbacks."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["LITELLM_MODE"] = "PRODUCTION"
+    import litellm
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True
+    litellm.disable_streaming_logging = True
+    litellm.callbacks = litellm.success_callback = litellm.failure_callback = []
+    return litellm
+
+
+def _pieces(made: Assembly, chunk: Any) -> list[Piece]:
+    if not chunk.choices:
+        return []
+    delta = chunk.choices[0].delta
+    pieces: list[Piece | None] = []
+    if thinking := getattr(delta, "reasoning_content", None):
+        pieces.append(made.add_thinking(thinking))
+    if delta.content:
+        pieces.append(made.add_text(delta.content))
+    for call in delta.tool_calls or ():
+        pieces.append(made.add_call(call.model_dump()))
+    return [piece for piece in pieces if piece is not None]
+
+
+def _usage(chunk: Any) -> Mapping[str, Any] | None:
+    usage = getattr(chunk, "usage", None)
+    return usage.model_dump() if usage else None
+
+
+def _with_partial(error: LLMError, made: Assembly) -> LLMError:
+    error.partial_text, error.partial_thinking = made.text, made.thinking
+    return error
+
+
+async def _close(stream: Any) -> None:
+    """Closes the connection, even while this task is being cancelled; never for longer than `CLOSING`."""
+    closing = asyncio.ensure_future(stream.aclose())
+    try:
+        await asyncio.wait_for(asyncio.shield(closing), CLOSING)
+    except Exception:  # noqa: BLE001  # the answer, or the reason for leaving, matters more
+        _log.debug("A litellm stream did not close.", exc_info=True)

@@ -1,0 +1,63 @@
+"""The door to models: which wire an endpoint is spoken to over, and a quick trial of one."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+
+from django.conf import settings
+
+from agents.demo.model import DemoModel
+from agents.runtime.litellm_wire import LiteLLMWire
+from agents.runtime.llm import LLM, Endpoint, LLMError, Provider, Timeouts
+from agents.runtime.openai_wire import OpenAIWire
+from agents.runtime.retry import Retrying, breaker_for
+from agents.runtime.steps import Request, Turn
+
+_WIRES: dict[Provider, Callable[[Endpoint, Timeouts], LLM]] = {
+    "openai": OpenAIWire,
+    "openrouter": OpenAIWire,
+    "openai_compatible": OpenAIWire,
+    "anthropic": LiteLLMWire,
+    "gemini": LiteLLMWire,
+}
+
+
+def llm_for(endpoint: Endpoint, timeouts: Timeouts | None = None) -> LLM:
+    """The model behind an endpoint, inside the one retry layer. The settings' time limits unless others are given."""
+    if endpoint.provider == "demo":
+        return DemoModel()
+    wire = _WIRES[endpoint.provider](endpoint, timeouts or default_timeouts())
+    # The key is told apart by its hash only, so that it is not kept in yet another place.
+    breaker = partial(breaker_for, endpoint.provider, endpoint.api_base or "", str(hash(endpoint.key)))
+    return Retrying(wire, breaker)
+
+
+def default_timeouts() -> Timeouts:
+    """The limits of this installation."""
+    return Timeouts(settings.LLM_FIRST_TOKEN_TIMEOUT, settings.LLM_IDLE_TIMEOUT, settings.LLM_TOTAL_TIMEOUT)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of trying an endpoint: `message` is empty when it answered; `seconds` until its first piece."""
+
+    ok: bool
+    message: str
+    seconds: float
+
+
+async def try_model(endpoint: Endpoint, model: str, *, seconds: float = 20.0) -> Trial:
+    """Ask for one word, and leave as soon as something comes. Never raises for what the endpoint does."""
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    request = Request(model, [Turn("user", "Say OK.")], parameters={"max_tokens": 16})
+    limits = Timeouts(first=seconds, idle=seconds, total=seconds)
+    llm = DemoModel() if endpoint.provider == "demo" else _WIRES[endpoint.provider](endpoint, limits)
+    try:
+        async with aclosing(llm.ask(request)) as parts:
+            await anext(parts)
+    except LLMError as error:
+        return Trial(False, error.message, loop.time() - started)
+    return Trial(True, "", loop.time() - started)

@@ -1,0 +1,105 @@
+"""The bytes of an OpenAI answer read into pieces. Pure: no socket, no clock."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from agents.runtime.assembly import Assembly
+from agents.runtime.llm import LLMError
+from agents.runtime.provider_errors import error_of_frame
+from agents.runtime.steps import Piece
+from common.secrets import Secret
+
+MAX_LINE = 4 * 1024 * 1024
+
+
+class OpenAIStream:
+    """Takes the body as it arrives, cut anywhere. `done` after `[DONE]`; `usage` and `model` as the server said them.
+
+    `whole`: the server does not stream, its answer is one JSON document.
+    """
+
+    def __init__(self, key: Secret, *, whole: bool = False) -> None:
+        self.assembly = Assembly()
+        self.done = False
+        self.usage: Mapping[str, Any] | None = None
+        self.model = ""
+        self._key = key
+        self._whole = whole
+        self._tail = b""
+
+    def feed(self, data: bytes) -> Iterator[Piece]:
+        """The pieces that these bytes complete. Raises `LLMError`."""
+        lines = [self._tail + data] if self._whole else (self._tail + data).split(b"\n")
+        self._tail = lines.pop()
+        if len(self._tail) > MAX_LINE:
+            raise LLMError("garbled", "The model's server sent an endless line.")
+        for line in lines:
+            # Comments, event names and ids say nothing here; each `data:` line is a whole JSON document.
+            if line.startswith(b"data:"):
+                yield from self._event(line[5:].strip())
+
+    def feed_end(self) -> Iterator[Piece]:
+        """The stream has ended: what is left is the whole document, or a last line without its end."""
+        if self._whole:
+            yield from self._document(self._tail)
+        else:
+            yield from self.feed(b"\n")
+
+    def _document(self, body: bytes) -> Iterator[Piece]:
+        read = self._parsed(body)
+        for choice in read.get("choices") or ():
+            yield from self._delta(choice.get("message") or {})
+            self.assembly.finish = choice.get("finish_reason") or "stop"
+        self._note(read)
+
+    def _event(self, payload: bytes) -> Iterator[Piece]:
+        if payload == b"[DONE]":
+            self.done = True
+            return
+        if not payload:
+            return
+        chunk = self._parsed(payload)
+        choices = chunk.get("choices")
+        if choices:
+            choice = choices[0]
+            delta = choice.get("delta")
+            if delta:
+                yield from self._delta(delta)
+            if finish := choice.get("finish_reason"):
+                self.assembly.finish = finish
+        self._note(chunk)
+
+    def _delta(self, delta: Mapping[str, Any]) -> Iterator[Piece]:
+        content = delta.get("content")
+        if content:
+            yield self.assembly.add_text(content if isinstance(content, str) else _joined(content))
+            return
+        if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
+            yield self.assembly.add_thinking(str(thinking))
+        for call in delta.get("tool_calls") or ():
+            if piece := self.assembly.add_call(call):
+                yield piece
+
+    def _note(self, chunk: Mapping[str, Any]) -> None:
+        if usage := chunk.get("usage"):
+            self.usage = usage
+        if not self.model:
+            self.model = chunk.get("model") or ""
+
+    def _parsed(self, payload: bytes) -> dict[str, Any]:
+        try:
+            read = from_json(payload)
+        except ValueError as error:
+            raise LLMError("garbled", "The model's server sent broken JSON.", retryable=True) from error
+        if not isinstance(read, dict):
+            raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True)
+        if refusal := read.get("error"):
+            raise error_of_frame(refusal, self._key)
+        return read
+
+
+def _joined(content: Any) -> str:
+    """Content in parts, as some servers send it."""
+    return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))

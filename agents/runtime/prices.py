@@ -1,0 +1,146 @@
+"""What tokens cost and how much a model can read, from the list that litellm brings along.
+
+The file is read by itself: importing litellm takes seconds and 185 MB, and the web process must never do it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+from yarl import URL
+
+from agents.runtime.assembly import Assembly
+from agents.runtime.llm import Endpoint
+from agents.runtime.steps import Request, Usage
+from agents.runtime.tokens import estimated_input, estimated_tokens
+
+_FILE = "model_prices_and_context_window_backup.json"
+_MICRO = 1_000_000
+
+# How the list names a model, by provider.
+_PREFIXES = {
+    "openai": ("", "openai/"),
+    "anthropic": ("", "anthropic/"),
+    "gemini": ("gemini/", ""),
+    "openrouter": ("openrouter/",),
+}
+# Hosts that speak OpenAI's wire and are in the list.
+_HOSTS = {
+    "api.openai.com": "",
+    "api.anthropic.com": "",
+    "api.deepseek.com": "deepseek/",
+    "api.groq.com": "groq/",
+    "api.mistral.ai": "mistral/",
+    "api.x.ai": "xai/",
+    "api.together.xyz": "together_ai/",
+    "api.fireworks.ai": "fireworks_ai/",
+    "api.perplexity.ai": "perplexity/",
+    "openrouter.ai": "openrouter/",
+    "generativelanguage.googleapis.com": "gemini/",
+}
+
+
+@dataclass(frozen=True)
+class Price:
+    """Of one model: millionths of a dollar per token (as a float: prices go far below one), and its sizes in tokens."""
+
+    input: float
+    output: float
+    cached_input: float
+    context: int | None
+    max_output: int | None
+
+
+def price_of(endpoint: Endpoint, model: str) -> Price | None:
+    """What the model costs there; None when that is not known, as with a server of one's own."""
+    known = _list()
+    return next((known[name] for name in _names(endpoint, model) if name in known), None)
+
+
+def context_size(endpoint: Endpoint, model: str) -> int | None:
+    """Tokens the model can read, when known."""
+    price = price_of(endpoint, model)
+    return price.context if price else None
+
+
+def known_models(provider: str) -> list[str]:
+    """Names of a provider's chat models, as one would write them in a spec."""
+    if provider not in ("openai", "anthropic", "gemini", "openrouter"):
+        return []
+    return sorted(name.removeprefix(f"{provider}/") for name, owner in _owners().items() if owner == provider)
+
+
+def usage_of(endpoint: Endpoint, request: Request, said: Mapping[str, Any] | None, made: Assembly) -> Usage:
+    """What a request used: as the server said it, else estimated from the texts."""
+    if not said:
+        said = {"prompt_tokens": estimated_input(request), "completion_tokens": _estimated_output(made)}
+        return _usage(endpoint, request.model, said, estimated=True)
+    return _usage(endpoint, request.model, said, estimated=False)
+
+
+def _usage(endpoint: Endpoint, model: str, said: Mapping[str, Any], *, estimated: bool) -> Usage:
+    tokens_in, tokens_out = int(said.get("prompt_tokens") or 0), int(said.get("completion_tokens") or 0)
+    cached = int((said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+    cost = _charged(said) if endpoint.provider == "openrouter" else None
+    if cost is None and (price := price_of(endpoint, model)):
+        cost = round((tokens_in - cached) * price.input + cached * price.cached_input + tokens_out * price.output)
+    return Usage(tokens_in, tokens_out, cost, estimated)
+
+
+def _charged(said: Mapping[str, Any]) -> int | None:
+    """OpenRouter says in dollars what it took."""
+    cost = said.get("cost")
+    return round(cost * _MICRO) if isinstance(cost, int | float) else None
+
+
+def _estimated_output(made: Assembly) -> int:
+    written = "".join(f"{call.name}{call.arguments}" for call in made.calls())
+    return estimated_tokens(made.text + made.thinking + written)
+
+
+def _names(endpoint: Endpoint, model: str) -> list[str]:
+    if endpoint.provider in _PREFIXES and not endpoint.api_base:
+        return [prefix + model for prefix in _PREFIXES[endpoint.provider]]
+    host = URL(endpoint.api_base or "").host
+    return [_HOSTS[host] + model] if host in _HOSTS else []
+
+
+@cache
+def _list() -> dict[str, Price]:
+    return {name: _price(entry) for name, entry in _entries().items()}
+
+
+@cache
+def _owners() -> dict[str, str]:
+    return {name: entry["litellm_provider"] for name, entry in _entries().items() if entry["mode"] == "chat"}
+
+
+def _entries() -> dict[str, dict[str, Any]]:
+    package = find_spec("litellm")
+    if package is None or not package.origin:
+        return {}
+    read = from_json((Path(package.origin).parent / _FILE).read_bytes(), cache_strings="keys")
+    return {name: entry for name, entry in read.items() if entry.get("mode") in ("chat", "responses")}
+
+
+def _price(entry: Mapping[str, Any]) -> Price:
+    each = float(entry.get("input_cost_per_token") or 0) * _MICRO
+    cached = entry.get("cache_read_input_token_cost")
+    return Price(
+        input=each,
+        output=float(entry.get("output_cost_per_token") or 0) * _MICRO,
+        cached_input=float(cached) * _MICRO if cached is not None else each,
+        context=_int(entry.get("max_input_tokens") or entry.get("max_tokens")),
+        max_output=_int(entry.get("max_output_tokens")),
+    )
+
+
+def _int(value: Any) -> int | None:
+    try:
+        return int(value) if value else None
+    except (TypeError, ValueError):
+        return None
