@@ -320,3 +320,15 @@ def _let_go(draft: Draft, agent: Actor, actor: Actor) -> list[InChat]:
         return [_ended(draft, "discarded")]
     draft.set(holder=None, held_until=None)
     return [chats.system_line(draft.chat_id, "LOCK_RELEASED", actor=actor, target=agent), draft]
+
+
+@transaction.atomic
+def free_draft(draft: Draft, operator: Actor) -> None:
+    """An operator takes the hold away from whoever has it; the text stays, and it is logged (C3)."""
+    Chat.objects.select_for_update(no_key=True).get(pk=draft.chat_id)
+    live = _live(draft.chat_id, draft.agent_id)
+    if live is None or live.holder_id is None:
+        raise Conflict("Nobody holds this draft.", code=Code.NO_DRAFT)
+    line = chats.system_line(live.chat_id, "LOCK_RELEASED", actor=operator, target=live.agent)
+    chats.changed(live.chat_id, rows=[line, live.set(holder=None, held_until=None)])
+    audit.record(operator, "draft.freed", object_id=live.id)

@@ -1,0 +1,50 @@
+"""How many queries each list takes: the same for two rows and for twenty (P7)."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from agents.services import drafts, specs
+from chats import services as chats
+from chats.models import Chat
+from tests.api.operations import OPERATIONS, things_of
+from tests.api.test_rights import asked, asked_by
+from tests.people import Team, make_agent, make_person
+from workspaces import services as workspaces
+
+LISTS = [name for name in OPERATIONS if name.startswith("list_")] + ["read_me", "read_changes", "read_chat", "read_run"]
+
+
+def grow(team: Team, count: int) -> None:
+    """Everything that can be listed, `count` times more."""
+    for number in range(count):
+        tag = f"{Chat.objects.count()}-{number}"
+        person = make_person(f"Person-{tag}")
+        workspaces.join(workspace=team.workspace, actor=person, role="suggester", invited_by=team.alice)
+        chats.add_member(chat=team.chat, adder=team.alice, actor_id=person.id)
+        agent = make_agent(team.workspace, team.alice, f"Agent {tag}", tools=["current_time"])
+        chats.add_member(chat=team.chat, adder=team.alice, actor_id=agent.id)
+        chats.create_link(chat=team.chat, creator=team.alice, role="editor", hours=1)
+        workspaces.create_workspace(creator=team.alice, name=f"Workspace {tag}")
+        other = chats.create_chat(workspace=team.workspace, creator=team.alice, title=tag, member_ids=[agent.id])
+        for chat in (team.chat, other):
+            chats.post_message(chat=chat, author=team.alice, text=f"hi @{team.robin.handle}")
+        draft = drafts.take_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
+        drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
+        content = team.robin.current_spec.content()
+        specs.write_spec(team.robin, content, author=team.alice, origin="draft", number=100 + team.robin.specs.count())
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_P7_a_list_takes_the_same_queries_at_any_length(team, name):
+    things, alice = things_of(team), asked_by(team, "alice")
+    counts = []
+    for more in (2, 8):
+        grow(team, more)
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert asked(alice, OPERATIONS[name], things).status_code == 200
+        counts.append(len(queries))
+    assert counts[0] == counts[1], [query["sql"][:120] for query in queries.captured_queries]
+    assert counts[1] <= 12
