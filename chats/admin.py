@@ -2,13 +2,14 @@
 
 from django.contrib import admin
 
+from actors.models import Actor
 from chats import services as chats
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink, Message
 from events.admin_pages import Read, each, register
 from workspaces.admin import GrantAdmin
 
 
-def revoke(link: ChatLink, operator: object) -> None:
+def revoke(link: ChatLink, operator: Actor) -> None:
     """The service, with the arguments of an action."""
     chats.revoke_link(link=link, actor=operator)
 

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from events import audit
-from events.admin_pages import Admin, register
+from events.admin_pages import Admin, operator_of, register
 from events.publish import rights_changed
 from workspaces.models import Credential, Membership, Workspace, WorkspaceGrant
 
@@ -52,7 +52,7 @@ class GrantAdmin(Admin):
             self.delete_model(request, obj)
 
     def _log(self, request: HttpRequest, obj: Any, deed: str) -> None:
-        audit.record(request.user, deed, object_id=obj.content_object_id, person=str(obj.user_id),
+        audit.record(operator_of(request), deed, object_id=obj.content_object_id, person=str(obj.user_id),
                      verb=obj.permission.codename)  # fmt: skip
         rights_changed(obj.user_id)
 
