@@ -8,9 +8,16 @@ from uuid import UUID
 from celery import shared_task
 from django.core.cache import cache
 
+from agents.runtime import engine
 from agents.runtime.endpoints import endpoint_to_test
 from agents.runtime.llm import Provider
 from agents.runtime.models import try_model
+
+
+@shared_task
+def run_agent(run_id: str) -> None:
+    """A run waits: this process's engine claims it, if there is room and nobody was faster. Returns at once."""
+    engine.submit(UUID(run_id))
 
 
 @shared_task

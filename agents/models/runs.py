@@ -1,13 +1,16 @@
 """An agent at work: runs, their steps, and the ledger of what was asked of models."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from agents.errors import LeaseLost
 from agents.models.specs import AgentSpec
-from chats.models import Chat, InChat
+from chats.models import Chat, InChat, Message
 from common.models import Identified
 from events.rows import RunRow, Stamp
 from workspaces.models import Workspace
@@ -36,6 +39,12 @@ class Run(Identified, InChat):
     retry, a takeover and the agent's eyes see the text that answered. `message_id` is the id of the message that the
     current step makes, fixed before its first byte (S2.4). `read_to` is the chat's version taken in so far.
     """
+
+    # Only while it is being written: the message that wakes it, whose number is not known earlier; whether a run that
+    # waits already makes this one needless; and what must still hold for the write.
+    trigger: Message | None = None
+    is_joined: bool = False
+    _conditions: Mapping[str, Any] = {}
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(Chat, null=True, on_delete=models.CASCADE, related_name="runs")
@@ -83,7 +92,9 @@ class Run(Identified, InChat):
                 fields=["lane"], condition=Q(state__in=["running", "waiting_child"]), name="one_run_at_work_per_lane"
             ),
             models.UniqueConstraint(
-                fields=["lane"], condition=Q(state="queued", origin="wake"), name="one_queued_wake_per_lane"
+                fields=["lane"],
+                condition=Q(state="queued", origin="wake", attempt=0),
+                name="one_queued_wake_per_lane",
             ),
             models.UniqueConstraint(
                 fields=["lane", "trigger_id"], condition=Q(origin="wake"), name="one_wake_per_lane_and_trigger"
@@ -105,10 +116,45 @@ class Run(Identified, InChat):
     def __str__(self) -> str:
         return f"run {self.id} ({self.state})"
 
+    @property
+    def tree_id(self) -> UUID:
+        """The root of the tree that is stopped together: itself, when it has no root."""
+        return self.root_id or self.id
+
+    @property
+    def room_id(self) -> UUID:
+        """The chat it works in; for code that is about runs in chats only."""
+        assert self.chat_id is not None, "this run has no chat"
+        return self.chat_id
+
+    def only_if(self, **conditions: Any) -> Self:
+        """Write only while this holds; otherwise `write` raises `LeaseLost`, and the whole transaction goes back (B3)."""
+        self._conditions = conditions
+        return self
+
+    def write(self) -> bool:
+        """Store it; false for a new wake that found one waiting in its lane: that one will read this message, too."""
+        if self._state.adding:
+            return self._insert()
+        touched: frozenset[str] = getattr(self, "_touched", frozenset())
+        fields = {name: getattr(self, name) for name in touched}
+        if not Run.objects.filter(pk=self.pk, **self._conditions).update(version=self.version, **fields):
+            raise LeaseLost(f"Run {self.pk} is not ours any more.")
+        # Others may have asked to stop it meanwhile; and some of what was set is computed by the database.
+        self.refresh_from_db(fields=[*touched, "stop_requested_at"])
+        self._touched, self._conditions = frozenset(), {}
+        return True
+
+    def _insert(self) -> bool:
+        if self.trigger is not None:
+            self.trigger_seq = self.trigger.seq
+        Run.objects.bulk_create([self], ignore_conflicts=True)
+        self.is_joined = not Run.objects.filter(pk=self.pk).exists()
+        return not self.is_joined
+
     def row(self) -> RunRow:
-        assert self.chat_id is not None
         return RunRow(
-            id=self.id, chat_id=self.chat_id, version=self.version, agent_id=self.agent_id, state=self.state,
+            id=self.id, chat_id=self.room_id, version=self.version, agent_id=self.agent_id, state=self.state,
             attempt=self.attempt, trigger_id=self.trigger_id, on_behalf_of=self.on_behalf_of_id,
             stamp=Stamp.model_validate(self.stamp) if self.stamp else None,
             stopping=self.stop_requested_at is not None and self.ended_at is None,

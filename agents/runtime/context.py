@@ -14,13 +14,15 @@ PER_TURN = 4
 INTERRUPTED = "It is not known what came of this call: the work was broken off."
 LEFT_OUT = "Older messages of this chat are left out."
 
+LineType = Literal["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"]
+
 
 @dataclass(frozen=True)
 class Line:
     """One row of the chat's log, as far as a conversation needs it."""
 
     id: UUID
-    type: Literal["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"]
+    type: LineType
     author_id: UUID
     payload: Mapping[str, Any]
     run_id: UUID | None = None

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from agents.content import ToolUse
+from agents.errors import LeaseLost
 from agents.runtime.steps import Batch, Outcome, ToolCall, ToolSchema
 from agents.runtime.talk import MAX_ARGUMENTS
 from common.errors import AppError
@@ -37,6 +38,10 @@ class Given:
     config: ToolConfig
     instructions: str
 
+    def schema(self) -> ToolSchema:
+        """As it is offered to the model."""
+        return ToolSchema(self.tool.name, self.tool.description, self.tool.schema())
+
 
 @dataclass
 class Toolbox:
@@ -47,14 +52,6 @@ class Toolbox:
     in_transaction: InTransaction
     recovered: dict[str, Outcome] = field(default_factory=dict)
     past: list[ToolCall] = field(default_factory=list)
-
-    def schemas(self) -> list[ToolSchema]:
-        """The tools as they are offered to the model."""
-        return [ToolSchema(name, given.tool.description, given.tool.schema()) for name, given in self.given.items()]
-
-    def instructions(self) -> dict[str, str]:
-        """How the agent's makers want each tool to be used."""
-        return {name: given.instructions for name, given in self.given.items()}
 
     def batches(self, calls: Sequence[ToolCall], *, cut: bool) -> Iterator[Batch]:
         """In the model's order; neighbours that only read go together. `cut`: the answer hit its length limit."""
@@ -73,9 +70,12 @@ class Toolbox:
             yield Batch(tuple(reading))
 
     async def call(self, batch: Batch) -> tuple[Outcome, ...]:
-        """Make the calls of a batch, side by side. Never raises for what a tool does."""
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._call(call)) for call in batch.calls]
+        """Make the calls of a batch, side by side. Never raises for what a tool does; raises `LeaseLost`."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._call(call)) for call in batch.calls]
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
         return tuple(task.result() for task in tasks)
 
     def _refusal(self, call: ToolCall, *, cut: bool) -> Outcome | None:
@@ -119,6 +119,8 @@ class Toolbox:
             )
         except (ToolError, AppError) as error:
             return Outcome(call, "error", _short(str(error)))
+        except LeaseLost:
+            raise
         except Exception:
             logger.exception("The tool %s broke.", call.name)
             return Outcome(call, "error", f"{call.name} failed by an internal error.", fault="tool")

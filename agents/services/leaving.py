@@ -5,6 +5,7 @@ from django.db.models import Q
 from actors.models import Actor
 from agents.models import Draft, Run
 from agents.models.runs import ACTIVE
+from agents.services.runs import stopping
 from chats.models import Chat, InChat
 from common.clock import now
 
@@ -22,5 +23,5 @@ def _drafts(chat: Chat, actor: Actor) -> list[InChat]:
 
 
 def _runs(chat: Chat, actor: Actor) -> list[InChat]:
-    runs = Run.objects.filter(chat=chat, agent=actor, state__in=ACTIVE, stop_requested_at=None)
-    return [run.set(stop_requested_at=now()) for run in runs]
+    runs = Run.objects.filter(chat=chat, agent=actor, state__in=ACTIVE).select_related("agent").order_by("pk")
+    return [row for run in runs for row in stopping(run)]

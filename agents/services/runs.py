@@ -2,15 +2,81 @@
 
 from uuid import UUID
 
+from django.db import transaction
+from django.db.models import Q
+
 from actors.models import Actor
-from agents.models import Run
+from agents.models import Run, RunState
+from agents.models.runs import ACTIVE
+from agents.permissions import get_run_for
+from agents.services.endings import ending
+from agents.services.hints import hint, hint_lane
+from chats import services as chats
+from chats.models import InChat
+from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
+from common.errors import Code, Conflict
+from events import audit
+from events.control import send_stop
 
 
+@transaction.atomic
 def stop_run(*, actor: Actor, run_id: UUID) -> Run:
-    """Stop a run and everything it started."""
-    raise NotImplementedError
+    """Stop a run and everything it started. What waits ends at once; what is at work ends with its last transaction,
+    which keeps what was said so far (B16).
+
+    Raises `NotFound`, `Forbidden` (somebody else's, for who is no editor), `Conflict` (`run_over`).
+    """
+    run = get_run_for(actor, run_id, ChatVerb.SEE)
+    verb = ChatVerb.STOP_OWN_RUN if run.on_behalf_of_id == actor.id else ChatVerb.STOP_ANY_RUN
+    get_chat_for(actor, run.room_id, verb, lock=True)
+    run.refresh_from_db()
+    if run.state not in ACTIVE:
+        raise Conflict("This run is over.", code=Code.RUN_OVER)
+    tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat_id=run.room_id, state__in=ACTIVE)
+    rows = [row for one in tree.select_related("agent").order_by("pk") for row in stopping(one, by=actor)]
+    if rows:
+        chats.changed(run.room_id, rows=rows)
+    audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
+    run.refresh_from_db()
+    return run
 
 
+def stopping(run: Run, *, by: Actor | None = None) -> list[InChat]:
+    """The rows of a stop, not yet written: the end of a run that is not at work, the wish for one that is.
+
+    The caller holds the chat.
+    """
+    if run.state != RunState.RUNNING:
+        hint_lane(run.lane)
+        return ending(run.only_if(state=run.state), RunState.STOPPED, agent=run.agent, by=by)
+    send_stop(run.tree_id)
+    if run.stop_requested_at is not None:
+        return []
+    return [run.set(stop_requested_at=now(), stopped_by=by).only_if(state=RunState.RUNNING)]
+
+
+@transaction.atomic
 def retry_run(*, actor: Actor, run_id: UUID) -> Run:
-    """Ask again after a run that failed or was stopped: a new run on the same message."""
-    raise NotImplementedError
+    """Ask again after a run that failed or was stopped: a new run on the same message, for whoever asks now. Asking
+    twice while it waits or works is asking once.
+
+    Raises `NotFound`, `Forbidden`, `Conflict` when there is nothing to repeat.
+    """
+    run = get_run_for(actor, run_id, ChatVerb.RETRY_RUN)
+    get_chat_for(actor, run.room_id, ChatVerb.RETRY_RUN, lock=True)
+    run.refresh_from_db()
+    if run.state not in (RunState.FAILED, RunState.STOPPED):
+        raise Conflict("Only a run that failed or was stopped can be repeated.", code=Code.INVALID)
+    again = Run.objects.filter(origin="retry", lane=run.lane, trigger_id=run.trigger_id, state__in=ACTIVE).first()
+    if again is not None:
+        return again
+    again = Run(
+        workspace_id=run.workspace_id, chat_id=run.chat_id, agent_id=run.agent_id, origin="retry", lane=run.lane,
+        trigger_id=run.trigger_id, trigger_seq=run.trigger_seq, hops=run.hops, on_behalf_of=actor, payer_id=run.payer_id,
+        hinted_at=now(),
+    )  # fmt: skip
+    hint(again)
+    chats.changed(run.room_id, rows=[again])
+    audit.record(actor, "run.repeated", workspace_id=run.workspace_id, object_id=again.id)
+    return again

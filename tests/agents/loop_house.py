@@ -114,15 +114,19 @@ class House:
         box = Toolbox(self.given(), context, self.in_transaction, recovered=self.recovered(made.open))
         talk = Talk(made.turns, StepId(self.steps_done + 1, self.message_id), made.open, made.later)
         reply: Saved | None = None
-        steps = work(talk, llm, box, lambda turns: Request("m", list(turns), box.schemas()), max_steps=max_steps)
+        steps = work(
+            talk,
+            llm,
+            box,
+            lambda turns: Request("m", list(turns), [given.schema() for given in box.given.values()]),
+            max_steps=max_steps,
+        )
         async with aclosing(steps):
             while True:
                 try:
                     step = await steps.asend(reply)
                 except StopAsyncIteration:
                     return
-                except BaseExceptionGroup as group:
-                    raise group.exceptions[0] from group  # died inside a tool
                 self.moment()
                 reply = None if isinstance(step, Piece) else self.store(step)
                 self.moment()

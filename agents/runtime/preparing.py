@@ -1,0 +1,52 @@
+"""What a run needs before it begins, read in one go: its conversation, its tools, its model."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from agents.content import SpecContent
+from agents.models import Run
+from agents.runtime.context import Conversation, conversation, system_text
+from agents.runtime.endpoints import endpoint_for
+from agents.runtime.reading import past_calls, read_lines, read_room, recovered, somebody
+from agents.runtime.saying import Means
+from agents.runtime.steps import Outcome, StepId, ToolCall
+from agents.runtime.talk import Talk
+from agents.runtime.toolbox import Given, given_tools
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A claimed run with all that it works with. Nothing in it asks the database again."""
+
+    run: Run
+    content: SpecContent
+    means: Means
+    conversation: Conversation
+    tools: dict[str, Given]
+    recovered: dict[str, Outcome]
+    past: list[ToolCall]
+
+    def talk(self) -> Talk:
+        """The conversation at the point where the run stands."""
+        assert self.run.message_id is not None
+        step = StepId(self.run.steps_done + 1, self.run.message_id)
+        talk = self.conversation
+        return Talk(list(talk.turns), step, list(talk.open), list(talk.later))
+
+    def parameters(self) -> dict[str, Any]:
+        """How the model is asked, as far as the spec says."""
+        return self.content.parameters.model_dump(exclude_none=True)
+
+
+def prepared(run: Run) -> Prepared:
+    """All that a claimed run works with. Taking over after a crash is the same reading again (B1)."""
+    assert run.spec is not None
+    content = run.spec.content()
+    tools = given_tools(content.tools)
+    lines = read_lines(run)
+    room, agent = read_room(run, lines), somebody(run.agent)
+    system = system_text(content.prompt, agent, room, {name: given.instructions for name, given in tools.items()})
+    made = conversation(lines, system=system, agent_id=agent.id, run_id=run.id, room=room)
+    endpoint, model = endpoint_for(run.payer, content.model)
+    known = recovered(run, made.open)
+    return Prepared(run, content, Means(endpoint, model), made, tools, known, past_calls(run, made.open))

@@ -1,0 +1,153 @@
+"""Steps become rows and frames: one fenced transaction each (architecture §6, guarantees §2.3).
+
+The chat is taken first, so that what is read here (news, open calls) and what is written are one moment of the room.
+Whoever is not the owner any more finds its run's row changed: `LeaseLost`, and nothing is written (B3).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from agents.errors import LeaseLost
+from agents.models import Run, RunState, Step
+from agents.runtime.ledger import keep_answer, keep_failure
+from agents.runtime.llm import LLMError
+from agents.runtime.reading import news_for
+from agents.runtime.saying import Means, Partial, answer_rows, partial_rows
+from agents.runtime.steps import Answered, Ended, Outcome, Saved, Settled, Started, StepId, ToolCall
+from agents.services.claims import take_in
+from agents.services.endings import ending, result_row
+from agents.services.leases import lease_end
+from chats import services as chats
+from chats.models import Chat, InChat, Message
+from chats.permissions import ChatVerb, get_chat_for
+from chats.seams import message_posted
+from common.clock import now
+from common.ids import new_id
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Writes for one claim of a run: `run` as it was claimed, with its agent, person, spec, chat and workspace."""
+
+    run: Run
+    means: Means
+
+    @transaction.atomic
+    def started(self, step: Started) -> Saved:
+        """These calls are about to be made: known before they are, so that a crash in between shows (B15)."""
+        run = self._mine(Run.objects.select_for_update(no_key=True))
+        fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
+        steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in step.calls]
+        Step.objects.bulk_create(
+            steps, update_conflicts=True, unique_fields=["run", "number", "kind", "index"], update_fields=["attempt"]
+        )
+        return _saved(run)
+
+    @transaction.atomic
+    def settled(self, step: Settled) -> Saved:
+        """What came of calls; and what was said in the room meanwhile is taken in (S1.2)."""
+        run = self._hold()
+        assert run.chat is not None
+        rows = [_result(run, outcome) for outcome in step.outcomes]
+        news = news_for(run)
+        run.set(read_to=run.chat.version)
+        _change(run, [*rows, *take_in(run)])
+        return replace(_saved(run), news=news)
+
+    @transaction.atomic
+    def answered(self, step: Answered) -> Saved:
+        """The model's answer: what it said, its calls, the ledger; without calls, the end of the run."""
+        run, answer = self._hold(), step.answer
+        _keep_step(run, step, self.means)
+        keep_answer(run, step.step.number, answer, self.means)
+        rows, said = answer_rows(run, step, self.means)
+        run.set(
+            steps_done=step.step.number, message_id=new_id(),
+            input_tokens=run.input_tokens + answer.usage.input_tokens,
+            output_tokens=run.output_tokens + answer.usage.output_tokens,
+            cost_micro=run.cost_micro + (answer.usage.cost_micro or 0),
+        )  # fmt: skip
+        assert run.chat is not None
+        woken = message_posted(run.chat, said) if said else []
+        _change(run, [*rows, *woken, *([] if answer.calls else _last_word(run, said))])
+        return _saved(run)
+
+    @transaction.atomic
+    def ended(self, end: Ended, partial: Partial | None = None, error: LLMError | None = None) -> None:
+        """The run rests, is stopped or fails: what was said so far is kept as incomplete, calls get a result (B11, B16)."""
+        Chat.objects.select_for_update(no_key=True).get(pk=self.run.room_id)
+        run = self._mine(Run.objects.select_related("agent", "chat", "stopped_by"))
+        rows: list[InChat] = list(partial_rows(run, partial, self.means)) if partial else []
+        if error is not None:
+            keep_failure(run, error, self.means)
+        if end.how == "waiting_approval":
+            run.set(state=RunState.WAITING_APPROVAL, lease_owner="", lease_until=None)
+        elif end.how == "stopped":
+            rows += ending(run, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
+        else:
+            rows += ending(run, RunState.FAILED, agent=run.agent, code=end.code, text=end.text)
+        _change(run, rows)
+
+    def in_transaction(self, call: ToolCall, work: Callable[[], str]) -> str:
+        """Run a tool that touches our database, together with the record that it was done: both or neither."""
+        with transaction.atomic():
+            text = work()
+            mine = Step.objects.filter(run=self.run, call_id=call.id, state="started", attempt=self.run.attempt)
+            if not mine.update(state="done", result={"status": "ok", "text": text}, ended_at=now()):
+                raise LeaseLost("Somebody else has settled this call.")
+        return text
+
+    def _hold(self) -> Run:
+        """The run as it is now, the chat held. Rights are asked again. Raises `LeaseLost`, and `AppError` for rights."""
+        get_chat_for(
+            self.run.agent, self.run.room_id, ChatVerb.POST, on_behalf_of=self.run.on_behalf_of, lock=True
+        )  # fmt: skip
+        return self._mine(Run.objects.select_related("agent", "chat", "workspace"))
+
+    def _mine(self, runs: QuerySet[Run]) -> Run:
+        mine = {"attempt": self.run.attempt, "lease_owner": self.run.lease_owner, "state": RunState.RUNNING}
+        run = runs.filter(pk=self.run.pk, **mine).first()
+        if run is None:
+            raise LeaseLost(f"Run {self.run.pk} is not ours any more.")
+        return run.only_if(**mine)
+
+
+def _change(run: Run, rows: Sequence[InChat]) -> None:
+    """Write the rows and the run; as long as it works, it keeps its lease with it."""
+    if run.state == RunState.RUNNING:
+        run.set(lease_until=lease_end())
+    chats.changed(run.room_id, rows=[*(row for row in rows if row is not run), run])
+
+
+def _saved(run: Run) -> Saved:
+    assert run.message_id is not None
+    return Saved(StepId(run.steps_done + 1, run.message_id), stop=run.stop_requested_at is not None)
+
+
+def _last_word(run: Run, said: Message | None) -> list[InChat]:
+    """The end of a run. Without a word, nobody would see that there was one: that is a failure, and shown as such."""
+    if said is None:
+        return ending(run, RunState.FAILED, agent=run.agent, code="empty_answer", text="The model gave no answer.")
+    run.set(state=RunState.COMPLETED, ended_at=now(), lease_owner="", lease_until=None)
+    return []
+
+
+def _result(run: Run, outcome: Outcome) -> Message:
+    """A call's result. A tool that was given up, and yet came to its end, has the last word."""
+    result = {"status": outcome.status, "text": outcome.text}
+    steps = Step.objects.filter(run=run, call_id=outcome.call.id)
+    if not steps.filter(state="started").update(state="done", result=result, ended_at=now()):
+        result = steps.values_list("result", flat=True).first() or result
+    return result_row(run, call_id=outcome.call.id, name=outcome.call.name, seconds=outcome.seconds, **result)
+
+
+def _keep_step(run: Run, step: Answered, means: Means) -> None:
+    result = {"message_id": str(step.step.message_id), "finish": step.answer.finish}
+    Step.objects.create(
+        run=run, number=step.step.number, kind="llm", state="done", attempt=run.attempt, name=means.model[:64],
+        result=result, ended_at=now(),
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""Telling workers that a run waits. A hint and no more: the row is the truth, and the sweeper finds what no hint reached."""
+
+import logging
+import time
+from collections.abc import Iterable
+from uuid import UUID
+
+from celery import current_app
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from agents.models import Run
+
+logger = logging.getLogger(__name__)
+
+PAUSE = 2.0
+"""Seconds that no hint is tried after Redis did not take one, so that requests do not each wait for it."""
+
+_down_until = 0.0
+
+
+def hint(run: Run) -> None:
+    """On commit: a worker is told that this run waits, unless it joined one that waits already."""
+    transaction.on_commit(lambda: None if run.is_joined else send_hints([run.id]), robust=True)
+
+
+def hint_lane(lane: str) -> None:
+    """On commit: a worker is told of the next run of this lane, if there is one."""
+    transaction.on_commit(
+        lambda: send_hints(Run.objects.filter(lane=lane, state="queued").values_list("pk", flat=True)[:1])
+    )
+
+
+def send_hints(run_ids: Iterable[UUID]) -> bool:
+    """Tell workers at once; false when Redis did not take it. Never raises: what is stored must not fail by it (B4)."""
+    global _down_until
+    if time.monotonic() < _down_until:
+        return False
+    try:
+        for run_id in run_ids:
+            current_app.send_task("agents.tasks.run_agent", [str(run_id)], retry=False)
+    except (OperationalError, OSError) as error:
+        _down_until = time.monotonic() + PAUSE
+        logger.warning("No worker could be told of a run; the sweeper will find it: %s", error)
+        return False
+    return True

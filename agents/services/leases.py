@@ -1,0 +1,111 @@
+"""Who works on a run: keeping it, giving it back, and taking it from those who died (guarantees §2.3).
+
+PostgreSQL's clock alone says when a lease is over. Every write of a run that is at work names its attempt and its
+owner; who finds the row changed has lost it (B3). What changes a run takes the chat first, as everything does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Now
+
+from agents.errors import LeaseLost
+from agents.models import Run, RunState
+from agents.services.endings import ending
+from agents.services.hints import hint_lane
+from chats import services as chats
+from chats.models import Chat
+
+MAX_CRASHES = 3
+
+
+def lease_end() -> Combinable:
+    """When a lease that begins now is over, by PostgreSQL's clock."""
+    return Now() + timedelta(seconds=settings.RUN_LEASE)
+
+
+# --- keeping and giving back ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Held:
+    """A run that is ours: its attempt, and whether it is to stop."""
+
+    attempt: int
+    stop: bool
+
+
+def extend(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Held]:
+    """Keep these runs; says which of them are still ours, and which are to stop.
+
+    Only what the caller names is kept: a run that it has dropped runs out, and others take it over. A row that is being
+    written at this moment is skipped: its writer extends it.
+    """
+    with transaction.atomic():
+        mine = Run.objects.filter(pk__in=run_ids, lease_owner=owner, state=RunState.RUNNING)
+        free = list(mine.order_by("pk").select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True))
+        Run.objects.filter(pk__in=free).update(lease_until=lease_end())
+        rows = mine.values_list("pk", "attempt", "stop_requested_at")
+        return {pk: Held(attempt, stop is not None) for pk, attempt, stop in rows}
+
+
+def give_back(run: Run) -> None:
+    """The process ends in order: the run waits again at once, others are told, and this is no crash (B6).
+
+    Raises `LeaseLost`.
+    """
+    with transaction.atomic():
+        hint_lane(run.lane)
+        _requeue(run.pk, {"attempt": run.attempt, "lease_owner": run.lease_owner})
+
+
+def fail(run: Run, code: str, text: str) -> None:
+    """A run that was claimed and cannot be worked on ends visibly. Raises `LeaseLost`."""
+    with transaction.atomic():
+        Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+        run.only_if(state=RunState.RUNNING, attempt=run.attempt, lease_owner=run.lease_owner)
+        chats.changed(run.room_id, rows=ending(run, RunState.FAILED, agent=run.agent, code=code, text=text))
+
+
+# --- taking from the dead -------------------------------------------------------------------------------------
+
+
+def take_over(stale: Run) -> bool:
+    """The run's owner died: it waits again, or fails when that happened three times. False when others were faster."""
+    try:
+        with transaction.atomic():
+            _requeue(stale.pk, {"attempt": stale.attempt, "lease_owner": stale.lease_owner}, crashed=True)
+    except LeaseLost:
+        return False
+    return True
+
+
+def _requeue(run_id: UUID, conditions: dict[str, object], *, crashed: bool = False) -> None:
+    run = Run.objects.select_related("agent").get(pk=run_id)
+    Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+    run.refresh_from_db()
+    run.only_if(state=RunState.RUNNING, **conditions)
+    run.set(crashes=run.crashes + 1 if crashed else run.crashes, hinted_at=None)
+    if run.stop_requested_at is not None:
+        rows = ending(run, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
+    elif run.crashes >= MAX_CRASHES:
+        text = f"The worker died {run.crashes} times while it was at this."
+        rows = ending(run, RunState.FAILED, agent=run.agent, code="crash_loop", text=text)
+    else:
+        rows = [run.set(state=RunState.QUEUED, lease_owner="", lease_until=None)]
+    chats.changed(run.room_id, rows=rows)
+
+
+def expired() -> list[Run]:
+    """The runs whose lease is over."""
+    return list(Run.objects.filter(state=RunState.RUNNING, lease_until__lt=Now())[:100])
+
+
+def owned_here(host: str) -> list[Run]:
+    """The runs that processes of this host hold."""
+    return list(Run.objects.filter(state=RunState.RUNNING, lease_owner__startswith=f"{host}:")[:1000])

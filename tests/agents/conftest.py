@@ -1,0 +1,41 @@
+"""A running engine beside a scripted model, for tests of runs."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.runtime.engine import Engine
+from tests.agents.workroom import Workroom
+from tests.people import Team
+from tests.scripted_model import ScriptedModel
+
+
+@pytest.fixture(scope="session")
+def _scripted_model() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as model:
+        yield model
+
+
+@pytest.fixture
+def model(_scripted_model: ScriptedModel) -> ScriptedModel:
+    """The scripted model, having forgotten earlier tests."""
+    _scripted_model.reset()
+    return _scripted_model
+
+
+@pytest.fixture
+def workroom(team: Team, model: ScriptedModel, settings) -> Workroom:
+    """The team in its room, its agents thinking with the scripted model; no worker yet."""
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({model.host})
+    settings.RUN_LEASE, settings.RUN_HEARTBEAT, settings.SWEEP_EVERY = 3.0, 0.5, 0.5
+    return Workroom(team, model)
+
+
+@pytest.fixture
+def engine(workroom: Workroom) -> Iterator[Engine]:
+    """A worker's engine in this process, on real servers. No Celery: the sweeper and the test point it at runs."""
+    engine = Engine()
+    engine.start()
+    workroom.engine = engine
+    yield engine
+    engine.stop()
