@@ -38,7 +38,7 @@ class Tab:
 
     async def connect(self) -> bool:
         opened, _ = await self.socket.connect(timeout=10)
-        return opened
+        return bool(opened)
 
     async def say(self, **frame: Any) -> None:
         await self.socket.send_to(text_data=json.dumps(frame))

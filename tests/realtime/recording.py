@@ -1,0 +1,43 @@
+"""What goes out about a topic, heard where everybody hears it: on Redis."""
+
+import time
+from types import TracebackType
+from typing import Any, Self
+
+import redis
+from channels.layers import get_channel_layer
+from django.conf import settings
+
+from events.frames import Bell
+from events.publish import packed
+
+
+class Recording:
+    """The envelopes of a topic since it was opened."""
+
+    def __init__(self, topic: str) -> None:
+        self._channel, _ = packed(Bell(topic=topic, what="me"))
+        self._client = redis.Redis.from_url(settings.REDIS_URL)
+        self._ear = self._client.pubsub()
+
+    def __enter__(self) -> Self:
+        self._ear.subscribe(self._channel)
+        while self._ear.get_message(timeout=5) is None:
+            pass
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._ear.close()
+        self._client.close()
+
+    def heard(self) -> list[dict[str, Any]]:
+        """What has come since the last time, in order, up to a mark that is sent now."""
+        mark = str(time.monotonic_ns()).encode()
+        self._client.publish(self._channel, mark)
+        found: list[dict[str, Any]] = []
+        while True:
+            message = self._ear.get_message(timeout=5)
+            assert message is not None, "Redis does not answer"
+            if message["data"] == mark:
+                return found
+            found.append(get_channel_layer().deserialize(message["data"]))

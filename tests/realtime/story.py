@@ -1,0 +1,217 @@
+"""Everything that can happen in a chat, as steps that a random script can take: each is a real service.
+
+A step that is refused changes nothing and is part of the story, too.
+"""
+
+import random
+from collections.abc import Callable
+from typing import Any, cast
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from actors.models import Actor
+from agents.content import SpecContent
+from agents.errors import LeaseLost
+from agents.models import Draft, Run
+from agents.runtime.llm import Endpoint
+from agents.runtime.recorder import Recorder
+from agents.runtime.saying import Means, Partial
+from agents.runtime.steps import Answer, Answered, Ended, Outcome, Settled, Started, StepId, ToolCall, Usage
+from agents.runtime.talk import numbered
+from agents.services import claims, drafts, leases, runs, specs
+from chats import services as chats
+from chats.models import Chat, Message
+from common.errors import AppError
+from common.secrets import Secret
+from tests.people import Team, make_agent
+from workspaces import services as workspaces
+
+OWNER = "story:1"
+MEANS = Means(Endpoint("demo", None, Secret(""), "demo"), "demo")
+WORDS = ("hello", "@robin look", "@finch and @robin", "界 🌍", "thank you")
+
+
+class Story:
+    """One chat and what happens in it. `take` does one step, the same for the same number."""
+
+    def __init__(self, team: Team) -> None:
+        self.team = team
+        self.finch = Actor.objects.filter(workspace=team.workspace, handle="finch").first() or make_agent(
+            team.workspace, team.alice, "Finch"
+        )
+        with transaction.atomic():
+            members = [team.bob.id, team.robin.id, self.finch.id]
+            self.chat: Chat = chats.create_chat(
+                workspace=team.workspace, creator=team.alice, title="Story", member_ids=members
+            )
+
+    def take(self, seed: int) -> str:
+        """Do a step; returns which. Refusals are part of it."""
+        chance = random.Random(seed)
+        step = chance.choice(STEPS)
+        self.chat = Chat.objects.select_related("workspace").get(pk=self.chat.pk)
+        try:
+            with transaction.atomic():
+                step(self, chance)
+        except (AppError, LeaseLost):
+            return f"{step.__name__} (refused)"
+        return step.__name__
+
+    def person(self, chance: random.Random) -> Actor:
+        return chance.choice([self.team.alice, self.team.bob])
+
+    def agent(self, chance: random.Random) -> Actor:
+        return chance.choice([self.team.robin, self.finch])
+
+    def run(self, chance: random.Random, **conditions: Any) -> Run:
+        """A run of the chat, with what its services expect to be read; refused when there is none."""
+        related = Run.objects.select_related("agent__current_spec", "on_behalf_of", "workspace", "chat", "spec")
+        found = list(related.filter(chat=self.chat, **conditions).order_by("pk"))
+        if not found:
+            raise AppError("There is no such run.")
+        return chance.choice(found)
+
+    def recorder(self, chance: random.Random) -> tuple[Recorder, Run, StepId]:
+        run = self.run(chance, state="running")
+        assert run.message_id is not None
+        return Recorder(run, MEANS), run, StepId(run.steps_done + 1, run.message_id)
+
+    # --- people ---------------------------------------------------------------------------------------------------
+
+    def posts(self, chance: random.Random) -> None:
+        chats.post_message(chat=self.chat, author=self.person(chance), text=chance.choice(WORDS))
+
+    def answers(self, chance: random.Random) -> None:
+        last = Message.objects.filter(chat=self.chat, type="TEXT_MESSAGE").order_by("-seq").first()
+        chats.post_message(chat=self.chat, author=self.person(chance), text="yes", reply_to=last.id if last else None)
+
+    def adds(self, chance: random.Random) -> None:
+        who = chance.choice([self.team.bob, self.finch])
+        chats.add_member(chat=self.chat, adder=self.team.alice, actor_id=who.id)
+
+    def removes(self, chance: random.Random) -> None:
+        who = chance.choice([self.team.bob, self.finch])
+        chats.remove_member(chat=self.chat, remover=self.team.alice, actor_id=who.id)
+
+    def comes_by_link(self, chance: random.Random) -> None:
+        _, url = chats.create_link(chat=self.chat, creator=self.team.alice, role="suggester", hours=1)
+        chats.accept_link(token=url.rsplit("/", 1)[1], actor=chance.choice([self.team.bob, self.team.charlie]))
+
+    def leaves_the_team(self, chance: random.Random) -> None:
+        who = self.team.charlie
+        workspaces.remove_member(workspace=self.team.workspace, actor=self.team.alice, member_id=who.id)
+
+    def renames(self, chance: random.Random) -> None:
+        chats.rename_chat(chat=self.chat, actor=self.team.alice, title=f"Title {chance.randrange(100)}")
+
+    def sets_wake(self, chance: random.Random) -> None:
+        wake = chance.choice(["mention", "always"])
+        chats.set_wake(chat=self.chat, actor=self.team.bob, agent_id=self.agent(chance).id, wake=wake)
+
+    def reads(self, chance: random.Random) -> None:
+        chats.mark_read(chat=self.chat, actor=self.team.alice, seq=chance.randrange(1, self.chat.version + 5))
+
+    def renames_an_agent(self, chance: random.Random) -> None:
+        agent = Actor.objects.get(pk=self.finch.pk)
+        name = f"Finch {chance.randrange(100)}"
+        specs.rename_agent(agent=agent, actor=self.team.alice, name=name, description=None, revision=agent.revision)
+
+    # --- drafts ---------------------------------------------------------------------------------------------------
+
+    def draft(self, chance: random.Random) -> tuple[Draft, dict[str, Any]]:
+        live = list(Draft.objects.filter(chat=self.chat, ended_at=None).order_by("pk"))
+        if not live:
+            raise AppError("There is no draft.")
+        draft = chance.choice(live)
+        holder = draft.holder or self.team.alice
+        return draft, {
+            "actor": holder, "chat_id": self.chat.id, "agent_id": draft.agent_id, "revision": draft.revision
+        }  # fmt: skip
+
+    def takes_a_draft(self, chance: random.Random) -> None:
+        drafts.take_draft(actor=self.person(chance), chat_id=self.chat.id, agent_id=self.agent(chance).id)
+
+    def writes(self, chance: random.Random) -> None:
+        draft, names = self.draft(chance)
+        content = SpecContent.model_validate({**draft.written, "prompt": f"Be kind, {chance.randrange(100)} times."})
+        drafts.write_draft(content=content, **names)
+
+    def applies(self, chance: random.Random) -> None:
+        drafts.apply_draft(**self.draft(chance)[1])
+
+    def saves(self, chance: random.Random) -> None:
+        draft, names = self.draft(chance)
+        drafts.save_draft(base_version=draft.base_version, message="better", **names)
+
+    def rebases(self, chance: random.Random) -> None:
+        drafts.rebase_draft(**self.draft(chance)[1])
+
+    def discards(self, chance: random.Random) -> None:
+        drafts.discard_draft(**self.draft(chance)[1] | {"actor": self.team.alice})
+
+    def releases(self, chance: random.Random) -> None:
+        drafts.release_draft(**self.draft(chance)[1])
+
+    def takes_the_hold_away(self, chance: random.Random) -> None:
+        drafts.free_draft(draft=self.draft(chance)[0], operator=self.team.alice)
+
+    # --- runs -----------------------------------------------------------------------------------------------------
+
+    def claims(self, chance: random.Random) -> None:
+        claims.claim(self.run(chance, state="queued").id, OWNER)
+
+    def says(self, chance: random.Random) -> None:
+        recorder, _, step = self.recorder(chance)
+        recorder.answered(Answered(step, _answer(chance.choice(WORDS), thinking=chance.choice(["", "hm"]))))
+
+    def calls_a_tool(self, chance: random.Random) -> None:
+        recorder, _, step = self.recorder(chance)
+        call = ToolCall(str(uuid4()), "current_time", "{}")
+        answer = numbered(_answer("", calls=(call,)), step)
+        recorder.answered(Answered(step, answer))
+        recorder.started(Started(answer.calls))
+        if chance.random() < 0.7:
+            recorder.settled(Settled(tuple(Outcome(call, "ok", "noon") for call in answer.calls)))
+
+    def breaks_off(self, chance: random.Random) -> None:
+        recorder, _, step = self.recorder(chance)
+        how = chance.choice([Ended("failed", "server", "It broke."), Ended("stopped"), Ended("waiting_approval")])
+        recorder.ended(how, Partial(step.message_id, text=chance.choice(["", "half a sen"])))
+
+    def stops(self, chance: random.Random) -> None:
+        runs.stop_run(actor=self.team.alice, run_id=self.run(chance).id)
+
+    def repeats(self, chance: random.Random) -> None:
+        runs.retry_run(actor=self.team.alice, run_id=self.run(chance, state__in=["failed", "stopped"]).id)
+
+    def loses_its_worker(self, chance: random.Random) -> None:
+        run = self.run(chance, state="running")
+        Run.objects.filter(pk=run.pk).update(lease_until=Now())
+        leases.take_over(run)
+
+    def gives_back(self, chance: random.Random) -> None:
+        leases.give_back(self.run(chance, state="running"))
+
+    def cannot_be_worked_on(self, chance: random.Random) -> None:
+        leases.fail(self.run(chance, state="running"), "model_unusable", "There is no such model.")
+
+
+def _answer(text: str, thinking: str = "", calls: tuple[ToolCall, ...] = ()) -> Answer:
+    return Answer(text, thinking, calls, Usage(1, 2), "tool_calls" if calls else "stop", "demo")
+
+
+Step = Callable[[Story, random.Random], None]
+STEPS: list[Step] = [
+    cast("Step", value)
+    for name, value in vars(Story).items()
+    if callable(value)
+    and not name.startswith("_")
+    and name not in ("take", "person", "agent", "run", "recorder", "draft")
+]
+
+
+def newest(chat_id: UUID) -> int:
+    """The chat's version now."""
+    return Chat.objects.values_list("version", flat=True).get(pk=chat_id)

@@ -1,0 +1,242 @@
+"""A5, the proof of realtime: what a client makes of a snapshot and of frames (lost, doubled, late) is what a fresh
+snapshot says. For every service that changes a chat."""
+
+import ast
+import asyncio
+import json
+import os
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chats.models import Chat
+from chats.services import changes
+from events.publish import publish
+from realtime import feed as feeds
+from realtime.catchup import catch_up
+from realtime.feed import Feed
+from realtime.sections import section
+from realtime.topics import Topic
+from tests.realtime.recording import Recording
+from tests.realtime.store import Store, oldest_seq
+from tests.realtime.story import STEPS, Story, newest
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "frames"
+
+
+def snapshot(chat_id: UUID, since: int | None = None) -> Any:
+    return json.loads(catch_up(chat_id, since).model_dump_json())
+
+
+def assert_same(store: Store, chat_id: UUID) -> None:
+    """The store shows what a newcomer would see."""
+    fresh = snapshot(chat_id)
+    other = Store()
+    other.take(fresh)
+    assert store.version == fresh["version"]
+    assert store.view(oldest_seq(fresh)) == other.view(oldest_seq(fresh))
+
+
+@contextmanager
+def frames_tell_the_whole_story(chat: Chat) -> Iterator[Store]:
+    """Snapshot, run the block, apply its frames: the same as a fresh snapshot."""
+    store = Store()
+    with Recording(f"chat:{chat.id}") as recording:
+        store.take(snapshot(chat.id))
+        yield store
+        for envelope in recording.heard():
+            store.take(json.loads(envelope["text"]))
+    assert not store.is_behind
+    assert_same(store, chat.id)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_A5_frames_tell_the_whole_story(team, seed):
+    story, chance = Story(team), random.Random(seed)
+    for _ in range(6):
+        with frames_tell_the_whole_story(story.chat):
+            for _ in range(10):
+                story.take(chance.randrange(10**9))
+
+
+# --- with what a network does -----------------------------------------------------------------------------------
+
+
+class Reader:
+    """A client at the end of a feed: it is told what the hub would tell its socket."""
+
+    def __init__(self) -> None:
+        self.store = Store()
+        self.told: list[dict] = []
+
+    def give(self, text: str, *, passing: bool = False) -> None:
+        frame = json.loads(text)
+        self.told.append(frame)
+        self.store.take(frame)
+        assert not self.store.is_behind, "the hub let a gap through"
+
+
+class Line:
+    """A chat's feed as one process has it, at the end of a line that loses, doubles and delays."""
+
+    def __init__(self, chat_id: UUID, recording: Recording) -> None:
+        self.chat_id = chat_id
+        self.recording = recording
+        self.feed = Feed(Topic("chat", chat_id), self._read)
+        self.late: list[dict] = []
+
+    async def _read(self, topic: Topic, since: int):
+        return await section(catch_up, topic.id, since)
+
+    async def join(self, reader: Reader, since: int | None = None) -> None:
+        subscription = self.feed.follow(reader)
+        answer = await section(catch_up, self.chat_id, since)
+        subscription.release(answer.model_dump_json(), answer.version)
+        self.feed.settle(answer.version)
+
+    async def bring(self, fault: str) -> None:
+        envelopes = await section(self.recording.heard)
+        brought = {"lost": [], "doubled": envelopes * 2, "late": []}.get(fault, envelopes)
+        for envelope in brought:
+            self.feed.take(envelope)
+        if fault == "late":
+            self.late += envelopes
+        elif fault == "fine":
+            for envelope in self.late:
+                self.feed.take(envelope)
+            self.late = []
+        await asyncio.sleep(0)
+
+    async def heartbeat(self) -> None:
+        self.feed.behind(await section(newest, self.chat_id))
+        while self.feed.repair is not None:
+            await asyncio.wait([self.feed.repair])
+            if self.feed.repair is not None and self.feed.repair.done():
+                break
+
+
+faults = st.sampled_from(["fine", "fine", "lost", "doubled", "late", "returns", "heartbeat"])
+scripts = st.lists(st.tuples(st.integers(0, 10**9), faults), min_size=1, max_size=30)
+proof = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict], dict]:
+    """Two readers: one stays all the time, one goes and comes back with the version it has (A2)."""
+    with Recording(f"chat:{story.chat.id}") as recording:
+        line, steady, restless = Line(story.chat.id, recording), Reader(), Reader()
+        await line.join(steady)
+        await line.join(restless)
+        for seed, fault in script:
+            await section(story.take, seed)
+            await line.bring(fault)
+            if fault == "returns":
+                line.feed.leave(restless)
+            elif fault == "heartbeat":
+                await line.heartbeat()
+        line.feed.leave(restless)
+        await line.join(restless, since=restless.store.version)
+        await line.heartbeat()
+    for reader in (steady, restless):
+        await section(assert_same, reader.store, story.chat.id)
+    return steady.told, await section(snapshot, story.chat.id)
+
+
+@proof
+@given(script=scripts)
+async def test_A5_whatever_happens_and_whatever_is_lost_the_client_sees_what_is(team, monkeypatch, script):
+    monkeypatch.setattr(feeds, "GRACE", 0.0)
+    await play(await section(Story, team), script)
+
+
+# --- nothing that changes a chat is left out --------------------------------------------------------------------
+
+
+def callers_of_changed() -> set[str]:
+    """Every function of ours that calls `changed`, by module and name."""
+    found = set()
+    for app in ("chats", "agents", "workspaces", "actors", "tools"):
+        for path in (ROOT / app).rglob("*.py"):
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found |= {f"{module}.{name}" for name in _callers_in(ast.parse(path.read_text()))}
+    return found
+
+
+def _callers_in(tree: ast.AST) -> set[str]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return {f.name for f in functions if any(isinstance(n, ast.Call) and _is_changed(n.func) for n in ast.walk(f))}
+
+
+def _is_changed(called: ast.expr) -> bool:
+    return getattr(called, "id", getattr(called, "attr", "")) == "changed"
+
+
+def test_A5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatch):
+    """The story is told long enough, and each place in the code that calls `changed` must have had its turn."""
+    had_their_turn = set()
+
+    def watched(frame):
+        caller = sys._getframe(2)
+        had_their_turn.add(f"{caller.f_globals['__name__']}.{caller.f_code.co_name}")
+        publish(frame)
+
+    monkeypatch.setattr(changes, "publish", watched)
+    missing = callers_of_changed() - NOT_A_SERVICE
+    chance = random.Random(7)
+    for _ in range(8):
+        story = Story(team)
+        for _ in range(120):
+            story.take(chance.randrange(10**9))
+            if had_their_turn >= missing:
+                return
+    assert sorted(missing - had_their_turn) == []
+
+
+NOT_A_SERVICE = {
+    "agents.services.specs.open_first_chat",  # in a chat that nobody follows yet
+}
+
+
+# --- the same for TypeScript ------------------------------------------------------------------------------------
+
+KINDS = {
+    "in-order": ["fine"],
+    "lost-and-late": ["fine", "lost", "late", "heartbeat"],
+    "doubled": ["fine", "doubled"],
+    "everything": ["fine", "lost", "doubled", "late", "returns", "heartbeat"],
+}
+
+
+@pytest.mark.skipif(not os.environ.get("WRITE_FIXTURES"), reason="writes tests/fixtures/frames anew")
+@pytest.mark.parametrize("name", KINDS)
+async def test_write_the_fixtures(team, monkeypatch, name):
+    monkeypatch.setattr(feeds, "GRACE", 0.0)
+    chance = random.Random(name)
+    script = [(chance.randrange(10**9), chance.choice(KINDS[name])) for _ in range(60)]
+    frames, fresh = await play(await section(Story, team), script)
+    FIXTURES.mkdir(parents=True, exist_ok=True)
+    told = {"frames": frames, "snapshot": fresh}
+    (FIXTURES / f"{name}.json").write_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
+def test_A5_the_recorded_frames_tell_the_same_as_their_snapshot(path):
+    recorded = json.loads(path.read_text())
+    told, fresh = Store(), Store()
+    for frame in recorded["frames"]:
+        told.take(frame)
+    fresh.take(recorded["snapshot"])
+    oldest = oldest_seq(recorded["snapshot"])
+    assert told.view(oldest) == fresh.view(oldest)
+
+
+def test_there_is_something_to_tell():
+    assert len(STEPS) > 20
