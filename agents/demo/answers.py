@@ -94,7 +94,8 @@ def who(situation: Situation) -> Sentences:
 
 
 _PLAIN = (
-    ("help", r"^\W*help\W*$|\bhelp me\W*$|what can you do|how do you work|你會什[麼么]|你会什[麼么]|能做什[麼么]|幫助|帮助|怎[麼么]用"),
+    ("help", r"^\W*help\W*$|\bhelp me\W*$|what can you do|how do you work|"
+              r"你會什[麼么]|你会什[麼么]|能做什[麼么]|幫助|帮助|怎[麼么]用"),
     ("thanks", r"^\W*(?:thanks|thank you|thx|cheers|merci|danke|gracias)\b|謝謝|谢谢|感謝|感谢|多謝|多谢"),
     ("joke", r"\bjokes?\b|笑話|笑话"),
     ("hello", r"^\W*(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|greetings|say hello|say hi|bonjour|hallo|hola)\b|"

@@ -63,10 +63,10 @@ class Assembly:
     def add_call(self, delta: Mapping[str, Any]) -> Piece | None:
         """Takes one entry of `delta.tool_calls`."""
         function = delta.get("function") or {}
-        name = function.get("name") or ""
+        name = str(function.get("name") or "")
         arguments = _as_text(function.get("arguments"))
         self._grow(arguments)
-        place, fresh = self._place(delta.get("index"), delta.get("id") or "", begins=bool(name and arguments))
+        place, fresh = self._place(delta.get("index"), str(delta.get("id") or ""), begins=bool(name and arguments))
         slot = self._slots[place]
         if not slot.name:
             slot.name, fresh = name, fresh or bool(name)

@@ -32,14 +32,22 @@ class Timeouts:
 class LLMError(Exception):
     """A request that did not end in an answer.
 
-    `code`: `timeout_first`, `timeout_idle`, `timeout_total`, `cut`, `rate_limited`, `server`, `refused` (401/403), `not_found`,
-    `bad_request`, `unreachable`, `host_refused`, `garbled`. `message` is scrubbed of secrets and can be shown.
-    `partial` is what had come before; `retryable` says whether asking again can help; `retry_after` in seconds when the provider said so.
+    `code`: `timeout_first`, `timeout_idle`, `timeout_total`, `cut`, `rate_limited`, `server`, `refused` (401/402/403),
+    `not_found`, `bad_request`, `unreachable`, `host_refused`, `garbled`. `message` is scrubbed of secrets and can be
+    shown. `partial_…` is what had come before; `retryable` says whether asking again can help; `retry_after` in seconds
+    when the provider said so; `tries` how often it was asked.
     """
 
     def __init__(
-        self, code: str, message: str, *, retryable: bool = False, retry_after: float | None = None,
-        partial_text: str = "", partial_thinking: str = "", tries: int = 1,
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        partial_text: str = "",
+        partial_thinking: str = "",
+        tries: int = 1,
     ) -> None:
         super().__init__(message)
         self.code = code

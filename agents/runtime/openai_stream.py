@@ -17,20 +17,23 @@ MAX_LINE = 4 * 1024 * 1024
 class OpenAIStream:
     """Takes the body as it arrives, cut anywhere. `done` after `[DONE]`; `usage` and `model` as the server said them.
 
-    `whole`: the server does not stream, its answer is one JSON document.
+    A server that does not stream sends one JSON document: that is told by its first character, not by the headers, which
+    some get wrong.
     """
 
-    def __init__(self, key: Secret, *, whole: bool = False) -> None:
+    def __init__(self, key: Secret) -> None:
         self.assembly = Assembly()
         self.done = False
         self.usage: Mapping[str, Any] | None = None
         self.model = ""
         self._key = key
-        self._whole = whole
+        self._whole: bool | None = None
         self._tail = b""
 
     def feed(self, data: bytes) -> Iterator[Piece]:
         """The pieces that these bytes complete. Raises `LLMError`."""
+        if self._whole is None and (begin := (self._tail + data).lstrip()[:1]):
+            self._whole = begin == b"{"
         lines = [self._tail + data] if self._whole else (self._tail + data).split(b"\n")
         self._tail = lines.pop()
         if len(self._tail) > MAX_LINE:
@@ -38,12 +41,12 @@ class OpenAIStream:
         for line in lines:
             # Comments, event names and ids say nothing here; each `data:` line is a whole JSON document.
             if line.startswith(b"data:"):
-                yield from self._event(line[5:].strip())
+                yield from _read(self._event(line[5:].strip()))
 
     def feed_end(self) -> Iterator[Piece]:
         """The stream has ended: what is left is the whole document, or a last line without its end."""
         if self._whole:
-            yield from self._document(self._tail)
+            yield from _read(self._document(self._tail))
         else:
             yield from self.feed(b"\n")
 
@@ -86,7 +89,7 @@ class OpenAIStream:
         if usage := chunk.get("usage"):
             self.usage = usage
         if not self.model:
-            self.model = chunk.get("model") or ""
+            self.model = str(chunk.get("model") or "")
 
     def _parsed(self, payload: bytes) -> dict[str, Any]:
         try:
@@ -98,6 +101,14 @@ class OpenAIStream:
         if refusal := read.get("error"):
             raise error_of_frame(refusal, self._key)
         return read
+
+
+def _read(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The pieces; a document of another shape than an answer's is told apart from a fault of ours."""
+    try:
+        yield from pieces
+    except (AttributeError, KeyError, TypeError, IndexError) as error:
+        raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True) from error
 
 
 def _joined(content: Any) -> str:

@@ -45,7 +45,7 @@ class OpenAIWire:
         """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (B16)."""
         started = asyncio.get_running_loop().time()
         response = await self._open(request)
-        stream = OpenAIStream(self._endpoint.key, whole=response.content_type == "application/json")
+        stream = OpenAIStream(self._endpoint.key)
         watch = Watch(self._timeouts, response.close, started=started)
         try:
             data = b" "

@@ -4,7 +4,7 @@ The file is read by itself: importing litellm takes seconds and 185 MB, and the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,25 +76,30 @@ def known_models(provider: str) -> list[str]:
 
 def usage_of(endpoint: Endpoint, request: Request, said: Mapping[str, Any] | None, made: Assembly) -> Usage:
     """What a request used: as the server said it, else estimated from the texts."""
-    if not said:
-        said = {"prompt_tokens": estimated_input(request), "completion_tokens": _estimated_output(made)}
-        return _usage(endpoint, request.model, said, estimated=True)
-    return _usage(endpoint, request.model, said, estimated=False)
+    said = said if isinstance(said, Mapping) else {}
+    tokens_in, tokens_out = _tokens(said.get("prompt_tokens")), _tokens(said.get("completion_tokens"))
+    if tokens_in is None or tokens_out is None:
+        return _priced(
+            endpoint, request.model, Usage(estimated_input(request), _estimated_output(made), estimated=True)
+        )
+    usage = Usage(tokens_in, tokens_out)
+    if endpoint.provider == "openrouter" and isinstance(cost := said.get("cost"), int | float):
+        return replace(usage, cost_micro=round(cost * _MICRO))  # it says in dollars what it took
+    details = said.get("prompt_tokens_details")
+    cached = _tokens(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    return _priced(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
 
 
-def _usage(endpoint: Endpoint, model: str, said: Mapping[str, Any], *, estimated: bool) -> Usage:
-    tokens_in, tokens_out = int(said.get("prompt_tokens") or 0), int(said.get("completion_tokens") or 0)
-    cached = int((said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
-    cost = _charged(said) if endpoint.provider == "openrouter" else None
-    if cost is None and (price := price_of(endpoint, model)):
-        cost = round((tokens_in - cached) * price.input + cached * price.cached_input + tokens_out * price.output)
-    return Usage(tokens_in, tokens_out, cost, estimated)
+def _priced(endpoint: Endpoint, model: str, usage: Usage, *, cached: int = 0) -> Usage:
+    price = price_of(endpoint, model)
+    if price is None:
+        return usage
+    read = (usage.input_tokens - cached) * price.input + cached * price.cached_input
+    return replace(usage, cost_micro=round(read + usage.output_tokens * price.output))
 
 
-def _charged(said: Mapping[str, Any]) -> int | None:
-    """OpenRouter says in dollars what it took."""
-    cost = said.get("cost")
-    return round(cost * _MICRO) if isinstance(cost, int | float) else None
+def _tokens(said: Any) -> int | None:
+    return said if isinstance(said, int) and said >= 0 else None
 
 
 def _estimated_output(made: Assembly) -> int:

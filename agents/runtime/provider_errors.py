@@ -1,6 +1,7 @@
 """What a provider's refusal means to us: HTTP status and error bodies as `LLMError`s."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -83,10 +84,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         try:
-            return max(0.0, float(value) * unit)
+            seconds = float(value) * unit
         except ValueError:
-            if until := _date(value):
-                return max(0.0, (until - datetime.now(UTC)).total_seconds())
+            until = _date(value)
+            seconds = (until - datetime.now(UTC)).total_seconds() if until else math.nan
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
     return None
 
 

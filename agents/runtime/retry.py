@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -68,11 +68,17 @@ class Retrying:
     """Another `LLM`, asked up to three times, but never again once a piece of its answer was shown."""
 
     def __init__(
-        self, llm: LLM, breaker: Callable[[str], Breaker], *, dice: Callable[[], float] = random.random
+        self,
+        llm: LLM,
+        breaker: Callable[[str], Breaker],
+        *,
+        dice: Callable[[], float] = random.random,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._llm = llm
         self._breaker = breaker
         self._dice = dice
+        self._sleep = sleep
 
     async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
         """Ask, and again where that can help. Raises the last `LLMError`, with `tries`."""
@@ -92,7 +98,7 @@ class Retrying:
                 breaker.failed(error, _now())
                 if shown or not self._again(error, tries):
                     raise
-                await asyncio.sleep(self._delay(error, tries))
+                await self._sleep(self._delay(error, tries))
             else:
                 breaker.succeeded()
                 return

@@ -41,6 +41,7 @@ class Script:
     echo_key: bool = False
     finish: str | None = None
     usage: bool = True
+    streams: bool = True
     then: Mapping[str, Any] = field(default_factory=dict)
     match: str = ""
     system: str = ""

@@ -17,11 +17,12 @@ from tests.scripted_model.script import Body, Script, answering_a_tool, default_
 
 @dataclass
 class Recorded:
-    """A request as it arrived. `left_at` is set when the caller went away before the end; both are `time.time()`."""
+    """A request as it arrived, and from which port. `left_at` is set when the caller went away before the end; both are `time.time()`."""
 
     body: dict[str, Any]
     headers: dict[str, str]
     at: float
+    port: int = 0
     mode: str = ""
     left_at: float | None = None
     ended_at: float | None = None
@@ -61,7 +62,8 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     body = await request.json()
     script = complete(desk.script_for(body))
-    record = Recorded(body=body, headers=dict(request.headers), at=time.time(), mode=script.mode)
+    peer = request.transport.get_extra_info("peername") if request.transport else None
+    record = Recorded(body, dict(request.headers), time.time(), port=peer[1] if peer else 0, mode=script.mode)
     desk.requests.append(record)
     try:
         return await answer(request, body, script)
@@ -86,7 +88,7 @@ async def answer(request: web.Request, body: Body, script: Script) -> web.Stream
         await asyncio.sleep(script.first)
     if script.mode in ("status", "redirect"):
         return modes.answer_status(script, request)
-    if not body.get("stream"):
+    if not body.get("stream") or not script.streams:
         return modes.answer_whole(script, body)
     out = modes.Out(request, body)
     await out.open()
