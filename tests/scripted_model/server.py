@@ -17,7 +17,7 @@ from tests.scripted_model.script import Body, Script, answering_a_tool, default_
 
 @dataclass
 class Recorded:
-    """A request as it arrived, and from which port. `left_at` is set when the caller went away before the end; both are `time.time()`."""
+    """A request as it arrived, and from which port. Times are `time.time()`; `left_at`: the caller left before the end."""
 
     body: dict[str, Any]
     headers: dict[str, str]
