@@ -1,6 +1,5 @@
 """Celery tasks: load by id, call one service."""
 
-import asyncio
 import json
 from dataclasses import asdict
 from uuid import UUID
@@ -11,7 +10,7 @@ from django.core.cache import cache
 from agents.runtime import engine
 from agents.runtime.endpoints import endpoint_to_test
 from agents.runtime.llm import Provider
-from agents.runtime.models import try_model
+from agents.runtime.models import try_model_now
 
 
 @shared_task
@@ -26,5 +25,5 @@ def test_model(
 ) -> None:
     """Ask a model one short question and leave the answer at `place`, where the web process waits for it."""
     endpoint = endpoint_to_test(UUID(workspace_id), provider, api_base, sealed)
-    trial = asyncio.run(try_model(endpoint, default_model))
+    trial = try_model_now(endpoint, default_model)
     cache.set(place, json.dumps(asdict(trial)), timeout=60)

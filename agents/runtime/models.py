@@ -14,6 +14,7 @@ from agents.runtime.llm import LLM, Endpoint, LLMError, Provider, Timeouts
 from agents.runtime.openai_wire import OpenAIWire
 from agents.runtime.retry import Retrying, breaker_for
 from agents.runtime.steps import Request, Turn
+from common.egress import close_sessions
 
 _WIRES: dict[Provider, Callable[[Endpoint, Timeouts], LLM]] = {
     "openai": OpenAIWire,
@@ -61,3 +62,15 @@ async def try_model(endpoint: Endpoint, model: str, *, seconds: float = 20.0) ->
     except LLMError as error:
         return Trial(False, error.message, loop.time() - started)
     return Trial(True, "", loop.time() - started)
+
+
+def try_model_now(endpoint: Endpoint, model: str) -> Trial:
+    """The same for code that has no loop; it leaves no connection behind."""
+
+    async def try_and_close() -> Trial:
+        try:
+            return await try_model(endpoint, model)
+        finally:
+            await close_sessions()
+
+    return asyncio.run(try_and_close())
