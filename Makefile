@@ -20,7 +20,7 @@ check: dev ## all that is static: format, lint, types, the line of apps, migrati
 	$(BIN)/ruff check .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
-	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python -m tests.servers $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py export_schema --check
 	npm --prefix frontend run --silent check
 
