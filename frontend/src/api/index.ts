@@ -1,0 +1,7 @@
+export * from './client'
+export * from './queries/accounts'
+export * from './queries/agents'
+export * from './queries/chats'
+export { keys } from './queries/keys'
+export * from './queries/workspaces'
+export type * from './types'

@@ -1,0 +1,83 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { del, get, patch, post, put } from '../client'
+import type { AgentRow, AgentTemplate, DraftRow, NewAgentRow, Page, SpecContent, SpecRow, ToolRow } from '../types'
+import { keys } from './keys'
+import { all } from './pages'
+
+export const useAgents = (workspaceId: string) =>
+  useQuery({
+    queryKey: keys.agents(workspaceId),
+    queryFn: ({ signal }) => all<AgentRow>(`/workspaces/${workspaceId}/agents`, signal),
+  })
+
+export const useAgent = (id: string) =>
+  useQuery({ queryKey: keys.agent(id), queryFn: () => get<AgentRow>(`/agents/${id}`) })
+
+export const useVersions = (agentId: string) =>
+  useQuery({
+    queryKey: keys.versions(agentId),
+    queryFn: ({ signal }) => all<SpecRow>(`/agents/${agentId}/versions`, signal),
+  })
+
+export const useTemplates = (language: string) =>
+  useQuery({
+    queryKey: keys.templates(language),
+    queryFn: async () => (await get<Page<AgentTemplate>>(`/agent-templates?language=${language}`)).results,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+export const useTools = () =>
+  useQuery({
+    queryKey: keys.tools,
+    queryFn: async () => (await get<Page<ToolRow>>('/tools')).results,
+    staleTime: 300_000,
+  })
+
+export interface NewAgent {
+  name: string
+  description?: string
+  template?: string
+  prompt?: string
+  /** The agent says hello in a chat of its own. */
+  open_chat?: boolean
+}
+
+export const createAgent = (workspaceId: string, agent: NewAgent) =>
+  post<NewAgentRow>(`/workspaces/${workspaceId}/agents`, agent)
+
+export function useChangeAgent(agent: AgentRow) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (change: { name?: string; description?: string }) =>
+      patch<AgentRow>(`/agents/${agent.actor.id}`, { ...change, revision: agent.revision }),
+    onSuccess: () => client.invalidateQueries(),
+  })
+}
+
+export const deleteAgent = (id: string) => del(`/agents/${id}`)
+
+// --- the draft of one agent in one chat -------------------------------------------------------------------------
+
+const draftPath = (chatId: string, agentId: string) => `/chats/${chatId}/agents/${agentId}/draft`
+
+export interface DraftWrite {
+  content?: SpecContent
+  /** Null takes the hold: the first edit, or a hold that is free. */
+  revision: number | null
+  /** Characters from the start of the prompt. */
+  caret?: number
+}
+
+export const drafts = {
+  write: (chatId: string, agentId: string, write: DraftWrite) => put<DraftRow>(draftPath(chatId, agentId), write),
+  apply: (chatId: string, agentId: string, revision: number) =>
+    post<DraftRow>(`${draftPath(chatId, agentId)}/apply`, { revision }),
+  save: (chatId: string, agentId: string, save: { revision: number; base_version: number; message: string }) =>
+    post<SpecRow>(`${draftPath(chatId, agentId)}/save`, save),
+  rebase: (chatId: string, agentId: string, revision: number) =>
+    post<DraftRow>(`${draftPath(chatId, agentId)}/rebase`, { revision }),
+  discard: (chatId: string, agentId: string, revision: number) =>
+    post<DraftRow>(`${draftPath(chatId, agentId)}/discard`, { revision }),
+  release: (chatId: string, agentId: string, revision: number) =>
+    post<DraftRow>(`${draftPath(chatId, agentId)}/release`, { revision }),
+}

@@ -1,0 +1,18 @@
+import { createContext, useContext } from 'react'
+import type { Me, WorkspaceRow } from '@/api'
+
+/** What every screen inside a workspace needs. */
+export interface ShellValue {
+  me: Me
+  workspace: WorkspaceRow
+  newChat(withIds?: readonly string[]): void
+  newAgent(): void
+}
+
+export const ShellContext = createContext<ShellValue | null>(null)
+
+export function useShell(): ShellValue {
+  const value = useContext(ShellContext)
+  if (!value) throw new Error('Outside of a workspace')
+  return value
+}

@@ -1,0 +1,31 @@
+import { Link } from '@tanstack/react-router'
+import { Bot, MessagesSquare, Settings } from 'lucide-react'
+import { useChats } from '@/api'
+import { useTexts } from '@/lib/language'
+import { useShell } from './ShellContext'
+
+/** On a phone: one screen at a time. In a chat it gives way to the composer. */
+export function TabBar() {
+  const { t } = useTexts()
+  const { workspace } = useShell()
+  const unread = (useChats(workspace.id).data ?? []).reduce((sum, chat) => sum + chat.unread, 0)
+  const params = { workspace: workspace.handle }
+  const current = { 'aria-current': 'page' as const }
+  return (
+    <nav className="tabbar" aria-label={t('workspace')}>
+      <Link to="/w/$workspace" params={params} activeOptions={{ exact: true }} activeProps={current}>
+        <MessagesSquare className="i" aria-hidden />
+        {t('chats')}
+        {unread > 0 ? <span className="count">{unread > 99 ? '99+' : unread}</span> : null}
+      </Link>
+      <Link to="/w/$workspace/agents" params={params} activeProps={current}>
+        <Bot className="i" aria-hidden />
+        {t('agents')}
+      </Link>
+      <Link to="/w/$workspace/settings" params={params} activeProps={current}>
+        <Settings className="i" aria-hidden />
+        {t('settings')}
+      </Link>
+    </nav>
+  )
+}

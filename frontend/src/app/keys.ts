@@ -1,0 +1,61 @@
+/** The keys that work everywhere in a workspace. */
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { useChats, type WorkspaceRow } from '@/api'
+import { hasModifier, isWriting } from '@/lib/keys'
+import { kept } from '@/lib/stored'
+
+interface ShellKeys {
+  workspace: WorkspaceRow
+  openPalette(): void
+  openKeys(): void
+}
+
+/** Single letters can be turned off in the list of keys. */
+export const LETTERS = 'atelier.letters'
+
+/** The next of `list` after `from` in a direction, around the ends. */
+export function nextOf<T>(list: readonly T[], from: T | undefined, step: 1 | -1): T | undefined {
+  if (list.length === 0) return undefined
+  const at = from === undefined ? -1 : list.indexOf(from)
+  return list[(at + step + list.length) % list.length]
+}
+
+/** F6 goes from pane to pane. */
+function nextPane(back: boolean): void {
+  const panes = [
+    ...document.querySelectorAll<HTMLElement>(
+      '.side a[aria-current], .log, .compose textarea, .shop [role=tab][aria-selected=true]',
+    ),
+  ].filter(pane => pane.offsetParent !== null)
+  const region = (element: Element | null) => element?.closest('.side, .log, .compose, .shop')
+  const here = panes.find(pane => region(pane) === region(document.activeElement))
+  nextOf(panes, here, back ? -1 : 1)?.focus()
+}
+
+export function useShellKeys({ workspace, openPalette, openKeys }: ShellKeys): void {
+  const navigate = useNavigate()
+  const chats = useChats(workspace.id).data
+  const open = useParams({ strict: false }).chat
+
+  useEffect(() => {
+    const toChat = (step: 1 | -1, unreadOnly: boolean) => {
+      const list = (chats ?? [])
+        .filter(each => !unreadOnly || each.unread > 0 || each.chat.id === open)
+        .map(each => each.chat.id)
+      const chat = nextOf(list, open, step)
+      if (chat) void navigate({ to: '/w/$workspace/c/$chat', params: { workspace: workspace.handle, chat } })
+    }
+    const onKey = (event: KeyboardEvent) => {
+      const isArrow = event.key === 'ArrowUp' || event.key === 'ArrowDown'
+      if (event.key.toLowerCase() === 'k' && hasModifier(event)) openPalette()
+      else if (event.key === 'F6') nextPane(event.shiftKey)
+      else if (isArrow && event.altKey) toChat(event.key === 'ArrowDown' ? 1 : -1, event.shiftKey)
+      else if (event.key === '?' && !isWriting(event) && kept(LETTERS, true)) openKeys()
+      else return
+      event.preventDefault()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [chats, open, navigate, workspace.handle, openPalette, openKeys])
+}

@@ -1,0 +1,141 @@
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { type Me, meQuery } from '@/api'
+import { kept } from '@/lib/stored'
+import { ChatScreen } from './ChatScreen'
+import { HomeScreen } from './HomeScreen'
+import { Broken, Missing } from './Lost'
+import { Shell } from './Shell'
+
+interface Context {
+  client: QueryClient
+}
+
+const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: Missing })
+
+const readMe = (client: QueryClient) => client.ensureQueryData(meQuery)
+
+/** Only ways inside the app: an address from outside must not lead out of it. */
+const inside = (next: unknown) => (typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined)
+const nextOf = (search: Record<string, unknown>): { next?: string } => {
+  const next = inside(search['next'])
+  return next ? { next } : {}
+}
+
+async function signedIn({ context, location }: { context: Context; location: { href: string } }): Promise<{ me: Me }> {
+  const me = await readMe(context.client)
+  if (!me) throw redirect({ to: '/sign-in', search: { next: location.href } })
+  return { me }
+}
+
+async function signedOut({ context, search }: { context: Context; search: { next?: string } }): Promise<void> {
+  if (await readMe(context.client)) throw redirect({ href: search.next ?? '/' })
+}
+
+export const lastWorkspace = 'atelier.workspace'
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: async input => {
+    const { me } = await signedIn(input)
+    const last = kept(lastWorkspace, '')
+    const workspace = me.workspaces.find(each => each.handle === last) ?? me.workspaces[0]
+    if (!workspace) throw redirect({ to: '/welcome' })
+    throw redirect({ to: '/w/$workspace', params: { workspace: workspace.handle }, replace: true })
+  },
+})
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: nextOf,
+  beforeLoad: signedOut,
+  component: lazyRouteComponent(() => import('./AccountScreen'), 'SignInScreen'),
+})
+
+const signUp = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-up',
+  validateSearch: nextOf,
+  beforeLoad: signedOut,
+  component: lazyRouteComponent(() => import('./AccountScreen'), 'SignUpScreen'),
+})
+
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: '/welcome',
+  validateSearch: (search: Record<string, unknown>): { workspace?: string; step?: 'model' | 'agent' } => ({
+    ...(typeof search['workspace'] === 'string' ? { workspace: search['workspace'] } : {}),
+    ...(search['step'] === 'model' || search['step'] === 'agent' ? { step: search['step'] } : {}),
+  }),
+  beforeLoad: signedIn,
+  component: lazyRouteComponent(() => import('./WelcomeScreen'), 'WelcomeScreen'),
+})
+
+const join = createRoute({
+  getParentRoute: () => root,
+  path: '/join/$token',
+  component: lazyRouteComponent(() => import('./JoinScreen'), 'JoinScreen'),
+})
+
+const workspace = createRoute({
+  getParentRoute: () => root,
+  path: '/w/$workspace',
+  beforeLoad: signedIn,
+  component: Shell,
+})
+
+const home = createRoute({ getParentRoute: () => workspace, path: '/', component: HomeScreen })
+
+const chat = createRoute({
+  getParentRoute: () => workspace,
+  path: '/c/$chat',
+  validateSearch: (search: Record<string, unknown>): { shop?: string } =>
+    typeof search['shop'] === 'string' ? { shop: search['shop'] } : {},
+  component: ChatScreen,
+})
+
+const agents = createRoute({
+  getParentRoute: () => workspace,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentsScreen'),
+})
+
+const agent = createRoute({
+  getParentRoute: () => workspace,
+  path: '/agents/$agent',
+  component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentScreen'),
+})
+
+export const sections = ['members', 'model', 'general', 'profile'] as const
+export type Section = (typeof sections)[number]
+
+const settings = createRoute({
+  getParentRoute: () => workspace,
+  path: '/settings',
+  validateSearch: (search: Record<string, unknown>): { section?: Section } => {
+    const section = sections.find(each => each === search['section'])
+    return section ? { section } : {}
+  },
+  component: lazyRouteComponent(() => import('./SettingsScreen'), 'SettingsScreen'),
+})
+
+const tree = root.addChildren([
+  start,
+  signIn,
+  signUp,
+  welcome,
+  join,
+  workspace.addChildren([home, chat, agents, agent, settings]),
+])
+
+export const makeRouter = (client: QueryClient) =>
+  createRouter({ routeTree: tree, context: { client }, defaultPreload: 'intent', defaultErrorComponent: Broken })

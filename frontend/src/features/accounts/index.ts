@@ -1,0 +1,3 @@
+export { AccountForm } from './AccountForm'
+export { LanguageSelect } from './LanguageSelect'
+export { Profile } from './Profile'

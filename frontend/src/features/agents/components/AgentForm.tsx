@@ -1,0 +1,138 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { ArrowRight, CircleCheck, PenLine } from 'lucide-react'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { type AgentTemplate, createAgent, keys, type NewAgentRow, useTemplates } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { currentLanguage, useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Field, TextField } from '@/ui/Field'
+import { Skeleton } from '@/ui/Skeleton'
+
+interface AgentFormProps {
+  workspaceId: string
+  onMade(agent: NewAgentRow): void
+  /** The name of what the button does. */
+  action: string
+  large?: boolean
+  aside?: ReactNode
+}
+
+/** The template that says nothing: for an agent described in one's own words. */
+const BLANK = 'blank'
+
+/** A new agent: from a template, or from a sentence of one's own. It says hello in a chat of its own. */
+export function AgentForm({ workspaceId, onMade, action, large, aside }: AgentFormProps) {
+  const { t } = useTexts()
+  const client = useQueryClient()
+  const templates = useTemplates(currentLanguage())
+  const offered = (templates.data ?? []).filter(template => template.key !== BLANK)
+  const [key, setKey] = useState<string | null>(null)
+  const [sentence, setSentence] = useState('')
+  const [typed, setTyped] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<string | null>(null)
+  const chosen = sentence.trim() ? null : (offered.find(template => template.key === key) ?? offered[0] ?? null)
+  const name = typed ?? chosen?.name ?? ''
+
+  const make = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(null)
+    try {
+      const said = chosen
+        ? { template: chosen.key, description: chosen.description }
+        : { template: BLANK, prompt: sentence.trim(), description: sentence.trim().slice(0, 200) }
+      const made = await createAgent(workspaceId, { name: name.trim(), open_chat: true, ...said })
+      await client.invalidateQueries({ queryKey: keys.workspace(workspaceId) })
+      onMade(made)
+    } catch (problem) {
+      setError(textOfError(problem))
+      setBusy(false)
+    }
+  }
+  return (
+    <form className="col gap" onSubmit={make}>
+      {templates.data ? (
+        <Templates
+          templates={offered}
+          chosen={chosen?.key ?? null}
+          onChoose={next => {
+            setKey(next)
+            setSentence('')
+            setTyped(null)
+          }}
+        />
+      ) : (
+        <Skeleton lines={4} label={t('loading')} />
+      )}
+      <Field label={t('orSentence')} hint={t('orSentenceHint')}>
+        {attributes => (
+          <textarea
+            {...attributes}
+            className="input"
+            value={sentence}
+            maxLength={4_000}
+            placeholder={t('sentencePlaceholder')}
+            onChange={event => setSentence(event.target.value)}
+          />
+        )}
+      </Field>
+      <TextField
+        label={t('agentName')}
+        value={name}
+        required
+        maxLength={80}
+        error={error}
+        onChange={setTyped}
+        className="short"
+      />
+      <div className="row">
+        <Button
+          tone="ink"
+          type="submit"
+          {...(large ? { size: 'lg' as const } : {})}
+          busy={busy ? t('makingAgent') : null}
+          blocked={name.trim() ? false : t('nameFirst')}
+        >
+          {action}
+          <ArrowRight className="i" aria-hidden />
+        </Button>
+        {aside}
+      </div>
+    </form>
+  )
+}
+
+interface TemplatesProps {
+  templates: readonly AgentTemplate[]
+  chosen: string | null
+  onChoose(key: string): void
+}
+
+function Templates({ templates, chosen, onChoose }: TemplatesProps) {
+  const { t } = useTexts()
+  return (
+    <fieldset className="field">
+      <legend className="label">{t('fromTemplate')}</legend>
+      <div className="tpls">
+        {templates.map(template => (
+          <label key={template.key} className="card choice">
+            <input
+              type="radio"
+              name="template"
+              className="sr"
+              checked={template.key === chosen}
+              onChange={() => onChoose(template.key)}
+            />
+            <span className="row">
+              <PenLine className="i" aria-hidden />
+              <b className="grow">{template.name}</b>
+              {template.key === chosen ? <CircleCheck className="i s" aria-hidden /> : null}
+            </span>
+            <span className="muted">{template.description}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,97 @@
+import { type FormEvent, useState } from 'react'
+import { type AgentRow, ApiError, type SpecRow } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import { TextField } from '@/ui/Field'
+import type { DraftActions } from './actions'
+import { lineCounts } from './layers'
+import type { Workshop } from './session'
+
+interface SaveDialogProps {
+  agent: AgentRow
+  workshop: Workshop
+  actions: DraftActions
+  open: boolean
+  onOpenChange(open: boolean): void
+  /** Shows the difference to today's production. */
+  onCompare(): void
+}
+
+export function SaveDialog(props: SaveDialogProps) {
+  const { t } = useTexts()
+  const next = `v${(props.agent.spec.number ?? 0) + 1}`
+  return (
+    <Dialog
+      open={props.open}
+      onOpenChange={props.onOpenChange}
+      title={t('saveTitle', { name: props.agent.actor.name, version: next })}
+      description={t('saveHint')}
+    >
+      <SaveForm {...props} next={next} />
+    </Dialog>
+  )
+}
+
+const productionOf = (error: unknown): SpecRow | null =>
+  error instanceof ApiError && error.code === 'stale_base'
+    ? ((error.data['production'] as SpecRow | undefined) ?? null)
+    : null
+
+function SaveForm({ agent, workshop, actions, onOpenChange, onCompare, next }: SaveDialogProps & { next: string }) {
+  const { t } = useTexts()
+  const [message, setMessage] = useState('')
+  const [error, setError] = useState<unknown>(null)
+  const newer = productionOf(error)
+  const counts = lineCounts(agent.spec.prompt, workshop.content.prompt)
+  const save = async (event: FormEvent) => {
+    event.preventDefault()
+    try {
+      const saved = await actions.save(message.trim(), newer?.number ?? undefined)
+      if (saved) onOpenChange(false)
+    } catch (problem) {
+      setError(problem)
+    }
+  }
+  return (
+    <form className="col gap" onSubmit={save}>
+      <TextField
+        label={t('saveMessage')}
+        hint={t('saveMessageHint', { added: counts.added, removed: counts.removed })}
+        value={message}
+        maxLength={400}
+        autoFocus
+        onChange={setMessage}
+      />
+      {newer ? (
+        <div className="banner bad" role="alert">
+          <span className="grow">{t('newerProduction', { version: `v${newer.number}` })}</span>
+          <Button
+            size="xs"
+            onClick={() => {
+              onCompare()
+              onOpenChange(false)
+            }}
+          >
+            {t('compareFirst')}
+          </Button>
+        </div>
+      ) : error ? (
+        <div className="banner bad" role="alert">
+          {textOfError(error)}
+        </div>
+      ) : null}
+      <div className="row endrow">
+        <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
+        <Button
+          tone="ink"
+          type="submit"
+          busy={actions.doing === 'doing.saving' ? t('savingVersion', { version: next }) : null}
+        >
+          {newer ? t('saveOnTop', { version: `v${newer.number}` }) : t('saveAs', { version: next })}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,108 @@
+import type { ReactNode } from 'react'
+import type { ActorRow, AgentRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { clock, shortDate } from '@/lib/time'
+import { type Layer, Mark } from '@/ui/Mark'
+import type { Workshop } from './session'
+
+export type View = 'write' | 'production' | 'applied'
+
+interface StripProps {
+  agent: AgentRow
+  workshop: Workshop
+  nameOf(id: string): string
+  me: ActorRow
+  view: View
+  onView(view: View): void
+}
+
+/** Production, applied here, editing: label above value. The cell that answers in this chat is filled. */
+export function Strip({ agent, workshop, nameOf, me, view, onView }: StripProps) {
+  const { t } = useTexts()
+  const { draft, applied, isMine, writer } = workshop
+  const until = isMine ? draft?.held_until : writer?.until
+  return (
+    <div className="strip" role="group" aria-label={t('layers')}>
+      <Cell
+        layer="production"
+        label={t('production')}
+        isLive={!applied}
+        isOpen={view === 'production'}
+        onOpen={() => onView('production')}
+      >
+        v{agent.spec.number} <small>{shortDate(agent.spec.created_at)}</small>
+      </Cell>
+      <Cell
+        layer="applied"
+        label={t('appliedHere')}
+        isLive={applied !== null}
+        isOpen={view === 'applied'}
+        onOpen={applied ? () => onView('applied') : null}
+      >
+        {draft && applied ? (
+          <>
+            r{draft.apply_count} <small>{t('by', { name: draft.applied_by ? nameOf(draft.applied_by) : '' })}</small>
+          </>
+        ) : (
+          t('none')
+        )}
+      </Cell>
+      <Cell
+        layer="writing"
+        label={t('editing')}
+        isLive={false}
+        isOpen={view === 'write'}
+        isNone={!isMine && !writer}
+        onOpen={() => onView('write')}
+      >
+        {isMine || writer ? (
+          <>
+            {isMine ? t('you') : nameOf(writer?.id ?? me.id)}{' '}
+            <small>{until ? t('until', { time: clock(until) }) : ''}</small>
+          </>
+        ) : (
+          t('nobody')
+        )}
+      </Cell>
+    </div>
+  )
+}
+
+interface CellProps {
+  layer: Layer
+  label: string
+  isLive: boolean
+  isOpen: boolean
+  isNone?: boolean
+  /** Null: there is no text behind it. */
+  onOpen: (() => void) | null
+  children: ReactNode
+}
+
+function Cell({ layer, label, isLive, isOpen, isNone, onOpen, children }: CellProps) {
+  const { t } = useTexts()
+  const className = cx(isLive && 'live', (isNone || !onOpen) && 'none')
+  const inside = (
+    <>
+      <span className="t">
+        <Mark layer={layer} />
+        {label}
+      </span>
+      <span className="v">{children}</span>
+      {isLive ? <span className="sr">{t('answersHere')}</span> : null}
+    </>
+  )
+  if (!onOpen) {
+    return (
+      <div className={className} data-layer={layer}>
+        {inside}
+      </div>
+    )
+  }
+  return (
+    <button type="button" className={className} data-layer={layer} aria-current={isOpen || undefined} onClick={onOpen}>
+      {inside}
+    </button>
+  )
+}

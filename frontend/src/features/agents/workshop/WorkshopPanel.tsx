@@ -1,0 +1,252 @@
+import { ArrowLeft, ChevronDown, History, X } from 'lucide-react'
+import { Tabs } from 'radix-ui'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ActorRow, type AgentRow, type SpecContent, useModel, useOffers, type WorkspaceRow } from '@/api'
+import { useTexts } from '@/lib/language'
+import { count } from '@/lib/time'
+import { IconButton } from '@/ui/Button'
+import { Face } from '@/ui/Face'
+import { Mark } from '@/ui/Mark'
+import { Menu, MenuItem } from '@/ui/Menu'
+import { VersionsDialog } from '../components/VersionsDialog'
+import { enabledTools } from '../content'
+import { ActionsBar } from './ActionsBar'
+import { useDraftActions } from './actions'
+import { ElsewhereBanner, LostBanner, WriterBanner } from './Banners'
+import { DiffView } from './DiffView'
+import { canSave, LimitsForm, ModelForm, ToolsForm } from './Forms'
+import { lineCounts } from './layers'
+import { PromptEditor } from './PromptEditor'
+import { SaveDialog } from './SaveDialog'
+import { Strip, type View } from './Strip'
+import { useWorkshop, type Workshop } from './session'
+
+interface WorkshopPanelProps {
+  chatId: string
+  workspace: WorkspaceRow
+  agent: AgentRow
+  /** The other agents of this chat that can be opened here. */
+  agents: readonly ActorRow[]
+  me: ActorRow
+  who(id: string): ActorRow | null
+  onAgent(id: string): void
+  onClose(): void
+  onGoToChat(id: string): void
+}
+
+/** The agent's workshop beside the chat: what answers, what is written, and what becomes of it. */
+export default function WorkshopPanel(props: WorkshopPanelProps) {
+  const { t } = useTexts()
+  const { chatId, workspace, agent, me, who } = props
+  const workshop = useWorkshop(chatId, agent, me)
+  const actions = useDraftActions({ chatId, agent, workspaceId: workspace.id }, workshop)
+  const [view, setView] = useState<View>('write')
+  const [tab, setTab] = useState('prompt')
+  const [isSaving, setSaving] = useState(false)
+  const [isHistory, setHistory] = useState(false)
+  const nameOf = (id: string) => who(id)?.name ?? t('somebody')
+  const writer = workshop.writer ? who(workshop.writer.id) : null
+  const canSaveNow = workshop.isMine && canSave(agent)
+
+  const openView = (next: View) => {
+    setView(next)
+    setTab('prompt')
+  }
+  const close = () => {
+    if (workshop.isMine) void actions.release()
+    props.onClose()
+  }
+  const apply = () => void (workshop.isMine && actions.apply())
+  const save = () => canSaveNow && setSaving(true)
+  useSaveKey(save)
+
+  return (
+    <aside className="shop" aria-label={t('workshop')}>
+      <Head {...props} onClose={close} onHistory={() => setHistory(true)} />
+      <Strip agent={agent} workshop={workshop} nameOf={nameOf} me={me} view={view} onView={openView} />
+      <Tabs.Root value={tab} onValueChange={setTab} className="shoptabs" activationMode="manual">
+        <Tabs.List className="tabs" aria-label={t('spec')}>
+          <Tabs.Trigger value="prompt">{t('prompt')}</Tabs.Trigger>
+          <Tabs.Trigger value="tools">
+            {t('tools')} <span className="faint num">{enabledTools(workshop.content).length}</span>
+          </Tabs.Trigger>
+          <Tabs.Trigger value="model">{t('model')}</Tabs.Trigger>
+          <Tabs.Trigger value="limits">{t('limits')}</Tabs.Trigger>
+        </Tabs.List>
+        {workshop.lost ? <LostBanner lost={workshop.lost} onForget={workshop.forgetLost} /> : null}
+        {actions.elsewhere ? <ElsewhereBanner elsewhere={actions.elsewhere} onGo={props.onGoToChat} /> : null}
+        {writer ? <WriterBanner writer={writer} /> : null}
+        <Tabs.Content value="prompt" className="shopbody" tabIndex={-1}>
+          <Modes agent={agent} workshop={workshop} view={view} onView={setView} />
+          <PromptView workshop={workshop} view={view} writerName={writer?.name ?? ''} onApply={apply} onSave={save} />
+        </Tabs.Content>
+        <FormTabs workshop={workshop} workspaceId={workspace.id} />
+      </Tabs.Root>
+      <ActionsBar
+        agent={agent}
+        workshop={workshop}
+        actions={actions}
+        writerName={writer?.name ?? ''}
+        onSave={() => setSaving(true)}
+      />
+      <SaveDialog
+        agent={agent}
+        workshop={workshop}
+        actions={actions}
+        open={isSaving}
+        onOpenChange={setSaving}
+        onCompare={() => openView('production')}
+      />
+      <VersionsDialog agent={agent} who={who} open={isHistory} onOpenChange={setHistory} />
+    </aside>
+  )
+}
+
+/** Ctrl/⌘ S anywhere while the workshop is open: the browser's own "save page" would help nobody. */
+function useSaveKey(save: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return
+      event.preventDefault()
+      save()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  })
+}
+
+function Head({ agent, agents, onAgent, onClose, onHistory }: WorkshopPanelProps & { onHistory(): void }) {
+  const { t } = useTexts()
+  const { actor } = agent
+  return (
+    <header className="bar">
+      <IconButton className="only-phone" label={t('backToChat')} onClick={onClose}>
+        <ArrowLeft className="i" />
+      </IconButton>
+      <Face id={actor.id} name={actor.name} square size="m" />
+      {agents.length > 1 ? (
+        <Menu
+          label={t('agents')}
+          trigger={
+            <button type="button" className="row agentpick">
+              <h2 className="cut">{actor.name}</h2>
+              <ChevronDown className="i s faint" aria-hidden />
+            </button>
+          }
+        >
+          {agents.map(other => (
+            <MenuItem key={other.id} onSelect={() => onAgent(other.id)}>
+              <Face id={other.id} name={other.name} square />
+              {other.name}
+            </MenuItem>
+          ))}
+        </Menu>
+      ) : (
+        <h2 className="cut">{actor.name}</h2>
+      )}
+      <div className="end">
+        <IconButton label={t('versions')} onClick={onHistory} aria-haspopup="dialog">
+          <History className="i" />
+        </IconButton>
+        <IconButton className="only-wide" label={t('closeWorkshop')} onClick={onClose}>
+          <X className="i" />
+        </IconButton>
+      </div>
+    </header>
+  )
+}
+
+interface ModesProps {
+  agent: AgentRow
+  workshop: Workshop
+  view: View
+  onView(view: View): void
+}
+
+function Modes({ agent, workshop, view, onView }: ModesProps) {
+  const { t } = useTexts()
+  const { production, content, draft, applied } = workshop
+  const counts = useMemo(() => lineCounts(production.prompt, content.prompt), [production.prompt, content.prompt])
+  const mode = (value: View, label: ReactNode) => (
+    <button type="button" aria-pressed={view === value} onClick={() => onView(value)}>
+      {label}
+    </button>
+  )
+  return (
+    <div className="mode">
+      <div className="seg" role="group" aria-label={t('view')}>
+        {mode('write', workshop.isMine ? t('write') : t('read'))}
+        {mode(
+          'production',
+          <>
+            {t('diffTo')} <Mark layer="production" />v{agent.spec.number}
+          </>,
+        )}
+        {applied
+          ? mode(
+              'applied',
+              <>
+                {t('diffTo')} <Mark layer="applied" />r{draft?.apply_count}
+              </>,
+            )
+          : null}
+      </div>
+      <span className="num end">
+        +{counts.added} −{counts.removed} ·{' '}
+        {t('characters', { count: content.prompt.length, n: count(content.prompt.length) })}
+      </span>
+    </div>
+  )
+}
+
+interface PromptViewProps {
+  workshop: Workshop
+  view: View
+  writerName: string
+  onApply(): void
+  onSave(): void
+}
+
+function PromptView({ workshop, view, writerName, onApply, onSave }: PromptViewProps) {
+  const { content, production, applied, isMine, caret, edit } = workshop
+  if (view === 'production')
+    return <DiffView before={production} after={content} layer={applied && !isMine ? 'applied' : 'writing'} />
+  if (view === 'applied' && applied) return <DiffView before={applied} after={content} layer="writing" />
+  return (
+    <PromptEditor
+      text={content.prompt}
+      isReadOnly={!isMine}
+      below={{ production: production.prompt, applied: applied?.prompt ?? null }}
+      caret={caret === null || !writerName ? null : { at: caret, name: writerName }}
+      onEdit={(prompt, at) => edit({ ...content, prompt }, at)}
+      onApply={onApply}
+      onSave={onSave}
+    />
+  )
+}
+
+function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: string }) {
+  const { t } = useTexts()
+  const model = useModel(workspaceId).data
+  const offers = useOffers().data ?? []
+  const models = offers.filter(offer => offer.provider === model?.provider).flatMap(offer => offer.models)
+  const form = {
+    content: workshop.content,
+    isReadOnly: !workshop.isMine,
+    onEdit: (content: SpecContent) => workshop.edit(content),
+  }
+  const standard = model?.provider === 'demo' ? t('demoModel') : (model?.default_model ?? '')
+  return (
+    <>
+      <Tabs.Content value="tools" className="shopbody form">
+        <ToolsForm {...form} />
+      </Tabs.Content>
+      <Tabs.Content value="model" className="shopbody form">
+        <ModelForm {...form} models={models} standard={standard} />
+      </Tabs.Content>
+      <Tabs.Content value="limits" className="shopbody form">
+        <LimitsForm {...form} />
+      </Tabs.Content>
+    </>
+  )
+}

@@ -1,0 +1,81 @@
+/** How the prompt editor looks: the page's tokens reach into the shadow tree, its rules do not. */
+import { markdown } from '@codemirror/lang-markdown'
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { type Extension, Prec } from '@codemirror/state'
+import { EditorView } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+
+const theme = EditorView.theme({
+  '&': { height: '100%', color: 'var(--fg)', backgroundColor: 'transparent', fontSize: '12.5px' },
+  '&.cm-focused': { outline: 'none', boxShadow: 'inset 0 0 0 2px var(--pine)' },
+  '.cm-scroller': {
+    fontFamily: 'var(--font-mono)',
+    lineHeight: 'var(--editor-line, 20px)',
+    fontVariantLigatures: 'none',
+  },
+  '.cm-content': { padding: '6px 0 16px', caretColor: 'var(--writing-solid)' },
+  '.cm-line': { padding: '0 16px 0 4px' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--fg-faint)', border: '0', fontSize: '11px' },
+  '.cm-lineNumbers .cm-gutterElement': { minWidth: '36px', padding: '0 8px 0 4px' },
+  '.cm-activeLine': { backgroundColor: 'transparent' },
+  '&.cm-focused .cm-activeLine': { backgroundColor: 'var(--writing-bg)' },
+  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--fg)' },
+  '.cm-cursor': { borderLeftColor: 'var(--writing-solid)', borderLeftWidth: '2px' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--pine-bg)',
+  },
+  '.cm-placeholder': { color: 'var(--fg-faint)' },
+  '.cm-layer-gutter': { width: '3px' },
+  '.cm-layer-gutter .cm-gutterElement': { padding: '0' },
+  '.layer': { height: '100%', width: '3px' },
+  '.layer.applied': { backgroundColor: 'var(--applied-solid)' },
+  '.layer.writing': { backgroundColor: 'var(--writing-solid)' },
+  '.flag': { position: 'relative', borderLeft: '2px solid var(--writing-solid)', marginLeft: '-1px' },
+  '.flag::after': {
+    content: 'attr(data-name)',
+    position: 'absolute',
+    top: '0',
+    left: '0',
+    padding: '0 5px',
+    background: 'var(--writing-solid)',
+    color: 'var(--on-writing)',
+    font: '500 11px/16px var(--font-ui)',
+    borderRadius: '0 3px 3px 0',
+    whiteSpace: 'nowrap',
+    zIndex: '2',
+  },
+})
+
+/** The old is grey, the new wears its layer's colour; plus and minus are always there. */
+const diffTheme = EditorView.theme({
+  '.cm-changedLine': { backgroundColor: 'var(--l-bg) !important', boxShadow: 'inset 3px 0 var(--l)' },
+  '.cm-changedText': { background: 'var(--l-line) !important', borderRadius: '2px' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--bg-hover) !important', color: 'var(--fg-muted)', paddingLeft: '4px' },
+  '.cm-deletedChunk .cm-deletedText': {
+    background: 'var(--bg-active) !important',
+    textDecoration: 'line-through',
+    textDecorationColor: 'var(--fg-faint)',
+  },
+  '.cm-deletedLine, .cm-deletedLine del': { textDecoration: 'none' },
+  '.cm-deletedLine::before': { content: '"−"', display: 'inline-block', width: '16px', color: 'var(--fg-faint)' },
+  '.cm-changedLine::before': { content: '"+"', display: 'inline-block', width: '16px', color: 'var(--l-fg)' },
+  '.cm-line:not(.cm-changedLine)::before': { content: '" "', display: 'inline-block', width: '16px' },
+  '.cm-changeGutter': { display: 'none' },
+  '.cm-collapsedLines': {
+    background: 'var(--bg-sunken) !important',
+    color: 'var(--fg-faint)',
+    font: '12px/20px var(--font-ui)',
+    padding: '2px 16px',
+  },
+})
+
+const highlight = HighlightStyle.define([
+  { tag: tags.heading, fontWeight: '600' },
+  { tag: tags.strong, fontWeight: '600' },
+  { tag: tags.emphasis, fontStyle: 'italic' },
+  { tag: tags.monospace, color: 'var(--pine)' },
+  { tag: [tags.link, tags.url], color: 'var(--pine)' },
+])
+
+export const look: Extension = [theme, markdown(), syntaxHighlighting(highlight), EditorView.lineWrapping]
+export const diffLook: Extension = Prec.high(diffTheme)

@@ -1,0 +1,25 @@
+import { createContext, useContext } from 'react'
+import type { MessageRow } from '@/api'
+import type { Naming } from '@/ui/prose/mentions'
+import type { Directory } from '../hooks'
+
+/** What every message of an open chat needs. */
+export interface ChatContextValue {
+  chatId: string
+  me: string
+  who: Directory
+  names: Naming
+  find(messageId: string): MessageRow | undefined
+  reply(row: MessageRow): void
+  goTo(messageId: string): void
+  /** Opens the workshop at this agent. */
+  openWorkshop(agentId: string): void
+}
+
+export const ChatContext = createContext<ChatContextValue | null>(null)
+
+export function useChat(): ChatContextValue {
+  const value = useContext(ChatContext)
+  if (!value) throw new Error('Outside of a chat')
+  return value
+}

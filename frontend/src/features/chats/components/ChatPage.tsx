@@ -1,0 +1,129 @@
+import { MessageCircleOff } from 'lucide-react'
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
+import { type ChatSummaryRow, markRead, type WorkspaceRow } from '@/api'
+import { useTexts } from '@/lib/language'
+import { type ChatState, chatState, chatTopic, useChatPart, useTopic } from '@/realtime'
+import { Empty } from '@/ui/Empty'
+import { Skeleton } from '@/ui/Skeleton'
+import { useDirectory, useMessages, useWorking } from '../hooks'
+import { useUnsent } from '../outbox'
+import { useChatKeys } from '../shortcuts'
+import { itemsOf } from '../timeline'
+import { Announcer } from './Announcer'
+import { ChatContext, type ChatContextValue } from './ChatContext'
+import { Composer, type ComposerHandle } from './Composer'
+import { ConnectionBanner } from './ConnectionBanner'
+import { Timeline, type TimelineHandle } from './Timeline'
+import { TypingLine } from './TypingLine'
+
+interface ChatPageProps {
+  chatId: string
+  workspace: WorkspaceRow
+  summary: ChatSummaryRow | undefined
+  me: string
+  header: ReactNode
+  openWorkshop(agentId: string): void
+}
+
+const loadedIn = (chat: ChatState) => chat.loaded
+const closedIn = (chat: ChatState) => chat.closed
+
+/** One chat: its log and its composer. Drawn anew for each chat. */
+export function ChatPage(props: ChatPageProps) {
+  const { t } = useTexts()
+  const { chatId, header } = props
+  useTopic(chatTopic(chatId))
+  const isLoaded = useChatPart(chatId, loadedIn)
+  const isClosed = useChatPart(chatId, closedIn)
+  return (
+    <main className="stage" aria-label={t('chat')}>
+      {header}
+      <ConnectionBanner />
+      {isClosed ? (
+        <Empty icon={MessageCircleOff} title={t('chatClosed')}>
+          {t('chatClosedHint')}
+        </Empty>
+      ) : isLoaded ? (
+        <OpenChat key={chatId} {...props} />
+      ) : (
+        <div className="log loading">
+          <div className="in">
+            <Skeleton lines={8} label={t('loading')} />
+          </div>
+        </div>
+      )}
+    </main>
+  )
+}
+
+function useNaming(who: ChatContextValue['who'], chatId: string, me: string): ChatContextValue['names'] {
+  const members = useChatPart(chatId, (chat: ChatState) => chat.members)
+  const { t } = useTexts()
+  return useMemo(() => {
+    const byHandle = new Map([...members.values()].map(member => [member.actor.handle, member.actor]))
+    return handle => {
+      if (handle === 'all') return { name: t('everybody'), isMe: true }
+      const actor = byHandle.get(handle.toLowerCase())
+      return actor ? { name: who(actor.id)?.name ?? actor.name, isMe: actor.id === me } : null
+    }
+  }, [members, who, me, t])
+}
+
+function OpenChat({ chatId, workspace, summary, me, openWorkshop }: ChatPageProps) {
+  const timeline = useRef<TimelineHandle>(null)
+  const composer = useRef<ComposerHandle>(null)
+  const who = useDirectory(chatId, workspace.id)
+  const names = useNaming(who, chatId, me)
+  const messages = useMessages(chatId)
+  const unsent = useUnsent(chatId)
+  const active = useWorking(chatId)
+  const [readSeq] = useState(() => summary?.last_read_seq ?? null)
+  const lastSeq = messages.at(-1)?.seq ?? 0
+  const onRead = useMarkRead(chatId, summary?.last_read_seq ?? 0)
+
+  const items = useMemo(() => {
+    const known = new Set(messages.map(row => row.id))
+    return itemsOf({ messages, unsent: unsent.filter(entry => !known.has(entry.id)), active, readSeq, me })
+  }, [messages, unsent, active, readSeq, me])
+
+  const context = useMemo<ChatContextValue>(
+    () => ({
+      chatId,
+      me,
+      who,
+      names,
+      find: id => chatState(chatId).messages.get(id),
+      reply: row => composer.current?.reply(row),
+      goTo: id => timeline.current?.goTo(id),
+      openWorkshop,
+    }),
+    [chatId, me, who, names, openWorkshop],
+  )
+  useChatKeys({ chatId, reply: context.reply, focusComposer: () => composer.current?.focus() })
+  const title = useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
+  return (
+    <ChatContext value={context}>
+      <Timeline ref={timeline} items={items} lastSeq={lastSeq} onRead={onRead} />
+      <TypingLine />
+      <Composer ref={composer} title={title} onSent={() => timeline.current?.toEnd()} />
+      <Announcer messages={messages} />
+    </ChatContext>
+  )
+}
+
+const titleOf = (chat: ChatState) => chat.chat?.title ?? null
+
+/** Tells the server how far this person has read, once per line and not for every token. */
+function useMarkRead(chatId: string, readSeq: number) {
+  const told = useRef(readSeq)
+  return useCallback(
+    (seq: number) => {
+      if (seq <= told.current) return
+      told.current = seq
+      markRead(chatId, seq).catch(() => {
+        told.current = Math.min(told.current, seq - 1)
+      })
+    },
+    [chatId],
+  )
+}

@@ -1,0 +1,105 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type ActorRow, createChat, keys, useAgents, useMe, useMembers } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import { Face } from '@/ui/Face'
+import { TextField } from '@/ui/Field'
+
+interface NewChatDialogProps {
+  workspaceId: string
+  open: boolean
+  onOpenChange(open: boolean): void
+  onMade(chatId: string): void
+  /** Who is chosen from the start. */
+  withIds?: readonly string[]
+}
+
+export function NewChatDialog(props: NewChatDialogProps) {
+  const { t } = useTexts()
+  return (
+    <Dialog open={props.open} onOpenChange={props.onOpenChange} title={t('newChat')}>
+      <NewChatForm {...props} />
+    </Dialog>
+  )
+}
+
+function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewChatDialogProps) {
+  const { t } = useTexts()
+  const client = useQueryClient()
+  const me = useMe().data?.actor.id
+  const agents = useAgents(workspaceId).data ?? []
+  const people = useMembers(workspaceId).data ?? []
+  const [title, setTitle] = useState('')
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(withIds))
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<string | null>(null)
+  const others = [...agents, ...people].map(row => row.actor).filter(actor => actor.id !== me)
+  const named = others
+    .filter(actor => chosen.has(actor.id))
+    .map(actor => actor.name)
+    .join(t('listJoin'))
+
+  const toggle = (actor: ActorRow) => {
+    const next = new Set(chosen)
+    if (!next.delete(actor.id)) next.add(actor.id)
+    setChosen(next)
+  }
+  const make = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(null)
+    try {
+      const made = await createChat(workspaceId, {
+        title: title.trim() || named || t('newChatName'),
+        member_ids: [...chosen],
+      })
+      await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
+      onOpenChange(false)
+      onMade(made.chat.id)
+    } catch (problem) {
+      setError(textOfError(problem))
+      setBusy(false)
+    }
+  }
+  return (
+    <form className="col gap" onSubmit={make}>
+      <TextField
+        label={t('chatName')}
+        value={title}
+        maxLength={120}
+        placeholder={named || t('newChatName')}
+        onChange={setTitle}
+        error={error}
+        autoFocus
+      />
+      {others.length > 0 ? (
+        <fieldset className="field">
+          <legend className="label">{t('whoIsIn')}</legend>
+          <div className="chips">
+            {others.map(actor => (
+              <button
+                key={actor.id}
+                type="button"
+                className="pick"
+                aria-pressed={chosen.has(actor.id)}
+                onClick={() => toggle(actor)}
+              >
+                <Face id={actor.id} name={actor.name} square={actor.kind === 'agent'} />
+                {actor.name}
+              </button>
+            ))}
+          </div>
+        </fieldset>
+      ) : null}
+      <div className="row endrow">
+        <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
+        <Button tone="ink" type="submit" busy={busy ? t('makingChat') : null}>
+          {t('makeChat')}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,6 @@
+export { BackButton, ChatHeader } from './components/ChatHeader'
+export { ChatLine, chatLineClass } from './components/ChatList'
+export { ChatPage } from './components/ChatPage'
+export { Links } from './components/Links'
+export { NewChatDialog } from './components/NewChatDialog'
+export { usePlaces } from './hooks'

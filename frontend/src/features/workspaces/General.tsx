@@ -1,0 +1,86 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { keys, leaveWorkspace, useRename, type WorkspaceRow } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import { TextField } from '@/ui/Field'
+import { say } from '@/ui/Toasts'
+
+/** The workspace's name, and the way out of it. */
+export function General({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void }) {
+  return (
+    <div className="col gap">
+      {workspace.verbs.includes('rename') ? <Rename workspace={workspace} /> : null}
+      <Leave workspace={workspace} onLeft={onLeft} />
+    </div>
+  )
+}
+
+function Rename({ workspace }: { workspace: WorkspaceRow }) {
+  const { t } = useTexts()
+  const [name, setName] = useState(workspace.name)
+  const rename = useRename(workspace)
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    rename.mutate(name.trim())
+  }
+  return (
+    <form className="col gap" onSubmit={save}>
+      <TextField
+        label={t('workspaceName')}
+        value={name}
+        required
+        maxLength={80}
+        error={rename.error ? textOfError(rename.error) : null}
+        onChange={setName}
+      />
+      <div className="row">
+        <Button
+          type="submit"
+          blocked={!name.trim() || name.trim() === workspace.name}
+          busy={rename.isPending ? t('saving') : null}
+        >
+          {t('saveChanges')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function Leave({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void }) {
+  const { t } = useTexts()
+  const client = useQueryClient()
+  const [isOpen, setOpen] = useState(false)
+  const leave = async () => {
+    try {
+      await leaveWorkspace(workspace.id)
+      await client.invalidateQueries({ queryKey: keys.me })
+      onLeft()
+    } catch (error) {
+      setOpen(false)
+      say(textOfError(error))
+    }
+  }
+  return (
+    <div className="row">
+      <Button tone="bad" onClick={() => setOpen(true)}>
+        {t('leaveWorkspaceDots')}
+      </Button>
+      <Dialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title={t('leaveTitle', { workspace: workspace.name })}
+        description={t('leaveEffects')}
+      >
+        <div className="row endrow">
+          <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
+          <Button tone="bad" onClick={() => void leave()}>
+            {t('leave')}
+          </Button>
+        </div>
+      </Dialog>
+    </div>
+  )
+}

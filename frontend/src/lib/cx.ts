@@ -1,0 +1,2 @@
+/** Class names that apply. */
+export const cx = (...names: (string | false | null | undefined)[]) => names.filter(Boolean).join(' ')

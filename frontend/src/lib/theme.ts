@@ -1,0 +1,26 @@
+/** Light, dark, or as the system is. */
+import { observable, usePart } from './observable'
+
+export type Theme = 'system' | 'light' | 'dark'
+export const themes: readonly Theme[] = ['system', 'light', 'dark']
+
+const STORED = 'atelier.theme'
+const theme = observable<Theme>('system')
+
+function show(next: Theme): void {
+  if (next === 'system') delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = next
+  theme.set(next)
+}
+
+export function showChosenTheme(): void {
+  show(themes.find(each => each === localStorage.getItem(STORED)) ?? 'system')
+}
+
+export function chooseTheme(next: Theme): void {
+  localStorage.setItem(STORED, next)
+  show(next)
+}
+
+const whole = (value: Theme) => value
+export const useTheme = () => usePart(theme, whole)

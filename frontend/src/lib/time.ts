@@ -1,0 +1,48 @@
+/** Times as people read them: 24 h, in the screen's language. */
+import { currentTag } from './language'
+
+const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(currentTag(), options)
+
+export const clock = (iso: string) =>
+  format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
+export const fullTime = (iso: string) =>
+  format({ dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso))
+export const shortDate = (iso: string) => format({ day: 'numeric', month: 'short' }).format(new Date(iso))
+
+/** A key that is the same for all moments of one local day. */
+export const dayKey = (iso: string) => new Date(iso).toDateString()
+
+/** "Today", "Yesterday", or the day in full. */
+export function dayName(iso: string, now = new Date()): string {
+  const day = new Date(iso)
+  const midnight = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
+  const ago = Math.round((midnight(now) - midnight(day)) / 86_400_000)
+  if (ago === 0 || ago === 1)
+    return capital(new Intl.RelativeTimeFormat(currentTag(), { numeric: 'auto' }).format(-ago, 'day'))
+  const year = day.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
+  return format({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day)
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+export const isSameMoment = (a: string, b: string, minutes: number) =>
+  Math.abs(Date.parse(a) - Date.parse(b)) < minutes * 60_000
+
+export function count(value: number): string {
+  return new Intl.NumberFormat(currentTag()).format(value)
+}
+
+/** Millionths of a dollar as money: three decimals under one dollar. */
+export function money(micro: number): string {
+  const dollars = micro / 1_000_000
+  const digits = dollars < 1 ? 3 : 2
+  return new Intl.NumberFormat(currentTag(), {
+    style: 'currency',
+    currency: 'USD',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(dollars)
+}
+
+export const seconds = (value: number) =>
+  new Intl.NumberFormat(currentTag(), { maximumFractionDigits: value < 10 ? 1 : 0 }).format(value)

@@ -1,0 +1,18 @@
+export { type ChatState, isActive, isEnded } from './chat'
+export {
+  chatState,
+  connection,
+  learn,
+  learnOlder,
+  onFrame,
+  sayTyping,
+  startLive,
+  stopLive,
+  tryNow,
+  useChatPart,
+  useConnection,
+  useTopic,
+} from './live'
+export type { LiveText } from './partials'
+export type { Connection } from './socket'
+export { actorTopic, chatTopic, workspaceTopic } from './topics'

@@ -1,0 +1,97 @@
+/** The wiring of socket and store: one of each per tab. */
+import { useEffect } from 'react'
+import type { AnyRow, MessageRow, ServerFrame } from '@/api/types'
+import { type Observable, observable, usePart } from '@/lib/observable'
+import { type ChatState, emptyChat, withOlder, withRows } from './chat'
+import { type Connection, LiveSocket } from './socket'
+import { apply, emptyState, inChat, isBehind, type LiveState } from './store'
+import { chatTopic, type Topic } from './topics'
+
+/** The hub repairs a gap by itself within moments; only when that fails is it asked. */
+const REPAIR_MS = 1_000
+
+export const liveState: Observable<LiveState> = observable(emptyState)
+export const connection: Observable<Connection> = observable<Connection>({ state: 'off' })
+
+const listeners = new Set<(frame: ServerFrame) => void>()
+const repairs = new Map<string, ReturnType<typeof setTimeout>>()
+
+const socketUrl = () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/`
+
+const socket = new LiveSocket(socketUrl(), {
+  onFrame: receive,
+  onConnection: connection.set,
+  since: topic => {
+    const chat = liveState.get().get(topic)
+    return chat?.loaded ? chat.version : null
+  },
+})
+
+function receive(frame: ServerFrame): void {
+  liveState.set(apply(liveState.get(), frame, Date.now()))
+  for (const listener of listeners) listener(frame)
+  for (const [topic, chat] of liveState.get()) if (isBehind(chat)) repairSoon(topic)
+}
+
+function repairSoon(topic: string): void {
+  if (repairs.has(topic)) return
+  const repair = () => {
+    repairs.delete(topic)
+    const chat = liveState.get().get(topic)
+    if (!chat || !isBehind(chat)) return
+    socket.subscribe(topic)
+    repairSoon(topic)
+  }
+  repairs.set(topic, setTimeout(repair, REPAIR_MS))
+}
+
+export function startLive(): void {
+  socket.start()
+}
+
+/** Ends the line and forgets everything: the next person at this tab sees nothing of it. */
+export function stopLive(): void {
+  socket.stop()
+  liveState.set(emptyState)
+}
+
+export const tryNow = () => socket.tryNow()
+
+/** Hears every frame, for what is not a row of a chat (bells, rights). */
+export function onFrame(listener: (frame: ServerFrame) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function useTopic(topic: Topic | null): void {
+  useEffect(() => (topic ? socket.follow(topic) : undefined), [topic])
+}
+
+/** Rows that a REST answer brought, so that the doer need not wait for the frame. */
+export function learn(chatId: string, rows: readonly AnyRow[]): void {
+  liveState.set(inChat(liveState.get(), chatTopic(chatId), chat => (chat.loaded ? withRows(chat, rows) : chat)))
+}
+
+export function learnOlder(chatId: string, rows: readonly MessageRow[], hasOlder: boolean): void {
+  liveState.set(inChat(liveState.get(), chatTopic(chatId), chat => withOlder(chat, rows, hasOlder)))
+}
+
+export function sayTyping(chatId: string): void {
+  socket.send({ type: 'typing', topic: chatTopic(chatId) })
+}
+
+export const chatState = (chatId: string): ChatState => liveState.get().get(chatTopic(chatId)) ?? emptyChat
+
+/** A part of one chat's state. Keep `part` stable (module level or memoised). */
+export function useChatPart<P>(chatId: string, part: (chat: ChatState) => P, isEqual?: (a: P, b: P) => boolean): P {
+  const read = (state: LiveState) => part(state.get(chatTopic(chatId)) ?? emptyChat)
+  return usePart(liveState, read, isEqual)
+}
+
+export const useConnection = () => usePart(connection, whole)
+const whole = (value: Connection) => value
+
+if (typeof window !== 'undefined') {
+  window.addEventListener('online', tryNow)
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && tryNow())
+}

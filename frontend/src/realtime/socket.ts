@@ -1,0 +1,136 @@
+/** The one socket of this tab: keeps it open, follows topics, and asks again where something was missed. */
+import type { ClientFrame, ServerFrame } from '@/api/types'
+import { backoff } from './backoff'
+
+/** `waiting`: closed, and tried again by itself at `retryAt` (ms). */
+export type Connection =
+  | { state: 'off' }
+  | { state: 'connecting' }
+  | { state: 'open' }
+  | { state: 'waiting'; retryAt: number }
+
+export interface SocketEvents {
+  onFrame(frame: ServerFrame): void
+  onConnection(connection: Connection): void
+  /** The version of a topic that is here already; null when there is nothing yet. */
+  since(topic: string): number | null
+}
+
+/** The server says something every 10 s; this long without a word means that the line is dead. */
+const SILENCE_MS = 45_000
+
+export class LiveSocket {
+  private socket: WebSocket | null = null
+  private readonly followers = new Map<string, number>()
+  private attempt = 0
+  private wanted = false
+  private retry: ReturnType<typeof setTimeout> | undefined
+  private silence: ReturnType<typeof setTimeout> | undefined
+
+  constructor(
+    private readonly url: string,
+    private readonly events: SocketEvents,
+  ) {}
+
+  start(): void {
+    if (this.wanted) return
+    this.wanted = true
+    this.connect()
+  }
+
+  stop(): void {
+    this.wanted = false
+    clearTimeout(this.retry)
+    this.drop()
+    this.events.onConnection({ state: 'off' })
+  }
+
+  /** Tries now instead of at the end of the wait. */
+  tryNow(): void {
+    if (!this.wanted || this.socket) return
+    clearTimeout(this.retry)
+    this.connect()
+  }
+
+  /** Follows a topic until the returned function is called; several followers share one subscription. */
+  follow(topic: string): () => void {
+    const count = this.followers.get(topic) ?? 0
+    this.followers.set(topic, count + 1)
+    if (count === 0) this.subscribe(topic)
+    return () => this.unfollow(topic)
+  }
+
+  subscribe(topic: string): void {
+    this.send({ type: 'subscribe', topic, since: this.events.since(topic) })
+  }
+
+  send(frame: ClientFrame): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame))
+  }
+
+  private unfollow(topic: string): void {
+    const count = (this.followers.get(topic) ?? 1) - 1
+    if (count > 0) {
+      this.followers.set(topic, count)
+      return
+    }
+    this.followers.delete(topic)
+    this.send({ type: 'unsubscribe', topic })
+  }
+
+  private connect(): void {
+    this.events.onConnection({ state: 'connecting' })
+    const socket = new WebSocket(this.url)
+    this.socket = socket
+    socket.onopen = () => this.opened()
+    socket.onmessage = event => this.heard(String(event.data))
+    socket.onclose = () => this.closed(socket)
+    this.listenForSilence()
+  }
+
+  private opened(): void {
+    this.events.onConnection({ state: 'open' })
+    for (const topic of this.followers.keys()) this.subscribe(topic)
+  }
+
+  private heard(data: string): void {
+    this.attempt = 0
+    this.listenForSilence()
+    this.events.onFrame(JSON.parse(data) as ServerFrame)
+  }
+
+  private listenForSilence(): void {
+    clearTimeout(this.silence)
+    this.silence = setTimeout(() => this.giveUp(), SILENCE_MS)
+  }
+
+  /** A dead line may take minutes to close by itself, so its end is not waited for. */
+  private giveUp(): void {
+    const socket = this.socket
+    if (!socket) return
+    this.drop()
+    this.waitAndRetry()
+  }
+
+  private drop(): void {
+    clearTimeout(this.silence)
+    const socket = this.socket
+    this.socket = null
+    if (!socket) return
+    socket.onopen = socket.onmessage = socket.onclose = null
+    socket.close()
+  }
+
+  private closed(socket: WebSocket): void {
+    if (this.socket !== socket) return
+    this.drop()
+    this.waitAndRetry()
+  }
+
+  private waitAndRetry(): void {
+    if (!this.wanted) return
+    const wait = backoff(this.attempt++)
+    this.events.onConnection({ state: 'waiting', retryAt: Date.now() + wait })
+    this.retry = setTimeout(() => this.connect(), wait)
+  }
+}

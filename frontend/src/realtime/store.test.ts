@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Delta, ServerFrame } from '@/api/types'
+import { type Change, draft, durable, History, message, run, topic } from './history'
+import { apply, emptyState, isBehind, type LiveState } from './store'
+
+const applied = (frames: readonly ServerFrame[], from: LiveState = emptyState) =>
+  frames.reduce((state, frame) => apply(state, frame, 0), from)
+
+const change: fc.Arbitrary<Change> = fc.record({
+  what: fc.constantFrom('post', 'edit', 'run', 'draft', 'member'),
+  which: fc.nat({ max: 3 }),
+})
+
+/** What happens to each frame on its way: it is lost, comes twice, or comes some places late. */
+const fate = fc.record({ lost: fc.boolean(), twice: fc.boolean(), late: fc.nat({ max: 4 }) })
+
+function delivered(frames: readonly ServerFrame[], fates: readonly { lost: boolean; twice: boolean; late: number }[]) {
+  const sent = frames.flatMap((frame, index) => {
+    const { lost, twice, late } = fates[index % Math.max(1, fates.length)] ?? { lost: false, twice: false, late: 0 }
+    if (lost) return []
+    return twice
+      ? [
+          { frame, at: index },
+          { frame, at: index + late },
+        ]
+      : [{ frame, at: index + late }]
+  })
+  return sent.sort((a, b) => a.at - b.at).map(({ frame }) => frame)
+}
+
+describe('the store', () => {
+  it('A5: a snapshot and frames, lost, doubled and delayed, then a repair, equal a fresh snapshot', () => {
+    fc.assert(
+      fc.property(
+        fc.array(change, { maxLength: 40 }),
+        fc.nat(),
+        fc.nat(),
+        fc.array(fate, { minLength: 1, maxLength: 12 }),
+        (changes, start, middle, fates) => {
+          const history = new History(changes)
+          const from = start % (history.version + 1)
+          const half = from + (middle % (history.version - from + 1))
+          const first = applied([history.snapshot(from)])
+          const early = applied(delivered(history.frames.slice(0, half), fates), first)
+          const caughtUp = applied([history.since(early.get(topic)?.version ?? 0, half)], early)
+          const later = applied(delivered(history.frames, fates), caughtUp)
+          const repaired = applied([history.since(later.get(topic)?.version ?? 0)], later)
+          expect(durable(repaired.get(topic))).toEqual(durable(applied([history.snapshot()]).get(topic)))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('without any loss needs no repair at all', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 40 }), fc.nat(), (changes, start) => {
+        const history = new History(changes)
+        const state = applied(history.frames, applied([history.snapshot(start % (history.version + 1))]))
+        expect(durable(state.get(topic))).toEqual(durable(applied([history.snapshot()]).get(topic)))
+      }),
+    )
+  })
+
+  it('uses the rows of a frame after a gap, but does not count itself whole', () => {
+    const state = applied([
+      { ...new History([]).snapshot(), version: 3 },
+      { type: 'changes', topic, after: 4, version: 5, rows: [message('m5', 5, 5, 'five')] },
+    ]).get(topic)
+    expect(state?.messages.get('m5')?.version).toBe(5)
+    expect(state?.version).toBe(3)
+    expect(state && isBehind(state)).toBe(true)
+  })
+
+  it('is behind when the heartbeat names a higher version, and not when it names its own', () => {
+    const start = applied([{ ...new History([]).snapshot(), version: 3 }])
+    const beaten = (version: number) =>
+      applied([{ type: 'heartbeat', versions: { [topic]: version } }], start).get(topic)
+    expect(beaten(3) && isBehind(beaten(3) as never)).toBe(false)
+    expect(beaten(4) && isBehind(beaten(4) as never)).toBe(true)
+  })
+
+  it('does not let a late frame bring back a run that has ended', () => {
+    const history = new History([
+      { what: 'run', which: 0 },
+      { what: 'run', which: 0 },
+    ])
+    const state = applied([...history.frames, ...history.frames.slice(0, 1)])
+    expect(state.get(topic)?.runs.get('run0')?.state).toBe('completed')
+  })
+
+  it('takes the higher revision of a draft of the same version: an autosave raises nothing else', () => {
+    const state = applied([
+      { ...new History([]).snapshot(), version: 2, rows: [draft('d', 2, 4, 'drafting')] },
+      { ...new History([]).snapshot(), snapshot: false, version: 2, rows: [draft('d', 2, 3, 'drafting')] },
+    ])
+    expect(state.get(topic)?.drafts.get('d')?.revision).toBe(4)
+  })
+})
+
+const delta = (offset: number, text: string, more: Partial<Delta> = {}): Delta => ({
+  type: 'delta',
+  topic,
+  message_id: 'm',
+  run_id: 'r',
+  agent_id: 'robin',
+  attempt: 1,
+  part: 'text',
+  index: 0,
+  call_id: null,
+  name: null,
+  offset,
+  text,
+  ...more,
+})
+
+const textOf = (state: LiveState) =>
+  state
+    .get(topic)
+    ?.live.get('r')
+    ?.map(text => text.text)
+
+describe('live text', () => {
+  const start = applied([{ ...new History([]).snapshot(), version: 1, rows: [run('r', 1, 'running')] }])
+
+  it('grows piece by piece, and a piece that comes twice or overlaps adds nothing twice', () => {
+    const state = applied([delta(0, 'Hel'), delta(3, 'lo 👋'), delta(3, 'lo 👋'), delta(6, '👋 you')], start)
+    expect(textOf(state)).toEqual(['Hello 👋 you'])
+  })
+
+  it('shows where a piece is missing', () => {
+    expect(textOf(applied([delta(0, 'Hel'), delta(9, 'there')], start))).toEqual(['Hel…there'])
+  })
+
+  it('is replaced by a higher attempt and deaf to a lower one', () => {
+    const state = applied([delta(0, 'old'), delta(0, 'new', { attempt: 2, message_id: 'n' }), delta(3, 'er')], start)
+    expect(textOf(state)).toEqual(['new'])
+  })
+
+  it('gives way to the durable row, and a late piece does not bring it back', () => {
+    const row: ServerFrame = { type: 'changes', topic, after: 1, version: 2, rows: [message('m', 2, 2, 'Hello')] }
+    expect(textOf(applied([delta(0, 'Hel'), row, delta(3, 'lo')], start))).toBeUndefined()
+  })
+
+  it('ends with its run', () => {
+    const row: ServerFrame = { type: 'changes', topic, after: 1, version: 2, rows: [run('r', 2, 'stopped')] }
+    expect(textOf(applied([delta(0, 'Hel'), row, delta(3, 'lo')], start))).toBeUndefined()
+  })
+
+  it('continues what a newcomer is told', () => {
+    const { type: _, topic: __, offset: ___, ...partial } = delta(0, 'Hello wo')
+    const joined = applied([
+      { ...new History([]).snapshot(), version: 1, rows: [run('r', 1, 'running')], partials: [partial] },
+    ])
+    expect(textOf(applied([delta(5, ' wor'), delta(9, 'ld')], joined))).toEqual(['Hello world'])
+  })
+})

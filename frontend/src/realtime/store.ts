@@ -1,0 +1,51 @@
+/** The pure heart of the client: `(state, frame) → state`. Doing a frame twice, late or not at all heals (architecture §7). */
+import type { ServerFrame } from '@/api/types'
+import { type ChatState, emptyChat, withChanges, withPiece, withSubscribed, withTyping, withWriting } from './chat'
+
+export type LiveState = ReadonlyMap<string, ChatState>
+
+export const emptyState: LiveState = new Map()
+
+/** The state after one frame. `now` (ms) dates what fades by itself. */
+export function apply(state: LiveState, frame: ServerFrame, now: number): LiveState {
+  switch (frame.type) {
+    case 'changes':
+      return inChat(state, frame.topic, chat => withChanges(chat, frame))
+    case 'subscribed':
+      return inChat(state, frame.topic, chat => withSubscribed(chat, frame))
+    case 'delta':
+      return inChat(state, frame.topic, chat => withPiece(chat, frame))
+    case 'typing':
+      return inChat(state, frame.topic, chat => withTyping(chat, frame.actor_id, now))
+    case 'presence':
+      return inChat(state, frame.topic, chat => ({ ...chat, present: frame.present }))
+    case 'draft':
+      return inChat(state, frame.topic, chat => withWriting(chat, frame))
+    case 'access':
+      return inChat(state, frame.topic, chat => ({ ...chat, closed: !frame.allowed }))
+    case 'heartbeat':
+      return withHeartbeat(state, frame.versions)
+    case 'bell':
+    case 'error':
+      return state
+    default:
+      return frame satisfies never
+  }
+}
+
+export function inChat(state: LiveState, topic: string, change: (chat: ChatState) => ChatState): LiveState {
+  if (!topic.startsWith('chat:')) return state
+  const before = state.get(topic) ?? emptyChat
+  const after = change(before)
+  return after === before ? state : new Map(state).set(topic, after)
+}
+
+function withHeartbeat(state: LiveState, versions: Record<string, number>): LiveState {
+  return Object.entries(versions).reduce(
+    (all, [topic, version]) =>
+      all.has(topic) ? inChat(all, topic, chat => (version > chat.known ? { ...chat, known: version } : chat)) : all,
+    state,
+  )
+}
+
+export const isBehind = (chat: ChatState) => chat.loaded && chat.known > chat.version

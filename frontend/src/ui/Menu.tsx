@@ -1,0 +1,43 @@
+import { DropdownMenu as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { cx } from '@/lib/cx'
+
+interface MenuProps {
+  trigger: ReactNode
+  children: ReactNode
+  align?: 'start' | 'end'
+  label?: string
+}
+
+/** A menu that hangs on a button. Not modal: Radix's scroll lock injects a style sheet, which the CSP refuses. */
+export function Menu({ trigger, children, align = 'start', label }: MenuProps) {
+  return (
+    <Radix.Root modal={false}>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content className="pop menu" align={align} sideOffset={4} collisionPadding={8} aria-label={label}>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}
+
+interface MenuItemProps {
+  onSelect(): void
+  children: ReactNode
+  bad?: boolean
+}
+
+export function MenuItem({ onSelect, children, bad }: MenuItemProps) {
+  return (
+    <Radix.Item className={cx('opt', bad && 'no')} onSelect={onSelect}>
+      {children}
+    </Radix.Item>
+  )
+}
+
+export const MenuCaption = ({ children }: { children: ReactNode }) => (
+  <Radix.Label className="cap">{children}</Radix.Label>
+)
+export const MenuLine = () => <Radix.Separator className="menu-line" />

@@ -1,0 +1,14 @@
+import { Switch as Radix } from 'radix-ui'
+
+interface SwitchProps {
+  on: boolean
+  onChange(on: boolean): void
+  label: string
+  disabled?: boolean
+}
+
+export function Switch({ on, onChange, label, disabled }: SwitchProps) {
+  return (
+    <Radix.Root className="switch" checked={on} onCheckedChange={onChange} aria-label={label} disabled={disabled} />
+  )
+}
