@@ -12,6 +12,7 @@ from aiohttp import web
 from common.addresses import is_public
 from common.egress import (
     HostRefused,
+    VettingResolver,
     check_api_base,
     check_url,
     close_sessions,
@@ -286,3 +287,12 @@ async def test_a_session_is_used_again_on_the_same_loop_only() -> None:
 
     assert await asyncio.to_thread(lambda: asyncio.run(of_another_loop())) is False
     await close_sessions()
+
+
+async def test_D13_one_bad_answer_spoils_the_name_at_the_connection_too(names: Names) -> None:
+    resolver = VettingResolver()
+    names.answers = [["8.8.8.8", "10.0.0.1"]]
+    with pytest.raises(HostRefused):
+        await resolver.resolve("models.example.com", 443)
+    names.answers = [["8.8.8.8", "1.1.1.1"]]
+    assert [answer["host"] for answer in await resolver.resolve("models.example.com", 443)] == ["8.8.8.8", "1.1.1.1"]
