@@ -1,0 +1,165 @@
+"""The main job, by the API, with a real worker and a model that is told what to say."""
+
+import time
+
+import pytest
+
+from tests.stories.integrator import Integrator
+
+pytestmark = pytest.mark.stack
+
+
+@pytest.fixture
+def team(stack, model):
+    """Alice (editor) and Bob (by a link, suggester) in a chat with Scribe, which thinks with the scripted model."""
+    model.reset()
+    alice, bob = Integrator(stack, "Alice"), Integrator(stack, "Bob")
+    workspace = alice.ok("POST", "workspaces", {"name": "Lighthouse"})["id"]
+    alice.ok(
+        "PUT", f"workspaces/{workspace}/model",
+        {"provider": "openai_compatible", "api_base": model.api_base, "default_model": "scripted", "revision": 0,
+         "key": "sk-CANARY-story-0123456789"},
+    )  # fmt: skip
+    body = {"name": "Scribe", "template": "scribe", "prompt": "You are Scribe. MARK-ONE", "open_chat": True}
+    agent = alice.ok("POST", f"workspaces/{workspace}/agents", body)
+    link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})["url"]
+    bob.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
+    alice.chat = bob.chat = agent["chat_id"]
+    alice.scribe = bob.scribe = agent["actor"]["id"]
+    alice.workspace = workspace
+    yield alice, bob
+    alice.close()
+    bob.close()
+
+
+def test_both_see_the_answer_arrive_word_by_word_stamped_v1(team, model):
+    alice, bob = team
+    tabs = alice.watch(alice.chat), bob.watch(bob.chat)
+    model.script(text="Good morning to both of you, how can I help today?", every=0.15)
+    alice.say(alice.chat, "hello")
+    for tab in tabs:
+        answer = tab.answer(alice.scribe, 1)
+        assert answer["payload"]["text"] == "Good morning to both of you, how can I help today?"
+        assert answer["payload"]["stamp"]["version"] == 1
+        deltas = [f for f in tab.frames if f["type"] == "delta" and f["message_id"] == answer["id"]]
+        assert len(deltas) >= 5
+        assert tab.streamed(answer["id"]) == answer["payload"]["text"]
+
+
+def test_a_draft_answers_in_this_room_only_until_it_is_saved(team, model):
+    alice, bob = team
+    model.script(mode="echo")
+    tab = bob.watch(bob.chat)
+    draft_at = f"chats/{alice.chat}/agents/{alice.scribe}/draft"
+    draft = alice.ok("PUT", draft_at, {"revision": None})
+    content = {**draft["written"], "prompt": "You are Scribe. MARK-TWO"}
+    draft = alice.ok("PUT", draft_at, {"content": content, "revision": draft["revision"], "caret": 5})
+    tab.until(lambda t: [f for f in t.frames if f["type"] == "draft" and f["written"]["prompt"].endswith("MARK-TWO")])
+    assert bob.status("PUT", draft_at, {"content": content, "revision": None}) == 409
+    alice.say(alice.chat, "before")
+    before = tab.answer(alice.scribe, 1)
+    assert "MARK-ONE" in before["payload"]["text"]
+    assert before["payload"]["stamp"]["version"] == 1
+
+    alice.ok("POST", f"{draft_at}/apply", {"revision": draft["revision"]})
+    alice.say(alice.chat, "applied")
+    applied = tab.answer(alice.scribe, 2)["payload"]
+    assert "MARK-TWO" in applied["text"]
+    assert (applied["stamp"].get("version"), applied["stamp"]["draft_apply"], applied["stamp"]["draft_by"]) == (
+        None,
+        1,
+        "Alice",
+    )
+    assert "MARK-TWO" in str(model.requests[-1].body["messages"][0])
+
+    body = {"title": "Other", "member_ids": [alice.scribe]}
+    other = alice.ok("POST", f"workspaces/{alice.workspace}/chats", body)["chat"]["id"]
+    elsewhere = alice.watch(other)
+    alice.say(other, "elsewhere")
+    assert "MARK-ONE" in elsewhere.answer(alice.scribe, 1)["payload"]["text"]
+
+    assert bob.status("POST", f"{draft_at}/save", {"revision": draft["revision"], "base_version": 1}) == 403
+    alice.ok("POST", f"{draft_at}/save", {"revision": draft["revision"], "base_version": 1, "message": "two"})
+    tab.until(lambda t: t.messages("SPEC_SAVED"))
+    assert all(row["status"] == "ended" for row in tab.rows("draft"))
+    alice.say(other, "saved")
+    saved = elsewhere.answer(alice.scribe, 2)["payload"]
+    assert "MARK-TWO" in saved["text"]
+    assert saved["stamp"]["version"] == 2
+
+
+def test_both_see_the_tool_call_its_arguments_its_result_and_the_answer(team):
+    alice, bob = team
+    tabs = alice.watch(alice.chat), bob.watch(bob.chat)
+    bob.say(bob.chat, "What is the time in Tokyo?")
+    for tab in tabs:
+        tab.answer(alice.scribe, 1)
+        [call] = tab.messages("TOOL_CALL")
+        [result] = tab.messages("TOOL_RESPONSE")
+        assert call["payload"]["name"] == "current_time"
+        assert "Tokyo" in call["payload"]["arguments"]
+        assert (result["payload"]["status"], result["payload"]["tool_call_id"]) == ("ok", call["payload"]["call_id"])
+        arguments = "".join(f["text"] for f in tab.frames if f["type"] == "delta" and f["part"] == "arguments")
+        assert arguments == call["payload"]["arguments"]
+        runs = {m["run_id"] for m in tab.messages("TOOL_CALL", "TOOL_RESPONSE")}
+        assert len(runs) == 1
+
+
+def test_who_comes_in_the_middle_misses_nothing(team, model):
+    alice, bob = team
+    model.script(count=40, every=0.1)
+    alice.say(alice.chat, "a long one")
+    first = alice.watch(alice.chat)
+    first.until(lambda t: len([f for f in t.frames if f["type"] == "delta"]) >= 3)
+    late = bob.watch(bob.chat)
+    [subscribed] = [f for f in late.frames if f["type"] == "subscribed"]
+    [partial] = subscribed["partials"]
+    assert partial["text"].startswith("w0 w1 ")
+    answer = late.answer(alice.scribe, 1)
+    rest = [f for f in late.frames if f["type"] == "delta" and f["offset"] >= len(partial["text"])]
+    assert partial["text"] + "".join(f["text"] for f in rest) == answer["payload"]["text"]
+
+
+def test_stop_stops_within_a_second_and_keeps_what_was_said(team, model):
+    alice, _ = team
+    model.script(count=600, every=0.1)
+    tab = alice.watch(alice.chat)
+    alice.say(alice.chat, "a very long one")
+    run = tab.until(lambda t: [r for r in t.rows("run") if r["state"] == "running"])[0]
+    tab.until(lambda t: len([f for f in t.frames if f["type"] == "delta"]) >= 3)
+    started = time.monotonic()
+    alice.ok("POST", f"runs/{run['id']}/stop")
+    answer = tab.answer(alice.scribe, 1)
+    tab.until(lambda t: [r for r in t.rows("run") if r["state"] == "stopped"])
+    assert time.monotonic() - started < 2
+    assert answer["payload"]["incomplete"] is True
+    assert answer["payload"]["text"].startswith("w0 w1 ")
+    assert tab.messages("RUN_STOPPED")
+    model.wait_until_left()
+
+
+def test_B1_the_worker_is_killed_in_the_middle_and_the_answer_is_there_once(team, model, stack):
+    alice, bob = team
+    model.script(count=30, every=0.1)
+    tab = bob.watch(bob.chat)
+    alice.say(alice.chat, "hold on")
+    tab.until(lambda t: len([f for f in t.frames if f["type"] == "delta"]) >= 5)
+    stack.kill("worker")
+    tab.until(lambda t: t.said_by(alice.scribe), seconds=30)
+    tab.until(lambda t: [r for r in t.rows("run") if r["state"] == "completed"])
+    answers = tab.said_by(alice.scribe)
+    assert [a["payload"]["text"].split()[-1] for a in answers] == ["w29"]
+    assert not answers[0]["payload"].get("incomplete")
+
+
+def test_D17_the_key_is_nowhere_to_be_read(team, stack, model):
+    alice, _ = team
+    model.script(mode="status", status=401, echo_key=True, error="Incorrect API key provided")
+    tab = alice.watch(alice.chat)
+    alice.say(alice.chat, "hello")
+    failed = tab.until(lambda t: t.messages("RUN_FAILED"))
+    assert "CANARY" not in str(failed)
+    assert "CANARY" not in str(tab.frames)
+    assert "CANARY" not in stack.log
+    assert "CANARY" not in alice.http.get(f"/api/v1/workspaces/{alice.workspace}/model").text
+    assert "Bearer sk-CANARY" in str(model.requests[-1].headers)
