@@ -139,7 +139,7 @@ def build_web_app() -> None:
         return
     install_node_packages(FRONTEND)
     say("Building the web app …")
-    call(["npm", "run", "--silent", "build"], cwd=FRONTEND)
+    call(["npm", "run", "--silent", "build", "--", "--logLevel", "warn"], cwd=FRONTEND)
     call([PYTHON, "-m", "whitenoise.compress", "--quiet", DIST])
     stamp.set()
 
