@@ -3,11 +3,15 @@
 import logging
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 from uuid import UUID
 
 from celery import current_app
 from django.db import transaction
-from kombu.exceptions import OperationalError
+from kombu import Connection
+from kombu.exceptions import ChannelError, LimitExceeded, OperationalError
+from kombu.pools import producers
+from redis import RedisError
 
 from agents.models import Run
 
@@ -37,10 +41,25 @@ def send_hints(run_ids: Iterable[UUID]) -> bool:
     if time.monotonic() < _down_until:
         return False
     try:
-        for run_id in run_ids:
-            current_app.send_task("agents.tasks.run_agent", [str(run_id)], retry=False)
-    except (OperationalError, OSError) as error:
+        with producers[_broker()].acquire(block=True, timeout=1.0) as producer:
+            for run_id in run_ids:
+                current_app.send_task("agents.tasks.run_agent", [str(run_id)], producer=producer, retry=False)
+    except (OperationalError, ChannelError, LimitExceeded, RedisError, OSError) as error:
         _down_until = time.monotonic() + PAUSE
         logger.warning("No worker could be told of a run; the sweeper will find it: %s", error)
         return False
     return True
+
+
+@lru_cache(maxsize=1)
+def _broker() -> Connection:
+    """The broker, for hints: it must answer soon, where Celery's own connection would wait and try for ever."""
+    soon = {
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0,
+        "socket_connect_timeout": 0.5,
+        "socket_timeout": 1.0,
+    }
+    options = current_app.conf.broker_transport_options | soon
+    return current_app.connection_for_write(transport_options=options)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from agents.runtime.engine import Engine
+from agents.runtime.retry import _breakers
 from tests.agents.workroom import Workroom
 from tests.people import Team
 from tests.scripted_model import ScriptedModel
@@ -18,8 +19,9 @@ def _scripted_model() -> Iterator[ScriptedModel]:
 
 @pytest.fixture
 def model(_scripted_model: ScriptedModel) -> ScriptedModel:
-    """The scripted model, having forgotten earlier tests."""
+    """The scripted model, having forgotten earlier tests, as have those who ask it."""
     _scripted_model.reset()
+    _breakers.clear()
     return _scripted_model
 
 
