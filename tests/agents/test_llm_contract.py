@@ -4,12 +4,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
-from functools import cache
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
-from agents.runtime.litellm_wire import LiteLLMWire
+from agents.runtime.litellm_wire import LiteLLMWire, _litellm
 from agents.runtime.llm import LLM, Endpoint, LLMError, Timeouts
 from agents.runtime.openai_wire import OpenAIWire
 from agents.runtime.steps import Answer, Piece, Request, ToolCall, ToolSchema, Turn
@@ -17,6 +17,8 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from tests.scripted_model import ScriptedModel
 
+# litellm keeps its connections by loop: so all tests here share one, and close what it kept.
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 KEY = "canary-4711-not-an-ordinary-key"
 SHORT = Timeouts(first=0.5, idle=0.4, total=5.0)
 ZONE = ToolSchema(
@@ -48,26 +50,25 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
     return server
 
 
-@cache
-def warm_litellm(api_base: str) -> None:
-    """Imports and asks once, since that takes longer than the limits that are tested."""
-    endpoint = Endpoint("openai_compatible", api_base, Secret(KEY), "workspace")
-    asyncio.run(all_of(LiteLLMAtTheScript(endpoint, Timeouts()), request_of()))
-
-
-@pytest.fixture(params=[OpenAIWire, LiteLLMAtTheScript], ids=["direct", "litellm"])
-async def make(request: pytest.FixtureRequest, scripted: ScriptedModel) -> AsyncIterator[Make]:
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=[OpenAIWire, LiteLLMAtTheScript], ids=["direct", "litellm"]
+)
+async def wire(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIterator[type[LLM]]:
+    """The kind of wire. litellm is imported and asked once, since that takes longer than the limits that are tested."""
     if request.param is LiteLLMAtTheScript:
-        await asyncio.to_thread(warm_litellm, scripted.api_base)
-        scripted.reset()
-
-    def of(timeouts: Timeouts = SHORT) -> LLM:
-        endpoint = Endpoint("openai_compatible", scripted.api_base, Secret(KEY), "workspace")
-        wire: LLM = request.param(endpoint, timeouts)
-        return wire
-
-    yield of
+        endpoint = Endpoint("openai_compatible", server.api_base, Secret(KEY), "workspace")
+        await all_of(LiteLLMAtTheScript(endpoint, Timeouts()), request_of())
+    yield request.param
+    if request.param is LiteLLMAtTheScript:
+        await _litellm().close_litellm_async_clients()
     await close_sessions()
+
+
+@pytest.fixture
+def make(wire: Callable[..., LLM], scripted: ScriptedModel) -> Make:
+    """Makes such a wire to the scripted server."""
+    endpoint = Endpoint("openai_compatible", scripted.api_base, Secret(KEY), "workspace")
+    return lambda timeouts=SHORT: wire(endpoint, timeouts)
 
 
 def request_of(text: str = "Hello", *, prompt: str = "Be brief.", **more: Any) -> Request:

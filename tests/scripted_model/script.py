@@ -104,7 +104,7 @@ def inline_script(body: Body) -> Script | None:
 
 def default_script(body: Body) -> Script:
     """Sensible without being told: `current_time` for the time in Tokyo, a tool's result repeated, else its prompt."""
-    tools = {tool["function"]["name"] for tool in body.get("tools", [])}
+    tools = {tool.get("function", tool)["name"] for tool in body.get("tools", [])}
     question = last_user_text(body)
     if answering_a_tool(body):
         return Script(text=f"The tool says: {text_of(body['messages'][-1])}", every=0.002)

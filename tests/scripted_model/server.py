@@ -12,6 +12,7 @@ import aiohttp
 from aiohttp import web
 
 from tests.scripted_model import modes
+from tests.scripted_model.anthropic import answer_message
 from tests.scripted_model.script import Body, Script, answering_a_tool, default_script, inline_script
 
 
@@ -86,6 +87,8 @@ def complete(script: Script) -> Script:
 async def answer(request: web.Request, body: Body, script: Script) -> web.StreamResponse:
     if script.first:
         await asyncio.sleep(script.first)
+    if request.path == "/v1/messages":
+        return await answer_message(request, body, script)
     if script.mode in ("status", "redirect"):
         return modes.answer_status(script, request)
     if not body.get("stream") or not script.streams:
@@ -120,6 +123,7 @@ def application(desk: Desk | None = None) -> web.Application:
     app = web.Application(client_max_size=64 * 1024 * 1024)
     app[DESK] = desk or Desk()
     app.router.add_post("/v1/chat/completions", chat_completions)
+    app.router.add_post("/v1/messages", chat_completions)
     app.router.add_get("/v1/models", models)
     app.router.add_post("/script", set_scripts)
     app.router.add_delete("/script", set_scripts)

@@ -1,0 +1,142 @@
+"""litellm as it is really used: for a provider that does not speak OpenAI's wire, with its traps put right."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from agents.runtime.litellm_wire import LiteLLMWire, _litellm
+from agents.runtime.llm import Endpoint, LLMError, Timeouts
+from agents.runtime.steps import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from common.secrets import Secret
+from tests.scripted_model import ScriptedModel
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": {"timezone": {"type": "string"}}})
+ASK = Request("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user", "Hello")], [ZONE])
+
+
+class AtTheScript(LiteLLMWire):
+    """Led to the scripted server; outside tests litellm is never given an address."""
+
+    def _route(self, model: str) -> dict[str, Any]:
+        return {"model": f"anthropic/{model}", "api_base": self._endpoint.api_base}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as model:
+        yield model
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def library() -> AsyncIterator[None]:
+    """litellm keeps its connections by loop: so all tests here share one, and close what it kept."""
+    litellm = _litellm()
+    yield
+    await litellm.close_litellm_async_clients()
+
+
+@pytest.fixture
+def scripted(server: ScriptedModel) -> ScriptedModel:
+    server.reset()
+    return server
+
+
+def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> LiteLLMWire:
+    endpoint = Endpoint("anthropic", scripted.url, Secret("canary-key-of-a-tenant"), "workspace")
+    return AtTheScript(endpoint, timeouts or Timeouts(10, 2, 20))
+
+
+async def all_of(llm: LiteLLMWire, request: Request = ASK) -> tuple[list[Piece], Answer]:
+    parts = [part async for part in llm.ask(request)]
+    assert isinstance(parts[-1], Answer)
+    return [part for part in parts if isinstance(part, Piece)], parts[-1]
+
+
+async def failure_of(llm: LiteLLMWire, request: Request = ASK) -> LLMError:
+    with pytest.raises(LLMError) as raised:
+        await all_of(llm, request)
+    return raised.value
+
+
+async def test_text_and_calls_stream_with_what_they_used(scripted: ScriptedModel) -> None:
+    calls = [{"name": "current_time", "arguments": f'{{"timezone": "{zone}"}}'} for zone in ("Tokyo", "Paris")]
+    scripted.script(tokens=["Let ", "me see."], calls=calls)
+    pieces, answer = await all_of(wire(scripted))
+    assert [piece.text for piece in pieces if piece.part == "text"] == ["Let ", "me see."]
+    assert [piece.name for piece in pieces if piece.name] == ["current_time", "current_time"]
+    assert answer.calls == (
+        ToolCall("", "current_time", '{"timezone": "Tokyo"}', 0, "toolu_1"),
+        ToolCall("", "current_time", '{"timezone": "Paris"}', 1, "toolu_2"),
+    )
+    assert (answer.finish, answer.usage.input_tokens, answer.usage.output_tokens) == ("tool_calls", 11, 2)
+
+
+async def test_the_key_and_the_prompt_reach_the_provider(scripted: ScriptedModel) -> None:
+    await all_of(wire(scripted))
+    (sent,) = scripted.requests
+    assert sent.headers["x-api-key"] == "canary-key-of-a-tenant"
+    assert sent.body["system"][0]["text"] == "Be brief."
+
+
+async def test_a_conversation_with_broken_arguments_in_it_can_go_on(scripted: ScriptedModel) -> None:
+    calls = (ToolCall("r:1:0", "no such tool!", '{"timezone": "Asia/To', provider_id="x"),)
+    turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "There is no such tool.", call_id="r:1:0")]
+    _, answer = await all_of(wire(scripted), Request(ASK.model, turns, [ZONE]))
+    assert answer.finish == "stop"
+
+
+@pytest.mark.parametrize("mode", ["cut", "cleancut"])
+async def test_B11_a_stream_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
+    scripted.script(mode=mode, tokens=["One ", "two ", "three"], after=2)
+    error = await failure_of(wire(scripted))
+    assert (error.code, error.partial_text) == ("cut", "One two ")
+
+
+async def test_B10_a_silent_model_is_left_at_the_limit(scripted: ScriptedModel) -> None:
+    scripted.script(mode="stall", after=2)
+    error = await failure_of(wire(scripted, Timeouts(10, 0.4, 20)))
+    assert error.code == "timeout_idle"
+    await asyncio.to_thread(scripted.wait_until_left)
+
+
+async def test_B16_cancelling_closes_the_connection_upstream_at_once(scripted: ScriptedModel) -> None:
+    scripted.script(mode="drip", count=5000, every=0.02)
+    begun = asyncio.Event()
+
+    async def read() -> None:
+        async with aclosing(wire(scripted).ask(ASK)) as parts:
+            async for _ in parts:
+                begun.set()
+
+    task = asyncio.create_task(read())
+    await asyncio.wait_for(begun.wait(), 20)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
+
+
+async def test_B20_a_refusal_is_asked_once_and_its_wait_is_told(scripted: ScriptedModel) -> None:
+    scripted.script(mode="status", status=429, retry_after="3")
+    error = await failure_of(wire(scripted))
+    assert (error.code, error.retryable, error.retry_after) == ("rate_limited", True, 3.0)
+    assert len(scripted.requests) == 1
+
+
+async def test_D17_without_a_key_nobody_is_asked(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """litellm would take the platform's own key from the environment."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "the-platforms-own-key")
+    endpoint = Endpoint("anthropic", scripted.url, Secret(""), "workspace")
+    assert (await failure_of(AtTheScript(endpoint, Timeouts()))).code == "refused"
+    assert scripted.requests == []
+
+
+async def test_D12_an_address_of_a_tenant_is_never_given_to_it(scripted: ScriptedModel) -> None:
+    endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
+    assert (await failure_of(LiteLLMWire(endpoint, Timeouts()))).code == "host_refused"
+    assert scripted.requests == []
