@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.cache import cache
 
 from common.errors import AppError, Code
+from common.local_models import find_local_servers
 from common.secrets import Secret, seal
 from workspaces.models import Workspace
 from workspaces.services import check_model
@@ -42,11 +43,12 @@ class Tested:
 
 
 def offers() -> list[Offer]:
-    """The demo model, and the operator's when there is one."""
+    """The demo model, the operator's when there is one, and in embedded mode those of servers on this machine."""
     found = [Offer("demo", "Demo model", models=("demo",))]
     if settings.SYSTEM_MODEL["provider"]:
         found.append(Offer(settings.SYSTEM_MODEL["provider"], "System", models=(settings.SYSTEM_MODEL["model"],)))
-    return found
+    local = find_local_servers()
+    return found + [Offer("openai_compatible", one.label, one.api_base, tuple(one.models)) for one in local]
 
 
 def ask_worker(*, workspace: Workspace, provider: str, api_base: str, default_model: str, key: Secret | None) -> Tested:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from agents.runtime import openai_wire
 from agents.runtime.llm import Endpoint, LLMError, Timeouts
-from agents.runtime.local_servers import find_local_servers
 from agents.runtime.models import try_model
 from agents.runtime.openai_stream import OpenAIStream
 from agents.runtime.openai_wire import OpenAIWire
@@ -19,7 +18,6 @@ from agents.runtime.provider_errors import retry_after
 from agents.runtime.scrub import scrubbed
 from agents.runtime.steps import Answer, Piece, Request, ToolCall, Turn
 from agents.runtime.wire_format import messages_of
-from common import egress
 from common.egress import close_sessions
 from common.secrets import Secret
 from tests.scripted_model import ScriptedModel
@@ -313,17 +311,3 @@ async def test_a_trial_says_whether_an_endpoint_works(scripted: ScriptedModel) -
     scripted.script(mode="status", status=401, error="Bad key", echo_key=True)
     trial = await try_model(endpoint, "scripted")
     assert (trial.ok, trial.message) == (False, "The model's server answered 401: Bad key Bearer ***")
-
-
-def test_local_model_servers_are_found_in_embedded_mode_only(
-    server: ScriptedModel, settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    port = int(server.url.rsplit(":", 1)[1])
-    monkeypatch.setattr("agents.runtime.local_servers.LOCAL_MODEL_SERVERS", {"Ollama": port, "LM Studio": 9})
-    assert egress.LOCAL_MODEL_SERVERS["Ollama"] == 11434
-    settings.EMBEDDED = False
-    assert find_local_servers() == []
-    settings.EMBEDDED = True
-    (found,) = find_local_servers()
-    assert (found.label, found.api_base, found.models) == ("Ollama", f"http://localhost:{port}/v1", ["scripted"])
-    assert find_local_servers(own_port=port) == []
