@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 
@@ -15,7 +16,9 @@ SECRET_KEY = env.str("SECRET_KEY", default="only-for-tests-and-tools-that-serve-
 SECRET_KEYS = env.list("SECRET_KEYS", default=["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 # Where the web app is reached from outside, e.g. https://atelier.example.org: links, cookies and origins follow it.
-PUBLIC_URL = env.str("PUBLIC_URL", default="")
+PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
+if PUBLIC_URL:
+    ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname)
 EMBEDDED = env.bool("ATELIER_EMBEDDED", default=False)
 # `host:port` pairs on private networks that a tenant's `api_base` may name (guarantees D12, D13).
 ALLOW_PRIVATE_HOSTS = frozenset(env.list("ATELIER_ALLOW_PRIVATE_HOSTS", default=[]))

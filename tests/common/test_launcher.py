@@ -1,6 +1,7 @@
 """The installation as one process tree: it comes up, stays up, and goes without a trace."""
 
 import json
+import os
 import signal
 import socket
 import stat
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from common.embedded.home import ROOT
-from common.embedded.processes import is_alive, working_in
+from common.embedded.processes import free_port, is_alive, working_in
 from tests.stack import Stack
 
 pytestmark = pytest.mark.stack
@@ -101,6 +102,26 @@ def test_B6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, by
     stack.wait_until_ready()
     assert (stack.home / "secrets.json").read_text() == secrets
     assert stack.log.count("Bringing the database up to date") == 1
+
+
+def test_servers_that_are_named_are_used_and_no_others_started() -> None:
+    named = {"DATABASE_URL": os.environ["DATABASE_URL"], "REDIS_URL": os.environ["REDIS_URL"]}
+    with Stack(**named) as stack:
+        assert sorted(stack.processes()) == ["web", "worker"]
+        environment = Path(f"/proc/{stack.processes()['web']}/environ").read_bytes().split(b"\0")
+        assert f"DATABASE_URL={named['DATABASE_URL']}".encode() in environment
+        assert b"ATELIER_EMBEDDED=1" not in environment
+        assert [path.name for path in stack.home.iterdir() if path.is_dir()] == []
+
+
+def test_it_ends_when_the_database_cannot_be_had() -> None:
+    stack = Stack(DATABASE_URL=f"postgres://nobody:secret-word@127.0.0.1:{free_port()}/none")
+    stack.start()
+    assert stack.launcher is not None
+    assert stack.launcher.wait(60) == 1
+    assert "The database cannot be had" in stack.log
+    assert "secret-word" not in stack.log
+    stack.__exit__()
 
 
 PARENT = """
