@@ -165,9 +165,11 @@ class Runner:
         assert task is not None
         while task.cancelling():
             task.uncancel()
+        if self._why == "lost":
+            raise LeaseLost
         if self._why == "stop":
             await self._end(Ended("stopped"))
-        elif self._why != "lost":
+        else:
             await self._whole(give_back, self.run)
 
     # --- means --------------------------------------------------------------------------------------------------

@@ -1,0 +1,155 @@
+"""Workers that are killed, stopped and revived in the middle of runs: real processes, real servers (B1–B4, B6).
+
+`CHAOS_N` sets how often each is done; the leases are shortened, and everything else is as in production.
+"""
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+
+import pytest
+import redis
+from cryptography.fernet import Fernet
+from django.conf import settings as django_settings
+
+from agents.models import Run, Step
+from chats import services as chats
+from tests.workers import Worker, wait_for_a_worker
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
+
+N = int(os.environ.get("CHAOS_N", "2"))
+SHORT = {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY": "0.7", "DATABASE_POOL": "6"}
+
+
+@pytest.fixture
+def crew(workroom, settings):
+    """Starts workers; all of them are gone afterwards."""
+    settings.SECRET_KEY = "of this test's own, and long enough to be taken for a real one"
+    settings.SECRET_KEYS = [Fernet.generate_key().decode()]
+    workers = []
+
+    def start(**environment):
+        workers.append(wait_for_a_worker(Worker(**(SHORT | environment))))
+        return workers[-1]
+
+    yield start
+    for worker in workers:
+        worker.close()
+
+
+def ten_steps(workroom):
+    """A run that calls a tool nine times, saying something each time, and answers."""
+    workroom.model.reset()
+    workroom.model.script(text="That was all.", every=0.02)
+    for hour in range(9, 0, -1):
+        call = {"name": "current_time", "arguments": f'{{"timezone": "Etc/GMT+{hour}"}}'}
+        workroom.model.script(text=f"Looking at {hour} now.", calls=[call], every=0.02, times=1)
+
+
+def whole(workroom, run):
+    """The invariants of a run that has ended: nothing lost, nothing twice (guarantees §6.2)."""
+    rows = [row for row in workroom.log() if row.run_id == run.id]
+    calls = Counter(row.payload["call_id"] for row in rows if row.type == "TOOL_CALL")
+    results = Counter(row.payload["tool_call_id"] for row in rows if row.type == "TOOL_RESPONSE")
+    steps = list(Step.objects.filter(run=run, kind="llm").values_list("number", flat=True).order_by("number"))
+    assert calls == results
+    assert set(calls.values()) <= {1}
+    assert steps == list(range(1, run.steps_done + 1))
+    texts = [row for row in rows if row.type == "TEXT_MESSAGE"]
+    assert len(texts) == run.steps_done
+    assert not any(row.payload["incomplete"] for row in texts)
+    assert not Step.objects.filter(run=run, state="started").exists()
+    workroom.team.chat.refresh_from_db()
+    seqs = [row.seq for row in workroom.log()]
+    assert len(set(seqs)) == len(seqs)
+    assert max(seqs) <= workroom.team.chat.version
+
+
+def test_B1_B2_a_worker_killed_at_any_moment_is_replaced_and_nothing_is_said_twice(workroom, crew):
+    workers = [crew(), crew()]
+    for number in range(N):
+        ten_steps(workroom)
+        message = workroom.say(f"go {number}")
+        workroom.wait(lambda: Run.objects.filter(state="running"), 15)
+        time.sleep(random.uniform(0.0, 2.0))
+        run = Run.objects.get(trigger_id=message.id)
+        victim = next((worker for worker in workers if worker.owns(run.lease_owner)), workers[0])
+        victim.kill()
+        workroom.settle(25)
+        run.refresh_from_db()
+        assert run.state == "completed", (run.error_code, run.error)
+        whole(workroom, run)
+        workers[workers.index(victim)] = crew()
+    assert max(Run.objects.values_list("crashes", flat=True)) <= 1
+
+
+def test_B2_the_only_worker_killed_and_started_again_takes_up_its_run(workroom, crew):
+    worker = crew()
+    workroom.model.script(mode="drip", count=100, every=0.03)
+    workroom.say("go")
+    workroom.wait(lambda: workroom.model.requests, 15)
+    time.sleep(0.5)
+    worker.kill()
+    assert workroom.runs()[0].state == "running"
+    workroom.model.reset()
+    workroom.model.script(text="Here I am again.")
+    crew()
+    [run] = workroom.settle(20)
+    assert (run.state, run.crashes, workroom.said()) == ("completed", 1, ["Here I am again."])
+
+
+def test_B3_a_zombie_that_wakes_up_says_nothing(workroom, crew):
+    workers = [crew(), crew()]
+    workroom.model.script(text="The heir speaks.")
+    workroom.model.script(text="The zombie speaks.", first=1.0, times=1)
+    workroom.say("go")
+    [run] = workroom.wait(lambda: workroom.runs(state="running"), 15)
+    workroom.wait(lambda: workroom.model.requests, 15)
+    zombie = next(worker for worker in workers if worker.owns(run.lease_owner))
+    zombie.signal(signal.SIGSTOP)
+    try:
+        [run] = workroom.settle(20)
+        assert (run.state, run.attempt) == ("completed", 2)
+        before = [(row.id, row.payload) for row in workroom.log()]
+    finally:
+        zombie.signal(signal.SIGCONT)
+    workroom.wait(lambda: "somebody else's" in zombie.log, 15)
+    assert [(row.id, row.payload) for row in workroom.log()] == before
+    assert workroom.said() == ["The heir speaks."]
+
+
+def test_B4_what_waits_when_redis_forgets_everything_is_done(workroom, crew):
+    rooms = [
+        chats.create_chat(
+            workspace=workroom.team.workspace, creator=workroom.team.alice, title=f"{number}",
+            member_ids=[workroom.team.robin.id],
+        )
+        for number in range(20)
+    ]  # fmt: skip
+    workroom.model.script(text="done")
+    for room in rooms:
+        workroom.say("hello", chat=room)
+    redis.from_url(django_settings.REDIS_URL).flushdb()
+    crew()
+    workroom.wait(lambda: Run.objects.filter(state="completed").count() == len(rooms), 30)
+    assert set(Run.objects.values_list("state", "attempt")) == {("completed", 1)}
+    assert len(workroom.model.requests) == len(rooms)
+
+
+def test_B6_a_worker_that_is_told_to_end_gives_its_runs_back(workroom, crew):
+    worker = crew()
+    workroom.model.script(mode="drip", count=400, every=0.05)
+    workroom.say("go")
+    workroom.wait(lambda: workroom.model.requests, 15)
+    time.sleep(0.3)
+    assert worker.end(20) == 0
+    [run] = workroom.runs()
+    assert (run.state, run.crashes, run.lease_owner) == ("queued", 0, "")
+    workroom.model.reset()
+    workroom.model.script(text="After the deploy.")
+    crew()
+    [run] = workroom.settle(20)
+    assert (run.state, workroom.said()) == ("completed", ["After the deploy."])

@@ -1,0 +1,82 @@
+"""Real worker processes on the servers of the tests: each a process group of its own, to be killed as a whole."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+
+from common.embedded.home import ROOT
+from common.embedded.processes import die_with_parent
+from config.health import a_worker_answers, connect
+
+COMMAND = "celery -q -A config worker --pool threads --concurrency 2 --queues runs,work"
+QUIET = "--without-gossip --without-mingle --without-heartbeat"
+
+
+class Worker:
+    """One worker. `environment` is added to what it reads, e.g. `RUN_LEASE="2"`."""
+
+    def __init__(self, **environment: str) -> None:
+        database = connection.settings_dict
+        where = f"{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+        own = {
+            "DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": f"postgres://{where}",
+            "REDIS_URL": settings.REDIS_URL, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore",
+            "ATELIER_ALLOW_PRIVATE_HOSTS": ",".join(settings.ALLOW_PRIVATE_HOSTS),
+            "SECRET_KEY": settings.SECRET_KEY, "SECRET_KEYS": ",".join(settings.SECRET_KEYS), "DEBUG": "1",
+        }  # fmt: skip
+        self.log_file = Path(tempfile.mkstemp(prefix="atelier-worker-", suffix=".log")[1])
+        with self.log_file.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *COMMAND.split(), *QUIET.split(), "-n", f"{self.log_file.stem}@%h"],
+                cwd=ROOT, env=os.environ | own | environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True, preexec_fn=lambda: die_with_parent(signal.SIGKILL),
+            )  # fmt: skip
+
+    @property
+    def log(self) -> str:
+        return self.log_file.read_text()
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def owns(self, lease_owner: str) -> bool:
+        """Whether this is the process that a lease names."""
+        return lease_owner.split(":")[1:2] == [str(self.pid)]
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the whole process group."""
+        os.killpg(self.process.pid, number)
+
+    def kill(self) -> None:
+        """`kill -9` of the whole group; returns when it is gone."""
+        self.signal(signal.SIGKILL)
+        self.process.wait(10)
+
+    def end(self, seconds: float = 30) -> int:
+        """SIGTERM; its exit code."""
+        self.process.terminate()
+        return self.process.wait(seconds)
+
+    def close(self) -> None:
+        """Gone for sure, with its log."""
+        if self.process.poll() is None:
+            self.kill()
+        self.log_file.unlink(missing_ok=True)
+
+
+def wait_for_a_worker(worker: Worker, seconds: float = 40) -> Worker:
+    """Until a worker answers. Raises with its log when it does not."""
+    client, until = connect(), time.monotonic() + seconds
+    while time.monotonic() < until and worker.process.poll() is None:
+        if a_worker_answers(client):
+            return worker
+        time.sleep(0.1)
+    raise AssertionError(f"The worker is not ready:\n{worker.log[-4000:]}")
