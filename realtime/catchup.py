@@ -29,8 +29,9 @@ FAR = 500
 def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
     """The chat as it is now: what changed after version `since`; a snapshot when that is null, unknown or too far back.
 
-    The version is read first: a row that is newer than it comes again in a frame, which changes nothing; none is ever
-    older. The number of queries is constant. Raises `NotFound` when the chat is gone.
+    The version is read first, and messages up to it: each comes once (A4). Of the small state a row may be newer than the
+    version; it comes again in a frame, which changes nothing. The number of queries is constant. Raises `NotFound` when
+    the chat is gone.
     """
     chat = Chat.objects.filter(pk=chat_id).first()
     if chat is None:
@@ -55,14 +56,14 @@ def _missed(chat: Chat, since: int | None) -> list[MessageRow] | None:
     """The messages changed after `since`; null when a snapshot is better."""
     if since is None or since > chat.version:
         return None
-    rows = chat.messages.filter(version__gt=since).order_by("seq")[: FAR + 1]
+    rows = chat.messages.filter(version__gt=since, version__lte=chat.version).order_by("seq")[: FAR + 1]
     found = [message.row() for message in rows]
     return None if len(found) > FAR or _size(found) > 4 * PAGE_SIZE else found
 
 
 def _newest(chat: Chat) -> tuple[list[MessageRow], bool]:
     """The newest page, oldest first, and whether there is more before it."""
-    found = [message.row() for message in chat.messages.order_by("-seq")[: PAGE + 1]]
+    found = [message.row() for message in chat.messages.filter(seq__lte=chat.version).order_by("-seq")[: PAGE + 1]]
     sizes = accumulate(len(str(row.payload)) for row in found[1:PAGE])
     fitting = 1 + sum(size <= PAGE_SIZE for size in sizes)
     return found[:fitting][::-1], len(found) > fitting

@@ -1,0 +1,108 @@
+"""What a newcomer is told: all that is small, the newest page, what streams now; in a constant number of queries."""
+
+from django.db import transaction
+
+from agents.models import Run
+from agents.services import drafts
+from chats import services as chats
+from common.clock import now
+from common.ids import new_id
+from events.frames import Delta
+from events.stream import Streams
+from realtime import catchup
+from realtime.catchup import catch_up
+from realtime.sections import section
+from tests.people import make_agent
+from tests.realtime.test_socket import post
+
+
+def a_run(team, **fields):
+    given = {"state": "running", "attempt": 1, "lease_until": now(), "lane": str(new_id())}
+    return Run.objects.create(
+        workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, **(given | fields)
+    )
+
+
+def kinds(found):
+    return [row.kind for row in found.rows]
+
+
+def test_a_snapshot_has_the_newest_page_and_says_that_there_is_more(team, monkeypatch):
+    monkeypatch.setattr(catchup, "PAGE", 5)
+    for number in range(8):
+        post(team.chat, team.alice, f"{number}")
+    found = catch_up(team.chat.id, None)
+    said = [row.payload["text"] for row in found.rows if row.kind == "message"]
+    assert (found.snapshot, found.has_older, said) == (True, True, ["3", "4", "5", "6", "7"])
+
+
+def test_a_chat_that_fits_has_nothing_older(team, monkeypatch):
+    monkeypatch.setattr(catchup, "PAGE", 3)
+    found = catch_up(team.chat.id, None)  # three people came in
+    assert (found.has_older, kinds(found).count("message")) == (False, 3)
+
+
+def test_large_messages_make_a_shorter_page_but_never_an_empty_one(team, monkeypatch):
+    monkeypatch.setattr(catchup, "PAGE_SIZE", 1000)
+    for letter in "abc":
+        post(team.chat, team.alice, letter * 600)
+    post(team.chat, team.alice, "d" * 5000)
+    found = catch_up(team.chat.id, None)
+    assert [row.payload["text"][0] for row in found.rows if row.kind == "message"] == ["c", "d"]
+    assert found.has_older
+
+
+def test_a_version_that_never_was_gets_a_snapshot(team):
+    assert catch_up(team.chat.id, 10_000).snapshot
+    assert not catch_up(team.chat.id, catch_up(team.chat.id, None).version).snapshot
+
+
+def test_what_ended_since_is_told_as_ended_and_what_ended_before_is_not(team):
+    with transaction.atomic():
+        draft = drafts.take_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+    since = catch_up(team.chat.id, None).version
+    drafts.discard_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
+    told = [row for row in catch_up(team.chat.id, since).rows if row.kind == "draft"]
+    assert [(row.status, row.ended_how) for row in told] == [("ended", "discarded")]
+    assert "draft" not in kinds(catch_up(team.chat.id, None))
+    assert "draft" not in kinds(catch_up(team.chat.id, catch_up(team.chat.id, None).version))
+
+
+def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_assert_num_queries):
+    for size in (2, 20):
+        for number in range(size):
+            post(team.chat, team.alice, f"{number}")
+            agent = make_agent(team.workspace, team.alice, f"Agent {size} {number}")
+            chats.add_member(chat=team.chat, adder=team.alice, actor_id=agent.id)
+            a_run(team)
+        draft = drafts.take_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
+        drafts.apply_draft(
+            actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision
+        )  # fmt: skip
+        with django_assert_num_queries(6):
+            catch_up(team.chat.id, None)
+        with django_assert_num_queries(6):
+            catch_up(team.chat.id, 3)
+
+
+async def test_A10_a_newcomer_reads_what_streams_now_and_hears_the_rest(team, tabs):
+    run = await section(a_run, team, message_id=new_id())
+    ended = await section(a_run, team, state="completed", lease_until=None)
+    behind = await section(a_run, team, attempt=2)
+    streams = Streams()
+    topic = f"chat:{team.chat.id}"
+    names = {"topic": topic, "agent_id": team.robin.id}
+    stream = streams.open(run_id=run.id, message_id=run.message_id, attempt=1, **names)
+    stream.say("text", "It is ")
+    for other in (ended, behind):
+        streams.open(run_id=other.id, message_id=new_id(), attempt=1, **names).say("text", "a ghost")
+    await streams.flush(list(streams._current.values()))
+    alice = await tabs.of(team.alice)
+    answer = await alice.follow(topic)
+    assert [(partial["run_id"], partial["text"]) for partial in answer["partials"]] == [(str(run.id), "It is ")]
+    stream.say("text", "noon 🌞")
+    await stream.flush()
+    delta = await alice.hear_type("delta")
+    assert Delta.model_validate(delta).offset == len("It is ")
+    assert delta["text"] == "noon 🌞"
+    await streams.aclose()

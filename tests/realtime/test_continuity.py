@@ -1,0 +1,211 @@
+"""Nothing is lost: not by a dropped line, a deaf layer, or many who write at once."""
+
+import asyncio
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+
+import pytest
+import redis.asyncio as redis
+from django.conf import settings
+from django.db import connections
+
+from chats.models import Chat
+from realtime.catchup import catch_up
+from realtime.hub import this_hub
+from realtime.sections import section
+from tests.realtime.test_socket import post, texts
+
+
+@pytest.fixture
+async def valkey():
+    async with redis.from_url(settings.REDIS_URL) as client:
+        yield client
+
+
+def numbers(count, start=0):
+    return [f"number {number}" for number in range(start, start + count)]
+
+
+async def until_heard(tab, text):
+    return await tab.hear_until(lambda frame: text in json.dumps(frame))
+
+
+async def test_A2_who_comes_back_gets_exactly_what_they_missed(team, tabs):
+    topic = f"chat:{team.chat.id}"
+    alice = await tabs.of(team.alice)
+    since = (await alice.follow(topic))["version"]
+    for round_ in range(5):
+        await alice.close()
+        for text in numbers(4, round_ * 4):
+            await section(post, team.chat, team.bob, text)
+        store = alice.store
+        alice = await tabs.of(team.alice)
+        alice.store = store
+        answer = await alice.follow(topic, since)
+        assert answer["snapshot"] is False
+        assert texts(alice) == numbers(4, round_ * 4)
+        since = answer["version"]
+    said = [row for row in alice.store.rows.values() if row.get("type") == "TEXT_MESSAGE"]
+    assert [row["payload"]["text"] for row in sorted(said, key=lambda row: row["seq"])] == numbers(20)
+
+
+async def test_A2_who_was_away_too_long_begins_anew(team, tabs, monkeypatch):
+    monkeypatch.setattr("realtime.catchup.FAR", 3)
+    alice = await tabs.of(team.alice)
+    since = (await alice.follow(f"chat:{team.chat.id}"))["version"]
+    for text in numbers(4):
+        await section(post, team.chat, team.bob, text)
+    answer = await alice.follow(f"chat:{team.chat.id}", since)
+    assert answer["snapshot"] is True
+
+
+async def test_A3_a_frame_that_the_layer_lost_is_read_once_for_all(team, tabs, monkeypatch, quick):
+    """Nobody hears the frames; the heartbeat's version says that there were some."""
+    topic = f"chat:{team.chat.id}"
+    tabs_here = [await tabs.of(person) for person in (team.alice, team.bob, team.bob)]
+    for tab in tabs_here:
+        await tab.follow(topic)
+    reads = []
+
+    def counted(chat_id, since):
+        reads.append(since)
+        return catch_up(chat_id, since)
+
+    monkeypatch.setattr("realtime.hub.catch_up", counted)
+    hub = this_hub()
+    monkeypatch.setattr(hub, "_take", lambda message: None)
+    for text in numbers(3):
+        await section(post, team.chat, team.alice, text)
+    for tab in tabs_here:
+        await until_heard(tab, "number 2")
+        assert texts(tab) == numbers(3)
+    assert len(reads) == 1
+
+
+async def test_A3_a_gap_is_repaired_when_the_next_frame_shows_it(team, tabs, monkeypatch):
+    topic = f"chat:{team.chat.id}"
+    alice = await tabs.of(team.alice)
+    await alice.follow(topic)
+    hub = this_hub()
+    take = hub._take
+    lost: list[dict] = []
+
+    def lose_the_first(message):
+        if not lost and message.get("kind") == "changes":
+            lost.append(message)
+        else:
+            take(message)
+
+    monkeypatch.setattr(hub, "_take", lose_the_first)
+    for text in numbers(3):
+        await section(post, team.chat, team.bob, text)
+    await until_heard(alice, "number 2")
+    assert lost
+    assert texts(alice) == numbers(3)
+
+
+async def test_A3_two_commits_that_publish_in_the_other_order_are_put_right_without_a_read(team, tabs, monkeypatch):
+    alice = await tabs.of(team.alice)
+    await alice.follow(f"chat:{team.chat.id}")
+    monkeypatch.setattr("realtime.hub.catch_up", lambda *args: pytest.fail("nothing was missing"))
+    hub = this_hub()
+    take = hub._take
+    held: list[dict] = []
+
+    def swap(message):
+        if message.get("kind") != "changes":
+            take(message)
+        elif held:
+            take(message)
+            take(held.pop())
+        else:
+            held.append(message)
+
+    monkeypatch.setattr(hub, "_take", swap)
+    for text in numbers(2):
+        await section(post, team.chat, team.bob, text)
+    await until_heard(alice, "number 1")
+    assert texts(alice) == numbers(2)
+
+
+async def test_A3_a_line_to_redis_that_was_cut_comes_back_and_nothing_is_missing(team, tabs, valkey, quick):
+    alice = await tabs.of(team.alice)
+    await alice.follow(f"chat:{team.chat.id}")
+    for round_ in range(3):
+        await valkey.client_kill_filter(_type="pubsub")
+        for text in numbers(5, round_ * 5):
+            await section(post, team.chat, team.bob, text)
+        await until_heard(alice, f"number {round_ * 5 + 4}")
+    assert texts(alice) == numbers(15)
+
+
+async def test_a_frame_too_large_to_travel_is_read_from_the_database(team, tabs, monkeypatch):
+    monkeypatch.setattr("events.publish.MAX_TEXT", 1000)
+    alice = await tabs.of(team.alice)
+    await alice.follow(f"chat:{team.chat.id}")
+    await section(post, team.chat, team.bob, "x" * 5000)
+    frame = await alice.hear_type("changes")
+    assert frame["rows"][-1]["payload"]["text"] == "x" * 5000
+
+
+async def test_A9_the_heartbeat_says_the_versions_of_what_is_followed(team, tabs, quick):
+    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    await alice.follow(f"chat:{team.chat.id}")
+    await bob.follow(f"actor:{team.bob.id}")
+    version = await section(lambda: Chat.objects.get(pk=team.chat.id).version)
+    assert (await alice.hear_type("heartbeat"))["versions"] == {f"chat:{team.chat.id}": version}
+    assert (await bob.hear_type("heartbeat"))["versions"] == {}
+
+
+async def test_B7_sockets_stay_when_the_database_does_not_answer(team, tabs, monkeypatch, quick, caplog):
+    alice = await tabs.of(team.alice)
+    await alice.follow(f"chat:{team.chat.id}")
+
+    def fail(*args):
+        raise ConnectionError("no database")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("realtime.tending.heads", fail)
+        broken.setattr("realtime.tending.still_signed_in", fail)
+        await alice.hear_type("heartbeat")
+        await asyncio.sleep(0.5)
+    await section(post, team.chat, team.bob, "still here")
+    await until_heard(alice, "still here")
+
+
+def test_A4_a_reader_at_a_version_never_finds_an_older_row_later(team):
+    """50 writers, 40 messages each, one chat; a reader that asks for what came after its version."""
+    chat, done, turn = team.chat, threading.Event(), threading.Semaphore(6)
+    seen: list[int] = []
+
+    def write(writer):
+        for number in range(40):
+            # Fifty share eight connections: they stand in line for one, as requests do for a thread.
+            with turn:
+                post(chat, team.alice, f"{writer}.{number}")
+                connections.close_all()
+
+    def read():
+        since = catch_up(chat.id, None).version
+        try:
+            while True:
+                last = done.is_set()
+                found = catch_up(chat.id, since)
+                assert not found.snapshot
+                seen.extend(row.seq for row in found.rows if row.kind == "message" and row.seq > since)
+                assert all(row.version > since for row in found.rows if row.kind == "message")
+                since = found.version
+                if last:
+                    return
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(51) as threads:
+        reader = threads.submit(read)
+        writers = [threads.submit(write, writer) for writer in range(50)]
+        wait(writers)
+        done.set()
+    reader.result()
+    assert [writer.exception() for writer in writers] == [None] * 50
+    assert len(seen) == len(set(seen)) == 2000

@@ -1,0 +1,65 @@
+"""Who has a chat open: told when it changes, over processes, and right again after a crash."""
+
+import json
+import time
+from uuid import uuid4
+
+import redis
+from django.conf import settings
+
+from realtime import presence
+from realtime.hub import this_hub
+from realtime.sections import section
+from realtime.topics import Topic
+
+
+def people(frame):
+    return set(frame["present"])
+
+
+async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
+    topic, alice_id, bob_id = f"chat:{team.chat.id}", str(team.alice.id), str(team.bob.id)
+    alice = await tabs.of(team.alice)
+    assert people(await alice.follow(topic)) == {alice_id}
+    bob = await tabs.of(team.bob)
+    assert people(await bob.follow(topic)) == {alice_id, bob_id}
+    await alice.hear_until(lambda frame: frame["type"] == "presence" and people(frame) == {alice_id, bob_id})
+    second = await tabs.of(team.bob)
+    await second.follow(topic)
+    await bob.close()
+    assert await alice.is_silent()
+    assert people(await section(lambda: {"present": map(str, presence.present_in(Topic.parse(topic)))})) == {
+        alice_id,
+        bob_id,
+    }
+    await second.say(type="unsubscribe", topic=topic)
+    await alice.hear_until(lambda frame: frame["type"] == "presence" and people(frame) == {alice_id})
+
+
+async def test_somebody_whose_process_died_is_forgotten(team, tabs, quick):
+    topic = Topic("chat", team.chat.id)
+    alice = await tabs.of(team.alice)
+    await section(presence.arrive, topic, "another process", team.bob.id)
+    assert people(await alice.follow(str(topic))) == {str(team.alice.id), str(team.bob.id)}
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        client.zadd(f"present:{topic}", {f"another process/{team.bob.id}": time.time() - 1})
+    await alice.hear_until(lambda frame: frame["type"] == "presence" and people(frame) == {str(team.alice.id)})
+
+
+async def test_who_goes_and_comes_back_at_once_is_there(team, tabs):
+    topic = Topic("chat", team.chat.id)
+    alice = await tabs.of(team.alice)
+    for _ in range(5):
+        await alice.follow(str(topic))
+        await alice.say(type="unsubscribe", topic=str(topic))
+    await alice.follow(str(topic))
+    hub = this_hub()
+    while hub._tasks:
+        await next(iter(hub._tasks))
+    assert await section(presence.present_in, topic) == [team.alice.id]
+
+
+def test_presence_is_asked_for_all_chats_in_one_round_trip():
+    mine = {Topic("chat", uuid4()): {uuid4(), uuid4()} for _ in range(10)}
+    assert {topic: set(found) for topic, found in presence.renew(mine, "hub").items()} == mine
+    assert json.dumps(sorted(str(topic) for topic in mine))

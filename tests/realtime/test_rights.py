@@ -1,0 +1,126 @@
+"""D5, C6: rights are asked again, on every socket, and what is withdrawn ends at once."""
+
+import itertools
+import json
+
+import pytest
+from django.contrib.sessions.models import Session
+
+from actors.models import Actor
+from chats import services as chats
+from common.errors import AppError
+from realtime.hub import this_hub
+from realtime.rights import Ticket, still_allowed, still_signed_in
+from realtime.sections import section
+from realtime.topics import Topic, demand_topic
+from tests.realtime.test_socket import post, texts
+from workspaces import services as workspaces
+
+
+async def test_D5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
+    topic = f"chat:{team.chat.id}"
+    alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
+    for tab in (alice, bob):
+        await tab.follow(topic)
+    await bob.follow(f"actor:{team.bob.id}")
+    await section(chats.remove_member, chat=team.chat, remover=team.alice, actor_id=team.bob.id)
+    access = await bob.hear_type("access")
+    assert (access["topic"], access["allowed"]) == (topic, False)
+    await section(post, team.chat, team.alice, "among ourselves")
+    await alice.hear_until(lambda frame: "among ourselves" in json.dumps(frame))
+    assert await bob.is_silent()
+    assert "among ourselves" not in texts(bob)
+    assert (await bob.follow(topic))["code"] == "not_found"
+
+
+async def test_D5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
+    bob = await tabs.of(team.bob)
+    topics = {f"chat:{team.chat.id}", f"workspace:{team.workspace.id}"}
+    for topic in topics | {f"actor:{team.bob.id}"}:
+        await bob.follow(topic)
+    await section(workspaces.remove_member, workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    lost = {(await bob.hear_type("access"))["topic"] for _ in topics}
+    assert lost == topics
+    assert [str(topic) for socket in this_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
+
+
+async def test_D5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team, tabs, quick):
+    """The shared look finds it also when the news was lost."""
+    bob = await tabs.of(team.bob)
+    await bob.follow(f"chat:{team.chat.id}")
+    await section(lambda: team.chat.places.filter(actor=team.bob).delete())
+    assert (await bob.hear_type("access"))["allowed"] is False
+
+
+@pytest.mark.parametrize("way", ["signs out", "is deactivated", "has a new password"])
+async def test_D5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick, way):
+    bob, alice = await tabs.of(team.bob), await tabs.of(team.alice)
+    await bob.follow(f"chat:{team.chat.id}")
+
+    def happen():
+        if way == "signs out":
+            keys = [socket.ticket.session_key for socket in this_hub_sockets if socket.actor == team.bob]
+            Session.objects.filter(session_key__in=keys).delete()
+        elif way == "is deactivated":
+            Actor.objects.filter(pk=team.bob.pk).update(is_active=False)
+        else:
+            team.bob.set_password("another long password")
+            team.bob.save()
+
+    this_hub_sockets = list(this_hub().sockets)
+    await section(happen)
+    assert await bob.hear_close() == 4003
+    assert [socket.actor for socket in this_hub().sockets] == [team.alice]
+    assert (await alice.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+
+
+def test_C6_the_shared_question_answers_as_the_gate_of_each_topic(team):
+    """Every person and topic, in several states of the world: the same answer as `get_chat_for` and its like."""
+    people = [team.alice, team.bob, team.charlie]
+    topics = [
+        *(Topic("chat", id_) for id_ in (team.chat.id, team.workspace.id)),
+        *(Topic("workspace", id_) for id_ in (team.workspace.id, team.elsewhere.id, team.chat.id)),
+        *(Topic("actor", id_) for id_ in (team.alice.id, team.bob.id, team.robin.id)),
+    ]
+    changes = [
+        lambda: None,
+        lambda: chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.bob.id),
+        lambda: workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id),
+        lambda: team.workspace.memberships.filter(actor=team.alice).delete(),
+        lambda: Actor.objects.filter(pk=team.charlie.pk).update(is_active=False),
+    ]
+    for change in changes:
+        change()
+        pairs = {(person.id, topic) for person, topic in itertools.product(people, topics)}
+        allowed = still_allowed(pairs)
+        for person, topic in itertools.product(people, topics):
+            person = Actor.objects.get(pk=person.pk)
+            assert ((person.id, topic) in allowed) == (person.is_active and passes(person, topic)), (person, topic)
+
+
+def passes(person, topic):
+    try:
+        demand_topic(person, topic)
+    except AppError:
+        return False
+    return True
+
+
+def test_the_shared_questions_cost_the_same_for_two_and_for_twenty(team, django_assert_num_queries):
+    def pairs(count):
+        chats_ = [
+            chats.create_chat(workspace=team.workspace, creator=team.alice, title=str(number))
+            for number in range(count)
+        ]
+        return {(team.alice.id, Topic("chat", chat.id)) for chat in chats_} | {
+            (team.bob.id, Topic("workspace", team.workspace.id)),
+            (team.bob.id, Topic("actor", team.bob.id)),
+        }
+
+    for count in (2, 20):
+        asked = pairs(count)
+        with django_assert_num_queries(3):
+            assert still_allowed(asked) == asked
+        tickets = {Ticket(f"key {number}", team.alice.id, "stamp") for number in range(count)}
+        with django_assert_num_queries(2):
+            assert still_signed_in(tickets) == set()
