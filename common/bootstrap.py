@@ -89,16 +89,20 @@ def install(which: str) -> None:
 
 def make_virtual_environment() -> None:
     version = "{}.{}".format(*sys.version_info[:2])
-    if (
-        PYTHON.exists()
-        and output_of([PYTHON, "-c", "import sys, pip; print('%d.%d' % sys.version_info[:2])"]) == version
-    ):
+    says = output_of([PYTHON, "-c", "import sys, pip; print('%d.%d' % sys.version_info[:2])"])
+    if was_made_here() and says == version:
         return
     say(f"Making the virtual environment with Python {version} …")
     try:
         call([sys.executable, "-m", "venv", "--clear", VENV])
     except Stop as stop:
         raise Stop("Python's venv module does not work here (on Debian: apt install python3-venv).") from stop
+
+
+def was_made_here() -> bool:
+    """Whether the environment lies where it was made: its scripts bear the path, and do not run after a move."""
+    notes = VENV / "pyvenv.cfg"
+    return PYTHON.exists() and notes.exists() and str(VENV) in notes.read_text()
 
 
 def install_with_uv(locked: Path) -> bool:
