@@ -1,10 +1,9 @@
 import { useState } from 'react'
-import { chord, isMac } from '@/lib/keys'
+import { chord, isMac, LETTERS } from '@/lib/keys'
 import { type TextKey, useTexts } from '@/lib/language'
 import { keep, kept } from '@/lib/stored'
 import { Dialog } from '@/ui/Dialog'
 import { Switch } from '@/ui/Switch'
-import { LETTERS } from './keys'
 
 const shift = isMac ? '⌘⇧' : 'Ctrl ⇧ '
 

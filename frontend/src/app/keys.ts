@@ -2,7 +2,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useChats, type WorkspaceRow } from '@/api'
-import { hasModifier, isWriting } from '@/lib/keys'
+import { hasModifier, isWriting, LETTERS } from '@/lib/keys'
 import { kept } from '@/lib/stored'
 
 interface ShellKeys {
@@ -10,9 +10,6 @@ interface ShellKeys {
   openPalette(): void
   openKeys(): void
 }
-
-/** Single letters can be turned off in the list of keys. */
-export const LETTERS = 'atelier.letters'
 
 /** The next of `list` after `from` in a direction, around the ends. */
 export function nextOf<T>(list: readonly T[], from: T | undefined, step: 1 | -1): T | undefined {
@@ -46,16 +43,21 @@ export function useShellKeys({ workspace, openPalette, openKeys }: ShellKeys): v
       const chat = nextOf(list, open, step)
       if (chat) void navigate({ to: '/w/$workspace/c/$chat', params: { workspace: workspace.handle, chat } })
     }
+    const actions: readonly [(event: KeyboardEvent) => boolean, (event: KeyboardEvent) => void][] = [
+      [event => event.key.toLowerCase() === 'k' && hasModifier(event), openPalette],
+      [event => event.key === 'F6', event => nextPane(event.shiftKey)],
+      [isAltArrow, event => toChat(event.key === 'ArrowDown' ? 1 : -1, event.shiftKey)],
+      [event => event.key === '?' && !isWriting(event) && kept(LETTERS, true), openKeys],
+    ]
     const onKey = (event: KeyboardEvent) => {
-      const isArrow = event.key === 'ArrowUp' || event.key === 'ArrowDown'
-      if (event.key.toLowerCase() === 'k' && hasModifier(event)) openPalette()
-      else if (event.key === 'F6') nextPane(event.shiftKey)
-      else if (isArrow && event.altKey) toChat(event.key === 'ArrowDown' ? 1 : -1, event.shiftKey)
-      else if (event.key === '?' && !isWriting(event) && kept(LETTERS, true)) openKeys()
-      else return
+      const act = actions.find(([fits]) => fits(event))?.[1]
+      if (!act) return
       event.preventDefault()
+      act(event)
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [chats, open, navigate, workspace.handle, openPalette, openKeys])
 }
+
+const isAltArrow = (event: KeyboardEvent) => event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')

@@ -20,7 +20,7 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: Missing })
 
-const readMe = (client: QueryClient) => client.ensureQueryData(meQuery)
+const readMe = (client: QueryClient) => client.fetchQuery(meQuery)
 
 /** Only ways inside the app: an address from outside must not lead out of it. */
 const inside = (next: unknown) => (typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined)
@@ -31,7 +31,7 @@ const nextOf = (search: Record<string, unknown>): { next?: string } => {
 
 async function signedIn({ context, location }: { context: Context; location: { href: string } }): Promise<{ me: Me }> {
   const me = await readMe(context.client)
-  if (!me) throw redirect({ to: '/sign-in', search: { next: location.href } })
+  if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href } })
   return { me }
 }
 

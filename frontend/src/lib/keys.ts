@@ -16,3 +16,6 @@ export function isWriting(event: KeyboardEvent): boolean {
 /** Enter that ends an input method's word is not meant for us. */
 export const isComposing = (event: { nativeEvent: KeyboardEvent }) =>
   event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229
+
+/** Where it is kept whether single letters act: they can be turned off in the list of keys. */
+export const LETTERS = 'atelier.letters'

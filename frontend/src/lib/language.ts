@@ -97,4 +97,4 @@ function onChange(listener: () => void): () => void {
 }
 
 /** The texts of the current language; the component draws again when it changes. */
-export const useTexts = (): Texts => useSyncExternalStore(onChange, snapshot)
+export const useTexts = (): Texts => useSyncExternalStore(onChange, snapshot, snapshot)

@@ -12,6 +12,7 @@ import type {
   Subscribed,
 } from '@/api/types'
 import { fromPartial, type LiveText, merged, withDelta } from './partials'
+import { isSettled } from './steps'
 
 type Rows<T> = ReadonlyMap<string, T>
 
@@ -95,18 +96,22 @@ function put<T extends AnyRow>(table: Map<string, T>, row: T, orEqual: boolean):
 function upsert(tables: Draft, row: AnyRow, orEqual: boolean): void {
   switch (row.kind) {
     case 'message':
-      return put(tables.messages, row, orEqual)
+      put(tables.messages, row, orEqual)
+      break
     case 'member':
-      return put(tables.members, row, orEqual)
+      put(tables.members, row, orEqual)
+      break
     case 'draft':
-      return put(tables.drafts, row, orEqual)
+      put(tables.drafts, row, orEqual)
+      break
     case 'run':
-      return put(tables.runs, row, orEqual)
+      put(tables.runs, row, orEqual)
+      break
     case 'chat':
       if (isNewer(row, tables.chat ?? undefined, orEqual)) tables.chat = row
-      return
+      break
     default:
-      return row satisfies never
+      row satisfies never
   }
 }
 
@@ -122,7 +127,9 @@ function stillLive(live: ChatState['live'], tables: Draft): ChatState['live'] {
   for (const [runId, texts] of live) {
     const run = tables.runs.get(runId)
     if (run && !isActive(run)) continue
-    const open = texts.filter(text => !tables.messages.has(text.message_id) && text.attempt >= (run?.attempt ?? 0))
+    const open = texts.filter(
+      text => !isSettled(tables.messages, text.message_id) && text.attempt >= (run?.attempt ?? 0),
+    )
     if (open.length > 0) kept.set(runId, open)
   }
   return kept
@@ -237,7 +244,8 @@ export function withOlder(state: ChatState, rows: readonly MessageRow[], hasOlde
 
 export function withPiece(state: ChatState, delta: Delta): ChatState {
   const run = state.runs.get(delta.run_id)
-  if (state.messages.has(delta.message_id) || (run && (!isActive(run) || delta.attempt < run.attempt))) return state
+  if (isSettled(state.messages, delta.message_id) || (run && (!isActive(run) || delta.attempt < run.attempt)))
+    return state
   const before = state.live.get(delta.run_id) ?? []
   const after = withDelta(before, delta)
   return after === before ? state : { ...state, live: new Map(state.live).set(delta.run_id, after) }

@@ -15,4 +15,5 @@ export {
 } from './live'
 export type { LiveText } from './partials'
 export type { Connection } from './socket'
+export { thinkingId } from './steps'
 export { actorTopic, chatTopic, workspaceTopic } from './topics'

@@ -18,7 +18,7 @@ const repairs = new Map<string, ReturnType<typeof setTimeout>>()
 
 const socketUrl = () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/`
 
-const socket = new LiveSocket(socketUrl(), {
+const socket = new LiveSocket(socketUrl, {
   onFrame: receive,
   onConnection: connection.set,
   since: topic => {

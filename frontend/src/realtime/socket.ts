@@ -28,7 +28,7 @@ export class LiveSocket {
   private silence: ReturnType<typeof setTimeout> | undefined
 
   constructor(
-    private readonly url: string,
+    private readonly url: () => string,
     private readonly events: SocketEvents,
   ) {}
 
@@ -80,7 +80,7 @@ export class LiveSocket {
 
   private connect(): void {
     this.events.onConnection({ state: 'connecting' })
-    const socket = new WebSocket(this.url)
+    const socket = new WebSocket(this.url())
     this.socket = socket
     socket.onopen = () => this.opened()
     socket.onmessage = event => this.heard(String(event.data))

@@ -38,6 +38,9 @@ const icons: readonly LucideIcon[] = [
   Bot,
 ]
 
+/** The icon that stands for something square. */
+export const iconOf = (id: string): LucideIcon => icons[hashOf(id) % icons.length] ?? Bot
+
 /** The letter people know a name by: the given name's first character in Chinese, else the first letter. */
 export function initialOf(name: string): string {
   const chars = Array.from(name.trim())
@@ -55,7 +58,7 @@ export function Face({ id, name, square, size, here }: FaceProps) {
       </span>
     )
   }
-  const Icon = icons[hashOf(id) % icons.length] ?? Bot
+  const Icon = iconOf(id)
   return (
     <span className={cx('face agent', size)} aria-hidden>
       <Icon className="i" />

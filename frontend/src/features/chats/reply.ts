@@ -8,7 +8,7 @@ import type {
   ToolCallPayload,
   ToolResponsePayload,
 } from '@/api'
-import type { LiveText } from '@/realtime'
+import { type LiveText, thinkingId } from '@/realtime'
 
 export type Part =
   | { kind: 'thinking'; key: string; text: string; seconds: number | null; live: boolean }
@@ -35,10 +35,7 @@ export function replyOf(rows: readonly MessageRow[], live: readonly LiveText[]):
     if (row.type === 'TOOL_RESPONSE') responses.set(payload<ToolResponsePayload>(row).tool_call_id, payload(row))
   }
   const parts = rows.flatMap(row => partOf(row, responses))
-  const known = new Set(rows.map(row => row.id))
-  const calls = new Set(rows.filter(row => row.type === 'TOOL_CALL').map(row => payload<ToolCallPayload>(row).call_id))
-  const streaming = live.filter(text => !known.has(text.message_id) && !(text.call_id && calls.has(text.call_id)))
-  return { parts: [...parts, ...streaming.map(livePart)], stamp: stampOf(rows), ending: endingOf(rows) }
+  return { parts: [...parts, ...live.map(livePart)], stamp: stampOf(rows), ending: endingOf(rows) }
 }
 
 function partOf(row: MessageRow, responses: ReadonlyMap<string, ToolResponsePayload>): Part[] {
@@ -53,7 +50,7 @@ function partOf(row: MessageRow, responses: ReadonlyMap<string, ToolResponsePayl
     }
     case 'TOOL_CALL': {
       const { call_id, name, arguments: args } = payload<ToolCallPayload>(row)
-      return [{ kind: 'tool', key: row.id, name, args, response: responses.get(call_id) ?? null, live: false }]
+      return [{ kind: 'tool', key: call_id, name, args, response: responses.get(call_id) ?? null, live: false }]
     }
     default:
       return []
@@ -64,9 +61,16 @@ function livePart(text: LiveText): Part {
   const key = `${text.message_id} ${text.part} ${text.index}`
   switch (text.part) {
     case 'thinking':
-      return { kind: 'thinking', key, text: text.text, seconds: null, live: true }
+      return { kind: 'thinking', key: thinkingId(text.message_id), text: text.text, seconds: null, live: true }
     case 'arguments':
-      return { kind: 'tool', key, name: text.name ?? '', args: text.text, response: null, live: true }
+      return {
+        kind: 'tool',
+        key: text.call_id ?? key,
+        name: text.name ?? '',
+        args: text.text,
+        response: null,
+        live: true,
+      }
     case 'text':
       return { kind: 'text', key: text.message_id, text: text.text, incomplete: false, live: true, row: null }
   }

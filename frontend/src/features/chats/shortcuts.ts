@@ -1,7 +1,8 @@
 /** The keys of an open chat. */
 import { useEffect } from 'react'
 import { type MessageRow, stopRun } from '@/api'
-import { hasModifier, isWriting } from '@/lib/keys'
+import { hasModifier, isWriting, LETTERS } from '@/lib/keys'
+import { kept } from '@/lib/stored'
 import { chatState, isActive, learn } from '@/realtime'
 
 interface ChatKeys {
@@ -26,20 +27,26 @@ function stopAll(chatId: string): void {
   }
 }
 
-export function useChatKeys({ chatId, reply, focusComposer }: ChatKeys): void {
+const isPlain = (event: KeyboardEvent) => !(isWriting(event) || event.ctrlKey || event.metaKey || event.altKey)
+
+function onPlainKey(event: KeyboardEvent, { chatId, reply, focusComposer }: ChatKeys): void {
+  if (document.querySelector('[role=dialog]')) return
+  if (event.key === 'Escape') focusComposer()
+  const row = event.key === 'r' && kept(LETTERS, true) ? focusedMessage(chatId) : undefined
+  if (!row) return
+  event.preventDefault()
+  reply(row)
+}
+
+export function useChatKeys(keys: ChatKeys): void {
+  const { chatId, reply, focusComposer } = keys
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (hasModifier(event) && event.shiftKey && event.code === 'Period') {
+      const isStop = hasModifier(event) && event.shiftKey && event.code === 'Period'
+      if (isStop) {
         event.preventDefault()
-        return stopAll(chatId)
-      }
-      if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey) return
-      if (document.querySelector('[role=dialog]')) return
-      const row = focusedMessage(chatId)
-      if (event.key === 'r' && row) {
-        event.preventDefault()
-        reply(row)
-      } else if (event.key === 'Escape') focusComposer()
+        stopAll(chatId)
+      } else if (isPlain(event)) onPlainKey(event, { chatId, reply, focusComposer })
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)

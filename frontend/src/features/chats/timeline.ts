@@ -41,9 +41,9 @@ const runOf = (row: MessageRow) => row.run_id ?? ''
 export function itemsOf({ messages, unsent, active, readSeq, me }: Input): Item[] {
   const builder = new Builder()
   for (const row of messages) {
-    const isNews = readSeq !== null && row.seq > readSeq && row.author_id !== me
-    if (isNews) builder.markNew()
-    builder.add(row)
+    // Who has read nothing yet is new here: then everything is.
+    const isNews = Boolean(readSeq) && row.seq > Number(readSeq) && row.author_id !== me
+    builder.add(row, isNews)
   }
   builder.addWorking(active)
   for (const entry of unsent) builder.addUnsent(entry, me)
@@ -58,14 +58,15 @@ class Builder {
   private readonly open = new Map<string, Reply>()
   private readonly segments = new Map<string, number>()
 
-  markNew(): void {
+  private markNew(): void {
     if (this.isMarked) return
     this.isMarked = true
     this.items.push({ kind: 'new', key: 'new' })
   }
 
-  add(row: MessageRow): void {
+  add(row: MessageRow, isNews: boolean): void {
     this.dayOf(row.created_at)
+    if (isNews) this.markNew()
     if (isReply(row)) this.addToReply(row)
     else if (row.type === 'TEXT_MESSAGE') this.addSaid(row)
     else this.items.push({ kind: 'system', key: row.id, row })

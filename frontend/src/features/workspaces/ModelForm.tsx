@@ -135,15 +135,12 @@ interface DetailsProps {
   aside?: ReactNode
 }
 
-function Details({ workspaceId, choice, current, revision, action, onDone, aside }: DetailsProps) {
-  const { t } = useTexts()
+/** What is typed about a model, beginning with what is set or offered. */
+function useChosen({ choice, current, revision }: DetailsProps) {
   const { provider, offer } = choice
   const [model, setModel] = useState(current?.default_model ?? offer?.models[0] ?? usual[provider])
   const [base, setBase] = useState(offer?.api_base ?? current?.api_base ?? '')
   const [key, setKey] = useState('')
-  const choose = useChooseModel(workspaceId)
-  const needsKey = !offer && provider !== 'demo'
-  const needsBase = provider === 'openai_compatible' && !offer
   const chosen: ModelChoice = {
     provider,
     default_model: model.trim(),
@@ -151,38 +148,26 @@ function Details({ workspaceId, choice, current, revision, action, onDone, aside
     ...(key ? { key: key.trim() } : {}),
     ...(revision === undefined ? {} : { revision }),
   }
+  return { chosen, model, setModel, base, setBase, key, setKey }
+}
+
+function Details(props: DetailsProps) {
+  const { t } = useTexts()
+  const { workspaceId, choice, action, onDone, aside } = props
+  const form = useChosen(props)
+  const choose = useChooseModel(workspaceId)
+  const isDemo = choice.provider === 'demo'
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    choose.mutate(chosen, { onSuccess: row => onDone(row as ModelRow) })
+    choose.mutate(form.chosen, { onSuccess: row => onDone(row as ModelRow) })
   }
   return (
     <form className="col gap" onSubmit={submit}>
-      {needsBase ? (
-        <TextField
-          label={t('apiBase')}
-          hint={t('apiBaseHint')}
-          value={base}
-          required
-          type="url"
-          placeholder="https://llm.example.org/v1"
-          onChange={setBase}
-        />
-      ) : null}
-      {needsKey ? (
-        <TextField
-          label={t('apiKey')}
-          hint={current?.key_last4 ? t('keyKept', { last4: current.key_last4 }) : t('keyHint')}
-          value={key}
-          type="password"
-          autoComplete="off"
-          required={provider !== 'openai_compatible' && !current?.key_last4}
-          onChange={setKey}
-        />
-      ) : null}
-      {provider === 'demo' ? (
+      {choice.offer || isDemo ? null : <Access {...props} form={form} />}
+      {isDemo ? (
         <p className="muted sm">{t('demoExplained')}</p>
       ) : (
-        <ModelName choice={choice} value={model} onChange={setModel} />
+        <ModelName choice={choice} value={form.model} onChange={form.setModel} />
       )}
       {choose.error ? (
         <div className="banner bad" role="alert">
@@ -195,14 +180,44 @@ function Details({ workspaceId, choice, current, revision, action, onDone, aside
           type="submit"
           size="lg"
           busy={choose.isPending ? t('saving') : null}
-          blocked={model.trim() || provider === 'demo' ? false : t('modelFirst')}
+          blocked={form.model.trim() || isDemo ? false : t('modelFirst')}
         >
           {action}
         </Button>
-        {provider === 'demo' ? null : <TryIt workspaceId={workspaceId} choice={chosen} />}
+        {isDemo ? null : <TryIt workspaceId={workspaceId} choice={form.chosen} />}
         {aside}
       </div>
     </form>
+  )
+}
+
+/** Address and key, where the choice does not bring them. */
+function Access({ choice, current, form }: DetailsProps & { form: ReturnType<typeof useChosen> }) {
+  const { t } = useTexts()
+  const isOther = choice.provider === 'openai_compatible'
+  return (
+    <>
+      {isOther ? (
+        <TextField
+          label={t('apiBase')}
+          hint={t('apiBaseHint')}
+          value={form.base}
+          required
+          type="url"
+          placeholder="https://llm.example.org/v1"
+          onChange={form.setBase}
+        />
+      ) : null}
+      <TextField
+        label={t('apiKey')}
+        hint={current?.key_last4 ? t('keyKept', { last4: current.key_last4 }) : t('keyHint')}
+        value={form.key}
+        type="password"
+        autoComplete="off"
+        required={!isOther && !current?.key_last4}
+        onChange={form.setKey}
+      />
+    </>
   )
 }
 

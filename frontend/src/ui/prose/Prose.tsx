@@ -48,6 +48,7 @@ interface ProseProps extends BlockProps {
 /** Markdown without raw HTML, sanitised last, without anything that loads by itself. */
 export function Prose({ text, names, growing }: ProseProps) {
   if (!growing) return <Block text={text} names={names} />
+  // biome-ignore lint/suspicious/noArrayIndexKey: a growing text only gets more blocks at its end
   return splitBlocks(text).map((block, index) => <Block key={index} text={block} names={names} />)
 }
 

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { ArrowRight, CircleCheck, PenLine } from 'lucide-react'
+import { ArrowRight, CircleCheck } from 'lucide-react'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { type AgentTemplate, createAgent, keys, type NewAgentRow, useTemplates } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import { iconOf } from '@/ui/Face'
 import { Field, TextField } from '@/ui/Field'
 import { Skeleton } from '@/ui/Skeleton'
 
@@ -116,23 +117,35 @@ function Templates({ templates, chosen, onChoose }: TemplatesProps) {
       <legend className="label">{t('fromTemplate')}</legend>
       <div className="tpls">
         {templates.map(template => (
-          <label key={template.key} className="card choice">
-            <input
-              type="radio"
-              name="template"
-              className="sr"
-              checked={template.key === chosen}
-              onChange={() => onChoose(template.key)}
-            />
-            <span className="row">
-              <PenLine className="i" aria-hidden />
-              <b className="grow">{template.name}</b>
-              {template.key === chosen ? <CircleCheck className="i s" aria-hidden /> : null}
-            </span>
-            <span className="muted">{template.description}</span>
-          </label>
+          <TemplateCard
+            key={template.key}
+            template={template}
+            isChosen={template.key === chosen}
+            onChoose={() => onChoose(template.key)}
+          />
         ))}
       </div>
     </fieldset>
+  )
+}
+
+interface TemplateCardProps {
+  template: AgentTemplate
+  isChosen: boolean
+  onChoose(): void
+}
+
+function TemplateCard({ template, isChosen, onChoose }: TemplateCardProps) {
+  const Icon = iconOf(template.key)
+  return (
+    <label className="card choice">
+      <input type="radio" name="template" className="sr" checked={isChosen} onChange={onChoose} />
+      <span className="row">
+        <Icon className="i" aria-hidden />
+        <b className="grow">{template.name}</b>
+        {isChosen ? <CircleCheck className="i s" aria-hidden /> : null}
+      </span>
+      <span className="muted">{template.description}</span>
+    </label>
   )
 }

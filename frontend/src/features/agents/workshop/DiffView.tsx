@@ -1,8 +1,9 @@
 import { unifiedMergeView } from '@codemirror/merge'
 import { EditorState } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
+import { useCallback } from 'react'
 import type { SpecContent } from '@/api'
-import { type TextKey, useTexts } from '@/lib/language'
+import { type TextKey, type Texts, useTexts } from '@/lib/language'
 import type { Layer } from '@/ui/Mark'
 import { type FieldChange, fieldChanges } from '../content'
 import { diffLook, look } from './look'
@@ -24,32 +25,33 @@ const diff = (before: string) =>
     collapseUnchanged: { margin: 3, minSize: 6 },
   })
 
+/** With a line end at the end, or a line that is added last would change the one before it, too. */
+const readOnly = (label: string, t: Texts['t']) => [
+  look,
+  diffLook,
+  lineNumbers(),
+  EditorState.phrases.of({ '$ unchanged lines': t('unchangedLines') }),
+  EditorState.readOnly.of(true),
+  EditorView.editable.of(false),
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+]
+
 /** What differs: the prompt line by line, and every other field by name. */
 export function DiffView({ before, after, layer }: DiffViewProps) {
   const { t } = useTexts()
   const label = t('diff')
-  const host = useShadow(
-    root => {
-      const view = new EditorView({
-        parent: root,
-        root,
-        state: EditorState.create({
-          doc: after.prompt,
-          extensions: [
-            look,
-            diffLook,
-            lineNumbers(),
-            diff(before.prompt),
-            EditorState.readOnly.of(true),
-            EditorView.editable.of(false),
-            EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-          ],
-        }),
+  const mount = useCallback(
+    (root: ShadowRoot) => {
+      const state = EditorState.create({
+        doc: `${after.prompt}\n`,
+        extensions: [...readOnly(label, t), diff(`${before.prompt}\n`)],
       })
+      const view = new EditorView({ parent: root, root, state })
       return () => view.destroy()
     },
-    [before.prompt, after.prompt, label],
+    [before.prompt, after.prompt, label, t],
   )
+  const host = useShadow(mount)
   const changes = fieldChanges(before, after)
   const isSamePrompt = before.prompt === after.prompt
   return (

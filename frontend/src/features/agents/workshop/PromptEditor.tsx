@@ -1,50 +1,19 @@
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
-import { Compartment, EditorState, Transaction } from '@codemirror/state'
-import {
-  drawSelection,
-  EditorView,
-  highlightActiveLine,
-  highlightActiveLineGutter,
-  keymap,
-  lineNumbers,
-  placeholder,
-} from '@codemirror/view'
-import { useEffect, useRef } from 'react'
+import type { EditorView } from '@codemirror/view'
+import { useCallback, useEffect, useRef } from 'react'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { type Below, layerBars, setBelow } from './layers'
-import { look } from './look'
-import { remoteCaret, setCaret } from './remoteCaret'
+import { type Below, setBelow } from './layers'
+import { makePrompt, type PromptEvents, setReadOnly, showText } from './prompt'
+import { setCaret } from './remoteCaret'
 import { useShadow } from './shadow'
 
-interface PromptEditorProps {
+interface PromptEditorProps extends PromptEvents {
   text: string
   isReadOnly: boolean
   below: Below
   /** Where somebody else is writing. */
   caret: { at: number; name: string } | null
-  onEdit(text: string, caret: number): void
-  onApply(): void
-  onSave(): void
 }
-
-/** The smallest change from one text to the other: so the reader's own place and selection stay. */
-export function changeBetween(before: string, after: string): { from: number; to: number; insert: string } | null {
-  if (before === after) return null
-  const most = Math.min(before.length, after.length)
-  let from = 0
-  while (from < most && before[from] === after[from]) from++
-  let end = 0
-  while (end < most - from && before[before.length - 1 - end] === after[after.length - 1 - end]) end++
-  return { from, to: before.length - end, insert: after.slice(from, after.length - end) }
-}
-
-const writable = new Compartment()
-const access = (isReadOnly: boolean) => [
-  EditorState.readOnly.of(isReadOnly),
-  EditorView.contentAttributes.of({ 'aria-readonly': String(isReadOnly), 'aria-multiline': 'true' }),
-  EditorView.editable.of(!isReadOnly),
-]
 
 /** The prompt, as it is written or read along. Esc, then Tab leaves it. */
 export function PromptEditor(props: PromptEditorProps) {
@@ -53,49 +22,22 @@ export function PromptEditor(props: PromptEditorProps) {
   const view = useRef<EditorView | null>(null)
   const latest = useRef(props)
   latest.current = props
+  /** What was typed here and has not come back as `text` yet: an old text must not undo newer typing. */
+  const typed = useRef<string[]>([])
   const label = t('prompt')
   const hint = t('promptPlaceholder')
 
-  const host = useShadow(
-    root => {
-      const act = (run: () => void) => () => {
-        run()
-        return true
+  const mount = useCallback(
+    (root: ShadowRoot) => {
+      const { text: start, isReadOnly: locked, below: layers } = latest.current
+      const onEdit = (next: string, at: number) => {
+        typed.current.push(next)
+        latest.current.onEdit(next, at)
       }
-      const editor = new EditorView({
-        parent: root,
-        root,
-        state: EditorState.create({
-          doc: latest.current.text,
-          extensions: [
-            look,
-            lineNumbers(),
-            layerBars,
-            remoteCaret,
-            history(),
-            drawSelection(),
-            highlightActiveLine(),
-            highlightActiveLineGutter(),
-            placeholder(hint),
-            writable.of(access(latest.current.isReadOnly)),
-            EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-            keymap.of([
-              { key: 'Mod-Enter', run: act(() => latest.current.onApply()) },
-              { key: 'Mod-s', run: act(() => latest.current.onSave()), preventDefault: true },
-              indentWithTab,
-              ...historyKeymap,
-              ...defaultKeymap,
-            ]),
-            EditorView.updateListener.of(update => {
-              const isOwn = update.transactions.some(each => each.annotation(Transaction.remote) !== true)
-              if (update.docChanged && isOwn)
-                latest.current.onEdit(update.state.doc.toString(), update.state.selection.main.head)
-            }),
-          ],
-        }),
-      })
+      const events = () => ({ ...latest.current, onEdit })
+      const editor = makePrompt({ root, text: start, isReadOnly: locked, label, hint, events })
+      editor.dispatch({ effects: setBelow.of(layers) })
       view.current = editor
-      editor.dispatch({ effects: setBelow.of(latest.current.below) })
       return () => {
         editor.destroy()
         view.current = null
@@ -103,26 +45,37 @@ export function PromptEditor(props: PromptEditorProps) {
     },
     [label, hint],
   )
+  const host = useShadow(mount)
 
   useEffect(() => {
-    const change = view.current && changeBetween(view.current.state.doc.toString(), text)
-    if (!change) return
-    view.current?.dispatch({
-      changes: change,
-      annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(false)],
-    })
+    const own = typed.current.lastIndexOf(text)
+    if (own >= 0) typed.current.splice(0, own + 1)
+    else if (view.current) {
+      typed.current = []
+      showText(view.current, text)
+    }
   }, [text])
   useEffect(() => {
-    view.current?.dispatch({ effects: writable.reconfigure(access(isReadOnly)) })
-    if (!isReadOnly) view.current?.focus()
+    if (!view.current) return
+    setReadOnly(view.current, isReadOnly)
+    if (!isReadOnly) view.current.focus()
   }, [isReadOnly])
+  useBelow(view, below)
+  useCaret(view, caret)
+  return <div className={cx('ed', isReadOnly && 'ro')} ref={host} />
+}
+
+type ViewRef = { current: EditorView | null }
+
+function useBelow(view: ViewRef, { production, applied }: Below): void {
   useEffect(
-    () => view.current?.dispatch({ effects: setBelow.of({ production: below.production, applied: below.applied }) }),
-    [below.production, below.applied],
+    () => view.current?.dispatch({ effects: setBelow.of({ production, applied }) }),
+    [view, production, applied],
   )
+}
+
+function useCaret(view: ViewRef, caret: PromptEditorProps['caret']): void {
   const at = caret?.at ?? null
   const name = caret?.name ?? ''
-  useEffect(() => view.current?.dispatch({ effects: setCaret.of(at === null ? null : { at, name }) }), [at, name])
-
-  return <div className={cx('ed', isReadOnly && 'ro')} ref={host} />
+  useEffect(() => view.current?.dispatch({ effects: setCaret.of(at === null ? null : { at, name }) }), [view, at, name])
 }

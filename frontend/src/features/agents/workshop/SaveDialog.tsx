@@ -17,6 +17,7 @@ interface SaveDialogProps {
   onOpenChange(open: boolean): void
   /** Shows the difference to today's production. */
   onCompare(): void
+  onSaved(): void
 }
 
 export function SaveDialog(props: SaveDialogProps) {
@@ -39,7 +40,15 @@ const productionOf = (error: unknown): SpecRow | null =>
     ? ((error.data['production'] as SpecRow | undefined) ?? null)
     : null
 
-function SaveForm({ agent, workshop, actions, onOpenChange, onCompare, next }: SaveDialogProps & { next: string }) {
+function SaveForm({
+  agent,
+  workshop,
+  actions,
+  onOpenChange,
+  onCompare,
+  onSaved,
+  next,
+}: SaveDialogProps & { next: string }) {
   const { t } = useTexts()
   const [message, setMessage] = useState('')
   const [error, setError] = useState<unknown>(null)
@@ -49,7 +58,9 @@ function SaveForm({ agent, workshop, actions, onOpenChange, onCompare, next }: S
     event.preventDefault()
     try {
       const saved = await actions.save(message.trim(), newer?.number ?? undefined)
-      if (saved) onOpenChange(false)
+      if (!saved) return
+      onOpenChange(false)
+      onSaved()
     } catch (problem) {
       setError(problem)
     }

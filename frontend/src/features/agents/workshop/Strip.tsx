@@ -23,7 +23,7 @@ export function Strip({ agent, workshop, nameOf, me, view, onView }: StripProps)
   const { draft, applied, isMine, writer } = workshop
   const until = isMine ? draft?.held_until : writer?.until
   return (
-    <div className="strip" role="group" aria-label={t('layers')}>
+    <section className="strip" aria-label={t('layers')}>
       <Cell
         layer="production"
         label={t('production')}
@@ -65,7 +65,7 @@ export function Strip({ agent, workshop, nameOf, me, view, onView }: StripProps)
           t('nobody')
         )}
       </Cell>
-    </div>
+    </section>
   )
 }
 

@@ -96,6 +96,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         open={isSaving}
         onOpenChange={setSaving}
         onCompare={() => openView('production')}
+        onSaved={() => setView('write')}
       />
       <VersionsDialog agent={agent} who={who} open={isHistory} onOpenChange={setHistory} />
     </aside>
@@ -174,7 +175,7 @@ function Modes({ agent, workshop, view, onView }: ModesProps) {
   )
   return (
     <div className="mode">
-      <div className="seg" role="group" aria-label={t('view')}>
+      <fieldset className="seg" aria-label={t('view')}>
         {mode('write', workshop.isMine ? t('write') : t('read'))}
         {mode(
           'production',
@@ -190,7 +191,7 @@ function Modes({ agent, workshop, view, onView }: ModesProps) {
               </>,
             )
           : null}
-      </div>
+      </fieldset>
       <span className="num end">
         +{counts.added} −{counts.removed} ·{' '}
         {t('characters', { count: content.prompt.length, n: count(content.prompt.length) })}

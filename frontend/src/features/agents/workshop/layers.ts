@@ -21,15 +21,18 @@ class Bar extends GutterMarker {
 
 const bars = { applied: new Bar('applied'), writing: new Bar('writing') }
 
-const asText = (text: string) => Text.of(text.split('\n'))
+/** With a line end at the end, or a line that is added last would change the one before it, too. */
+const asText = (text: string) => Text.of(`${text}\n`.split('\n'))
 
 /** The lines (1-based) of `doc` that differ from `base`. */
 function changedLines(base: string, doc: Text): Set<number> {
   const lines = new Set<number>()
-  for (const chunk of Chunk.build(asText(base), doc)) {
+  const last = doc.lines
+  for (const chunk of Chunk.build(asText(base), doc.append(Text.of(['', ''])))) {
     if (chunk.fromB >= chunk.toB) continue
-    const last = doc.lineAt(Math.min(doc.length, chunk.endB)).number
-    for (let line = doc.lineAt(chunk.fromB).number; line <= last; line++) lines.add(line)
+    if (chunk.fromB > doc.length) continue
+    const end = Math.min(last, doc.lineAt(Math.min(doc.length, chunk.endB)).number)
+    for (let line = doc.lineAt(chunk.fromB).number; line <= end; line++) lines.add(line)
   }
   return lines
 }

@@ -1,13 +1,13 @@
 /** How the prompt editor looks: the page's tokens reach into the shadow tree, its rules do not. */
-import { markdown } from '@codemirror/lang-markdown'
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { defineLanguageFacet, HighlightStyle, Language, syntaxHighlighting } from '@codemirror/language'
 import { type Extension, Prec } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
+import { parser } from '@lezer/markdown'
 
 const theme = EditorView.theme({
   '&': { height: '100%', color: 'var(--fg)', backgroundColor: 'transparent', fontSize: '12.5px' },
-  '&.cm-focused': { outline: 'none', boxShadow: 'inset 0 0 0 2px var(--pine)' },
+  '&.cm-focused': { outline: 'none', boxShadow: 'inset 0 0 0 1px var(--pine)' },
   '.cm-scroller': {
     fontFamily: 'var(--font-mono)',
     lineHeight: 'var(--editor-line, 20px)',
@@ -77,5 +77,8 @@ const highlight = HighlightStyle.define([
   { tag: [tags.link, tags.url], color: 'var(--pine)' },
 ])
 
-export const look: Extension = [theme, markdown(), syntaxHighlighting(highlight), EditorView.lineWrapping]
+/** Markdown itself, without the languages that may stand in its fences: they would weigh more than the editor. */
+const markdown = new Language(defineLanguageFacet(), parser, [], 'markdown')
+
+export const look: Extension = [theme, markdown, syntaxHighlighting(highlight), EditorView.lineWrapping]
 export const diffLook: Extension = Prec.high(diffTheme)

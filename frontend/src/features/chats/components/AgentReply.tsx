@@ -75,10 +75,12 @@ function PartView({ part }: { part: Part }) {
 }
 
 function Words({ part }: { part: Extract<Part, { kind: 'text' }> }) {
+  const { t } = useTexts()
   const { names } = useChat()
   return (
     <div className={part.live ? 'words growing' : 'words'} data-part={part.row?.id}>
       <LazyProse text={part.text} names={names} growing={part.live} />
+      {part.incomplete ? <p className="faint xs">{t('incomplete')}</p> : null}
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { useTexts } from '@/lib/language'
 import { type ChatState, useChatPart } from '@/realtime'
 import { IconButton } from '@/ui/Button'
 import { Face } from '@/ui/Face'
-import { useDirectory, usePlaces, usePresent } from '../hooks'
+import { useDirectory, usePlaces } from '../hooks'
 import { PeopleDialog } from './PeopleDialog'
 
 interface ChatHeaderProps {
@@ -24,7 +24,6 @@ const FACES = 5
 export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, onWorkshop }: ChatHeaderProps) {
   const { t } = useTexts()
   const places = usePlaces(chatId)
-  const present = usePresent(chatId)
   const who = useDirectory(chatId, workspace.id)
   const title = useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
   const [isOpen, setOpen] = useState(false)
@@ -48,7 +47,6 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
               name={who(actor.id)?.name ?? actor.name}
               square={actor.kind === 'agent'}
               size="m"
-              here={present.includes(actor.id)}
             />
           ))}
         </button>

@@ -1,8 +1,8 @@
 import { Users } from 'lucide-react'
 import type { ActorRow } from '@/api'
-import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Face } from '@/ui/Face'
+import { ALL } from '../everybody'
 
 interface MentionListProps {
   id: string
@@ -11,9 +11,6 @@ interface MentionListProps {
   present: readonly string[]
   onPick(actor: ActorRow): void
 }
-
-/** Everybody: a name that tells all people in the chat and wakes no agent. */
-export const ALL = 'all'
 
 /** Who can be named here: the agents and people of this room only. */
 export function MentionList({ id, actors, picked, present, onPick }: MentionListProps) {
@@ -32,20 +29,20 @@ export function MentionList({ id, actors, picked, present, onPick }: MentionList
             id={`${id}-${index}`}
             aria-selected={index === picked}
             tabIndex={-1}
-            className={cx('opt')}
+            className="opt"
             onMouseDown={event => {
               event.preventDefault()
               onPick(actor)
             }}
           >
-            {actor.id === ALL ? (
+            {actor.id === ALL.id ? (
               <Users className="i" aria-hidden />
             ) : (
               <Face id={actor.id} name={actor.name} square={actor.kind === 'agent'} />
             )}
             <span className="cut">{actor.name}</span>
             <span className="end">
-              {actor.id === ALL ? t('allPeople') : present.includes(actor.id) ? t('here') : `@${actor.handle}`}
+              {actor.id === ALL.id ? t('allPeople') : present.includes(actor.id) ? t('here') : `@${actor.handle}`}
             </span>
           </div>
         </div>

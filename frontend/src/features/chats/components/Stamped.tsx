@@ -13,9 +13,9 @@ interface StampLineProps {
 export function StampButton({ stamp, agentId }: StampLineProps) {
   const { t } = useTexts()
   const { openWorkshop } = useChat()
-  const layer = stamp.version === null ? 'applied' : 'production'
+  const layer = stamp.version == null ? 'applied' : 'production'
   const label =
-    stamp.version === null
+    stamp.version == null
       ? t('draftStamp', { n: stamp.draft_apply ?? '?', name: stamp.draft_by ?? '' })
       : `v${stamp.version}`
   return (

@@ -48,10 +48,13 @@ export function Timeline({ items, lastSeq, onRead, ref }: TimelineProps) {
   useImperativeHandle(ref, () => ({ toEnd, goTo }), [toEnd, goTo])
 
   const drawn = useMemo(() => items.map(item => <ItemView key={item.key} item={item} />), [items])
+  const scrolled = () => {
+    onScroll()
+    void loadIfNear(scroller.current?.scrollTop ?? 0)
+  }
   return (
     <div className="logbox">
       {/* Finished sentences are spoken by the announcer; this log would speak every token. */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a log that scrolls must be reachable by keyboard */}
       <div
         className="log"
         id="log"
@@ -59,12 +62,10 @@ export function Timeline({ items, lastSeq, onRead, ref }: TimelineProps) {
         role="log"
         aria-live="off"
         aria-label={t('messages')}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a log that scrolls must be reachable by keyboard
         tabIndex={0}
         onKeyDown={moveFocus}
-        onScroll={() => {
-          onScroll()
-          loadIfNear(scroller.current?.scrollTop ?? 0)
-        }}
+        onScroll={scrolled}
       >
         <div className="in">
           {hasOlder ? (

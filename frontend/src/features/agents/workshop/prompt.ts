@@ -1,0 +1,98 @@
+/** The prompt editor's state and its dealings with the page, apart from React. */
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+  placeholder,
+} from '@codemirror/view'
+import { layerBars } from './layers'
+import { look } from './look'
+import { remoteCaret } from './remoteCaret'
+
+export interface PromptEvents {
+  onEdit(text: string, caret: number): void
+  onApply(): void
+  onSave(): void
+}
+
+interface PromptSetup {
+  root: ShadowRoot
+  text: string
+  isReadOnly: boolean
+  label: string
+  hint: string
+  events(): PromptEvents
+}
+
+/** The smallest change from one text to the other: so the reader's own place and selection stay. */
+export function changeBetween(before: string, after: string): { from: number; to: number; insert: string } | null {
+  if (before === after) return null
+  const most = Math.min(before.length, after.length)
+  let from = 0
+  while (from < most && before[from] === after[from]) from++
+  let end = 0
+  while (end < most - from && before[before.length - 1 - end] === after[after.length - 1 - end]) end++
+  return { from, to: before.length - end, insert: after.slice(from, after.length - end) }
+}
+
+const writable = new Compartment()
+
+const access = (isReadOnly: boolean): Extension => [
+  EditorState.readOnly.of(isReadOnly),
+  EditorView.contentAttributes.of({ 'aria-readonly': String(isReadOnly), 'aria-multiline': 'true' }),
+  EditorView.editable.of(!isReadOnly),
+]
+
+export const setReadOnly = (view: EditorView, isReadOnly: boolean) =>
+  view.dispatch({ effects: writable.reconfigure(access(isReadOnly)) })
+
+/** A text from elsewhere takes the place of what is shown; undo does not bring the old one back. */
+export function showText(view: EditorView, text: string): void {
+  const changes = changeBetween(view.state.doc.toString(), text)
+  const annotations = [Transaction.remote.of(true), Transaction.addToHistory.of(false)]
+  if (changes) view.dispatch({ changes, annotations })
+}
+
+const keys = (events: () => PromptEvents) => {
+  const run = (act: () => void) => () => {
+    act()
+    return true
+  }
+  return keymap.of([
+    { key: 'Mod-Enter', run: run(() => events().onApply()) },
+    { key: 'Mod-s', run: run(() => events().onSave()), preventDefault: true },
+    indentWithTab,
+    ...historyKeymap,
+    ...defaultKeymap,
+  ])
+}
+
+const edits = (events: () => PromptEvents) =>
+  EditorView.updateListener.of(update => {
+    const isOwn = update.transactions.some(each => each.annotation(Transaction.remote) !== true)
+    if (update.docChanged && isOwn) events().onEdit(update.state.doc.toString(), update.state.selection.main.head)
+  })
+
+export function makePrompt({ root, text, isReadOnly, label, hint, events }: PromptSetup): EditorView {
+  const extensions = [
+    look,
+    lineNumbers(),
+    layerBars,
+    remoteCaret,
+    history(),
+    drawSelection(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    placeholder(hint),
+    writable.of(access(isReadOnly)),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+    keys(events),
+    edits(events),
+  ]
+  return new EditorView({ parent: root, root, state: EditorState.create({ doc: text, extensions }) })
+}

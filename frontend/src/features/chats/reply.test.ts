@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import type { MessageRow } from '@/api'
+import type { LiveText } from '@/realtime'
+import { inShort, replyOf } from './reply'
+
+const row = (id: string, type: string, payload: Record<string, unknown>): MessageRow => ({
+  kind: 'message',
+  id,
+  chat_id: 'c',
+  version: 1,
+  seq: 1,
+  author_id: 'robin',
+  type,
+  payload,
+  reply_to: null,
+  run_id: 'r',
+  created_at: '2026-11-20T10:00:00Z',
+  edited_at: null,
+  deleted: false,
+})
+const call = row('call', 'TOOL_CALL', {
+  call_id: 'call_1',
+  name: 'current_time',
+  arguments: '{"place":"Tokyo"}',
+  step: 1,
+})
+
+describe('replyOf', () => {
+  it('shows a result with its call', () => {
+    const response = row('response', 'TOOL_RESPONSE', {
+      tool_call_id: 'call_1',
+      name: 'current_time',
+      status: 'ok',
+      text: '09:00',
+    })
+    expect(replyOf([call, response], []).parts).toMatchObject([
+      { kind: 'tool', name: 'current_time', response: { text: '09:00' } },
+    ])
+  })
+
+  it('keeps the key of a part from its first piece to its durable row, so that nothing is drawn anew', () => {
+    const id = '0190a8f0-0000-7000-8000-000000000001'
+    const piece = (part: LiveText['part'], callId: string | null): LiveText => ({
+      message_id: id,
+      run_id: 'r',
+      agent_id: 'robin',
+      attempt: 1,
+      part,
+      index: 0,
+      call_id: callId,
+      name: 'current_time',
+      text: '',
+      end: 0,
+    })
+    const live = replyOf([], [piece('text', null), piece('arguments', 'call_1')]).parts.map(part => part.key)
+    const durable = replyOf([row(id, 'TEXT_MESSAGE', { text: '' }), call], []).parts.map(part => part.key)
+    expect(live).toEqual(durable)
+  })
+
+  it('takes the last stamp, and how the run ended', () => {
+    const stamp = { spec_id: 's', draft_apply: 3, draft_by: 'Bob' }
+    const reply = replyOf([row('t', 'TEXT_MESSAGE', { text: 'x', stamp }), row('f', 'RUN_FAILED', { code: 'cut' })], [])
+    expect(reply.stamp).toEqual(stamp)
+    expect(reply.ending).toEqual({ kind: 'failed', code: 'cut', by: null })
+  })
+})
+
+it('says the arguments in short, and nothing while they are not whole', () => {
+  expect(inShort('{"place":"Tokyo","days":2}')).toBe('Tokyo, 2')
+  expect(inShort('{"place":"Tok')).toBe('')
+})

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import en from './en'
+import hans from './zh-hans'
+import hant from './zh-hant'
+
+const languages: Record<string, Record<string, string>> = { en, 'zh-hant': hant, 'zh-hans': hans }
+const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(match => match[1]).sort()
+
+const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../api/generated/openapi.json'), 'utf8')) as {
+  components: { schemas: { Code: { enum: string[] } } }
+}
+
+describe.each(Object.entries(languages))('texts in %s', (_, texts) => {
+  it('are there for every key, and none is empty', () => {
+    expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
+    expect(Object.entries(texts).filter(([, text]) => text.trim() === '')).toEqual([])
+  })
+
+  it('have the same places for values', () => {
+    const differing = Object.entries(en).filter(
+      ([key, text]) => String(placeholders(texts[key] ?? '')) !== String(placeholders(text)),
+    )
+    expect(differing).toEqual([])
+  })
+
+  it('say something for every error code of the server', () => {
+    expect(schema.components.schemas.Code.enum.filter(code => !texts[`error.${code}`])).toEqual([])
+  })
+})
+
+describe('texts in Chinese', () => {
+  it('say 你, not 您, and use full-width punctuation', () => {
+    const all = [...Object.values<string>(hant), ...Object.values<string>(hans)]
+    expect(all.filter(text => text.includes('您') || /\p{Script=Han}[,.:;?!]/u.test(text))).toEqual([])
+  })
+})
