@@ -1,5 +1,6 @@
 """An integrator: allauth's app client to sign up and in, then the REST API with a session token."""
 
+import json
 from typing import Any
 
 from django.test import Client
@@ -16,17 +17,10 @@ class Api:
         self.client = Client()
         self.token = token
 
-    def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        extra = {"HTTP_X_SESSION_TOKEN": self.token} if self.token else {}
+    def __call__(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"X-Session-Token": self.token} if self.token else {}
         url = path if path.startswith("/") else f"/api/v1/{path}"
-        return self.client.generic(
-            method,
-            url,
-            self.client._encode_json(body or {}, "application/json"),
-            "application/json",
-            **extra,
-            **headers,
-        )
+        return self.client.generic(method, url, json.dumps(body or {}), "application/json", headers=headers)
 
     def ok(self, method: str, path: str, body: Any = None) -> Any:
         """The answer's JSON; fails when it was refused."""

@@ -109,12 +109,12 @@ def test_a_browser_session_needs_its_csrf_token():
     sign_up("Alice")
     client = Client(enforce_csrf_checks=True)
     client.get("/_allauth/browser/v1/auth/session")
-    headers = {"HTTP_X_CSRFTOKEN": client.cookies["csrftoken"].value}
+    headers = {"X-CSRFToken": client.cookies["csrftoken"].value}
     body = {"email": "alice@example.org", "password": PASSWORD}
-    assert client.post("/_allauth/browser/v1/auth/login", body, "application/json", **headers).status_code == 200
+    assert client.post("/_allauth/browser/v1/auth/login", body, "application/json", headers=headers).status_code == 200
     assert client.post("/api/v1/workspaces", {"name": "X"}, "application/json").status_code == 403
-    headers = {"HTTP_X_CSRFTOKEN": client.cookies["csrftoken"].value}
-    assert client.post("/api/v1/workspaces", {"name": "X"}, "application/json", **headers).status_code == 201
+    headers = {"X-CSRFToken": client.cookies["csrftoken"].value}
+    assert client.post("/api/v1/workspaces", {"name": "X"}, "application/json", headers=headers).status_code == 201
 
 
 def test_an_agent_never_signs_in():
@@ -147,9 +147,9 @@ def test_bad_input_is_told_clearly_and_nothing_is_made(body, code):
 
 def test_D20_what_is_no_json_or_nested_too_deeply_is_bad_input():
     alice = sign_up("Alice")
-    headers = {"HTTP_X_SESSION_TOKEN": alice.token}
+    headers = {"X-Session-Token": str(alice.token)}
     for raw in (b"{", b"\xff\xfe", b"[" * 100_000, b'{"name": 1e999}', b'"\\ud800"'):
-        answer = alice.client.generic("POST", "/api/v1/workspaces", raw, "application/json", **headers)
+        answer = alice.client.generic("POST", "/api/v1/workspaces", raw, "application/json", headers=headers)
         assert answer.status_code == 400, raw[:20]
         assert answer.json()["error"]["code"] == "invalid"
 

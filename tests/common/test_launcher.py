@@ -106,7 +106,7 @@ def test_B6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, by
 
 def test_servers_that_are_named_are_used_and_no_others_started() -> None:
     named = {"DATABASE_URL": os.environ["DATABASE_URL"], "REDIS_URL": os.environ["REDIS_URL"]}
-    with Stack(**named) as stack:
+    with Stack(DATABASE_URL=named["DATABASE_URL"], REDIS_URL=named["REDIS_URL"]) as stack:
         assert sorted(stack.processes()) == ["web", "worker"]
         environment = Path(f"/proc/{stack.processes()['web']}/environ").read_bytes().split(b"\0")
         assert f"DATABASE_URL={named['DATABASE_URL']}".encode() in environment

@@ -16,7 +16,11 @@ from tests.stack import Stack
 
 
 class Integrator:
-    """A person with a session token."""
+    """A person with a session token; `chat`, `scribe` and `workspace` are where the story puts them."""
+
+    chat: str
+    scribe: str
+    workspace: str
 
     def __init__(self, stack: Stack, name: str) -> None:
         self.stack = stack

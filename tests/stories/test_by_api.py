@@ -24,9 +24,8 @@ def team(stack, model):
     agent = alice.ok("POST", f"workspaces/{workspace}/agents", body)
     link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})["url"]
     bob.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
-    alice.chat = bob.chat = agent["chat_id"]
-    alice.scribe = bob.scribe = agent["actor"]["id"]
-    alice.workspace = workspace
+    for person in (alice, bob):
+        person.chat, person.scribe, person.workspace = agent["chat_id"], agent["actor"]["id"], workspace
     yield alice, bob
     alice.close()
     bob.close()
