@@ -133,15 +133,16 @@ class Run(Identified, InChat):
         return self
 
     def write(self) -> bool:
-        """Store it; false for a new wake that found one waiting in its lane: that one will read this message, too."""
+        """Store it; false for a new wake that found one waiting in its lane: that one will read this message, too.
+
+        The row was read with the chat held, so that what is not set here is as it is in the database.
+        """
         if self._state.adding:
             return self._insert()
         touched: frozenset[str] = getattr(self, "_touched", frozenset())
         fields = {name: getattr(self, name) for name in touched}
         if not Run.objects.filter(pk=self.pk, **self._conditions).update(version=self.version, **fields):
             raise LeaseLost(f"Run {self.pk} is not ours any more.")
-        # Others may have asked to stop it meanwhile; and some of what was set is computed by the database.
-        self.refresh_from_db(fields=[*touched, "stop_requested_at"])
         self._touched, self._conditions = frozenset(), {}
         return True
 

@@ -41,12 +41,14 @@ class Prepared:
 def prepared(run: Run) -> Prepared:
     """All that a claimed run works with. Taking over after a crash is the same reading again (B1)."""
     assert run.spec is not None
+    assert run.chat is not None
     content = run.spec.content()
     tools = given_tools(content.tools)
     lines = read_lines(run)
     room, agent = read_room(run, lines), somebody(run.agent)
     system = system_text(content.prompt, agent, room, {name: given.instructions for name, given in tools.items()})
     made = conversation(lines, system=system, agent_id=agent.id, run_id=run.id, room=room)
-    endpoint, model = endpoint_for(run.payer, content.model)
-    known = recovered(run, made.open)
-    return Prepared(run, content, Means(endpoint, model), made, tools, known, past_calls(run, made.open))
+    endpoint, model = endpoint_for(run.chat.workspace, content.model)
+    known = recovered(run, made.open) if made.open else {}
+    past = past_calls(run, made.open) if run.steps_done else []
+    return Prepared(run, content, Means(endpoint, model), made, tools, known, past)

@@ -38,7 +38,7 @@ def read_room(run: Run, lines: Iterable[Line]) -> Room:
     authors = {member.id: member for member in members}
     missing = {line.author_id for line in lines} - authors.keys()
     authors |= {actor.id: somebody(actor) for actor in Actor.objects.filter(pk__in=missing)}
-    return Room(run.chat.title, run.workspace.name, members, authors)
+    return Room(run.chat.title, run.chat.workspace.name, members, authors)
 
 
 def somebody(actor: Actor) -> Somebody:

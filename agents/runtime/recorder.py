@@ -80,7 +80,7 @@ class Recorder:
     def ended(self, end: Ended, partial: Partial | None = None, error: LLMError | None = None) -> None:
         """The run rests, is stopped or fails: what was said so far is kept as incomplete, calls get a result (B11, B16)."""
         Chat.objects.select_for_update(no_key=True).get(pk=self.run.room_id)
-        run = self._mine(Run.objects.select_related("agent", "chat", "stopped_by"))
+        run = self._mine(Run.objects.select_related("agent", "chat__workspace", "stopped_by"))
         rows: list[InChat] = list(partial_rows(run, partial, self.means)) if partial else []
         if error is not None:
             keep_failure(run, error, self.means)
@@ -103,10 +103,11 @@ class Recorder:
 
     def _hold(self) -> Run:
         """The run as it is now, the chat held. Rights are asked again. Raises `LeaseLost`, and `AppError` for rights."""
-        get_chat_for(
-            self.run.agent, self.run.room_id, ChatVerb.POST, on_behalf_of=self.run.on_behalf_of, lock=True
-        )  # fmt: skip
-        return self._mine(Run.objects.select_related("agent", "chat", "workspace"))
+        agent, person = self.run.agent, self.run.on_behalf_of
+        chat = get_chat_for(agent, self.run.room_id, ChatVerb.POST, on_behalf_of=person, lock=True)
+        run = self._mine(Run.objects.all())
+        run.agent, run.chat = agent, chat
+        return run
 
     def _mine(self, runs: QuerySet[Run]) -> Run:
         mine = {"attempt": self.run.attempt, "lease_owner": self.run.lease_owner, "state": RunState.RUNNING}

@@ -1,6 +1,8 @@
 """Beginning a run: whose turn it is in its lane, with which text it answers, and what it has read by then."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -32,17 +34,21 @@ def due() -> QuerySet[Run]:
 
 
 def claim(run_id: UUID, owner: str) -> Run | None:
-    """Make a waiting run ours: the oldest of this run's lane, so that a lane keeps its order. Opens its own transactions."""
-    lane = Run.objects.filter(pk=run_id, state=RunState.QUEUED).values_list("lane", flat=True).first()
-    return claim_next(lane, owner) if lane else None
+    """Make a waiting run ours: the oldest of this run's lane, so that a lane keeps its order (B17).
+
+    Nothing when none waits there, one is at work, or another worker was faster. Opens its own transactions.
+    """
+    return _claim(Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("lane"), owner)
 
 
 def claim_next(lane: str, owner: str) -> Run | None:
-    """Make the next run of a lane ours; nothing when none waits, one is at work, or another worker was faster (B17).
+    """Make the next run of a lane ours, as `claim` does."""
+    return _claim([lane], owner)
 
-    Those that need no work any more are ended on the way. Opens its own transactions.
-    """
-    while waiting := due().filter(lane=lane).order_by("pk").first():
+
+def _claim(lanes: Sequence[str] | QuerySet[Run, Any], owner: str) -> Run | None:
+    """Those that need no work any more are ended on the way."""
+    while waiting := due().filter(lane__in=lanes).only("chat_id", "attempt").order_by("pk").first():
         try:
             with transaction.atomic():
                 run = _begun(waiting, owner)
@@ -56,24 +62,32 @@ def claim_next(lane: str, owner: str) -> Run | None:
 def _begun(waiting: Run, owner: str) -> Run | None:
     """The run, begun; nothing when it has ended instead. Raises `LeaseLost` when it does not wait any more, and
     `IntegrityError` when its lane is not free."""
-    Chat.objects.select_for_update(no_key=True).get(pk=waiting.room_id)
-    related = Run.objects.select_related("agent__current_spec", "on_behalf_of", "workspace", "payer", "chat", "spec")
+    chat = Chat.objects.select_for_update(no_key=True).select_related("workspace").get(pk=waiting.room_id)
+    related = Run.objects.select_related("agent__current_spec", "on_behalf_of")
     run = related.get(pk=waiting.pk).only_if(state=RunState.QUEUED, attempt=waiting.attempt)
-    if rows := _needless(run):
+    run.chat = chat
+    spec, stamp = (run.spec, run.stamp) if run.spec_id else _spec_for(run)
+    if rows := _needless(run, spec):
         chats.changed(run.room_id, rows=rows)
         return None
-    _begin(run, owner)
+    assert spec is not None
+    # The first claim fixes the text that answers; later ones find it fixed.
+    run.set(
+        spec=spec, stamp=stamp, limits=spec.limits, state=RunState.RUNNING, attempt=run.attempt + 1,
+        lease_owner=owner, lease_until=lease_end(), started_at=run.started_at or now(),
+        message_id=run.message_id or new_id(), read_to=chat.version,
+    )  # fmt: skip
     chats.changed(run.room_id, rows=[run, *take_in(run)])
     return run
 
 
-def _needless(run: Run) -> list[InChat]:
+def _needless(run: Run, spec: AgentSpec | None) -> list[InChat]:
     """The rows of its end, when there is nothing to do, or it may not be done; nothing when the run is to begin."""
     if run.stop_requested_at is not None:
         return ending(run, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
     if _has_been_read(run):
         return [run.set(state=RunState.COMPLETED, ended_at=now())]
-    if refusal := _refusal(run):
+    if refusal := _refusal(run, spec):
         return ending(run, RunState.FAILED, agent=run.agent, code=refusal.code, text=refusal.message)
     return []
 
@@ -86,40 +100,30 @@ def _has_been_read(run: Run) -> bool:
     return place.exists()
 
 
-def _refusal(run: Run) -> AppError | None:
+def _refusal(run: Run, spec: AgentSpec | None) -> AppError | None:
     """Rights are asked again whenever a run begins, never frozen at the time it was asked for."""
+    if spec is None:
+        return AppError("The agent has no saved version.")
     try:
         get_chat_for(run.agent, run.room_id, ChatVerb.POST, on_behalf_of=run.on_behalf_of)
     except AppError as error:
         return error
-    if run.spec is None and _spec_for(run)[0] is None:
-        return AppError("The agent has no saved version.")
     return None
 
 
-def _begin(run: Run, owner: str) -> None:
-    """The first claim fixes the text that answers; later ones find it fixed."""
-    assert run.chat is not None
-    if run.spec is None:
-        spec, stamp = _spec_for(run)
-        assert spec is not None
-        assert stamp is not None
-        run.set(spec=spec, stamp=stamp.model_dump(mode="json"), limits=spec.content().limits.model_dump())
-    run.set(
-        state=RunState.RUNNING, attempt=run.attempt + 1, lease_owner=owner, lease_until=lease_end(),
-        started_at=run.started_at or now(), message_id=run.message_id or new_id(), read_to=run.chat.version,
-    )  # fmt: skip
-
-
-def _spec_for(run: Run) -> tuple[AgentSpec | None, Stamp | None]:
-    """What answers here: the text applied in this chat, else the production version (S0.6)."""
+def _spec_for(run: Run) -> tuple[AgentSpec | None, dict[str, Any] | None]:
+    """What answers here: the text applied in this chat, else the production version (S0.6); and its stamp as JSON."""
     drafts = Draft.objects.filter(chat_id=run.room_id, agent_id=run.agent_id, ended_at=None, applied__isnull=False)
     draft = drafts.select_related("applied__author").first()
     if draft is not None and draft.applied is not None:
-        applied = draft.applied
-        return applied, Stamp(spec_id=applied.id, draft_apply=draft.apply_count, draft_by=applied.author.name)
-    spec = run.agent.current_spec
-    return spec, Stamp(spec_id=spec.id, version=spec.number) if spec else None
+        spec = draft.applied
+        stamp = Stamp(spec_id=spec.id, draft_apply=draft.apply_count, draft_by=spec.author.name)
+    elif run.agent.current_spec is not None:
+        spec = run.agent.current_spec
+        stamp = Stamp(spec_id=spec.id, version=spec.number)
+    else:
+        return None, None
+    return spec, stamp.model_dump(mode="json")
 
 
 def take_in(run: Run) -> list[InChat]:
