@@ -7,7 +7,7 @@ import { Button } from '@/ui/Button'
 import { Empty } from '@/ui/Empty'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { useShell } from './ShellContext'
-import { Chats } from './Sidebar'
+import { Chats, WorkspaceMenu } from './Sidebar'
 
 export const lastChat = (workspaceId: string) => `atelier.chat.${workspaceId}`
 
@@ -30,7 +30,8 @@ function PhoneList() {
   return (
     <main className="stage phonelist">
       <header className="bar">
-        <h1 className="cut">{workspace.name}</h1>
+        <h1 className="sr">{workspace.name}</h1>
+        <WorkspaceMenu />
       </header>
       <div className="page">
         <Chats />

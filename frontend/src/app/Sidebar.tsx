@@ -51,7 +51,7 @@ export function Sidebar({ onFind }: { onFind(): void }) {
   )
 }
 
-function WorkspaceMenu() {
+export function WorkspaceMenu() {
   const { t } = useTexts()
   const { me, workspace } = useShell()
   const navigate = useNavigate()

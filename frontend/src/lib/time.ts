@@ -1,5 +1,6 @@
 /** Times as people read them: 24 h, in the screen's language. */
 import { currentTag } from './language'
+import { spaced } from './spacing'
 
 const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(currentTag(), options)
 
@@ -7,7 +8,9 @@ export const clock = (iso: string) =>
   format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
 export const fullTime = (iso: string) =>
   format({ dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso))
-export const shortDate = (iso: string) => format({ day: 'numeric', month: 'short' }).format(new Date(iso))
+export const shortDate = (iso: string) => readable(format({ day: 'numeric', month: 'short' }).format(new Date(iso)))
+
+const readable = (date: string) => spaced(date, currentTag())
 
 /** A key that is the same for all moments of one local day. */
 export const dayKey = (iso: string) => new Date(iso).toDateString()
@@ -20,7 +23,7 @@ export function dayName(iso: string, now = new Date()): string {
   if (ago === 0 || ago === 1)
     return capital(new Intl.RelativeTimeFormat(currentTag(), { numeric: 'auto' }).format(-ago, 'day'))
   const year = day.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
-  return format({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day)
+  return readable(format({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day))
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
@@ -29,7 +32,7 @@ export const isSameMoment = (a: string, b: string, minutes: number) =>
   Math.abs(Date.parse(a) - Date.parse(b)) < minutes * 60_000
 
 export function count(value: number): string {
-  return new Intl.NumberFormat(currentTag()).format(value)
+  return new Intl.NumberFormat(currentTag()).format(Math.max(0.1, value))
 }
 
 /** Millionths of a dollar as money: three decimals under one dollar. */
@@ -44,5 +47,6 @@ export function money(micro: number): string {
   }).format(dollars)
 }
 
+/** Seconds in short; what took less than a tenth took a tenth. */
 export const seconds = (value: number) =>
-  new Intl.NumberFormat(currentTag(), { maximumFractionDigits: value < 10 ? 1 : 0 }).format(value)
+  new Intl.NumberFormat(currentTag(), { maximumFractionDigits: value < 10 ? 1 : 0 }).format(Math.max(0.1, value))

@@ -1,15 +1,15 @@
 /** Older pages, read when the reader comes near the top. */
-import { useCallback, useLayoutEffect, useRef } from 'react'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 import { readOlder } from '@/api'
 import { type ChatState, chatState, learnOlder, useChatPart } from '@/realtime'
 
 /** How near to the top (px) the next page is asked for. */
-const NEAR_TOP = 800
+const NEAR_TOP = 2_000
 
 const hasOlderIn = (chat: ChatState) => chat.hasOlder
 const floorOf = (chat: ChatState) => chat.floor
 
-export function useOlder(chatId: string, firstKey: string) {
+export function useOlder(chatId: string, firstKey: string, scroller: RefObject<HTMLElement | null>) {
   const hasOlder = useChatPart(chatId, hasOlderIn)
   const floor = useChatPart(chatId, floorOf)
   const loading = useRef(false)
@@ -21,21 +21,22 @@ export function useOlder(chatId: string, firstKey: string) {
     last.current = { floor, firstKey }
   }, [floor, firstKey])
 
-  const loadIfNear = useCallback(
-    async (scrollTop: number) => {
-      const chat = chatState(chatId)
-      if (scrollTop > NEAR_TOP || loading.current || !chat.hasOlder) return
-      loading.current = true
-      try {
-        const page = await readOlder(chatId, chat.floor)
-        learnOlder(chatId, page.results, page.next !== null)
-      } catch {
-        // The next scroll asks again; the connection's banner says why.
-      } finally {
-        loading.current = false
-      }
-    },
-    [chatId],
-  )
+  const loadIfNear = useCallback(async () => {
+    const chat = chatState(chatId)
+    const isNear = (scroller.current?.scrollTop ?? 0) < NEAR_TOP
+    if (!isNear || loading.current || !chat.hasOlder) return
+    loading.current = true
+    try {
+      const page = await readOlder(chatId, chat.floor)
+      learnOlder(chatId, page.results, page.next !== null)
+    } catch {
+      // The next scroll asks again; the connection's banner says why.
+    } finally {
+      loading.current = false
+    }
+  }, [chatId, scroller])
+  // A flick may have reached the top while the page was on its way: then nobody scrolls any more, and the next is due.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is looked at again after each page
+  useEffect(() => void loadIfNear(), [floor, loadIfNear])
   return { hasOlder, isShifting, loadIfNear }
 }

@@ -39,8 +39,8 @@ const run = (id: string): RunRow => ({
   ended_at: null,
 })
 
-const shape = (messages: MessageRow[], active: RunRow[] = [], readSeq: number | null = null) =>
-  itemsOf({ messages, unsent: [], active, readSeq, me: 'alice' })
+const shape = (messages: MessageRow[], active: RunRow[] = [], readSeq = 0, lastSeq = 99) =>
+  itemsOf({ messages, unsent: [], active, atOpening: { readSeq, lastSeq }, me: 'alice' })
     .filter(item => item.kind !== 'day')
     .map(item => {
       if (item.kind === 'reply')
@@ -63,6 +63,12 @@ describe('itemsOf', () => {
     expect(shape([said(1, 'r'), row(2), said(3, 'r')])).toEqual(['r:1', '2', 'r:3!'])
   })
 
+  it('puts the end of a run with its reply', () => {
+    expect(shape([said(1, 'r'), row(2, { type: 'RUN_STOPPED', author_id: null, payload: { run_id: 'r' } })])).toEqual([
+      'r:1,2!',
+    ])
+  })
+
   it('shows a run that has said nothing yet at the end', () => {
     expect(shape([row(1)], [run('r')])).toEqual(['1', 'r:!'])
     expect(shape([said(1, 'r')], [run('r')])).toEqual(['r:1!'])
@@ -75,5 +81,6 @@ describe('itemsOf', () => {
   it('marks the first line that somebody else wrote since the reader was here', () => {
     expect(shape([row(1), row(2), row(3, { author_id: 'bob' })], [], 1)).toEqual(['1', '+2', 'new', '3'])
     expect(shape([row(1, { author_id: 'bob' })], [], 0)).toEqual(['1'])
+    expect(shape([row(1), row(2, { author_id: 'bob' })], [], 1, 1)).toEqual(['1', '2'])
   })
 })

@@ -29,20 +29,22 @@ interface Input {
   unsent: readonly Unsent[]
   /** Runs that are at work now. */
   active: readonly RunRow[]
-  /** The last line this person had read when the chat was opened; null: no line is drawn. */
-  readSeq: number | null
+  /** When the chat was opened: the last line this person had read, and the last there was. */
+  atOpening: { readSeq: number; lastSeq: number }
   me: string
 }
 
-const isReply = (row: MessageRow) => row.run_id !== null && replyTypes.has(row.type)
-const runOf = (row: MessageRow) => row.run_id ?? ''
+/** The line that tells how a run ended names it in its payload. */
+const runOf = (row: MessageRow) => row.run_id ?? (row.payload as { run_id?: string | null }).run_id ?? ''
+const isReply = (row: MessageRow) => replyTypes.has(row.type) && runOf(row) !== ''
 
 /** The items of a log, oldest first. A reply is the rows of one run, in one place until a person speaks again. */
-export function itemsOf({ messages, unsent, active, readSeq, me }: Input): Item[] {
+export function itemsOf({ messages, unsent, active, atOpening, me }: Input): Item[] {
   const builder = new Builder()
+  // Who has read nothing yet is new here: then everything is news, and nothing stands out.
+  const { readSeq, lastSeq } = atOpening.readSeq > 0 ? atOpening : { readSeq: 0, lastSeq: 0 }
   for (const row of messages) {
-    // Who has read nothing yet is new here: then everything is.
-    const isNews = Boolean(readSeq) && row.seq > Number(readSeq) && row.author_id !== me
+    const isNews = row.seq <= lastSeq && row.seq > readSeq && row.author_id !== me
     builder.add(row, isNews)
   }
   builder.addWorking(active)

@@ -28,7 +28,7 @@ export function Link({ href, children }: ComponentProps<'a'>) {
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
       {children}
-      {says.includes(host) ? null : <span className="host"> {host}</span>}
+      {says.includes(host) ? null : <span className="host">{host}</span>}
     </a>
   )
 }

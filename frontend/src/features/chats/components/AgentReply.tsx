@@ -53,7 +53,7 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
         <Who actor={agent} name={name} at={at} />
         {quoted ? <Quote id={quoted} /> : null}
         {reply.parts.map(part => (
-          <PartView key={part.key} part={part} />
+          <PartView key={part.key} part={part} isEnded={reply.ending !== null} />
         ))}
         {isWorking && live.length === 0 ? <Waiting run={run} /> : null}
         {last ? <Foot run={run} runId={runId} agentId={agentId} reply={reply} isWorking={isWorking} /> : null}
@@ -63,24 +63,24 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
   )
 })
 
-function PartView({ part }: { part: Part }) {
+function PartView({ part, isEnded }: { part: Part; isEnded: boolean }) {
   switch (part.kind) {
     case 'thinking':
       return <Thought part={part} />
     case 'tool':
       return <ToolRow part={part} />
     case 'text':
-      return <Words part={part} />
+      return <Words part={part} isEnded={isEnded} />
   }
 }
 
-function Words({ part }: { part: Extract<Part, { kind: 'text' }> }) {
+function Words({ part, isEnded }: { part: Extract<Part, { kind: 'text' }>; isEnded: boolean }) {
   const { t } = useTexts()
   const { names } = useChat()
   return (
     <div className={part.live ? 'words growing' : 'words'} data-part={part.row?.id}>
       <LazyProse text={part.text} names={names} growing={part.live} />
-      {part.incomplete ? <p className="faint xs">{t('incomplete')}</p> : null}
+      {part.incomplete && !isEnded ? <p className="faint xs">{t('incomplete')}</p> : null}
     </div>
   )
 }

@@ -77,14 +77,14 @@ function OpenChat({ chatId, workspace, summary, me, openWorkshop }: ChatPageProp
   const messages = useMessages(chatId)
   const unsent = useUnsent(chatId)
   const active = useWorking(chatId)
-  const [readSeq] = useState(() => summary?.last_read_seq ?? null)
   const lastSeq = messages.at(-1)?.seq ?? 0
+  const [atOpening] = useState(() => ({ readSeq: summary?.last_read_seq ?? 0, lastSeq }))
   const onRead = useMarkRead(chatId, summary?.last_read_seq ?? 0)
 
   const items = useMemo(() => {
     const known = new Set(messages.map(row => row.id))
-    return itemsOf({ messages, unsent: unsent.filter(entry => !known.has(entry.id)), active, readSeq, me })
-  }, [messages, unsent, active, readSeq, me])
+    return itemsOf({ messages, unsent: unsent.filter(entry => !known.has(entry.id)), active, atOpening, me })
+  }, [messages, unsent, active, atOpening, me])
 
   const context = useMemo<ChatContextValue>(
     () => ({

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react'
+import { languageOf } from '@/lib/textLanguage'
 import type { Naming } from '@/ui/prose/mentions'
 
 const Prose = lazy(() => import('@/ui/prose/Prose'))
@@ -12,7 +13,7 @@ interface LazyProseProps {
 /** Markdown; until its reader has loaded, the text as it is. */
 export function LazyProse(props: LazyProseProps) {
   return (
-    <div className="prose">
+    <div className="prose" lang={languageOf(props.text)}>
       <Suspense fallback={<p className="plain">{props.text}</p>}>
         <Prose {...props} />
       </Suspense>

@@ -33,7 +33,7 @@ export function Timeline({ items, lastSeq, onRead, ref }: TimelineProps) {
   const { chatId } = useChat()
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useRef<VirtualizerHandle>(null)
-  const { isShifting, hasOlder, loadIfNear } = useOlder(chatId, items[1]?.key ?? items[0]?.key ?? '')
+  const { isShifting, hasOlder, loadIfNear } = useOlder(chatId, items[1]?.key ?? items[0]?.key ?? '', scroller)
   const { unseen, toEnd, onScroll } = useStickToEnd({ scroller, lastSeq, onRead })
 
   const goTo = useCallback(
@@ -50,7 +50,7 @@ export function Timeline({ items, lastSeq, onRead, ref }: TimelineProps) {
   const drawn = useMemo(() => items.map(item => <ItemView key={item.key} item={item} />), [items])
   const scrolled = () => {
     onScroll()
-    void loadIfNear(scroller.current?.scrollTop ?? 0)
+    void loadIfNear()
   }
   return (
     <div className="logbox">

@@ -210,7 +210,7 @@ const screens: Record<keyof typeof en, string> = {
   'tool.stopped': '已停止',
   incomplete: '回答未完。',
   // system lines
-  'sys.joined': '{{actor}}加入了{{target}}',
+  'sys.joined': '{{actor}}将{{target}}加入聊天室',
   'sys.joinedAlone': '{{actor}}加入聊天室',
   'sys.left': '{{actor}}移除了{{target}}',
   'sys.leftAlone': '{{actor}}离开了聊天室',
