@@ -63,6 +63,13 @@ def _envelope(frame: Frame) -> dict[str, Any]:
     return envelope
 
 
+def said_in(chat_id: UUID, workspace_id: UUID) -> None:
+    """On commit: something was said in this chat. The hubs ring for its members who do not have it open."""
+    topic = f"workspace:{workspace_id}"
+    message = _serialized(group_of(topic), {"type": "said", "topic": topic, "chat": str(chat_id)})
+    transaction.on_commit(lambda: wire.send([message]), robust=True)
+
+
 def _serialized(group: str, message: dict[str, Any]) -> tuple[str, bytes]:
     layer: dict[str, Any] = settings.CHANNEL_LAYERS["default"]
     return f"{layer['CONFIG']['prefix']}__group__{group}", get_channel_layer().serialize(message)

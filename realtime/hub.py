@@ -17,6 +17,7 @@ from events.publish import RIGHTS, group_of
 from realtime import presence, tending
 from realtime.catchup import catch_up
 from realtime.feed import Feed, Frame, Subscription
+from realtime.room_bells import RoomBells
 from realtime.sections import section
 from realtime.socket import Socket
 from realtime.topics import Topic
@@ -35,6 +36,7 @@ class Hub:
         self.sockets: dict[Socket, None] = {}
         self.feeds: dict[Topic, Feed] = {}
         self.of_actor: dict[UUID, set[Socket]] = defaultdict(set)
+        self.room_bells = RoomBells(self)
         self.layer = get_channel_layer()
         self.channel = f"hub.{self.id}"
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -119,6 +121,8 @@ class Hub:
         if message["type"] == "frame":
             if feed := self.feeds.get(Topic.parse(message["topic"])):
                 feed.take(message)
+        elif message["type"] == "said":
+            self.room_bells.said(Topic.parse(message["topic"]), UUID(message["chat"]))
         elif message["type"] == "rights":
             self.spawn(tending.check_rights(self, self.of_actor.get(UUID(message["actor"]), ())))
         elif message["type"] == "pulse":

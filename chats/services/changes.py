@@ -8,7 +8,7 @@ from django.db import connection
 from chats.models import InChat, Message
 from common.errors import NotFound
 from events.frames import Changes
-from events.publish import publish
+from events.publish import publish, said_in
 
 
 def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
@@ -21,7 +21,7 @@ def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
     messages = [row for row in rows if isinstance(row, Message) and row._state.adding]
     others = [row for row in rows if row not in messages]
     count = max(1, len(messages))
-    version = _take_numbers(chat_id, count)
+    version, workspace_id = _take_numbers(chat_id, count)
     for number, message in enumerate(messages, version - count + 1):
         message.seq = message.version = number
     Message.objects.bulk_create(messages)
@@ -31,14 +31,19 @@ def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
     publish(
         Changes(topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.row() for row in written])
     )
+    if any(message.type == "TEXT_MESSAGE" for message in messages):
+        said_in(chat_id, workspace_id)
     return version
 
 
-def _take_numbers(chat_id: UUID, count: int) -> int:
-    """Raise the chat's counter by `count`; the last number taken. Raises `NotFound` when the chat is gone."""
+def _take_numbers(chat_id: UUID, count: int) -> tuple[int, UUID]:
+    """Raise the chat's counter by `count`. The last number taken, and the workspace. Raises `NotFound`."""
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE chats_chat SET version = version + %s WHERE id = %s RETURNING version", [count, chat_id])
+        cursor.execute(
+            "UPDATE chats_chat SET version = version + %s WHERE id = %s RETURNING version, workspace_id",
+            [count, chat_id],
+        )
         taken = cursor.fetchone()
     if taken is None:
         raise NotFound("There is no such chat.")
-    return int(taken[0])
+    return int(taken[0]), taken[1]
