@@ -1,7 +1,6 @@
 """The Celery application, and what a worker process has beside its tasks: the engine of runs, and an ear for probes."""
 
 import importlib
-import importlib.util
 import os
 from typing import Any
 
@@ -35,10 +34,9 @@ class RunEngine(bootsteps.StartStopStep):
         from config.health import AnswersProbes
 
         refuse_to_serve_unsafely()
-        if importlib.util.find_spec("agents.runtime.engine"):
-            self._engine = importlib.import_module("agents.runtime.engine")
-            self._engine.start()
-        self._probes = AnswersProbes(is_well=lambda: True)
+        self._engine = importlib.import_module("agents.runtime.engine")
+        self._engine.start()
+        self._probes = AnswersProbes(is_well=self._engine.is_well)
         self._probes.start()
 
     def stop(self, parent: Any) -> None:

@@ -7,6 +7,7 @@ doubled; the sweeper works when Redis does not (architecture §5, §6).
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any
@@ -54,6 +55,7 @@ class Engine:
         self._claiming = 0
         self._has_refused = False
         self._is_draining = False
+        self._pulse = 0.0
 
     # --- from other threads -------------------------------------------------------------------------------------
 
@@ -87,6 +89,11 @@ class Engine:
         """How many more runs this process would carry."""
         most: int = settings.RUNS_PER_WORKER
         return max(0, most - len(self._runners) - self._claiming)
+
+    @property
+    def is_well(self) -> bool:
+        """Whether the loop still turns; said of the process when it is asked if it lives."""
+        return bool(time.monotonic() - self._pulse < 4 * settings.RUN_HEARTBEAT)
 
     # --- on the loop --------------------------------------------------------------------------------------------
 
@@ -170,6 +177,7 @@ class Engine:
         """Keep the leases; hear which runs are to stop when no hint came through; notice what is no longer ours."""
         last = self._loop.time()
         while True:
+            self._pulse = time.monotonic()
             await asyncio.sleep(settings.RUN_HEARTBEAT)
             runners = dict(self._runners)
             asked = self._loop.time()
@@ -230,6 +238,11 @@ def stop() -> None:
     """End it in order."""
     if _engine is not None:
         _engine.stop()
+
+
+def is_well() -> bool:
+    """Whether this process carries runs."""
+    return _engine is not None and _engine.is_well
 
 
 def submit(run_id: UUID) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from agents.errors import LeaseLost
@@ -92,9 +92,10 @@ class Recorder:
             rows += ending(run, RunState.FAILED, agent=run.agent, code=end.code, text=end.text)
         _change(run, rows)
 
-    def in_transaction(self, call: ToolCall, work: Callable[[], str]) -> str:
+    def in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
         """Run a tool that touches our database, together with the record that it was done: both or neither."""
         with transaction.atomic():
+            _end_after(seconds + 1)
             text = work()
             mine = Step.objects.filter(run=self.run, call_id=call.id, state="started", attempt=self.run.attempt)
             if not mine.update(state="done", result={"status": "ok", "text": text}, ended_at=now()):
@@ -115,6 +116,17 @@ class Recorder:
         if run is None:
             raise LeaseLost(f"Run {self.run.pk} is not ours any more.")
         return run.only_if(**mine)
+
+
+def _end_after(seconds: float) -> None:
+    """PostgreSQL ends this transaction by itself when it hangs: a thread cannot be killed, but it holds no lock."""
+    limit = f"{round(seconds * 1000)}ms"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('statement_timeout', %s, true), "
+            "set_config('idle_in_transaction_session_timeout', %s, true)",
+            [limit, limit],
+        )
 
 
 def _change(run: Run, rows: Sequence[InChat]) -> None:

@@ -182,9 +182,9 @@ class Runner:
             )  # fmt: skip
         return self._stream
 
-    async def _in_transaction(self, call: ToolCall, work: Callable[[], str]) -> str:
+    async def _in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
         """A tool that hangs is given up: its transaction finds its call settled, and goes back."""
-        return await self._tool_sections(self._recorder.in_transaction, call, work)
+        return await self._tool_sections(self._recorder.in_transaction, call, work, seconds)
 
     async def _whole(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """A transaction to its end, even when we are cancelled: it cannot be taken back, and what comes next must see it."""

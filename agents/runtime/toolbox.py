@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -26,8 +27,8 @@ MAX_RESULT = 20_000
 MAX_SAME = 2
 """How often in a row a tool is called with the same arguments; a loop would go on for ever (guarantees §2.7)."""
 
-InTransaction = Callable[[ToolCall, Callable[[], str]], Awaitable[str]]
-"""Runs a synchronous tool in one transaction, together with the record that it was done."""
+InTransaction = Callable[[ToolCall, Callable[[], str], float], Awaitable[str]]
+"""Runs a synchronous tool in one transaction of at most so many seconds, together with the record that it was done."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ class Toolbox:
         context = replace(self.context, call_id=call.id, config=given.config)
         if given.tool.is_async:
             return _short(str(await given.tool.run(context, args)))
-        return await self.in_transaction(call, lambda: _short(str(given.tool.run(context, args))))
+        work = partial(given.tool.run, context, args)
+        return await self.in_transaction(call, lambda: _short(str(work())), given.config.timeout_s)
 
 
 def given_tools(uses: Iterable[ToolUse]) -> dict[str, Given]:

@@ -91,7 +91,7 @@ class House:
             raise Broken("executed before its start was recorded")
         self.executions.append(call_id)
 
-    async def in_transaction(self, call: ToolCall, run: Callable[[], str]) -> str:
+    async def in_transaction(self, call: ToolCall, run: Callable[[], str], seconds: float) -> str:
         text = run()
         self.results[call.id] = text
         self.moment()

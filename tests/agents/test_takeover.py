@@ -59,7 +59,7 @@ def test_B3_who_lost_the_lease_changes_nothing(workroom):
         lambda: recorder.started(Started(said.answer.calls)),
         lambda: recorder.settled(Settled(())),
         lambda: recorder.ended(Ended("failed", "cut", "late"), Partial(zombie.message_id, "late")),
-        lambda: recorder.in_transaction(said.answer.calls[0], lambda: "late"),
+        lambda: recorder.in_transaction(said.answer.calls[0], lambda: "late", 5),
         lambda: leases.give_back(zombie),
         lambda: leases.fail(zombie, "cut", "late"),
     ]
@@ -111,7 +111,7 @@ def test_B15_what_a_tool_did_before_the_crash_is_its_result(workroom, engine):
     said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.answered(said)
     recorder.started(Started(said.answer.calls))
-    recorder.in_transaction(said.answer.calls[0], lambda: "done before")
+    recorder.in_transaction(said.answer.calls[0], lambda: "done before", 5)
     expire(dead)
     workroom.settle()
     [result] = workroom.log("TOOL_RESPONSE")

@@ -29,7 +29,7 @@ def box(run, **config):
     body = {"__doc__": "It.", "name": "it", "effect": "write", "Args": Nothing, "run": run}
     context = ToolContext(Actor(name="Scribe"), None, None, None, "")  # type: ignore[arg-type]  # no run in this test
 
-    async def in_transaction(call, work):
+    async def in_transaction(call, work, seconds):
         return work()
 
     return Toolbox({"it": Given(type("It", (Tool,), body)(), ToolConfig(**config), "")}, context, in_transaction)
