@@ -1,10 +1,10 @@
 """Somebody who is in a chat but does not have it open hears that something was said there; nobody else does."""
 
-from asgiref.sync import sync_to_async
 from django.db import transaction
 
 from chats import services as chats
 from common.ids import new_id
+from realtime.sections import section
 
 
 def is_bell(frame):
@@ -12,8 +12,7 @@ def is_bell(frame):
 
 
 async def say(team, chat, text="hello"):
-    post = sync_to_async(chats.post_message_once)
-    await post(actor=team.alice, chat_id=chat.id, id=new_id(), text=text, wake="nobody")
+    await section(chats.post_message_once, actor=team.alice, chat_id=chat.id, id=new_id(), text=text, wake="nobody")
 
 
 async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs):
@@ -21,7 +20,7 @@ async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs
         with transaction.atomic():
             return chats.create_chat(workspace=team.workspace, creator=team.alice, title="Without Bob")
 
-    private = await sync_to_async(alone)()
+    private = await section(alone)
     lobby = f"workspace:{team.workspace.id}"
     bob, alice = await tabs.of(team.bob), await tabs.of(team.alice)
     await bob.follow(lobby)
