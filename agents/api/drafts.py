@@ -1,12 +1,15 @@
 """The draft of an agent in a chat."""
 
+from collections.abc import Callable
+from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.views import APIView
 
 from agents.api.bodies import DraftBody, RevisionBody, SaveBody
+from agents.models import Draft
 from agents.services import drafts
 from common.errors import Invalid
 from common.rest import Request, answer, read
@@ -33,15 +36,6 @@ class OneDraft(APIView):
         return answer(draft.row())
 
 
-class Apply(APIView):
-    @extend_schema(operation_id="apply_draft", request=RevisionBody, responses=DraftRow)
-    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        body = read(request, RevisionBody)
-        return answer(
-            drafts.apply_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision).row()
-        )
-
-
 class Save(APIView):
     @extend_schema(operation_id="save_draft", request=SaveBody, responses=SpecRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
@@ -53,28 +47,25 @@ class Save(APIView):
         return answer(spec.row())
 
 
-class Rebase(APIView):
-    @extend_schema(operation_id="rebase_draft", request=RevisionBody, responses=DraftRow)
+class Deed(APIView):
+    """What is done to a draft as it stands at a revision."""
+
+    deed: ClassVar[Callable[..., Draft]]
+
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        body = read(request, RevisionBody)
-        return answer(
-            drafts.rebase_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision).row()
-        )
+        revision = read(request, RevisionBody).revision
+        done = type(self).deed(actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=revision)
+        return answer(done.row())
 
 
-class Discard(APIView):
-    @extend_schema(operation_id="discard_draft", request=RevisionBody, responses=DraftRow)
-    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        body = read(request, RevisionBody)
-        return answer(
-            drafts.discard_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision).row()
-        )
+def on_revision(operation_id: str, deed: Callable[..., Draft]) -> type[Deed]:
+    """The view of one such deed."""
+    view = type(operation_id, (Deed,), {"deed": staticmethod(deed)})
+    described = extend_schema(operation_id=operation_id, request=RevisionBody, responses=DraftRow)
+    return extend_schema_view(post=described)(view)
 
 
-class Release(APIView):
-    @extend_schema(operation_id="release_draft", request=RevisionBody, responses=DraftRow)
-    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        body = read(request, RevisionBody)
-        return answer(
-            drafts.release_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision).row()
-        )
+Apply = on_revision("apply_draft", drafts.apply_draft)
+Rebase = on_revision("rebase_draft", drafts.rebase_draft)
+Discard = on_revision("discard_draft", drafts.discard_draft)
+Release = on_revision("release_draft", drafts.release_draft)
