@@ -93,6 +93,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** @description What is done to a draft as it stands at a revision. */
         post: operations["apply_draft"];
         delete?: never;
         options?: never;
@@ -109,6 +110,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** @description What is done to a draft as it stands at a revision. */
         post: operations["discard_draft"];
         delete?: never;
         options?: never;
@@ -125,6 +127,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** @description What is done to a draft as it stands at a revision. */
         post: operations["rebase_draft"];
         delete?: never;
         options?: never;
@@ -141,6 +144,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** @description What is done to a draft as it stands at a revision. */
         post: operations["release_draft"];
         delete?: never;
         options?: never;
