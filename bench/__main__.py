@@ -1,0 +1,49 @@
+"""`python -m bench [P1 P2 …] [--quick]`: measure, print, and keep the tables in RESULTS.md.
+
+`--quick` is a short trial: it is printed and not kept.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+
+from bench import first_words, results, sockets, start, streams
+from bench.house import House, open_house
+from bench.results import Table
+
+IN_A_HOUSE: dict[str, Callable[[House, bool], Table]] = {
+    "P1": first_words.p1,
+    "P2": first_words.p2,
+    "P3": streams.p3,
+    "P4": sockets.p4,
+    "P5": first_words.p5,
+}
+ROWS = [*IN_A_HOUSE, "P10"]
+
+
+def tables(rows: Sequence[str], quick: bool) -> Iterator[Table]:
+    """Measure one after the other. The start comes first: nothing else of ours runs then."""
+    if "P10" in rows:
+        yield start.p10(quick)
+    if wanted := [row for row in IN_A_HOUSE if row in rows]:
+        with open_house() as house:
+            for row in wanted:
+                yield IN_A_HOUSE[row](house, quick)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
+    parser.add_argument("--quick", action="store_true", help="a short trial, printed and not kept")
+    options = parser.parse_args()
+    rows = options.rows or ROWS
+    if unknown := set(rows) - set(ROWS):
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    command = " ".join(["python -m bench", *options.rows])
+    for table in tables(rows, options.quick):
+        print(results.lines(table, command), flush=True)
+        if not options.quick:
+            results.keep(table, command)
+
+
+if __name__ == "__main__":
+    main()

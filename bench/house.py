@@ -1,0 +1,153 @@
+"""An installation with people in it: Alice, who speaks; Bob, whose sockets are watched; and an agent in many chats."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+import aiohttp
+
+from bench import model as work_model
+from bench.model import Model
+from bench.processes import Meter
+from common.ids import new_id
+from tests.stack import Stack
+from tests.stories.integrator import Integrator
+
+TOPICS_OF_A_SOCKET = 50
+PATIENCE = 120.0
+"""Seconds, after which a measurement is given up."""
+
+
+@dataclass
+class House:
+    """Everything that is measured."""
+
+    stack: Stack
+    model: Model
+    alice: Integrator
+    bob: Integrator
+
+    def meter(self) -> Meter:
+        """The CPU of each of the installation's parts from now on."""
+        return Meter(self.stack.processes())
+
+
+@contextmanager
+def open_house() -> Iterator[House]:
+    """Start all of it."""
+    with work_model.running() as model, Stack(ATELIER_ALLOW_PRIVATE_HOSTS=model.host, LOG_LEVEL="WARNING") as stack:
+        yield House(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
+
+
+def make_chats(house: House, api_base: str, count: int, *, with_agent: bool = True) -> list[str]:
+    """Chats of a new workspace with Alice, Bob and one agent that thinks with the model at this pace."""
+    alice, bob = house.alice, house.bob
+    workspace = alice.ok("POST", "workspaces", {"name": "Bench"})["id"]
+    model = {"provider": "openai_compatible", "api_base": api_base, "default_model": "scripted", "revision": 0}
+    alice.ok("PUT", f"workspaces/{workspace}/model", model | {"key": "sk-bench"})
+    body = {"name": "Scribe", "template": "scribe", "prompt": "Answer.", "open_chat": True}
+    agent = alice.ok("POST", f"workspaces/{workspace}/agents", body)
+    link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})["url"]
+    bob.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
+    members = [bob.id, agent["actor"]["id"]] if with_agent else [bob.id]
+    made = [{"title": f"Chat {number}", "member_ids": members} for number in range(count)]
+    return [alice.ok("POST", f"workspaces/{workspace}/chats", one)["chat"]["id"] for one in made]
+
+
+class Watch:
+    """Bob's tabs: when the first word of an answer came to each chat, and when its run had ended.
+
+    A frame is told by its first characters, so that watching costs next to nothing.
+    """
+
+    def __init__(self, chats: Sequence[str]) -> None:
+        self.chats = list(chats)
+        self.first: dict[str, float] = {}
+        self.ended: dict[str, float] = {}
+        self.deltas = 0
+        self.ready = 0
+        self._news = asyncio.Event()
+
+    def hear(self, text: str) -> None:
+        now = time.perf_counter()
+        if text.startswith('{"type":"delta"'):
+            self.deltas += 1
+            self.first.setdefault(text[30:66], now)
+        elif text.startswith('{"type":"changes"'):
+            if '"state":"failed"' in text:
+                raise RuntimeError(text)
+            if '"state":"completed"' in text:
+                self.ended.setdefault(text[32:68], now)
+                self._news.set()
+        elif text.startswith('{"type":"subscribed"'):
+            self.ready += 1
+            self._news.set()
+
+    def forget(self) -> None:
+        """Before the next messages."""
+        self.first.clear()
+        self.ended.clear()
+
+    async def until_ended(self, chats: Sequence[str]) -> None:
+        """Wait for the runs of these chats. Raises `TimeoutError`."""
+        await self._until(lambda: all(chat in self.ended for chat in chats))
+
+    async def _until(self, so) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not so():
+                self._news.clear()
+                await self._news.wait()
+
+    async def follow(self, session: aiohttp.ClientSession, url: str) -> list["asyncio.Task[None]"]:
+        """Open the sockets; ready when all chats are subscribed."""
+        parts = [self.chats[at : at + TOPICS_OF_A_SOCKET] for at in range(0, len(self.chats), TOPICS_OF_A_SOCKET)]
+        tasks = [asyncio.create_task(self._listen(session, url, part)) for part in parts]
+        await self._until(lambda: self.ready >= len(self.chats))
+        return tasks
+
+    async def _listen(self, session: aiohttp.ClientSession, url: str, chats: Sequence[str]) -> None:
+        async with session.ws_connect(url, max_msg_size=0, autoping=True) as socket:
+            for chat in chats:
+                await socket.send_json({"type": "subscribe", "topic": f"chat:{chat}", "since": None})
+            async for message in socket:
+                self.hear(message.data)
+
+
+def session_of(who: Integrator) -> aiohttp.ClientSession:
+    """The same person, asynchronously."""
+    headers = {"X-Session-Token": str(who.http.headers["X-Session-Token"])}
+    return aiohttp.ClientSession(who.stack.address, headers=headers, connector=aiohttp.TCPConnector(limit=0))
+
+
+@dataclass
+class Scene:
+    """Alice's door to post through, and what Bob sees."""
+
+    speaker: aiohttp.ClientSession
+    watch: Watch
+
+    async def post(self, chat: str) -> tuple[float, float]:
+        """Say something; when that began, and how long the POST itself took."""
+        began = time.perf_counter()
+        body = {"id": str(new_id()), "text": "hello"}
+        async with self.speaker.post(f"/api/v1/chats/{chat}/messages", json=body) as answer:
+            if answer.status != 201:
+                raise RuntimeError(f"{answer.status}: {await answer.text()}")
+            await answer.read()
+        return began, time.perf_counter() - began
+
+
+@asynccontextmanager
+async def scene(house: House, chats: Sequence[str]):
+    """Alice ready to speak, Bob's sockets open on all these chats."""
+    async with session_of(house.alice) as speaker, session_of(house.bob) as reader:
+        watch = Watch(chats)
+        tasks = await watch.follow(reader, "/ws/")
+        try:
+            yield Scene(speaker, watch)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
