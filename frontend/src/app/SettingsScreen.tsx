@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { signOut, useChats, useModel } from '@/api'
 import { Profile } from '@/features/accounts'
 import { Links } from '@/features/chats'
@@ -75,7 +75,9 @@ function MembersSection() {
             </select>
           </h2>
           <div className="b">
-            <Links key={chat} chatId={chat} />
+            <Suspense fallback={null}>
+              <Links key={chat} chatId={chat} />
+            </Suspense>
           </div>
         </section>
       ) : null}

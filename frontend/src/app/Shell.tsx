@@ -71,10 +71,10 @@ function InWorkspace({ me, workspace }: Pick<ShellValue, 'me' | 'workspace'>) {
         <Outlet />
         {isInChat ? null : <TabBar />}
       </div>
-      {chatWith ? (
-        <NewChatDialog workspaceId={workspace.id} open onOpenChange={close} onMade={goTo} withIds={chatWith} />
-      ) : null}
       <Suspense fallback={null}>
+        {chatWith ? (
+          <NewChatDialog workspaceId={workspace.id} open onOpenChange={close} onMade={goTo} withIds={chatWith} />
+        ) : null}
         {open === 'agent' ? (
           <NewAgentDialog
             workspaceId={workspace.id}

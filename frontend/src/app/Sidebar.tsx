@@ -1,5 +1,6 @@
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { Check, ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
+import { Link, useParams } from '@tanstack/react-router'
+import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
 import { useAgents, useChats } from '@/api'
 import { AgentLine } from '@/features/agents'
 import { ChatLine, chatLineClass } from '@/features/chats'
@@ -7,10 +8,11 @@ import { chord } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
 import { Face } from '@/ui/Face'
-import { Menu, MenuCaption, MenuItem, MenuLine } from '@/ui/Menu'
 import { Skeleton } from '@/ui/Skeleton'
 import { useNameOf } from './names'
 import { useShell } from './ShellContext'
+
+const Workspaces = lazy(() => import('./Workspaces').then(module => ({ default: module.Workspaces })))
 
 export function Sidebar({ onFind }: { onFind(): void }) {
   const { t } = useTexts()
@@ -51,39 +53,24 @@ export function Sidebar({ onFind }: { onFind(): void }) {
   )
 }
 
+/** The menu of workspaces; what draws menus comes with the first use. */
 export function WorkspaceMenu() {
-  const { t } = useTexts()
-  const { me, workspace } = useShell()
-  const navigate = useNavigate()
+  const { workspace } = useShell()
+  const [isWanted, setWanted] = useState(false)
+  const trigger = (
+    <button type="button" className="ws" aria-haspopup="menu" onClick={() => setWanted(true)}>
+      <span className="logo" aria-hidden>
+        {Array.from(workspace.name)[0]?.toUpperCase()}
+      </span>
+      <span className="cut">{workspace.name}</span>
+      <ChevronsUpDown className="i s faint" aria-hidden />
+    </button>
+  )
+  if (!isWanted) return trigger
   return (
-    <Menu
-      label={t('workspaces')}
-      trigger={
-        <button type="button" className="ws">
-          <span className="logo" aria-hidden>
-            {Array.from(workspace.name)[0]?.toUpperCase()}
-          </span>
-          <span className="cut">{workspace.name}</span>
-          <ChevronsUpDown className="i s faint" aria-hidden />
-        </button>
-      }
-    >
-      <MenuCaption>{t('workspaces')}</MenuCaption>
-      {me.workspaces.map(each => (
-        <MenuItem
-          key={each.id}
-          onSelect={() => void navigate({ to: '/w/$workspace', params: { workspace: each.handle } })}
-        >
-          <span className="cut grow">{each.name}</span>
-          {each.id === workspace.id ? <Check className="i s" aria-label={t('current')} /> : null}
-        </MenuItem>
-      ))}
-      <MenuLine />
-      <MenuItem onSelect={() => void navigate({ to: '/welcome' })}>
-        <Plus className="i s" aria-hidden />
-        {t('newWorkspace')}
-      </MenuItem>
-    </Menu>
+    <Suspense fallback={trigger}>
+      <Workspaces trigger={trigger} />
+    </Suspense>
   )
 }
 

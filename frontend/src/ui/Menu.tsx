@@ -7,12 +7,13 @@ interface MenuProps {
   children: ReactNode
   align?: 'start' | 'end'
   label?: string
+  startOpen?: boolean
 }
 
 /** A menu that hangs on a button. Not modal: Radix's scroll lock injects a style sheet, which the CSP refuses. */
-export function Menu({ trigger, children, align = 'start', label }: MenuProps) {
+export function Menu({ trigger, children, align = 'start', label, startOpen = false }: MenuProps) {
   return (
-    <Radix.Root modal={false}>
+    <Radix.Root modal={false} defaultOpen={startOpen}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content className="pop menu" align={align} sideOffset={4} collisionPadding={8} aria-label={label}>

@@ -1,6 +1,11 @@
+import { lazy } from 'react'
+
 export { BackButton, ChatHeader } from './components/ChatHeader'
 export { ChatLine, chatLineClass } from './components/ChatList'
 export { ChatPage } from './components/ChatPage'
-export { Links } from './components/Links'
-export { NewChatDialog } from './components/NewChatDialog'
 export { usePlaces } from './hooks'
+
+export const NewChatDialog = lazy(() =>
+  import('./components/NewChatDialog').then(module => ({ default: module.NewChatDialog })),
+)
+export const Links = lazy(() => import('./components/Links').then(module => ({ default: module.Links })))

@@ -1,5 +1,5 @@
 import { ArrowLeft, PencilRuler, UserPlus } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { ChatSummaryRow, WorkspaceRow } from '@/api'
 import { chord } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
@@ -7,7 +7,8 @@ import { type ChatState, useChatPart } from '@/realtime'
 import { IconButton } from '@/ui/Button'
 import { Face } from '@/ui/Face'
 import { useDirectory, usePlaces } from '../hooks'
-import { PeopleDialog } from './PeopleDialog'
+
+const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
 
 interface ChatHeaderProps {
   chatId: string
@@ -60,7 +61,11 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
           </IconButton>
         ) : null}
       </div>
-      <PeopleDialog chatId={chatId} workspace={workspace} title={title} open={isOpen} onOpenChange={setOpen} />
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <PeopleDialog chatId={chatId} workspace={workspace} title={title} open onOpenChange={setOpen} />
+        </Suspense>
+      ) : null}
     </header>
   )
 }

@@ -1,0 +1,32 @@
+import { useNavigate } from '@tanstack/react-router'
+import { Check, Plus } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useTexts } from '@/lib/language'
+import { Menu, MenuCaption, MenuItem, MenuLine } from '@/ui/Menu'
+import { useShell } from './ShellContext'
+
+/** The workspaces of this person, and the way to a new one. Open from the start: it is drawn when it was asked for. */
+export function Workspaces({ trigger }: { trigger: ReactNode }) {
+  const { t } = useTexts()
+  const { me, workspace } = useShell()
+  const navigate = useNavigate()
+  return (
+    <Menu label={t('workspaces')} trigger={trigger} startOpen>
+      <MenuCaption>{t('workspaces')}</MenuCaption>
+      {me.workspaces.map(each => (
+        <MenuItem
+          key={each.id}
+          onSelect={() => void navigate({ to: '/w/$workspace', params: { workspace: each.handle } })}
+        >
+          <span className="cut grow">{each.name}</span>
+          {each.id === workspace.id ? <Check className="i s" aria-label={t('current')} /> : null}
+        </MenuItem>
+      ))}
+      <MenuLine />
+      <MenuItem onSelect={() => void navigate({ to: '/welcome' })}>
+        <Plus className="i s" aria-hidden />
+        {t('newWorkspace')}
+      </MenuItem>
+    </Menu>
+  )
+}
