@@ -34,16 +34,17 @@ export function Timeline({ items, lastSeq, onRead, ref }: TimelineProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useRef<VirtualizerHandle>(null)
   const { isShifting, hasOlder, loadIfNear } = useOlder(chatId, items[1]?.key ?? items[0]?.key ?? '', scroller)
-  const { unseen, toEnd, onScroll } = useStickToEnd({ scroller, lastSeq, onRead })
+  const { unseen, toEnd, onScroll, onMove } = useStickToEnd({ scroller, lastSeq, onRead })
 
   const goTo = useCallback(
     (id: string) => {
       const index = items.findIndex(item => holds(item, id))
       if (index < 0) return
+      onMove()
       virtual.current?.scrollToIndex(index, { align: 'center' })
       requestAnimationFrame(() => flash(scroller.current, id))
     },
-    [items],
+    [items, onMove],
   )
   useImperativeHandle(ref, () => ({ toEnd, goTo }), [toEnd, goTo])
 
@@ -64,7 +65,13 @@ export function Timeline({ items, lastSeq, onRead, ref }: TimelineProps) {
         aria-label={t('messages')}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a log that scrolls must be reachable by keyboard
         tabIndex={0}
-        onKeyDown={moveFocus}
+        onWheel={onMove}
+        onTouchMove={onMove}
+        onPointerDown={onMove}
+        onKeyDown={event => {
+          onMove()
+          moveFocus(event)
+        }}
         onScroll={scrolled}
       >
         <div className="in">
