@@ -4,13 +4,16 @@ BIN := .venv/bin
 SOURCES := manage.py config common events workspaces actors tools chats agents realtime tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev check test fmt lock bench clean
+.PHONY: help run operator dev check test fmt lock bench clean
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 run: ## set up what is missing, start everything, print the address
 	@exec $(PYTHON) common/bootstrap.py run
+
+operator: ## make an operator of the running installation: make operator EMAIL=you@example.org
+	@$(BIN)/python -m common.embedded.manage createsuperuser --email $(EMAIL)
 
 dev: ## set up what developing and testing need
 	@$(PYTHON) common/bootstrap.py dev

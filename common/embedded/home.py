@@ -14,6 +14,10 @@ from common.embedded.processes import CannotStart, is_root, nobody_can_reach
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
+RUNNING = "running.json"
+NOTED = ("SECRET_KEY", "SECRET_KEYS", "DATABASE_URL", "REDIS_URL", "ATELIER_HOME", "ATELIER_EMBEDDED")
+
+
 @dataclass(frozen=True)
 class Secrets:
     """Made once, at the first start; without them the data cannot be opened again."""
@@ -90,3 +94,10 @@ def _write_private(file: Path, text: str) -> None:
         out.flush()
         os.fsync(out.fileno())
     beside.rename(file)
+
+
+def note_running(home: Path, environment: dict[str, str]) -> Path:
+    """Leave a note of how the running installation is reached, for `common.embedded.manage`; the note's place."""
+    ours = {name: environment[name] for name in NOTED if name in environment}
+    _write_private(home / RUNNING, json.dumps(ours))
+    return home / RUNNING

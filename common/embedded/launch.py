@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 from common.embedded.door import Probe, open_door
-from common.embedded.home import ROOT, default_home, load_secrets, lock, open_home
+from common.embedded.home import ROOT, default_home, load_secrets, lock, note_running, open_home
 from common.embedded.log import Log, say
 from common.embedded.migrations import Migrations
 from common.embedded.postgres import Postgres
@@ -47,6 +47,7 @@ class Launcher:
         self._services: list[Service] = []
         self._deaths: list[float] = []
         self._signals = 0
+        self._running: Path | None = None
 
     def run(self) -> int:
         """Start, keep, stop; the exit code."""
@@ -68,6 +69,7 @@ class Launcher:
         self._lock = lock(home)
         self._door, self.address = open_door(self._settings)
         environment = self._environment(home)
+        self._running = note_running(home, environment)
         self._migrate(Migrations(home, environment, embedded=any(isinstance(one, Postgres) for one in self._servers)))
         self._services = [
             Service(
@@ -183,6 +185,8 @@ class Launcher:
             end(child, signal.SIGKILL, seconds=5)
         for server in reversed(self._servers):
             server.stop()
+        if self._running is not None:
+            self._running.unlink(missing_ok=True)
         self._look_around()
 
     # --- signals -------------------------------------------------------------------------------------------------

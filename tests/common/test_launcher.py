@@ -156,3 +156,22 @@ def test_a_socket_that_was_waiting_is_answered_after_the_web_process_died(stack:
     with socket.create_connection(("127.0.0.1", stack.port), timeout=20) as wire:
         wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert wire.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_an_operator_is_made_on_the_running_installation() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "common.embedded.manage",
+        "createsuperuser",
+        "--noinput",
+        "--email",
+        "op@example.org",
+    ]
+    with Stack() as stack:
+        environment = stack.environment | {"DJANGO_SUPERUSER_PASSWORD": "a long enough password"}
+        made = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert "Superuser created successfully" in made.stdout, made.stderr
+    refused = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "does not run here" in refused.stderr
