@@ -12,10 +12,9 @@ from pydantic import ValidationError
 from actors.models import Actor
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import AppError, Code, Invalid, LimitReached, TooLarge
-from events.frames import ErrorFrame, Subscribe, Subscribed, Typing, TypingIn, Unsubscribe, client_frame
+from events.frames import ErrorFrame, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
 from realtime import presence
-from realtime.catchup import catch_up
 from realtime.entry import knock, person_behind
 from realtime.hub import this_hub
 from realtime.limits import MAX_FRAME, MAX_SOCKETS, MAX_SUBSCRIPTIONS, PATIENCE, TYPING_EVERY, Allowance
@@ -156,11 +155,11 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             raise LimitReached(f"A socket follows at most {MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.follow(socket, topic)
         try:
-            answer = await section(answer_to, socket.actor, topic, since, self.hub.id)
+            await section(admit, socket.actor, topic, self.hub.id)
+            await self.hub.answer(socket, subscription, since)
         except BaseException:
             self.hub.unfollow(socket, topic)
             raise
-        self.hub.release(socket, subscription, answer)
 
     async def say_typing(self, socket: Socket, topic: Topic) -> None:
         now = time.monotonic()
@@ -175,13 +174,11 @@ def refuse(socket: Socket, error: AppError, topic: str | None) -> None:
     socket.give(ErrorFrame(topic=topic, code=error.code, message=error.message).model_dump_json())
 
 
-def answer_to(actor: Actor, topic: Topic, since: int | None, hub_id: str) -> Subscribed:
-    """What a subscription is answered with. Raises `NotFound` for whoever may not follow the topic."""
+def admit(actor: Actor, topic: Topic, hub_id: str) -> None:
+    """Let them in, and tell the others. Raises `NotFound` for whoever may not follow the topic."""
     demand_topic(actor, topic)
-    if topic.kind != "chat":
-        return Subscribed(topic=str(topic), version=0, snapshot=False, rows=[])
-    presence.arrive(topic, hub_id, actor.id)
-    return catch_up(topic.id, since)
+    if topic.kind == "chat":
+        presence.arrive(topic, hub_id, actor.id)
 
 
 def say_typing(actor: Actor, topic: Topic) -> None:

@@ -4,6 +4,7 @@ is read once for all of them (architecture §7)."""
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -15,11 +16,27 @@ logger = logging.getLogger(__name__)
 GRACE = 0.05
 """Seconds that a frame which came too early waits for the one before it: two commits may publish in the other order."""
 
+SHARED = 1.0
+"""Seconds that an answer may serve others who come, as after a restart, all at once (P8)."""
+
+PRESENCE = 1.0
+"""Seconds between two tellings of who is there: when a team comes back at once, its members are not told of each other
+one by one."""
+
 MAX_HELD = 512
 """Frames kept back for somebody who is still reading the snapshot."""
 
 Frame = dict[str, Any]
-CatchUp = Callable[[Topic, int], Awaitable[Subscribed]]
+CatchUp = Callable[[Topic, int | None], Awaitable[Subscribed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a subscription is answered with, encoded; `is_shared`: it may answer others who come now as well."""
+
+    text: str
+    version: int
+    is_shared: bool
 
 
 class Reader(Protocol):
@@ -31,14 +48,17 @@ class Reader(Protocol):
 
 
 class Subscription:
-    """One socket on one topic. Until its snapshot has been read, frames are held; then they follow it, in order."""
+    """One socket on one topic. Until its snapshot has been read, frames are held; then they follow it, in order.
+
+    `version` is what the socket knows; before that, where the feed was when it began to hear.
+    """
 
     __slots__ = ("_held", "reader", "topic", "version")
 
-    def __init__(self, reader: Reader, topic: Topic) -> None:
+    def __init__(self, reader: Reader, topic: Topic, version: int) -> None:
         self.reader = reader
         self.topic = topic
-        self.version = 0
+        self.version = version
         self._held: list[tuple[str, int | None]] | None = []
 
     def take(self, text: str, version: int | None) -> None:
@@ -52,11 +72,11 @@ class Subscription:
             self.version = version
             self.reader.give(text, passing=False)
 
-    def release(self, text: str, version: int) -> None:
-        """The answer to the subscription has been read, at `version`: it goes first, then what came meanwhile."""
+    def release(self, answer: Answer) -> None:
+        """The answer to the subscription has been read: it goes first, then what came meanwhile."""
         held, self._held = self._held or [], None
-        self.version = version
-        self.reader.give(text, passing=False)
+        self.version = answer.version
+        self.reader.give(answer.text, passing=False)
         for frame in held:
             self.take(*frame)
 
@@ -76,7 +96,11 @@ class Feed:
         self._catch_up = catch_up
         self._followers: dict[Reader, Subscription] = {}
         self._early: list[Frame] = []
+        self._answers: dict[int | None, asyncio.Task[Answer]] = {}
         self._present: list[UUID] | None = None
+        self._presence: str | None = None
+        self._told_presence: str | None = None
+        self._quiet: asyncio.TimerHandle | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -84,7 +108,7 @@ class Feed:
 
     def follow(self, reader: Reader) -> Subscription:
         """Hold frames for `reader` from now on; `release` of the subscription lets them go."""
-        subscription = Subscription(reader, self.topic)
+        subscription = Subscription(reader, self.topic, self.version or 0)
         self._followers[reader] = subscription
         return subscription
 
@@ -95,6 +119,31 @@ class Feed:
             # Nobody here knows anything now: the next one who comes begins with a read of its own.
             self.version = None
             self._early.clear()
+            self._answers.clear()
+
+    async def answer(self, subscription: Subscription, since: int | None) -> Answer:
+        """What a new follower is told first. Those who come at the same time share one read: it must not be older than
+        the first frame that they heard (A5), and nothing may be streaming, which they would hear with a hole."""
+        known = self._answers.get(since)
+        if known is not None:
+            answer = await asyncio.shield(known)
+            if answer.is_shared and answer.version >= subscription.version:
+                if self._told_presence is not None:
+                    subscription.take(self._told_presence, None)  # who came since is not in the answer
+                return answer
+        task = asyncio.create_task(self._answer(since))
+        self._answers[since] = task
+        asyncio.get_running_loop().call_later(SHARED, self._forget, since, task)
+        return await asyncio.shield(task)
+
+    async def _answer(self, since: int | None) -> Answer:
+        found = await self._catch_up(self.topic, since)
+        streams = any(row.kind == "run" and row.state == "running" for row in found.rows)
+        return Answer(found.model_dump_json(), found.version, is_shared=not streams)
+
+    def _forget(self, since: int | None, task: asyncio.Task[Answer]) -> None:
+        if self._answers.get(since) is task:
+            del self._answers[since]
 
     def settle(self, version: int) -> None:
         """Somebody has read the chat at `version`: from there the frames are in order."""
@@ -124,14 +173,28 @@ class Feed:
     def tell_presence(self, people: list[UUID]) -> None:
         """Who has the chat open, as counted now; told only when it is news here."""
         if people != self._present:
-            self._hand_out(Presence(topic=str(self.topic), present=people).model_dump_json(), None)
             self._present = people
+            self._pass_on_presence(Presence(topic=str(self.topic), present=people).model_dump_json())
 
     def _pass_on(self, frame: Frame) -> None:
         if frame["kind"] == "presence":
             self._present = None
-        if frame["text"] is not None:
+            self._pass_on_presence(frame["text"])
+        elif frame["text"] is not None:
             self._hand_out(frame["text"], None)
+
+    def _pass_on_presence(self, text: str | None) -> None:
+        """The first at once; what follows within a second, as its last state."""
+        self._presence = text
+        if self._quiet is None:
+            self._tell_last_presence()
+
+    def _tell_last_presence(self) -> None:
+        self._quiet = None
+        if self._presence is not None:
+            self._hand_out(self._presence, None)
+            self._told_presence, self._presence = self._presence, None
+            self._quiet = asyncio.get_running_loop().call_later(PRESENCE, self._tell_last_presence)
 
     def _is_next(self, frame: Frame) -> bool:
         known = self.version

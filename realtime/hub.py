@@ -16,7 +16,7 @@ from events.frames import Subscribed
 from events.publish import RIGHTS, group_of
 from realtime import presence, tending
 from realtime.catchup import catch_up
-from realtime.feed import Feed, Frame, Subscription
+from realtime.feed import Answer, Feed, Frame, Subscription
 from realtime.room_bells import RoomBells
 from realtime.sections import section
 from realtime.socket import Socket
@@ -75,12 +75,13 @@ class Hub:
             feed.is_heard = await self.hear(group_of(str(topic)))
         return subscription
 
-    def release(self, socket: Socket, subscription: Subscription, answer: Subscribed) -> None:
+    async def answer(self, socket: Socket, subscription: Subscription, since: int | None) -> None:
         """The answer goes to the socket, then what came meanwhile; unless it has left the topic already."""
-        if socket.subscriptions.get(subscription.topic) is not subscription:
-            return
-        subscription.release(answer.model_dump_json(), answer.version)
-        self.feeds[subscription.topic].settle(answer.version)
+        topic = subscription.topic
+        answer = await self.feeds[topic].answer(subscription, since) if topic.kind == "chat" else _doorbell(topic)
+        if socket.subscriptions.get(topic) is subscription:
+            subscription.release(answer)
+            self.feeds[topic].settle(answer.version)
 
     def unfollow(self, socket: Socket, topic: Topic) -> None:
         """Nothing more of this topic for this socket."""
@@ -175,8 +176,13 @@ class Hub:
             logger.warning("The hub could not do something: %r", error)
 
 
-async def _catch_up(topic: Topic, since: int) -> Subscribed:
+async def _catch_up(topic: Topic, since: int | None) -> Subscribed:
     return await section(catch_up, topic.id, since)
+
+
+def _doorbell(topic: Topic) -> Answer:
+    text = Subscribed(topic=str(topic), version=0, snapshot=False, rows=[]).model_dump_json()
+    return Answer(text, version=0, is_shared=True)
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()

@@ -149,6 +149,26 @@ async def test_a_frame_too_large_to_travel_is_read_from_the_database(team, tabs,
     assert frame["rows"][-1]["payload"]["text"] == "x" * 5000
 
 
+async def test_P8_those_who_come_at_once_share_one_read(team, tabs, monkeypatch):
+    topic, reads = f"chat:{team.chat.id}", []
+
+    def counted(chat_id, since):
+        reads.append(since)
+        return catch_up(chat_id, since)
+
+    monkeypatch.setattr("realtime.hub.catch_up", counted)
+    many = [await tabs.of(team.alice) for _ in range(10)]
+    answers = await asyncio.gather(*(tab.follow(topic) for tab in many))
+    assert len(reads) == 1
+    assert {answer["version"] for answer in answers} == {answers[0]["version"]}
+    for number in range(5):
+        # Whoever comes after something was said reads it, and does not get an answer from before.
+        await section(post, team.chat, team.bob, f"number {number}")
+        await until_heard(many[0], f"number {number}")
+        late = await tabs.of(team.bob)
+        assert f"number {number}" in json.dumps(await late.follow(topic))
+
+
 async def test_A9_the_heartbeat_says_the_versions_of_what_is_followed(team, tabs, quick):
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(f"chat:{team.chat.id}")

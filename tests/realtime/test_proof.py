@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from chats.models import Chat
 from chats.services import changes
+from events.frames import Subscribed
 from events.publish import publish
 from realtime import feed as feeds
 from realtime.catchup import catch_up
@@ -94,13 +95,13 @@ class Line:
         self.feed = Feed(Topic("chat", chat_id), self._read)
         self.late: list[dict] = []
 
-    async def _read(self, topic: Topic, since: int):
+    async def _read(self, topic: Topic, since: int | None) -> Subscribed:
         return await section(catch_up, topic.id, since)
 
     async def join(self, reader: Reader, since: int | None = None) -> None:
         subscription = self.feed.follow(reader)
-        answer = await section(catch_up, self.chat_id, since)
-        subscription.release(answer.model_dump_json(), answer.version)
+        answer = await self.feed.answer(subscription, since)
+        subscription.release(answer)
         self.feed.settle(answer.version)
 
     async def bring(self, fault: str) -> None:

@@ -8,7 +8,8 @@ import pytest
 from django.db import transaction
 
 from chats import services as chats
-from realtime import consumer, limits, outbox
+from realtime import feed, hub, limits, outbox
+from realtime.catchup import catch_up
 from realtime.hub import this_hub
 from realtime.sections import section
 from tests.realtime.tab import signed_in
@@ -201,17 +202,17 @@ async def test_A7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team,
 @pytest.mark.parametrize("others", [True, False])
 async def test_A5_what_came_while_the_snapshot_was_read_follows_it(team, tabs, monkeypatch, others):
     """Subscribe first, read then; a message in between comes after the answer, whether others follow already or not."""
+    monkeypatch.setattr(feed, "SHARED", 0.0)
     if others:
         await (await tabs.of(team.bob)).follow(f"chat:{team.chat.id}")
-    read = consumer.answer_to
 
-    def slow(actor, topic, since, hub_id):
-        answer = read(actor, topic, since, hub_id)
+    def slow(chat_id, since):
+        answer = catch_up(chat_id, since)
         post(team.chat, team.bob, "in between")
         time.sleep(0.2)  # the frame is here before the answer
         return answer
 
-    monkeypatch.setattr(consumer, "answer_to", slow)
+    monkeypatch.setattr(hub, "catch_up", slow)
     tab = await tabs.of(team.alice)
     answer = await tab.follow(f"chat:{team.chat.id}")
     assert "in between" not in json.dumps(tab.heard)
