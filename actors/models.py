@@ -27,16 +27,6 @@ class AgentStatus(models.TextChoices):
 class Actors(BaseUserManager["Actor"]):
     """Everybody: people and agents."""
 
-
-class People(BaseUserManager["Actor"]):
-    """People only: what has to do with signing in sees nobody else."""
-
-    def get_queryset(self) -> models.QuerySet["Actor"]:
-        return super().get_queryset().filter(kind=Kind.HUMAN)
-
-    def get_by_natural_key(self, username: str | None) -> "Actor":
-        return self.get(email__iexact=username)
-
     def create_superuser(self, email: str, password: str, **fields: Any) -> "Actor":
         """An operator, for `manage.py createsuperuser`."""
         name = fields.pop("name", email.partition("@")[0])
@@ -48,6 +38,16 @@ class People(BaseUserManager["Actor"]):
         person.set_password(password)
         person.save()
         return person
+
+
+class People(Actors):
+    """People only: what has to do with signing in sees nobody else."""
+
+    def get_queryset(self) -> models.QuerySet["Actor"]:
+        return super().get_queryset().filter(kind=Kind.HUMAN)
+
+    def get_by_natural_key(self, username: str | None) -> "Actor":
+        return self.get(email__iexact=username)
 
 
 class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
