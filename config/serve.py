@@ -25,6 +25,8 @@ def configuration() -> uvicorn.Config:
         # Only a proxy that the operator names may say who the client is.
         proxy_headers=bool(os.environ.get("FORWARDED_ALLOW_IPS")),
         ws_max_size=MAX_SOCKET_MESSAGE,
+        # One frame goes to a thousand sockets: each would be packed apart, and every socket would keep 300 kB for it.
+        ws_per_message_deflate=False,
         timeout_graceful_shutdown=10,
         backlog=2048,
     )
