@@ -9,7 +9,7 @@ import { useTexts } from '@/lib/language'
 import { keep } from '@/lib/stored'
 import { Skeleton } from '@/ui/Skeleton'
 import { lastChat } from './HomeScreen'
-import { useWho } from './names'
+import { useUnread, useWho } from './names'
 import { Resizer, useShopWidth } from './Resizer'
 import { useShell } from './ShellContext'
 
@@ -29,11 +29,13 @@ export function ChatScreen() {
   const who = useWho()
   const [width, setWidth] = useShopWidth()
   const title = summary?.chat.title
+  const unread = useUnread()
 
   useEffect(() => keep(lastChat(workspace.id), chatId), [workspace.id, chatId])
   useEffect(() => {
-    document.title = title ? `${title} · Atelier` : 'Atelier'
-  }, [title])
+    const news = unread > 0 ? `(${unread}) ` : ''
+    document.title = `${news}${title ? `${title} · ` : ''}Atelier`
+  }, [title, unread])
 
   const go = useCallback(
     (chat: string, open: string | null) =>

@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { Bot, MessagesSquare, Settings } from 'lucide-react'
-import { useChats } from '@/api'
 import { useTexts } from '@/lib/language'
+import { useUnread } from './names'
 import { useShell } from './ShellContext'
 
 /** On a phone: one screen at a time. In a chat it gives way to the composer. */
 export function TabBar() {
   const { t } = useTexts()
   const { workspace } = useShell()
-  const unread = (useChats(workspace.id).data ?? []).reduce((sum, chat) => sum + chat.unread, 0)
+  const unread = useUnread()
   const params = { workspace: workspace.handle }
   const current = { 'aria-current': 'page' as const }
   return (

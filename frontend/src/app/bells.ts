@@ -2,7 +2,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { keys, type ServerFrame } from '@/api'
-import { actorTopic, connection, onFrame, startLive, useTopic, workspaceTopic } from '@/realtime'
+import { actorTopic, connection, onFrame, onSignedOut, startLive, useTopic, workspaceTopic } from '@/realtime'
 
 type Bell = Extract<ServerFrame, { type: 'bell' }>
 
@@ -52,6 +52,7 @@ export function useBells(workspaceId: string | null, actorId: string): void {
   useTopic(workspaceId ? workspaceTopic(workspaceId) : null)
   useTopic(actorTopic(actorId))
   useEffect(() => startLive(), [])
+  useEffect(() => onSignedOut(() => void client.invalidateQueries({ queryKey: keys.me })), [client])
   useEffect(() => {
     const answering = answerer(client, workspaceId ?? '')
     const off = onFrame(answering.hear)

@@ -5,6 +5,7 @@ export {
   learn,
   learnOlder,
   onFrame,
+  onSignedOut,
   sayTyping,
   startLive,
   stopLive,

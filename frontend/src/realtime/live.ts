@@ -14,6 +14,7 @@ export const liveState: Observable<LiveState> = observable(emptyState)
 export const connection: Observable<Connection> = observable<Connection>({ state: 'off' })
 
 const listeners = new Set<(frame: ServerFrame) => void>()
+const leavers = new Set<() => void>()
 const repairs = new Map<string, ReturnType<typeof setTimeout>>()
 
 const socketUrl = () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/`
@@ -21,6 +22,9 @@ const socketUrl = () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${lo
 const socket = new LiveSocket(socketUrl, {
   onFrame: receive,
   onConnection: connection.set,
+  onSignedOut: () => {
+    for (const leave of leavers) leave()
+  },
   since: topic => {
     const chat = liveState.get().get(topic)
     return chat?.loaded ? chat.version : null
@@ -61,6 +65,12 @@ export const tryNow = () => socket.tryNow()
 export function onFrame(listener: (frame: ServerFrame) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
+}
+
+/** Hears that the session has ended. */
+export function onSignedOut(listener: () => void): () => void {
+  leavers.add(listener)
+  return () => leavers.delete(listener)
 }
 
 export function useTopic(topic: Topic | null): void {

@@ -12,12 +12,17 @@ export type Connection =
 export interface SocketEvents {
   onFrame(frame: ServerFrame): void
   onConnection(connection: Connection): void
+  /** The session has ended: there is nobody to connect again for. */
+  onSignedOut(): void
   /** The version of a topic that is here already; null when there is nothing yet. */
   since(topic: string): number | null
 }
 
 /** The server says something every 10 s; this long without a word means that the line is dead. */
 const SILENCE_MS = 45_000
+
+/** The close code by which the server says that the session is over. */
+const SIGNED_OUT = 4003
 
 export class LiveSocket {
   private socket: WebSocket | null = null
@@ -84,7 +89,7 @@ export class LiveSocket {
     this.socket = socket
     socket.onopen = () => this.opened()
     socket.onmessage = event => this.heard(String(event.data))
-    socket.onclose = () => this.closed(socket)
+    socket.onclose = event => this.closed(socket, event.code)
     this.listenForSilence()
   }
 
@@ -121,9 +126,10 @@ export class LiveSocket {
     socket.close()
   }
 
-  private closed(socket: WebSocket): void {
+  private closed(socket: WebSocket, code: number): void {
     if (this.socket !== socket) return
     this.drop()
+    if (code === SIGNED_OUT) this.events.onSignedOut()
     this.waitAndRetry()
   }
 

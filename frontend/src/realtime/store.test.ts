@@ -156,3 +156,16 @@ describe('live text', () => {
     expect(textOf(applied([delta(5, ' wor'), delta(9, 'ld')], joined))).toEqual(['Hello world'])
   })
 })
+
+describe('a chat that may not be followed', () => {
+  it('is closed when the server refuses or withdraws it, and opens with the next answer', () => {
+    const opened = applied([new History([]).snapshot()])
+    const closed = (frame: ServerFrame) => applied([frame], opened).get(topic)?.closed
+    expect(closed({ type: 'error', topic, code: 'not_found', message: '' })).toBe(true)
+    expect(closed({ type: 'error', topic, code: 'limit_reached', message: '' })).toBe(false)
+    expect(closed({ type: 'access', topic, allowed: false })).toBe(true)
+    expect(
+      applied([{ type: 'access', topic, allowed: false }, new History([]).snapshot()], opened).get(topic)?.closed,
+    ).toBe(false)
+  })
+})

@@ -25,8 +25,9 @@ export function apply(state: LiveState, frame: ServerFrame, now: number): LiveSt
       return inChat(state, frame.topic, chat => ({ ...chat, closed: !frame.allowed }))
     case 'heartbeat':
       return withHeartbeat(state, frame.versions)
-    case 'bell':
     case 'error':
+      return withRefusal(state, frame.topic, frame.code)
+    case 'bell':
       return state
     default:
       return frame satisfies never
@@ -38,6 +39,12 @@ export function inChat(state: LiveState, topic: string, change: (chat: ChatState
   const before = state.get(topic) ?? emptyChat
   const after = change(before)
   return after === before ? state : new Map(state).set(topic, after)
+}
+
+/** A chat that may not be followed is closed; any other refusal is about one frame only. */
+function withRefusal(state: LiveState, topic: string | null, code: string): LiveState {
+  if (topic === null || !['not_found', 'forbidden'].includes(code)) return state
+  return inChat(state, topic, chat => ({ ...chat, closed: true }))
 }
 
 function withHeartbeat(state: LiveState, versions: Record<string, number>): LiveState {

@@ -268,7 +268,7 @@ function TryIt({ workspaceId, choice }: { workspaceId: string; choice: ModelChoi
       {result ? (
         <span className={result.ok ? 'ok sm' : 'no sm'} role="status">
           {result.ok ? <Check className="i s" aria-hidden /> : <TriangleAlert className="i s" aria-hidden />}
-          {result.ok ? t('modelAnswered', { n: seconds(result.seconds) }) : result.message}
+          {result.ok ? t('modelAnswered', { n: seconds(result.seconds) }) : t('modelFailed', { why: result.message })}
         </span>
       ) : null}
     </>

@@ -40,7 +40,7 @@ export function PeopleDialog(props: PeopleDialogProps) {
   )
 }
 
-function PeopleBody({ chatId, workspace, title }: PeopleDialogProps) {
+function PeopleBody({ chatId, workspace, title, onOpenChange }: PeopleDialogProps) {
   const places = usePlaces(chatId)
   const order = (place: MemberRow) => (place.actor.kind === 'agent' ? 1 : 0)
   return (
@@ -50,7 +50,7 @@ function PeopleBody({ chatId, workspace, title }: PeopleDialogProps) {
         {[...places]
           .sort((a, b) => order(a) - order(b))
           .map(place => (
-            <Place key={place.id} place={place} />
+            <Place key={place.id} place={place} onLeft={() => onOpenChange(false)} />
           ))}
       </ul>
       <Add chatId={chatId} workspaceId={workspace.id} places={places} />
@@ -80,7 +80,7 @@ function Rename({ chatId, title }: { chatId: string; title: string }) {
   )
 }
 
-function Place({ place }: { place: MemberRow }) {
+function Place({ place, onLeft }: { place: MemberRow; onLeft(): void }) {
   const { t } = useTexts()
   const me = useMe().data?.actor.id
   const isHere = usePresent(place.chat_id).includes(place.actor.id)
@@ -107,7 +107,7 @@ function Place({ place }: { place: MemberRow }) {
       <IconButton
         small
         label={isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
-        onClick={() => removeFromChat(place.chat_id, actor.id).catch(tell)}
+        onClick={() => removeFromChat(place.chat_id, actor.id).then(() => isMe && onLeft(), tell)}
       >
         <X className="i s" />
       </IconButton>

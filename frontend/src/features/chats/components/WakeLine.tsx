@@ -1,7 +1,7 @@
 import { CornerDownRight, Moon, TriangleAlert, Zap } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Wake } from '@/api'
-import { type TextKey, useTexts } from '@/lib/language'
+import { type TextKey, type Texts, useTexts } from '@/lib/language'
 import { Face } from '@/ui/Face'
 import { Mark } from '@/ui/Mark'
 import { useDrafts } from '../hooks'
@@ -57,6 +57,17 @@ const Line = ({ icon, children }: { icon: ReactNode; children: ReactNode }) => (
   </>
 )
 
+const reasonTexts: Partial<Record<string, TextKey>> = {
+  suspended: 'wake.reason.suspended',
+  taken_down: 'wake.reason.taken_down',
+  too_many_hops: 'wake.reason.too_many_hops',
+}
+
+function reasonOf({ reason }: Wake, t: Texts['t']): string | null {
+  const key = reason ? reasonTexts[reason] : undefined
+  return key ? t(key) : (reason ?? null)
+}
+
 interface GroupProps {
   wakes: readonly Wake[]
   icon: ReactNode
@@ -73,7 +84,7 @@ function Group({ wakes, icon, before, after, reasons }: GroupProps) {
       {icon}
       <span>{t(before)}</span>
       {wakes.map(wake => (
-        <Chip key={wake.agent_id} agentId={wake.agent_id} reason={reasons ? wake.reason : null} />
+        <Chip key={wake.agent_id} agentId={wake.agent_id} reason={reasons ? reasonOf(wake, t) : null} />
       ))}
       {after ? <span>{t(after)}</span> : null}
     </>
