@@ -11,16 +11,17 @@ from pydantic import ValidationError
 
 from actors.models import Actor
 from chats.permissions import ChatVerb, get_chat_for
-from common.errors import AppError, Code, Invalid, LimitReached, TooLarge
+from common.errors import AppError, Code, Invalid, LimitReached, NotFound, TooLarge
 from events.frames import ErrorFrame, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
 from realtime import presence
 from realtime.entry import knock, person_behind
 from realtime.hub import this_hub
 from realtime.limits import MAX_FRAME, MAX_SOCKETS, MAX_SUBSCRIPTIONS, PATIENCE, TYPING_EVERY, Allowance
+from realtime.rights import still_allowed
 from realtime.sections import section
 from realtime.socket import SIGNED_OUT, TOO_LARGE, TOO_MUCH, TRY_LATER, Socket
-from realtime.topics import Topic, demand_topic
+from realtime.topics import Topic
 
 logger = logging.getLogger(__name__)
 
@@ -176,7 +177,8 @@ def refuse(socket: Socket, error: AppError, topic: str | None) -> None:
 
 def admit(actor: Actor, topic: Topic, hub_id: str) -> None:
     """Let them in, and tell the others. Raises `NotFound` for whoever may not follow the topic."""
-    demand_topic(actor, topic)
+    if not still_allowed({(actor.id, topic)}):
+        raise NotFound("There is no such topic.")
     if topic.kind == "chat":
         presence.arrive(topic, hub_id, actor.id)
 

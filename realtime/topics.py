@@ -1,13 +1,10 @@
-"""What can be followed, each kind with its gate: the same policy that REST asks (C6, D4)."""
+"""What can be followed."""
 
 from dataclasses import dataclass
 from typing import Literal, Self, get_args
 from uuid import UUID
 
-from actors.models import Actor
-from chats.permissions import ChatVerb, get_chat_for
 from common.errors import NotFound
-from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 Kind = Literal["chat", "workspace", "actor"]
 
@@ -34,13 +31,3 @@ class Topic:
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.id}"
-
-
-def demand_topic(actor: Actor, topic: Topic) -> None:
-    """Pass whoever may follow the topic. Raises `NotFound` for everybody else."""
-    if topic.kind == "chat":
-        get_chat_for(actor, topic.id, ChatVerb.SEE)
-    elif topic.kind == "workspace":
-        get_workspace_for(actor, topic.id, WorkspaceVerb.SEE)
-    elif topic.id != actor.id:
-        raise NotFound("There is no such topic.")
