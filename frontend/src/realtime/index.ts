@@ -1,5 +1,6 @@
 export { type ChatState, isActive, isEnded } from './chat'
 export {
+  askAgain,
   chatState,
   connection,
   learn,

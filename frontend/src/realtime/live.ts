@@ -77,6 +77,9 @@ export function useTopic(topic: Topic | null): void {
   useEffect(() => (topic ? socket.follow(topic) : undefined), [topic])
 }
 
+/** Asks for a topic again, e.g. when somebody was let in again. */
+export const askAgain = (topic: Topic) => socket.subscribe(topic)
+
 /** Rows that a REST answer brought, so that the doer need not wait for the frame. */
 export function learn(chatId: string, rows: readonly AnyRow[]): void {
   liveState.set(inChat(liveState.get(), chatTopic(chatId), chat => (chat.loaded ? withRows(chat, rows) : chat)))

@@ -7,9 +7,10 @@ const PAUSE_MS = 250
 /** Only what may change the answer: who is named, and whether anything is said at all. */
 const namesIn = (text: string) => (text.match(/@[\p{L}\p{N}_-]+/gu) ?? []).join(' ')
 
-export function useWakes(chatId: string, text: string, replyTo: string | null, agents: string): readonly Wake[] | null {
+/** `room`: what else the answer depends on, e.g. who is here and who works. */
+export function useWakes(chatId: string, text: string, replyTo: string | null, room: string): readonly Wake[] | null {
   const [wakes, setWakes] = useState<readonly Wake[] | null>(null)
-  const asked = `${namesIn(text)} ${agents}`
+  const asked = `${namesIn(text)} ${room}`
   // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` stands for the text; the rest of it changes nothing
   useEffect(() => {
     let isCurrent = true

@@ -1,8 +1,8 @@
 import { MessageCircleOff } from 'lucide-react'
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { type ChatSummaryRow, markRead, type WorkspaceRow } from '@/api'
 import { useTexts } from '@/lib/language'
-import { type ChatState, chatState, chatTopic, useChatPart, useTopic } from '@/realtime'
+import { askAgain, type ChatState, chatState, chatTopic, useChatPart, useTopic } from '@/realtime'
 import { Empty } from '@/ui/Empty'
 import { Skeleton } from '@/ui/Skeleton'
 import { useDirectory, useMessages, useWorking } from '../hooks'
@@ -35,6 +35,11 @@ export function ChatPage(props: ChatPageProps) {
   useTopic(chatTopic(chatId))
   const isLoaded = useChatPart(chatId, loadedIn)
   const isClosed = useChatPart(chatId, closedIn)
+  const isListed = props.summary !== undefined
+  // Somebody who was let in again finds the chat in the list again: then it is asked for anew.
+  useEffect(() => {
+    if (isClosed && isListed) askAgain(chatTopic(chatId))
+  }, [isClosed, isListed, chatId])
   return (
     <main className="stage" aria-label={t('chat')}>
       {header}

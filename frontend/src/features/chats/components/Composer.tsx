@@ -16,7 +16,7 @@ import { isComposing } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
 import { useComposition } from '../composing'
-import { usePresent } from '../hooks'
+import { usePresent, useWorking } from '../hooks'
 import { useMentionable, useMentions } from '../mentioning'
 import { send } from '../outbox'
 import { useWakes } from '../wakes'
@@ -49,7 +49,8 @@ export function Composer({ title, ref, onSent }: ComposerProps) {
   const mentionable = useMentionable(chatId, me)
   const present = usePresent(chatId)
   const agents = mentionable.filter(actor => actor.kind === 'agent').map(actor => actor.id)
-  const wakes = useWakes(chatId, text, replyTo, agents.join(' '))
+  const working = useWorking(chatId).map(run => run.id)
+  const wakes = useWakes(chatId, text, replyTo, [...agents, ...working].join(' '))
   const write = useWriting(area, setText, setCaret)
   const mentions = useMentions({ text, caret, mentionable, write })
   const isListOpen = mentions.options.length > 0
