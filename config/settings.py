@@ -237,6 +237,8 @@ LOGGING = {
     "loggers": {
         "httpx": {"level": "WARNING"},
         "LiteLLM": {"level": "WARNING"},
+        # It tells of a lost Redis once a second, with a trace; the hub tells it once.
+        "channels_redis": {"level": "CRITICAL"},
         # What a client did wrong is told to the client.
         "django.request": {"level": "ERROR"},
     },

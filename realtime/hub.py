@@ -42,6 +42,7 @@ class Hub:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._life: list[asyncio.Task[None]] = []
         self._pulse_heard = 0.0
+        self._is_deaf = False
 
     # --- sockets and what they follow ---------------------------------------------------------------------------
 
@@ -131,14 +132,21 @@ class Hub:
 
     async def _pulse(self) -> None:
         """Say something to ourselves, through Redis."""
-        await self.layer.group_send(f"pulse.{self.id}", {"type": "pulse"})
+        try:
+            await self.layer.group_send(f"pulse.{self.id}", {"type": "pulse"})
+        except (redis.RedisError, OSError) as error:
+            if not self._is_deaf:
+                logger.warning("The hub hears nothing from Redis; heartbeats read what is missed: %s", error)
+            self._is_deaf = True
 
     def _hear_pulse(self) -> None:
         """Our own voice came back. After a silence, what was said meanwhile is lost: look what there is (A3)."""
         now = asyncio.get_running_loop().time()
         if self._pulse_heard and now - self._pulse_heard > 3 * tending.PULSE:
             self.spawn(tending.look_at_heads(self))
-        self._pulse_heard = now
+        if self._is_deaf:
+            logger.info("The hub hears Redis again")
+        self._pulse_heard, self._is_deaf = now, False
 
     # --- life -----------------------------------------------------------------------------------------------------
 
@@ -173,7 +181,7 @@ class Hub:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("The hub could not do something: %r", error)
+            logger.log(logging.DEBUG if self._is_deaf else logging.WARNING, "The hub could not do something: %r", error)
 
 
 async def _catch_up(topic: Topic, since: int | None) -> Subscribed:

@@ -1,0 +1,68 @@
+"""B4, A3: Redis is killed and comes back: nobody's request fails, sockets stay, and nothing is missing."""
+
+import asyncio
+import secrets
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from common.embedded.home import open_home
+from common.embedded.valkey import Valkey
+from realtime import hub
+from realtime.sections import section
+from tests.realtime.test_continuity import numbers, until_heard
+from tests.realtime.test_socket import post, texts
+
+
+@pytest.fixture
+def own_valkey(settings):
+    home = open_home(Path(tempfile.mkdtemp(prefix="atelier-test-")))
+    log = (home / "valkey.log").open("wb")
+    valkey = Valkey(home, secrets.token_hex(16), durable=False, output=log)
+    valkey.start()
+    settings.REDIS_URL = valkey.url
+    layer = settings.CHANNEL_LAYERS["default"]
+    hosts = [{"address": valkey.url, "max_connections": 4000, "socket_timeout": None}]
+    settings.CHANNEL_LAYERS = {"default": layer | {"CONFIG": layer["CONFIG"] | {"hosts": hosts}}}
+    yield valkey
+    valkey.stop()
+    log.close()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, monkeypatch):
+    monkeypatch.setattr(hub, "PATIENCE", 0.2)
+    topic = f"chat:{team.chat.id}"
+    alice = await tabs.of(team.alice)
+    await alice.follow(topic)
+    await section(post, team.chat, team.bob, "number 0")
+    await until_heard(alice, "number 0")
+
+    own_valkey.child.kill()
+    own_valkey.child.wait()
+    for text in numbers(3, 1):
+        began = time.monotonic()
+        await section(post, team.chat, team.bob, text)
+        assert time.monotonic() - began < 5
+    await until_heard(alice, "number 3")
+    bob = await tabs.of(team.bob)
+    assert "number 3" in str(await bob.follow(topic))
+
+    own_valkey.start()
+    for text in numbers(3, 4):
+        await section(post, team.chat, team.bob, text)
+    for tab in (alice, bob):
+        await until_heard(tab, "number 6")
+    assert texts(alice) == numbers(7)
+
+    # It is heard again, and not only repaired by heartbeats.
+    reads = []
+    await asyncio.sleep(3)
+    monkeypatch.setattr(hub, "catch_up", lambda *args: reads.append(args))
+    await section(post, team.chat, team.bob, "number 7")
+    for tab in (alice, bob):
+        await until_heard(tab, "number 7")
+    assert not reads
