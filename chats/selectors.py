@@ -15,15 +15,14 @@ from events.rows import ChatSummaryRow
 PAGE = 50
 
 
-def chat_summaries(*, actor: Actor, workspace_id: UUID) -> list[ChatSummaryRow]:
-    """The sidebar: the person's chats in a workspace, the last spoken in first. Four queries, however many there are."""
-    mine = chats_visible_to(actor).filter(workspace_id=workspace_id)
-    return _summaries(_noted(mine, actor).order_by("-spoken_at", "-created_at"))
+def chats_with_reading(actor: Actor, workspace_id: UUID) -> Any:
+    """The person's chats in a workspace, for `chat_summaries`; `spoken_at` is when something was said there last."""
+    return _noted(chats_visible_to(actor).filter(workspace_id=workspace_id), actor)
 
 
 def chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
     """One line of the sidebar; null when `actor` is not in that chat."""
-    return next(iter(_summaries(_noted(chats_visible_to(actor).filter(pk=chat_id), actor))), None)
+    return next(iter(chat_summaries(_noted(chats_visible_to(actor).filter(pk=chat_id), actor))), None)
 
 
 def _noted(chats: QuerySet[Chat], actor: Actor) -> Any:
@@ -42,7 +41,8 @@ def _noted(chats: QuerySet[Chat], actor: Actor) -> Any:
     )
 
 
-def _summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
+def chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
+    """Lines of the sidebar for chats that came from here: two queries more, however many there are."""
     found = list(chats)
     places = ChatActor.objects.filter(chat__in=[chat.pk for chat in found], ended_at=None).select_related("actor")
     members: dict[UUID, list[Actor]] = {}

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from agents.content import MAX_PROMPT, SpecContent
+from common.paging import PageQuery
 from common.rest import Body
 from events.rows import AgentRow, Row, RunRow
 
@@ -114,5 +115,5 @@ class WakesRow(Row):
     reason: str | None = None
 
 
-class RunsQuery(Body):
+class RunsQuery(PageQuery):
     state: Literal["active", "all"] = "active"

@@ -12,6 +12,7 @@ from agents.models.runs import ACTIVE
 from agents.permissions import get_run_for
 from agents.services import runs, wake
 from chats.permissions import ChatVerb, get_chat_for
+from common.paging import page_of, rows_of
 from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
 from events.rows import RunRow
 
@@ -28,10 +29,11 @@ class Runs(APIView):
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, RunsQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
-        rows = Run.objects.filter(chat=chat).order_by("-created_at", "-pk")
+        rows = Run.objects.filter(chat=chat)
         if query.state == "active":
             rows = rows.filter(state__in=ACTIVE)
-        return answer_list([run.row() for run in rows[:100]])
+        found, more = page_of(rows, query, by="-created_at")
+        return answer_list(rows_of(found), more)
 
 
 class OneRun(APIView):

@@ -13,6 +13,7 @@ from agents.rows import agent_row
 from agents.selectors import agent_rows
 from agents.services import specs
 from agents.templates import TEMPLATES
+from common.paging import PAGED, answer_page, rows_of
 from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
 from events.rows import AgentRow, SpecRow, ToolRow
 from tools.registry import tool_rows
@@ -20,10 +21,11 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
 class Agents(APIView):
-    @extend_schema(operation_id="list_agents", responses=Page[AgentRow])
+    @extend_schema(operation_id="list_agents", parameters=PAGED, responses=Page[AgentRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return answer_list(agent_rows(agents_visible_to(request.user).filter(workspace=workspace)))
+        rows = agents_visible_to(request.user).filter(workspace=workspace)
+        return answer_page(request, rows, by="name", shown=agent_rows)
 
     @extend_schema(operation_id="create_agent", request=NewAgentBody, responses={201: NewAgentRow})
     @transaction.atomic
@@ -67,11 +69,11 @@ class OneAgent(APIView):
 
 
 class Versions(APIView):
-    @extend_schema(operation_id="list_versions", responses=Page[SpecRow])
+    @extend_schema(operation_id="list_versions", parameters=PAGED, responses=Page[SpecRow])
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
         agent = get_agent_for(request.user, agent_id, AgentVerb.SEE)
-        versions = agent.specs.filter(number__isnull=False).prefetch_related("tool_configs").order_by("-number")
-        return answer_list([spec.row() for spec in versions])
+        versions = agent.specs.filter(number__isnull=False).prefetch_related("tool_configs")
+        return answer_page(request, versions, by="-number", shown=rows_of)
 
 
 class Templates(APIView):

@@ -11,17 +11,18 @@ from rest_framework.views import APIView
 from chats import services as chats
 from chats.api.bodies import InvitationRow, JoinedRow, NewLinkBody
 from chats.permissions import ChatVerb, get_chat_for, get_link_for
-from common.rest import Page, Request, answer, answer_list, nothing, read
+from common.paging import PAGED, answer_page, rows_of
+from common.rest import Page, Request, answer, nothing, read
 from events.rows import LinkRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 from workspaces.rows import workspace_row
 
 
 class Links(APIView):
-    @extend_schema(operation_id="list_links", responses=Page[LinkRow])
+    @extend_schema(operation_id="list_links", parameters=PAGED, responses=Page[LinkRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.INVITE)
-        return answer_list([link.row() for link in chat.links.order_by("-created_at")])
+        return answer_page(request, chat.links.all(), by="-created_at", shown=rows_of)
 
     @extend_schema(operation_id="create_link", request=NewLinkBody, responses={201: LinkRow})
     @transaction.atomic

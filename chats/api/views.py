@@ -19,8 +19,9 @@ from chats.api.bodies import (
     WakeBody,
 )  # fmt: skip
 from chats.permissions import ChatVerb, get_chat_for
-from chats.selectors import chat_summaries, chat_summary, messages_before
+from chats.selectors import chat_summaries, chat_summary, chats_with_reading, messages_before
 from common.errors import NotFound
+from common.paging import PAGED, answer_page, rows_of
 from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
 from events.rows import ChatSummaryRow, MemberRow, MessageRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -34,10 +35,11 @@ def _summary(request: Request, chat_id: UUID) -> ChatSummaryRow:
 
 
 class Chats(APIView):
-    @extend_schema(operation_id="list_chats", responses=Page[ChatSummaryRow])
+    @extend_schema(operation_id="list_chats", parameters=PAGED, responses=Page[ChatSummaryRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return answer_list(chat_summaries(actor=request.user, workspace_id=workspace_id))
+        rows = chats_with_reading(request.user, workspace_id)
+        return answer_page(request, rows, by="-spoken_at", shown=chat_summaries)
 
     @extend_schema(operation_id="create_chat", request=NewChatBody, responses={201: ChatSummaryRow})
     @transaction.atomic
@@ -82,11 +84,11 @@ class Messages(APIView):
 
 
 class ChatMembers(APIView):
-    @extend_schema(operation_id="list_chat_members", responses=Page[MemberRow])
+    @extend_schema(operation_id="list_chat_members", parameters=PAGED, responses=Page[MemberRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
-        places = chat.places.filter(ended_at=None).select_related("actor").order_by("joined_at", "pk")
-        return answer_list([place.row() for place in places])
+        places = chat.places.filter(ended_at=None).select_related("actor")
+        return answer_page(request, places, by="joined_at", shown=rows_of)
 
     @extend_schema(operation_id="add_chat_member", request=NewMemberBody, responses={201: MemberRow})
     @transaction.atomic

@@ -9,7 +9,8 @@ from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
 
-from common.rest import Body, Page, Request, answer, answer_list, nothing, read
+from common.paging import PAGED, answer_page, rows_of
+from common.rest import Body, Page, Request, answer, nothing, read
 from common.secrets import Secret
 from events.rows import MembershipRow, ModelRow, WorkspaceRow
 from workspaces import services as workspaces
@@ -43,9 +44,10 @@ class ModelBody(Body):
 
 
 class Workspaces(APIView):
-    @extend_schema(operation_id="list_workspaces", responses=Page[WorkspaceRow])
+    @extend_schema(operation_id="list_workspaces", parameters=PAGED, responses=Page[WorkspaceRow])
     def get(self, request: Request) -> HttpResponse:
-        return answer_list(map(workspace_row, workspaces_visible_to(request.user).order_by("name", "pk")))
+        rows = workspaces_visible_to(request.user)
+        return answer_page(request, rows, by="name", shown=lambda found: map(workspace_row, found))
 
     @extend_schema(operation_id="create_workspace", request=NewWorkspaceBody, responses={201: WorkspaceRow})
     @transaction.atomic
@@ -70,10 +72,10 @@ class OneWorkspace(APIView):
 
 
 class Members(APIView):
-    @extend_schema(operation_id="list_members", responses=Page[MembershipRow])
+    @extend_schema(operation_id="list_members", parameters=PAGED, responses=Page[MembershipRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return answer_list(membership.row() for membership in members_of(workspace))
+        return answer_page(request, members_of(workspace), by="actor__name", shown=rows_of)
 
 
 class OneMember(APIView):

@@ -1608,7 +1608,10 @@ export interface operations {
     };
     list_versions: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path: {
                 agent_id: string;
@@ -1876,7 +1879,10 @@ export interface operations {
     };
     list_links: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path: {
                 chat_id: string;
@@ -1922,7 +1928,10 @@ export interface operations {
     };
     list_chat_members: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path: {
                 chat_id: string;
@@ -2098,6 +2107,8 @@ export interface operations {
     list_runs: {
         parameters: {
             query?: {
+                cursor?: string | null;
+                limit?: number;
                 state?: "active" | "all";
             };
             header?: never;
@@ -2350,7 +2361,10 @@ export interface operations {
     };
     list_workspaces: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2438,7 +2452,10 @@ export interface operations {
     };
     list_agents: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path: {
                 workspace_id: string;
@@ -2484,7 +2501,10 @@ export interface operations {
     };
     list_chats: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path: {
                 workspace_id: string;
@@ -2550,7 +2570,10 @@ export interface operations {
     };
     list_members: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path: {
                 workspace_id: string;
