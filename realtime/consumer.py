@@ -104,7 +104,15 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             async with asyncio.timeout(CLOSING):
                 await self.close(code)
         except (OSError, RuntimeError) as error:
-            logger.info("A socket would not close: %r", error)
+            logger.info("A socket would not close, and is cut: %r", error)
+            self.cut()
+
+    def cut(self) -> None:
+        """A reader who stalls does not take the closing frame either, and ASGI has no word for cutting a line: uvicorn's
+        own transport is asked. Elsewhere the line ends when the peer does."""
+        transport = getattr(getattr(self.base_send, "__self__", None), "transport", None)
+        if transport is not None:
+            transport.abort()
 
     def leave(self) -> None:
         if self.socket is not None:
