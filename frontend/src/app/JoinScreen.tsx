@@ -1,15 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Link2Off } from 'lucide-react'
-import { useState } from 'react'
+import { useCallback, useEffect } from 'react'
 import { join, useJoinOffer, useMe } from '@/api'
 import { LanguageSelect } from '@/features/accounts'
+import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Empty } from '@/ui/Empty'
 import { Logo } from '@/ui/Logo'
 import { Skeleton } from '@/ui/Skeleton'
+
+/** The link that a stranger has said yes to, on the way through sign-up: nobody is asked twice. Not in the address, where others could put it. */
+let agreed: string | null = null
 
 /** Where an invite link leads. Works signed out: it leads through sign-up, and back here. */
 export function JoinScreen() {
@@ -51,36 +55,45 @@ function JoinLead({ offer }: { offer: NonNullable<ReturnType<typeof useJoinOffer
   )
 }
 
+function useAccept(token: string) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { busy, error, attempt } = useAttempt()
+  const accept = useCallback(
+    () =>
+      void attempt(async () => {
+        const joined = await join(token)
+        await client.invalidateQueries()
+        const params = { workspace: joined.workspace.handle, chat: joined.chat_id }
+        void navigate({ to: '/w/$workspace/c/$chat', params, replace: true })
+      }),
+    [attempt, token, client, navigate],
+  )
+  return { busy, error, accept }
+}
+
 function Accept({ token }: { token: string }) {
   const { t } = useTexts()
   const me = useMe()
-  const client = useQueryClient()
-  const navigate = useNavigate()
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { busy, error, accept } = useAccept(token)
   const next = `/join/${token}`
-  const accept = async () => {
-    setBusy(true)
-    try {
-      const joined = await join(token)
-      await client.invalidateQueries()
-      void navigate({
-        to: '/w/$workspace/c/$chat',
-        params: { workspace: joined.workspace.handle, chat: joined.chat_id },
-      })
-    } catch (problem) {
-      setError(problem)
-      setBusy(false)
-    }
+  const isSomebody = Boolean(me.data)
+  useEffect(() => {
+    if (!isSomebody || agreed !== token) return
+    agreed = null
+    accept()
+  }, [isSomebody, token, accept])
+  const agree = () => {
+    agreed = token
   }
   if (me.data === undefined) return <Skeleton lines={1} label={t('loading')} />
   if (me.data === null) {
     return (
       <div className="row wrap">
-        <Link className="btn ink lg" to="/sign-up" search={{ next }}>
+        <Link className="btn ink lg" to="/sign-up" search={{ next }} onClick={agree}>
           {t('signUpAndJoin')}
         </Link>
-        <Link className="btn lg" to="/sign-in" search={{ next }}>
+        <Link className="btn lg" to="/sign-in" search={{ next }} onClick={agree}>
           {t('haveAccountSignIn')}
         </Link>
       </div>
@@ -89,7 +102,7 @@ function Accept({ token }: { token: string }) {
   return (
     <div className="col gap">
       <div className="row">
-        <Button tone="ink" size="lg" busy={busy ? t('joining') : null} onClick={() => void accept()}>
+        <Button tone="ink" size="lg" busy={busy ? t('joining') : null} onClick={accept}>
           {t('joinAs', { name: me.data.actor.name })}
         </Button>
       </div>

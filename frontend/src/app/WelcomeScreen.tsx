@@ -21,7 +21,7 @@ export function WelcomeScreen() {
 
   const named = async (made: WorkspaceRow) => {
     await client.invalidateQueries({ queryKey: keys.me })
-    void navigate({ to: '/welcome', search: { workspace: made.handle, step: 'model' } })
+    void navigate({ to: '/welcome', search: { workspace: made.handle, step: 'model' }, replace: true })
   }
   const at = workspace ? (step === 'model' ? 1 : 2) : 0
   return (
@@ -48,7 +48,7 @@ export function WelcomeScreen() {
           <Next workspace={workspace} step={step} />
         ) : (
           <Head title={t('nameTitle')} lead={t('nameLead')}>
-            <NameForm onMade={made => void named(made)} />
+            <NameForm onMade={named} />
           </Head>
         )}
       </main>

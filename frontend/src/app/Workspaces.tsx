@@ -23,7 +23,7 @@ export function Workspaces({ trigger }: { trigger: ReactNode }) {
         </MenuItem>
       ))}
       <MenuLine />
-      <MenuItem onSelect={() => void navigate({ to: '/welcome' })}>
+      <MenuItem onSelect={() => void navigate({ to: '/welcome', search: { another: true } })}>
         <Plus className="i s" aria-hidden />
         {t('newWorkspace')}
       </MenuItem>

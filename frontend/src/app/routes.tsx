@@ -7,7 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { type Me, meQuery } from '@/api'
+import { agentsQuery, type Me, meQuery } from '@/api'
 import { kept } from '@/lib/stored'
 import { ChatScreen } from './ChatScreen'
 import { HomeScreen } from './HomeScreen'
@@ -69,14 +69,34 @@ const signUp = createRoute({
   component: lazyRouteComponent(() => import('./AccountScreen'), 'SignUpScreen'),
 })
 
+/** Whoever was interrupted while making a workspace goes on with that one, instead of making a second. */
+async function unfinished(client: QueryClient, me: Me) {
+  const own = me.workspaces.filter(each => each.role === 'editor')
+  const agents = await Promise.all(own.map(each => client.fetchQuery(agentsQuery(each.id))))
+  return own.find((_, at) => agents[at]?.length === 0)
+}
+
+interface WelcomeSearch {
+  workspace?: string
+  step?: 'model' | 'agent'
+  /** Another workspace is wanted, whatever is unfinished. */
+  another?: true
+}
+
 const welcome = createRoute({
   getParentRoute: () => root,
   path: '/welcome',
-  validateSearch: (search: Record<string, unknown>): { workspace?: string; step?: 'model' | 'agent' } => ({
+  validateSearch: (search: Record<string, unknown>): WelcomeSearch => ({
     ...(typeof search['workspace'] === 'string' ? { workspace: search['workspace'] } : {}),
     ...(search['step'] === 'model' || search['step'] === 'agent' ? { step: search['step'] } : {}),
+    ...(search['another'] === true ? { another: true } : {}),
   }),
-  beforeLoad: signedIn,
+  beforeLoad: async input => {
+    const { me } = await signedIn(input)
+    if (input.search.workspace || input.search.another) return
+    const left = await unfinished(input.context.client, me)
+    if (left) throw redirect({ to: '/welcome', search: { workspace: left.handle, step: 'model' }, replace: true })
+  },
   component: lazyRouteComponent(() => import('./WelcomeScreen'), 'WelcomeScreen'),
 })
 

@@ -1,14 +1,15 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { del, get, patch, post, put } from '../client'
 import type { AgentRow, AgentTemplate, DraftRow, NewAgentRow, Page, SpecContent, SpecRow, ToolRow } from '../types'
 import { keys } from './keys'
 import { all } from './pages'
 
-export const useAgents = (workspaceId: string) =>
-  useQuery({
+export const agentsQuery = (workspaceId: string) =>
+  queryOptions({
     queryKey: keys.agents(workspaceId),
     queryFn: ({ signal }) => all<AgentRow>(`/workspaces/${workspaceId}/agents`, signal),
   })
+export const useAgents = (workspaceId: string) => useQuery(agentsQuery(workspaceId))
 
 export const useAgent = (id: string) =>
   useQuery({ queryKey: keys.agent(id), queryFn: () => get<AgentRow>(`/agents/${id}`) })

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { ApiError, keys, signIn, signUp } from '@/api'
+import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -20,27 +21,21 @@ export function AccountForm({ mode, other, onDone }: AccountFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [form, setForm] = useState({ name: '', email: '', password: '' })
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { busy, error, attempt } = useAttempt()
   const isNew = mode === 'sign-up'
   const set = (field: keyof typeof form) => (value: string) => setForm({ ...form, [field]: value })
   const errorAt = (field: string) => (error && fieldOf(error) === field ? textOfError(error) : null)
   const isElsewhere = Boolean(error) && !['name', 'email', 'password'].includes(fieldOf(error) ?? '')
 
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setError(null)
-    try {
+    void attempt(async () => {
       await (isNew
         ? signUp({ ...form, language: currentLanguage() })
         : signIn({ email: form.email, password: form.password }))
       await client.invalidateQueries({ queryKey: keys.me })
       onDone()
-    } catch (problem) {
-      setError(problem)
-      setBusy(false)
-    }
+    })
   }
   return (
     <form className="col gap" onSubmit={submit}>

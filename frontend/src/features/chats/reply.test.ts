@@ -61,7 +61,7 @@ describe('replyOf', () => {
     const stamp = { spec_id: 's', draft_apply: 3, draft_by: 'Bob' }
     const reply = replyOf([row('t', 'TEXT_MESSAGE', { text: 'x', stamp }), row('f', 'RUN_FAILED', { code: 'cut' })], [])
     expect(reply.stamp).toEqual(stamp)
-    expect(reply.ending).toEqual({ kind: 'failed', code: 'cut', by: null })
+    expect(reply.ending).toEqual({ kind: 'failed', code: 'cut', by: null, note: '' })
   })
 })
 

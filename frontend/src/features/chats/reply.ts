@@ -19,6 +19,8 @@ export interface Ending {
   kind: 'failed' | 'stopped'
   code: string | null
   by: string | null
+  /** What the service said about it, in its own words. */
+  note: string
 }
 
 export interface ReplyParts {
@@ -89,6 +91,7 @@ function endingOf(rows: readonly MessageRow[]): Ending | null {
     kind: row.type === 'RUN_FAILED' ? 'failed' : 'stopped',
     code: about.code ?? null,
     by: about.actor_id ?? null,
+    note: about.note ?? '',
   }
 }
 

@@ -1,26 +1,20 @@
 import { ArrowRight } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { createWorkspace, type WorkspaceRow } from '@/api'
+import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { TextField } from '@/ui/Field'
 
 /** A new workspace needs a name only; who makes it is its editor. */
-export function NameForm({ onMade }: { onMade(workspace: WorkspaceRow): void }) {
+export function NameForm({ onMade }: { onMade(workspace: WorkspaceRow): Promise<void> }) {
   const { t } = useTexts()
   const [name, setName] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<string | null>(null)
-  const make = async (event: FormEvent) => {
+  const { busy, error, attempt } = useAttempt()
+  const make = (event: FormEvent) => {
     event.preventDefault()
-    setBusy(true)
-    try {
-      onMade(await createWorkspace(name.trim()))
-    } catch (problem) {
-      setError(textOfError(problem))
-      setBusy(false)
-    }
+    void attempt(async () => onMade(await createWorkspace(name.trim())))
   }
   return (
     <form className="col gap" onSubmit={make}>
@@ -32,7 +26,7 @@ export function NameForm({ onMade }: { onMade(workspace: WorkspaceRow): void }) 
         maxLength={80}
         autoFocus
         placeholder={t('workspacePlaceholder')}
-        error={error}
+        error={error ? textOfError(error) : null}
         onChange={setName}
         className="short"
       />

@@ -12,6 +12,13 @@ const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../api/gene
   components: { schemas: { Code: { enum: string[] } } }
 }
 
+/** With what a run can fail: the codes of `LLMError`, of the loop's limits, and of the engine. */
+const failures = [
+  ...['timeout_first', 'timeout_idle', 'timeout_total', 'cut', 'rate_limited', 'server', 'refused', 'not_found'],
+  ...['bad_request', 'unreachable', 'host_refused', 'garbled', 'step_limit', 'time_limit', 'malformed_calls'],
+  ...['tools_broken', 'empty_answer', 'crash_loop', 'internal', 'forbidden'],
+]
+
 describe.each(Object.entries(languages))('texts in %s', (_, texts) => {
   it('are there for every key, and none is empty', () => {
     expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
@@ -27,6 +34,10 @@ describe.each(Object.entries(languages))('texts in %s', (_, texts) => {
 
   it('say something for every error code of the server', () => {
     expect(schema.components.schemas.Code.enum.filter(code => !texts[`error.${code}`])).toEqual([])
+  })
+
+  it('say what happened and what to do for every way in which a run fails', () => {
+    expect(failures.filter(code => !texts[`run.${code}`])).toEqual([])
   })
 })
 

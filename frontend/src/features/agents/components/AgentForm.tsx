@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, CircleCheck } from 'lucide-react'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { type AgentTemplate, createAgent, keys, type NewAgentRow, useTemplates } from '@/api'
+import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -30,26 +31,20 @@ export function AgentForm({ workspaceId, onMade, action, large, aside }: AgentFo
   const [key, setKey] = useState<string | null>(null)
   const [sentence, setSentence] = useState('')
   const [typed, setTyped] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<string | null>(null)
+  const { busy, error, attempt } = useAttempt()
   const chosen = sentence.trim() ? null : (offered.find(template => template.key === key) ?? offered[0] ?? null)
   const name = typed ?? chosen?.name ?? ''
 
-  const make = async (event: FormEvent) => {
+  const make = (event: FormEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setError(null)
-    try {
+    void attempt(async () => {
       const said = chosen
         ? { template: chosen.key, description: chosen.description }
         : { template: BLANK, prompt: sentence.trim(), description: sentence.trim().slice(0, 200) }
       const made = await createAgent(workspaceId, { name: name.trim(), open_chat: true, ...said })
       await client.invalidateQueries({ queryKey: keys.workspace(workspaceId) })
       onMade(made)
-    } catch (problem) {
-      setError(textOfError(problem))
-      setBusy(false)
-    }
+    })
   }
   return (
     <form className="col gap" onSubmit={make}>
@@ -83,7 +78,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside }: AgentFo
         value={name}
         required
         maxLength={80}
-        error={error}
+        error={error ? textOfError(error) : null}
         onChange={setTyped}
         className="short"
       />

@@ -1,6 +1,6 @@
 import { type AgentRow, type SpecContent, useTools } from '@/api'
 import { useTexts } from '@/lib/language'
-import { Field, SelectField, TextField } from '@/ui/Field'
+import { Field, TextField } from '@/ui/Field'
 import { Skeleton } from '@/ui/Skeleton'
 import { Switch } from '@/ui/Switch'
 import { withTool } from '../content'
@@ -177,17 +177,6 @@ export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
         value={limits.max_seconds}
         isReadOnly={isReadOnly}
         onChange={value => set({ max_seconds: value ?? 1_800 })}
-      />
-      <SelectField
-        label={t('field.memory')}
-        hint={t(`memory.${content.memory}.hint`)}
-        value={content.memory}
-        disabled={isReadOnly}
-        options={[
-          { value: 'chat', label: t('memory.chat') },
-          { value: 'agent', label: t('memory.agent') },
-        ]}
-        onChange={memory => onEdit({ ...content, memory })}
       />
     </div>
   )

@@ -57,6 +57,9 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
         ))}
         {isWorking && live.length === 0 ? <Waiting run={run} /> : null}
         {last ? <Foot run={run} runId={runId} agentId={agentId} reply={reply} isWorking={isWorking} /> : null}
+        {last && !isWorking && reply.ending?.kind === 'failed' && reply.ending.note ? (
+          <Details note={reply.ending.note} />
+        ) : null}
       </div>
       {answer ? <Actions row={answer} /> : null}
     </article>
@@ -165,6 +168,18 @@ function Stop({ run }: { run: RunRow }) {
         {t('stop')}
       </Button>
     </span>
+  )
+}
+
+/** What the model's server said itself: for whoever has to mend it. */
+function Details({ note }: { note: string }) {
+  const { t } = useTexts()
+  return (
+    <Fold plain head={t('details')}>
+      <p className="thought" lang="en">
+        {note}
+      </p>
+    </Fold>
   )
 }
 

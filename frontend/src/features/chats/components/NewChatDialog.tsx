@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type ActorRow, createChat, keys, useAgents, useMe, useMembers } from '@/api'
+import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -34,8 +35,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
   const people = useMembers(workspaceId).data ?? []
   const [title, setTitle] = useState('')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(withIds))
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<string | null>(null)
+  const { busy, error, attempt } = useAttempt()
   const others = [...agents, ...people].map(row => row.actor).filter(actor => actor.id !== me)
   const named = others
     .filter(actor => chosen.has(actor.id))
@@ -47,11 +47,9 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
     if (!next.delete(actor.id)) next.add(actor.id)
     setChosen(next)
   }
-  const make = async (event: FormEvent) => {
+  const make = (event: FormEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setError(null)
-    try {
+    void attempt(async () => {
       const made = await createChat(workspaceId, {
         title: title.trim() || named || t('newChatName'),
         member_ids: [...chosen],
@@ -59,10 +57,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
       await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
       onOpenChange(false)
       onMade(made.chat.id)
-    } catch (problem) {
-      setError(textOfError(problem))
-      setBusy(false)
-    }
+    })
   }
   return (
     <form className="col gap" onSubmit={make}>
@@ -72,7 +67,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
         maxLength={120}
         placeholder={named || t('newChatName')}
         onChange={setTitle}
-        error={error}
+        error={error ? textOfError(error) : null}
         autoFocus
       />
       {others.length > 0 ? (

@@ -51,6 +51,7 @@ const screens = {
   workspaceNameHint: 'Your team, company or project.',
   workspacePlaceholder: 'Lighthouse Tours',
   // model
+  details: 'Details',
   model: 'Model',
   demoModel: 'Demo model',
   demoHint: 'Offline and free, to look around',
@@ -387,10 +388,6 @@ const screens = {
   maxTokensHint: 'Empty: the provider decides.',
   maxStepsHint: 'How often the model may be asked in one run, 1 to 50.',
   maxSecondsHint: 'When a run ends by itself, 5 to 3600.',
-  'memory.chat': 'By chat',
-  'memory.agent': 'One for all chats',
-  'memory.chat.hint': 'Each chat is its own; runs in different chats go on side by side.',
-  'memory.agent.hint': 'It works on one thing at a time, over all its chats.',
 }
 
 export default screens

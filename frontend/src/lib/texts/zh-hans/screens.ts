@@ -53,6 +53,7 @@ const screens: Record<keyof typeof en, string> = {
   workspaceNameHint: '你的团队、公司或项目。',
   workspacePlaceholder: '灯塔旅行社',
   // model
+  details: '详细信息',
   model: '模型',
   demoModel: '演示模型',
   demoHint: '离线、免费，先试试看',
@@ -387,10 +388,6 @@ const screens: Record<keyof typeof en, string> = {
   maxTokensHint: '留空由供应商决定。',
   maxStepsHint: '一次运行中最多询问模型几次，1 至 50。',
   maxSecondsHint: '一次运行最长多久自动结束，5 至 3600。',
-  'memory.chat': '按聊天室',
-  'memory.agent': '所有聊天室共用',
-  'memory.chat.hint': '每个聊天室各自独立，不同聊天室的运行可同时进行。',
-  'memory.agent.hint': '它在所有聊天室中一次只做一件事。',
 }
 
 export default screens

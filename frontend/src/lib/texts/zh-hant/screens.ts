@@ -53,6 +53,7 @@ const screens: Record<keyof typeof en, string> = {
   workspaceNameHint: '你的團隊、公司或專案。',
   workspacePlaceholder: '燈塔旅行社',
   // model
+  details: '詳細資訊',
   model: '模型',
   demoModel: '示範模型',
   demoHint: '離線、免費，先試試看',
@@ -387,10 +388,6 @@ const screens: Record<keyof typeof en, string> = {
   maxTokensHint: '留空由供應商決定。',
   maxStepsHint: '一次執行中最多詢問模型幾次，1 至 50。',
   maxSecondsHint: '一次執行最長多久自動結束，5 至 3600。',
-  'memory.chat': '按聊天室',
-  'memory.agent': '所有聊天室共用',
-  'memory.chat.hint': '每個聊天室各自獨立，不同聊天室的執行可同時進行。',
-  'memory.agent.hint': '它在所有聊天室中一次只做一件事。',
 }
 
 export default screens
