@@ -1,6 +1,7 @@
 """Who may do what with a chat: its participants only, by their role in its workspace (architecture §4)."""
 
 from enum import StrEnum
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from django.db.models.expressions import Combinable
 from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
 from common.access import demand, principals_of, seen_through, verbs_on, with_rights
+from common.compiled import Compiled
 from common.errors import NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, role_in
@@ -76,6 +78,18 @@ def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
     return link
 
 
+@cache
+def _question(kinds: tuple[str, ...], lock: bool) -> Compiled[Chat]:
+    """One chat, for principals of these kinds: asked with every message and every step, so it is compiled once."""
+
+    def build(chat_id: UUID, *ids: UUID) -> QuerySet[Chat]:
+        principals = [Actor(pk=id, kind=kind) for id, kind in zip(ids, kinds, strict=True)]
+        rows = chats_with_rights(principals).filter(pk=chat_id).select_related("workspace")
+        return rows.select_for_update(of=("self",), no_key=True) if lock else rows
+
+    return Compiled(build, 1 + len(kinds))
+
+
 def get_chat_for(
     actor: Actor, chat_id: UUID, verb: ChatVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
 ) -> Chat:
@@ -84,7 +98,7 @@ def get_chat_for(
     `lock` holds the chat's row, and with it the order of everything in the chat, until the transaction ends.
     """
     principals = principals_of(actor, on_behalf_of)
-    rows = chats_with_rights(principals).filter(pk=chat_id).select_related("workspace")
-    row: Chat | None = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
+    question = _question(tuple(principal.kind for principal in principals), lock)
+    row = question.first(chat_id, *(principal.pk for principal in principals))
     allowed = chat_verbs(row, len(principals)) if row else frozenset[ChatVerb]()
     return demand(row, allowed, verb, see=ChatVerb.SEE, what="chat")

@@ -1,0 +1,51 @@
+"""What is compiled once answers as the query set it was made from."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from chats import permissions
+from chats.models import Chat
+from chats.permissions import ChatVerb, chats_with_rights, get_chat_for
+from common.compiled import Compiled
+from common.errors import NotFound
+
+pytestmark = pytest.mark.django_db
+
+
+def facts(row):
+    return {name: value for name, value in vars(row).items() if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("lock", [False, True])
+@pytest.mark.parametrize("who", [["alice"], ["bob"], ["robin"], ["robin", "alice"], ["robin", "bob"]])
+def test_the_same_row_with_rights_and_workspace(team, who, lock):
+    principals = [team[name] for name in who]
+    slow = chats_with_rights(principals).select_related("workspace").get(pk=team.chat.pk)
+    behalf = principals[1] if len(principals) > 1 else None
+    for _ in range(2):
+        quick = get_chat_for(principals[0], team.chat.pk, ChatVerb.POST, on_behalf_of=behalf, lock=lock)
+        assert (quick, quick.workspace, facts(quick)) == (slow, slow.workspace, facts(slow))
+        assert facts(quick.workspace) == facts(slow.workspace)
+
+
+def test_each_asks_for_themselves_with_what_was_compiled_for_another(team):
+    get_chat_for(team.alice, team.chat.pk, ChatVerb.SEE)
+    with pytest.raises(NotFound):
+        get_chat_for(team.charlie, team.chat.pk, ChatVerb.SEE)
+    with pytest.raises(NotFound):
+        get_chat_for(team.robin, team.chat.pk, ChatVerb.SEE, on_behalf_of=team.charlie)
+
+
+def test_it_is_one_query_and_locks_when_asked_to(team):
+    permissions._question.cache_clear()
+    for lock in (False, True):
+        with CaptureQueriesContext(connection) as queries:
+            get_chat_for(team.alice, team.chat.pk, ChatVerb.SEE, lock=lock)
+        assert len(queries) == 1
+        assert ("FOR NO KEY UPDATE" in queries[0]["sql"]) is lock
+
+
+def test_a_query_in_which_a_value_has_no_place_is_refused():
+    with pytest.raises(ValueError, match="no place"):
+        Compiled(lambda chat_id, other: Chat.objects.filter(pk=chat_id), 2)
