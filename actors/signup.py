@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from actors.models import Actor, Kind
 from common.handles import free_handle
+from events.publish import rights_changed
 
 
 class SignupForm(forms.Form):
@@ -39,6 +40,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         if commit:
             user.save()
         return user
+
+    def logout(self, request: HttpRequest) -> None:
+        """Sign out, and end what this session has open at once (D5)."""
+        person = request.user
+        super().logout(request)
+        if isinstance(person, Actor):
+            rights_changed(person.id)
 
     def populate_username(self, request: HttpRequest, user: Actor) -> None:
         """The user name is the handle; `save_user` has set it."""

@@ -131,13 +131,16 @@ class Feed:
                 if self._told_presence is not None:
                     subscription.take(self._told_presence, None)  # who came since is not in the answer
                 return answer
-        task = asyncio.create_task(self._answer(since))
-        self._answers[since] = task
+        task = self._answers[since] = asyncio.create_task(self._answer(since))
         asyncio.get_running_loop().call_later(SHARED, self._forget, since, task)
         return await asyncio.shield(task)
 
     async def _answer(self, since: int | None) -> Answer:
-        found = await self._catch_up(self.topic, since)
+        try:
+            found = await self._catch_up(self.topic, since)
+        except Exception:
+            self._answers.pop(since, None)  # whoever comes next asks anew
+            raise
         streams = any(row.kind == "run" and row.state == "running" for row in found.rows)
         return Answer(found.model_dump_json(), found.version, is_shared=not streams)
 

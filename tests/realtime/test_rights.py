@@ -5,6 +5,7 @@ import json
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.test import Client
 
 from actors.models import Actor
 from chats import services as chats
@@ -74,6 +75,21 @@ async def test_D5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick, 
     assert await bob.hear_close() == 4003
     assert [socket.actor for socket in this_hub().sockets] == [team.alice]
     assert (await alice.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
+
+
+async def test_D5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, monkeypatch):
+    """The other session of the same person stays."""
+    monkeypatch.setattr("realtime.tending.RIGHTS", 3600.0)
+    page = Client()
+
+    def sign_in():
+        page.force_login(team.bob)
+        return page.cookies["sessionid"].value
+
+    bob, elsewhere = await tabs.of(team.bob, key=await section(sign_in)), await tabs.of(team.bob)
+    await section(lambda: page.delete("/_allauth/browser/v1/auth/session"))
+    assert await bob.hear_close() == 4003
+    assert (await elsewhere.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 def test_C6_the_shared_question_answers_as_the_gate_of_each_topic(team):
