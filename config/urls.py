@@ -1,13 +1,11 @@
 """Where everything is reached. `/healthz` and `/readyz` are answered before Django (config/health.py)."""
 
-from importlib.util import find_spec
-
 from django.contrib import admin
 from django.urls import include, path, re_path
 
 from config.web_app import web_app
 
-API = [name for name in ("actors", "workspaces", "tools", "chats", "agents", "realtime") if find_spec(f"{name}.api")]
+API = ("actors", "workspaces", "chats", "agents", "realtime")
 
 urlpatterns = [
     path("admin/", admin.site.urls),
