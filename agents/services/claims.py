@@ -62,7 +62,9 @@ def _claim(lanes: Sequence[str] | QuerySet[Run, Any], owner: str) -> Run | None:
 def _begun(waiting: Run, owner: str) -> Run | None:
     """The run, begun; nothing when it has ended instead. Raises `LeaseLost` when it does not wait any more, and
     `IntegrityError` when its lane is not free."""
-    chat = Chat.objects.select_for_update(no_key=True).select_related("workspace").get(pk=waiting.room_id)
+    # The chat alone: a lock on its workspace would come after it, where those who remove a member take it before.
+    held = Chat.objects.select_for_update(of=("self",), no_key=True)
+    chat = held.select_related("workspace").get(pk=waiting.room_id)
     related = Run.objects.select_related("agent__current_spec", "on_behalf_of")
     run = related.get(pk=waiting.pk).only_if(state=RunState.QUEUED, attempt=waiting.attempt)
     run.chat = chat

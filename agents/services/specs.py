@@ -99,6 +99,7 @@ def rename_agent(*, agent: Actor, actor: Actor, name: str | None, description: s
         fields["name"] = checked_agent_name(name)
     if description is not None:
         fields["description"] = description[:2000]
+    places = chats.hold_places(agent)
     rows = Actor.objects.filter(pk=agent.pk, revision=revision)
     if not rows.update(**fields, revision=revision + 1):
         raise Conflict("Somebody else has changed this agent meanwhile.", hints=["Look again, then change it."])
@@ -106,13 +107,13 @@ def rename_agent(*, agent: Actor, actor: Actor, name: str | None, description: s
     audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         ring_workspace(agent.workspace_id, "agents")
-    _show_in_its_chats(agent)
+    _show_in(places, agent)
     return agent
 
 
-def _show_in_its_chats(agent: Actor) -> None:
+def _show_in(places: Sequence[ChatActor], agent: Actor) -> None:
     """Its places carry its name: those who look at them see the new one."""
-    for place in ChatActor.objects.filter(actor=agent, ended_at=None).order_by("chat_id"):
+    for place in places:
         place.actor = agent
         chats.changed(place.chat_id, rows=[place.set()])
 
@@ -126,7 +127,7 @@ def delete_agent(*, agent: Actor, actor: Actor) -> None:
         raise Conflict(
             "A public copy of this agent is up.", code=Code.STILL_PUBLIC, hints=["Take the public copy down first."]
         )
-    for place in ChatActor.objects.filter(actor=agent, ended_at=None).select_related("chat").order_by("chat_id"):
+    for place in chats.hold_places(agent):
         chats.remove_member(chat=place.chat, remover=actor, actor_id=agent.id)
     Actor.objects.filter(pk=agent.pk).update(status=AgentStatus.DELETED)
     audit.record(actor, "agent.deleted", workspace_id=agent.workspace_id, object_id=agent.id)

@@ -2,7 +2,15 @@
 
 from chats.services.changes import changed
 from chats.services.links import accept_link, create_link, read_link, revoke_link
-from chats.services.members import add_member, create_chat, leave_workspace_chats, remove_member, rename_chat, set_wake
+from chats.services.members import (
+    add_member,
+    create_chat,
+    hold_places,
+    leave_workspace_chats,
+    remove_member,
+    rename_chat,
+    set_wake,
+)
 from chats.services.messages import mark_read, mentions_in, post_message, post_message_once, system_line
 
 __all__ = [
@@ -11,6 +19,7 @@ __all__ = [
     "changed",
     "create_chat",
     "create_link",
+    "hold_places",
     "leave_workspace_chats",
     "mark_read",
     "mentions_in",

@@ -18,7 +18,7 @@ from events import audit
 from events.bells import ring
 from events.publish import rights_changed
 from workspaces import services as workspaces
-from workspaces.models import Role
+from workspaces.models import Role, Workspace
 
 MAX_HOURS = 24 * 90
 
@@ -75,6 +75,8 @@ def accept_link(*, token: str, actor: Actor) -> ChatLink:
     Doing it twice changes nothing. Raises `NotFound` (`link_dead`).
     """
     link = read_link(token, lock=True)
+    # Who is being taken out of the workspace at this moment is out first; else they would sit here without belonging.
+    Workspace.objects.select_for_update(no_key=True).get(pk=link.chat.workspace_id)
     is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=link.role, invited_by=link.created_by)
     chat = Chat.objects.select_for_update(no_key=True).get(pk=link.chat_id)
     place = seat(chat, actor)

@@ -1,6 +1,7 @@
 """Who is in a chat: making one, coming and going."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -98,10 +99,20 @@ def _leaving(chat: Chat, place: ChatActor, remover: Actor) -> list[InChat]:
 
 
 def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor) -> None:
-    """Take somebody out of every chat of a workspace that they leave. In the order of ids, so that two never deadlock."""
-    places = ChatActor.objects.filter(chat__workspace=workspace, actor=actor, ended_at=None)
-    for place in places.select_related("chat", "actor").order_by("chat_id"):
+    """Take somebody out of every chat of a workspace that they leave."""
+    for place in hold_places(actor, chat__workspace=workspace):
         changed(place.chat_id, rows=_leaving(place.chat, place, remover))
+
+
+def hold_places(actor: Actor, **where: Any) -> list[ChatActor]:
+    """The places that an actor has, each with its chat, which is held: for a change in all of them at once.
+
+    The chats are taken in the order of ids, so that two who do this never deadlock, and before anything else is locked.
+    """
+    places = ChatActor.objects.filter(actor=actor, ended_at=None, **where)
+    chats = Chat.objects.filter(pk__in=places.values("chat")).order_by("pk")
+    held = [chat.pk for chat in chats.select_for_update(no_key=True)]
+    return list(places.filter(chat__in=held).select_related("chat__workspace", "actor").order_by("chat_id"))
 
 
 def rename_chat(*, chat: Chat, actor: Actor, title: str) -> Chat:
