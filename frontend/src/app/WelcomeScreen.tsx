@@ -71,8 +71,8 @@ function Next({ workspace, step }: { workspace: WorkspaceRow; step: 'model' | 'a
   const toAgent = () => void navigate({ to: '/welcome', search: { ...params, step: 'agent' } })
   const toChat = (chat: string | null) =>
     void (chat
-      ? navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat } })
-      : navigate({ to: '/w/$workspace', params }))
+      ? navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, replace: true })
+      : navigate({ to: '/w/$workspace', params, replace: true }))
   if (step === 'model') {
     return (
       <Head title={t('modelTitle')} lead={t('modelLead')}>

@@ -31,6 +31,7 @@ function answerer(client: QueryClient, workspaceId: string) {
   const waiting = new Map<string, readonly unknown[]>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const answer = () => {
+    timer = undefined
     for (const key of waiting.values()) void client.invalidateQueries({ queryKey: key })
     waiting.clear()
   }
@@ -39,8 +40,7 @@ function answerer(client: QueryClient, workspaceId: string) {
       if (frame.type === 'access') waiting.set('chats', keys.chats(workspaceId)).set('me', keys.me)
       else if (frame.type === 'bell') waiting.set(frame.what, keyOf(frame, workspaceId))
       else return
-      clearTimeout(timer)
-      timer = setTimeout(answer, PAUSE_MS)
+      timer ??= setTimeout(answer, PAUSE_MS)
     },
     stop: () => clearTimeout(timer),
   }

@@ -1,3 +1,4 @@
+export { backoff } from './backoff'
 export { type ChatState, isActive, isEnded } from './chat'
 export {
   askAgain,

@@ -1,6 +1,7 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { del, get, patch, post, put } from '../client'
 import type { AgentRow, AgentTemplate, DraftRow, NewAgentRow, Page, SpecContent, SpecRow, ToolRow } from '../types'
+import { useDeed } from './deed'
 import { keys } from './keys'
 import { all } from './pages'
 
@@ -48,7 +49,7 @@ export const createAgent = (workspaceId: string, agent: NewAgent) =>
 
 export function useChangeAgent(agent: AgentRow) {
   const client = useQueryClient()
-  return useMutation({
+  return useDeed({
     mutationFn: (change: { name?: string; description?: string }) =>
       patch<AgentRow>(`/agents/${agent.actor.id}`, { ...change, revision: agent.revision }),
     onSuccess: () => client.invalidateQueries(),

@@ -1,6 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { del, get, patch, post, put } from '../client'
 import type { ChatSummaryRow, Joined, JoinOffer, LinkRow, MessageRow, Page, Role, RunRow, Wake } from '../types'
+import { useDeed } from './deed'
 import { keys } from './keys'
 import { all } from './pages'
 
@@ -50,7 +51,7 @@ export const useLinks = (chatId: string, enabled = true) =>
 
 export function useMakeLink(chatId: string) {
   const client = useQueryClient()
-  return useMutation({
+  return useDeed({
     mutationFn: (link: { role: Role; expires_in_hours: number }) => post<LinkRow>(`/chats/${chatId}/links`, link),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.links(chatId) }),
   })
@@ -58,7 +59,7 @@ export function useMakeLink(chatId: string) {
 
 export function useRevokeLink(chatId: string) {
   const client = useQueryClient()
-  return useMutation({
+  return useDeed({
     mutationFn: (id: string) => del(`/links/${id}`),
     onSettled: () => client.invalidateQueries({ queryKey: keys.links(chatId) }),
   })

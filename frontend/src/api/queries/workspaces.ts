@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { del, get, patch, post, put } from '../client'
 import type { MembershipRow, ModelOffer, ModelRow, ModelTest, Page, Role, WorkspaceRow } from '../types'
+import { useDeed } from './deed'
 import { keys } from './keys'
 import { all } from './pages'
 
@@ -34,15 +35,19 @@ export const chooseModel = (id: string, choice: ModelChoice) => put<ModelRow>(`/
 
 /** A change to a workspace, after which all that hangs on it is read again. */
 function useWorkspaceChange<T>(id: string, change: (input: T) => Promise<unknown>) {
+  return useDeed(useChange(id, change))
+}
+
+function useChange<T>(id: string, change: (input: T) => Promise<unknown>) {
   const client = useQueryClient()
-  return useMutation({
+  return {
     mutationFn: change,
     onSettled: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: keys.workspace(id) }),
         client.invalidateQueries({ queryKey: keys.me }),
       ]),
-  })
+  }
 }
 
 export const useRename = (workspace: WorkspaceRow) =>
@@ -51,8 +56,10 @@ export const useRename = (workspace: WorkspaceRow) =>
   )
 
 export const useSetRole = (id: string) =>
-  useWorkspaceChange(id, ({ actorId, role }: { actorId: string; role: Role }) =>
-    patch(`/workspaces/${id}/members/${actorId}`, { role }),
+  useMutation(
+    useChange(id, ({ actorId, role }: { actorId: string; role: Role }) =>
+      patch(`/workspaces/${id}/members/${actorId}`, { role }),
+    ),
   )
 
 export const useRemoveMember = (id: string) =>

@@ -2,7 +2,7 @@
 import { ApiError, type ErrorCode, type MessageRow, type NewMessage, postMessage } from '@/api'
 import { observable, usePart } from '@/lib/observable'
 import { keep, kept } from '@/lib/stored'
-import { connection, learn } from '@/realtime'
+import { backoff, connection, learn } from '@/realtime'
 
 export interface Unsent extends NewMessage {
   chat_id: string
@@ -44,6 +44,15 @@ export function sendAgain(id: string): Promise<void> {
   return deliver(fresh)
 }
 
+const tries = new Map<string, number>()
+
+/** A line that only faltered says nothing when it is back: what had no answer is tried again by itself. */
+function tryLater(id: string): void {
+  const count = tries.get(id) ?? 0
+  tries.set(id, count + 1)
+  setTimeout(() => void sendAgain(id), 2_000 + backoff(count))
+}
+
 export function forget(id: string): void {
   outbox.set(without(id))
 }
@@ -52,8 +61,11 @@ async function deliver(entry: Unsent): Promise<void> {
   const { chat_id, created_at: _, failed: __, ...message } = entry
   try {
     arrived(chat_id, await postMessage(chat_id, message))
+    tries.delete(entry.id)
   } catch (error) {
-    replace({ ...entry, failed: error instanceof ApiError ? error.code : 'refused' })
+    const failed = error instanceof ApiError ? error.code : 'refused'
+    replace({ ...entry, failed })
+    if (failed === 'unreachable') tryLater(entry.id)
   }
 }
 
@@ -62,7 +74,11 @@ function arrived(chatId: string, row: MessageRow): void {
   outbox.set(without(row.id))
 }
 
-connection.subscribe(() => {
-  if (connection.get().state !== 'open') return
+function sendWaiting(): void {
   for (const entry of outbox.get()) if (entry.failed === 'unreachable') void sendAgain(entry.id)
+}
+
+connection.subscribe(() => {
+  if (connection.get().state === 'open') sendWaiting()
 })
+if (typeof window !== 'undefined') window.addEventListener('online', sendWaiting)

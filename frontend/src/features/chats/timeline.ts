@@ -36,6 +36,8 @@ interface Input {
 
 /** The line that tells how a run ended names it in its payload. */
 const runOf = (row: MessageRow) => row.run_id ?? (row.payload as { run_id?: string | null }).run_id ?? ''
+/** Whose reply it is. The line of an end is the system's, and about the agent. */
+const agentOf = (row: MessageRow) => (row.payload as { target_id?: string | null }).target_id ?? row.author_id
 const isReply = (row: MessageRow) => replyTypes.has(row.type) && runOf(row) !== ''
 
 /** The items of a log, oldest first. A reply is the rows of one run, in one place until a person speaks again. */
@@ -110,7 +112,7 @@ class Builder {
   }
 
   private addToReply(row: MessageRow): void {
-    const reply = this.open.get(runOf(row)) ?? this.begin(runOf(row), row.author_id, row.created_at)
+    const reply = this.open.get(runOf(row)) ?? this.begin(runOf(row), agentOf(row), row.created_at)
     reply.rows.push(row)
   }
 

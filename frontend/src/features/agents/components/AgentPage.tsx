@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { MessageSquarePlus, Trash2 } from 'lucide-react'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { type ActorRow, type AgentRow, deleteAgent, useChangeAgent } from '@/api'
+import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -112,18 +113,18 @@ function Delete({ agent, onDeleted }: { agent: AgentRow; onDeleted(): void }) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [isOpen, setOpen] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const remove = async () => {
-    setBusy(true)
-    try {
-      await deleteAgent(agent.actor.id)
+  const { busy, attempt } = useAttempt()
+  const remove = () =>
+    attempt(async () => {
+      try {
+        await deleteAgent(agent.actor.id)
+      } catch (error) {
+        say(textOfError(error))
+        throw error
+      }
       await client.invalidateQueries()
       onDeleted()
-    } catch (error) {
-      say(textOfError(error))
-      setBusy(false)
-    }
-  }
+    })
   const { name } = agent.actor
   return (
     <div>

@@ -1,6 +1,6 @@
 /** What can be done with a draft, with everything typed stored first. */
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { type AgentRow, ApiError, drafts, keys, type SpecContent, type SpecRow } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { type TextKey, useTexts } from '@/lib/language'
@@ -38,8 +38,21 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
   const agentId = agent.actor.id
   const name = agent.actor.name
 
-  const during = async <T>(what: Doing, work: () => Promise<T>): Promise<T | null> => {
+  // A double click comes before the button is drawn as busy.
+  const running = useRef(false)
+  const begin = (what: Doing) => {
+    if (running.current) return false
+    running.current = true
     setDoing(what)
+    return true
+  }
+  const end = () => {
+    running.current = false
+    setDoing(null)
+  }
+
+  const during = async <T>(what: Doing, work: () => Promise<T>): Promise<T | null> => {
+    if (!begin(what)) return null
     setElsewhere(null)
     try {
       return await work()
@@ -53,7 +66,7 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
       } else say(textOfError(error))
       return null
     } finally {
-      setDoing(null)
+      end()
     }
   }
 
@@ -79,7 +92,7 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
   }
 
   const save = async (message: string, onTopOf?: number): Promise<SpecRow | null> => {
-    setDoing('doing.saving')
+    if (!begin('doing.saving')) return null
     try {
       const flushed = await workshop.flush()
       if (flushed === null) return null
@@ -95,7 +108,7 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
       say(t('savedAs', { version: `v${spec.number}`, name }))
       return spec
     } finally {
-      setDoing(null)
+      end()
     }
   }
 

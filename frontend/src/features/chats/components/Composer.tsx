@@ -1,6 +1,7 @@
 import { ArrowUp, AtSign, Code } from 'lucide-react'
 import {
   type ChangeEvent,
+  type ClipboardEvent,
   type KeyboardEvent,
   type Ref,
   type RefObject,
@@ -14,7 +15,9 @@ import type { MessageRow } from '@/api'
 import { newId } from '@/lib/ids'
 import { isComposing } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
+import { count } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
+import { say } from '@/ui/Toasts'
 import { useComposition } from '../composing'
 import { usePresent, useWorking } from '../hooks'
 import { useMentionable, useMentions } from '../mentioning'
@@ -35,6 +38,9 @@ interface ComposerProps {
   ref: Ref<ComposerHandle>
   onSent(): void
 }
+
+/** Characters that one message holds; the server's limit. */
+const LONGEST = 200_000
 
 type Waking = 'auto' | 'nobody'
 
@@ -89,6 +95,14 @@ export function Composer({ title, ref, onSent }: ComposerProps) {
     setCaret(event.target.selectionStart)
     mentions.begin()
   }
+  // The field would cut what does not fit without a word.
+  const onPaste = (event: ClipboardEvent<HTMLTextAreaElement>) => {
+    const { selectionStart, selectionEnd } = event.currentTarget
+    const length = text.length - (selectionEnd - selectionStart) + event.clipboardData.getData('text').length
+    if (length <= LONGEST) return
+    event.preventDefault()
+    say(t('pasteTooLong', { n: count(LONGEST) }))
+  }
   const label = t('messageTo', { title })
   return (
     <div className="compose">
@@ -122,8 +136,9 @@ export function Composer({ title, ref, onSent }: ComposerProps) {
           aria-controls={isListOpen ? 'mentions' : undefined}
           aria-activedescendant={isListOpen ? `mentions-${mentions.picked}` : undefined}
           role="combobox"
-          maxLength={200_000}
+          maxLength={LONGEST}
           onChange={onChange}
+          onPaste={onPaste}
           onSelect={event => setCaret(event.currentTarget.selectionStart)}
           onKeyDown={onKey}
         />

@@ -145,6 +145,7 @@ const screens = {
   'keys.letters': 'Single letters act outside text fields',
   // chat
   messages: 'Messages',
+  pasteTooLong: 'This is too long for one message: {{n}} characters at most. Nothing was pasted.',
   messageTo: 'Message {{title}}',
   messageActions: 'Message',
   send: 'Send',

@@ -146,6 +146,7 @@ const screens: Record<keyof typeof en, string> = {
   'keys.letters': '在文本框之外，单个字母可作快捷键',
   // chat
   messages: '消息',
+  pasteTooLong: '一条消息放不下：最多{{n}}个字符。没有粘贴任何内容。',
   messageTo: '发消息到{{title}}',
   messageActions: '消息',
   send: '发送',

@@ -146,6 +146,7 @@ const screens: Record<keyof typeof en, string> = {
   'keys.letters': '在文字欄位之外，單一字母可作快速鍵',
   // chat
   messages: '訊息',
+  pasteTooLong: '一則訊息放不下：最多{{n}}個字元。沒有貼上任何內容。',
   messageTo: '傳訊息到{{title}}',
   messageActions: '訊息',
   send: '傳送',

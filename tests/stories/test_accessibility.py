@@ -1,0 +1,161 @@
+"""What axe says about the screens as people meet them: nothing (WCAG 2.0 to 2.2, levels A and AA), light and dark."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from common.embedded.home import ROOT
+from common.ids import new_id
+from tests.browser import chromium
+from tests.stack import Stack
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
+
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+# The other theme differs in its colours only.
+ASKED = {"light": {"type": "tag", "values": LEVELS}, "dark": {"type": "rule", "values": ["color-contrast"]}}
+ASK = """async runOnly => {
+  const {violations} = await axe.run(document, {runOnly, resultTypes: ['violations']})
+  return violations.flatMap(({id, nodes}) =>
+    nodes.map(node => `${id}: ${node.html.slice(0, 160)} ${node.any.map(check => check.message).join('; ')}`))
+}"""
+STILL = "*, *::before, *::after { transition: none !important; animation: none !important }"
+WIDE = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+class Screens:
+    """One person's page, asked about in both themes wherever it stops. `found` says all that is wrong, by screen."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.found: dict[str, list[str]] = {}
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.address + path)
+
+    def press(self, name: str | re.Pattern[str]) -> None:
+        self.page.get_by_role("button", name=name).first.click()
+
+    def ask(self, screen: str) -> None:
+        # Injected as the test's own, past the policy under which the page's scripts run.
+        if self.page.evaluate("typeof axe === 'undefined'"):
+            self.page.evaluate(AXE.read_text())
+        self.page.add_style_tag(content=STILL)
+        for scheme, rules in ASKED.items():
+            self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of the two literals
+            wrong: list[str] = self.page.evaluate(ASK, rules)
+            if wrong:
+                self.found[f"{screen}, {scheme}"] = wrong
+
+
+@pytest.fixture
+def screens(stack: Stack) -> Iterator[Screens]:
+    with sync_playwright() as playwright:
+        browser: Browser = playwright.chromium.launch(**chromium().launch_options)
+        look: dict[str, Any] = {"locale": "en-US", "viewport": WIDE, "bypass_csp": True}
+        page = browser.new_context(**look).new_page()
+        page.set_default_timeout(20_000)
+        yield Screens(page, stack.address)
+        browser.close()
+
+
+def come_in(screens: Screens) -> None:
+    """From the sign-in form to the chat in which the first agent has said hello, by the demo model."""
+    page = screens.page
+    screens.open("/sign-in")
+    expect(page.get_by_label("Password")).to_be_visible()
+    screens.ask("sign-in")
+    screens.open("/sign-up")
+    page.get_by_label("Your name").fill("Alice")
+    page.get_by_label("Email").fill(f"alice-{new_id()}@example.org")
+    page.get_by_label("Password").fill("a long enough password")
+    screens.ask("sign-up")
+    screens.press("Sign up")
+    page.get_by_label("Name of the workspace").fill("Lighthouse")
+    screens.ask("a name for the workspace")
+    screens.press("Continue")
+    expect(page.get_by_text("Demo model").first).to_be_visible()
+    screens.ask("a model")
+    screens.press("Continue")
+    expect(page.get_by_label("Name", exact=True)).not_to_have_value("")
+    screens.ask("a first agent")
+    screens.press("Create and start chatting")
+    expect(page.get_by_role("log").get_by_text("Hello, I am Scribe.")).to_be_visible()
+
+
+def work(screens: Screens) -> None:
+    """A tool call, an applied draft in the workshop, its difference and its forms."""
+    page = screens.page
+    page.get_by_placeholder(re.compile("^Message ")).fill("What is the time in Tokyo?")
+    page.keyboard.press("Enter")
+    tool = page.get_by_role("log").get_by_text("current_time").last
+    tool.click()
+    expect(page.get_by_role("log").get_by_role("button", name="Stop")).to_have_count(0)
+    screens.press(re.compile("^Workshop"))
+    shop = page.get_by_role("complementary", name="Workshop")
+    shop.get_by_role("button", name="Edit", exact=True).click()
+    prompt = shop.get_by_role("textbox", name="Prompt")
+    expect(prompt).to_have_attribute("contenteditable", "true")
+    prompt.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\nWrite in capitals.")
+    shop.get_by_role("button", name="Apply here").click()
+    expect(page.get_by_role("log").get_by_text(re.compile("applied draft r1"))).to_be_visible()
+    screens.ask("chat and workshop")
+    shop.get_by_role("button", name=re.compile("^Diff to")).first.click()
+    screens.ask("difference")
+    for tab in ("Tools", "Model", "Limits"):
+        shop.get_by_role("tab", name=tab).click()
+        screens.ask(f"workshop, {tab}")
+    shop.get_by_role("button", name="Save…").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    screens.ask("saving")
+    page.keyboard.press("Escape")
+
+
+def look_around(screens: Screens) -> None:
+    """What floats, and the settings."""
+    page = screens.page
+    screens.press(re.compile("Invite|People and agents"))
+    expect(page.get_by_role("dialog").get_by_role("button", name="Make a link")).to_be_visible()
+    screens.ask("people and links")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog").get_by_role("combobox")).to_be_visible()
+    screens.ask("palette")
+    page.keyboard.press("Escape")
+    workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.address))
+    for section in ("members", "model", "general", "profile"):
+        screens.open(f"{workspace}/settings?section={section}")
+        expect(page.get_by_role("main").locator("input, select").first).to_be_attached()
+        screens.ask(f"settings, {section}")
+
+
+def on_a_phone(screens: Screens, chat: str) -> None:
+    """The list, the chat, the workshop, one at a time."""
+    page = screens.page
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]  # a width and a height
+    screens.open(re.sub(r"(/w/[^/]+).*", r"\1", chat))
+    expect(page.get_by_role("main").get_by_text("Scribe").first).to_be_visible()
+    screens.ask("phone, chats")
+    screens.open(chat)
+    expect(page.get_by_role("log").get_by_text("Hello, I am Scribe.")).to_be_visible()
+    screens.ask("phone, chat")
+    screens.press(re.compile("^Workshop"))
+    expect(page.get_by_role("complementary", name="Workshop")).to_be_visible()
+    screens.ask("phone, workshop")
+
+
+def test_axe_finds_nothing(screens: Screens):
+    come_in(screens)
+    chat = screens.page.url.removeprefix(screens.address)
+    work(screens)
+    look_around(screens)
+    on_a_phone(screens, chat.partition("?")[0])
+    assert screens.found == {}
