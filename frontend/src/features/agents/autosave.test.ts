@@ -71,6 +71,21 @@ describe('autosave', () => {
     expect(await autosave.flush()).toBeNull()
   })
 
+  it('C2: stores again what is typed after a lost text, once begun anew', async () => {
+    let isStale = true
+    const { autosave, writes } = session(write =>
+      isStale ? Promise.reject(new ApiError(409, 'stale_revision', '')) : accepted(write),
+    )
+    autosave.edit(content('mine'))
+    await vi.advanceTimersByTimeAsync(400)
+    isStale = false
+    autosave.restart(content('theirs'), 7)
+    autosave.edit(content('theirs and mine'))
+    await vi.advanceTimersByTimeAsync(400)
+    expect(writes.at(-1)).toMatchObject({ content: content('theirs and mine'), revision: 7 })
+    expect(autosave.current).toMatchObject({ status: 'saved', revision: 8, lost: null })
+  })
+
   it('tries again when nobody answers', async () => {
     let isDown = true
     const { autosave } = session(write =>

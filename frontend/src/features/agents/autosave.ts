@@ -70,6 +70,12 @@ export class Autosave {
     this.change({ lost: { content: this.state.content, code, by } })
   }
 
+  /** Goes on from what is stored now, after a text was lost: without this, what is typed next would be stored nowhere. */
+  restart(content: SpecContent, revision: number): void {
+    if (!this.state.lost) return
+    this.change({ content, revision, status: 'saved', lost: null })
+  }
+
   stop(): void {
     this.over = true
     clearTimeout(this.timer)

@@ -20,7 +20,9 @@ interface StripProps {
 /** Production, applied here, editing: label above value. The cell that answers in this chat is filled. */
 export function Strip({ agent, workshop, nameOf, me, view, onView }: StripProps) {
   const { t } = useTexts()
-  const { draft, applied, isMine, writer } = workshop
+  const { draft, applied, writer } = workshop
+  // Also while this person writes it in another tab.
+  const isMine = workshop.save !== null
   const until = isMine ? draft?.held_until : writer?.until
   return (
     <section className="strip" aria-label={t('layers')}>

@@ -74,7 +74,7 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
     const row = await during('doing.opening', () =>
       drafts.write(chatId, agentId, { revision: null, ...(content ? { content } : {}) }),
     )
-    if (row) workshop.learnRow(row)
+    if (row) workshop.resume(row)
   }
 
   const apply = async () => {

@@ -23,6 +23,8 @@ export interface Workshop {
   /** Stores what is typed; null when it could not be. */
   flush(): Promise<number | null>
   learnRow(row: DraftRow): void
+  /** Writing begins, or goes on after a text was lost: from this row. */
+  resume(row: DraftRow): void
 }
 
 const isHeld = (until: string | null, now: number) => until !== null && Date.parse(until) > now
@@ -64,7 +66,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
   const isOpen = draft !== null && isHeld(heldUntil, now)
   const isMine = isOpen && draft.holder_id === me.id
   const learnRow = useCallback((row: DraftRow) => learn(chatId, [row]), [chatId])
-  const { autosave, save, lost, forgetLost } = useAutosave({ chatId, agentId, draft, isMine, learnRow })
+  const { autosave, save, lost, forget } = useAutosave({ chatId, agentId, draft, isMine, learnRow })
 
   const production = useMemo(() => contentOf(agent.spec), [agent.spec])
   const applied = useMemo(() => (draft ? appliedIn(draft) : null), [draft])
@@ -81,7 +83,20 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
 
   const edit = useCallback((content: SpecContent, caret?: number) => autosave.current?.edit(content, caret), [autosave])
   const flush = useCallback(async () => (await autosave.current?.flush()) ?? null, [autosave])
-  const isWriting = isMine && save !== null
+  const resume = useCallback(
+    (row: DraftRow) => {
+      learnRow(row)
+      autosave.current?.restart(writtenIn(row), row.revision)
+    },
+    [learnRow, autosave],
+  )
+  const revision = Math.max(writing?.revision ?? 0, draft?.revision ?? 0)
+  const forgetLost = () => {
+    forget()
+    autosave.current?.restart(written, revision)
+  }
+  // A text that met a newer one (of another tab) is set aside; what is stored is shown until writing goes on.
+  const isWriting = isMine && save !== null && save.lost === null
   return {
     production,
     draft,
@@ -96,6 +111,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     edit,
     flush,
     learnRow,
+    resume,
   }
 }
 
@@ -143,11 +159,11 @@ function useAutosave({ chatId, agentId, draft, isMine, learnRow }: AutosaveInput
     }
   }, [isMine, draftId, chatId, agentId, learnRow])
 
-  const forgetLost = useCallback(() => {
+  const forget = useCallback(() => {
     setLost(null)
     if (draftId) keep(stored(draftId), null)
   }, [draftId])
-  return { autosave, save, lost, forgetLost }
+  return { autosave, save, lost, forget }
 }
 
 /** What was typed before a reload and not stored goes on from there, if nobody has written since. */
