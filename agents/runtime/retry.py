@@ -92,6 +92,8 @@ class Retrying:
                 async with aclosing(self._llm.ask(request)) as parts:
                     async for part in parts:
                         shown = True
+                        if isinstance(part, Answer):
+                            breaker.succeeded()  # before it is passed on: who has the answer listens no longer
                         yield replace(part, tries=tries) if isinstance(part, Answer) else part
             except LLMError as error:
                 error.tries = tries
@@ -100,7 +102,6 @@ class Retrying:
                     raise
                 await self._sleep(self._delay(error, tries))
             else:
-                breaker.succeeded()
                 return
 
     def _again(self, error: LLMError, tries: int) -> bool:

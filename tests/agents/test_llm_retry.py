@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -135,6 +136,17 @@ async def test_B20_after_its_rest_one_tries_and_success_opens_it_for_all() -> No
         breaker.check(100.0)
     breaker.until = 0
     assert await all_of(patient(model, breaker)) == [ANSWER]
+    assert breaker.failures == 0
+
+
+async def test_B20_who_stops_listening_after_the_answer_has_been_answered() -> None:
+    """As the loop does: failures that answers lie between are not failures in a row."""
+    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.BREAK_AFTER - 1)])
+    for _ in range(3):
+        await failure_of(patient(model, breaker))
+    asking = patient(model, breaker).ask(ASK)
+    assert await anext(asking) == replace(ANSWER, tries=1)
+    await asking.aclose()
     assert breaker.failures == 0
 
 
