@@ -3,9 +3,11 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
 from django import forms
 from django.conf import settings
-from django.http import HttpRequest
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, JsonResponse
 
 from actors.models import Actor, Kind
 from common.handles import free_handle
@@ -34,12 +36,22 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         user.email = fields["email"].lower()
         user.name = fields.get("name") or user.email.partition("@")[0]
         user.language = fields.get("language") or ""
-        user.handle = user.username = free_handle(user.name, Actor.objects.filter(kind=Kind.HUMAN))
         # The headless API calls it `password`, allauth's forms `password1`; neither: a sign-up by a third party.
         user.set_password(fields.get("password") or fields.get("password1"))
-        if commit:
-            user.save()
+        try:
+            with transaction.atomic():
+                user.handle = user.username = free_handle(user.name, Actor.objects.filter(kind=Kind.HUMAN))
+                if commit:
+                    user.save()
+        except IntegrityError as error:
+            # The form has asked whether the address is free: somebody else, or a second click, was faster.
+            raise ImmediateHttpResponse(self._taken()) from error
         return user
+
+    def _taken(self) -> JsonResponse:
+        """As allauth's headless API says it."""
+        error = {"code": "email_taken", "param": "email", "message": str(self.error_messages["email_taken"])}
+        return JsonResponse({"status": 400, "errors": [error]}, status=400)
 
     def logout(self, request: HttpRequest) -> None:
         """Sign out, and end what this session has open at once (D5)."""

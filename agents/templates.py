@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from common.errors import Invalid
+
 LANGUAGES = ("en", "zh-hant", "zh-hans")
 
 
@@ -127,6 +129,8 @@ TEMPLATES: dict[str, dict[str, Template]] = {
 
 
 def template(key: str, language: str = "en") -> Template:
-    """A template in a language (English when we do not speak it). Raises `KeyError` for a key that does not exist."""
-    texts = TEMPLATES[key]
+    """A template in a language (English when we do not speak it). Raises `Invalid` for a key that does not exist."""
+    texts = TEMPLATES.get(key)
+    if texts is None:
+        raise Invalid("There is no such template.", hints=[f"There are: {', '.join(TEMPLATES)}."])
     return texts.get(language, texts["en"])

@@ -15,6 +15,7 @@ from rest_framework.request import Request as AnyRequest
 from rest_framework.response import Response
 
 from common.errors import AppError, Code, Invalid
+from common.text import storable_json
 
 logger = logging.getLogger(__name__)
 
@@ -40,14 +41,16 @@ class Page(BaseModel, Generic[T]):
     next: str | None = None
 
 
-class Nested(JSONParser):
-    """JSON, with nesting too deep for us answered as bad input (D20)."""
+class Storable(JSONParser):
+    """JSON, its texts made fit for our columns once and for all; what cannot be is bad input (D20)."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return super().parse(*args, **kwargs)
+            return storable_json(super().parse(*args, **kwargs))
         except RecursionError as error:
             raise exceptions.ParseError("The JSON is nested too deeply.") from error
+        except ValueError as error:
+            raise exceptions.ParseError(str(error)) from error
 
 
 def read(request: Request, shape: type[T]) -> T:

@@ -201,7 +201,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["actors.auth.BrowserSession", "actors.auth.AppSession"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["common.rest.Nested"],
+    "DEFAULT_PARSER_CLASSES": ["common.rest.Storable"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "common.rest.answer_error",
     "UNAUTHENTICATED_USER": None,

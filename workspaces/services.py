@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.db.models import F
+
 from common.egress import check_api_base
 from common.errors import Code, Conflict, Invalid, NotFound
-from common.handles import free_handle, is_handle
+from common.handles import free_handle, hold_handle, is_handle
 from common.secrets import Secret, seal
 from events import audit
 from events.bells import ring, ring_workspace
@@ -21,6 +23,8 @@ def create_workspace(*, creator: "Actor", name: str, handle: str | None = None) 
     """Make a workspace; its maker is its first editor (S0.1). Raises `Invalid` for a name or handle that cannot be."""
     name = _checked_name(name)
     taken = Workspace.objects.all()
+    if handle is not None:
+        hold_handle(handle)
     if handle is not None and (not is_handle(handle) or taken.filter(handle=handle).exists()):
         raise Conflict("This handle is taken or cannot be one.", code=Code.HANDLE_TAKEN, hints=["Choose another one."])
     workspace = Workspace.objects.create(name=name, handle=handle or free_handle(name, taken))
@@ -42,7 +46,7 @@ def rename_workspace(*, workspace: Workspace, actor: "Actor", name: str, revisio
     """Give it another name. Raises `Conflict` when somebody else changed it since `revision`."""
     name = _checked_name(name)
     rows = Workspace.objects.filter(pk=workspace.pk, revision=revision)
-    if not rows.update(name=name, revision=revision + 1):
+    if not rows.update(name=name, revision=F("revision") + 1):
         raise Conflict("Somebody else has changed the workspace meanwhile.", hints=["Look again, then change it."])
     workspace.name, workspace.revision = name, revision + 1
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)

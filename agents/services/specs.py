@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 
 from actors.models import Actor, AgentStatus, Kind
 from agents.content import SpecContent, ToolUse
@@ -101,7 +102,7 @@ def rename_agent(*, agent: Actor, actor: Actor, name: str | None, description: s
         fields["description"] = description[:2000]
     places = chats.hold_places(agent)
     rows = Actor.objects.filter(pk=agent.pk, revision=revision)
-    if not rows.update(**fields, revision=revision + 1):
+    if not rows.update(**fields, revision=F("revision") + 1):
         raise Conflict("Somebody else has changed this agent meanwhile.", hints=["Look again, then change it."])
     agent.refresh_from_db(fields=["name", "description", "revision"])
     audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)

@@ -1,55 +1,18 @@
 """People who change many things at once stand in one line: the workspace, the chats by id, then anything else."""
 
-import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from actors.models import Actor, AgentStatus
 from agents.models import Draft, Run
 from agents.services import claims, drafts, specs
 from chats import services as chats
 from chats.models import Chat, ChatActor
+from tests.meanwhile import Meanwhile
 from workspaces import services as workspaces
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-class Meanwhile:
-    """Something that another person does in a transaction of its own, while we are in ours."""
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self._threads = ThreadPoolExecutor(1)
-        self._done = self._threads.submit(self._do, work)
-        self._until_it_waits_for_us()
-
-    @staticmethod
-    def _do(work: Callable[[], Any]) -> None:
-        try:
-            with transaction.atomic():
-                work()
-        finally:
-            connection.close()
-
-    def _until_it_waits_for_us(self) -> None:
-        until = time.monotonic() + 10
-        while not self._done.done() and time.monotonic() < until and not self._waits():
-            time.sleep(0.02)
-
-    @staticmethod
-    def _waits() -> bool:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            return bool(cursor.fetchone()[0])
-
-    def went_well(self) -> None:
-        """Raises what it raised."""
-        self._done.result(10)
-        self._threads.shutdown()
 
 
 def held(chat: Chat) -> Chat:
@@ -64,7 +27,7 @@ def test_an_agent_is_deleted_while_its_run_is_begun(team):
         held(team.chat)
         deleting = Meanwhile(lambda: specs.delete_agent(agent=team.robin, actor=team.alice))
         assert claims.claim(Run.objects.get().pk, "host:1:x")
-    deleting.went_well()
+    deleting.result()
     assert Run.objects.get().stop_requested_at is not None
     assert Actor.objects.get(pk=team.robin.pk).status == AgentStatus.DELETED
     assert not ChatActor.objects.filter(actor=team.robin, ended_at=None).exists()
@@ -83,7 +46,7 @@ def test_an_agent_is_renamed_while_its_draft_is_saved(team):
         drafts.save_draft(
             actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision, base_version=1
         )
-    renaming.went_well()
+    renaming.result()
     assert Actor.objects.get(pk=team.robin.pk).name == "New"
     assert Draft.objects.get().ended_how == "saved"
 
@@ -96,7 +59,7 @@ def test_a_member_is_removed_while_a_run_begins(team):
         workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
         claiming = Meanwhile(lambda: claims.claim(run.pk, "host:1:x"))
         workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
-    claiming.went_well()
+    claiming.result()
     assert Run.objects.get().state == "running"
 
 
@@ -106,7 +69,7 @@ def test_who_is_removed_while_they_use_a_link_is_let_in_again_whole_or_not_at_al
         workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
         joining = Meanwhile(lambda: chats.accept_link(token=url.rsplit("/", 1)[1], actor=team.bob))
         workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
-    joining.went_well()
+    joining.result()
     sits = ChatActor.objects.filter(actor=team.bob, chat=team.chat, ended_at=None).exists()
     assert sits == team.workspace.memberships.filter(actor=team.bob).exists()
     assert sits

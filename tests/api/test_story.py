@@ -145,6 +145,14 @@ def test_bad_input_is_told_clearly_and_nothing_is_made(body, code):
     assert alice.ok("GET", "workspaces")["results"] == []
 
 
+def test_A1_a_text_that_is_stored_a_little_differently_is_still_the_same_text():
+    alice, _, agent = started()
+    body = message_body("nul \x00 and half a \ud83d", wake="nobody")
+    answers = [alice("POST", f"chats/{agent['chat_id']}/messages", body) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 200]
+    assert answers[0].json() == answers[1].json()
+
+
 def test_D20_what_is_no_json_or_nested_too_deeply_is_bad_input():
     alice = sign_up("Alice")
     headers = {"X-Session-Token": str(alice.token)}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.text import storable
+from common.text import MAX_DEPTH, storable, storable_json
 
 
 @pytest.mark.parametrize(
@@ -10,3 +10,22 @@ from common.text import storable
 )
 def test_what_cannot_be_stored_is_left_out(text, kept):
     assert storable(text) == kept
+
+
+def test_json_is_made_storable_to_its_last_key_and_text():
+    assert storable_json({"a\x00": ["\ud800", {"b": "c\x00"}], "n": 1.5}) == {"a": ["?", {"b": "c"}], "n": 1.5}
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_json_with_numbers_that_are_none_is_refused(value):
+    with pytest.raises(ValueError, match="too large"):
+        storable_json({"n": [value]})
+
+
+def test_json_is_nested_so_deep_and_no_deeper():
+    value: object = 1
+    for _ in range(MAX_DEPTH):
+        value = [value]
+    assert storable_json(value) == value
+    with pytest.raises(ValueError, match="nested"):
+        storable_json([value])

@@ -1,0 +1,72 @@
+"""Handles: what can be one, and that people who come at once each get one."""
+
+import json
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from actors.models import Actor
+from common.handles import is_handle
+from tests.meanwhile import Meanwhile
+from tests.people import make_agent, make_person, make_team
+from workspaces.services import create_workspace
+
+SIGN_UP = "/_allauth/app/v1/auth/signup"
+
+
+@pytest.mark.parametrize("text", ["", "-a", "a-", "A", "a b", "a\n", "a" * 41, "all", "é"])
+def test_what_is_no_handle(text):
+    assert not is_handle(text)
+
+
+@pytest.mark.parametrize("text", ["a", "a-b_c", "0", "a" * 40])
+def test_what_is_a_handle(text):
+    assert is_handle(text)
+
+
+def signed_up(name: str, email: str) -> tuple[int, dict]:
+    body = {"email": email, "password": "a long enough password", "name": name}
+    answer = Client().post(SIGN_UP, json.dumps(body), "application/json")
+    return answer.status_code, answer.json()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workspaces_of_one_name_at_once_get_two_handles():
+    alice, bob = make_person("Alice"), make_person("Bob")
+    with transaction.atomic():
+        first = create_workspace(creator=alice, name="Twins")
+        other = Meanwhile(lambda: create_workspace(creator=bob, name="Twins"))
+    assert {first.handle, other.result().handle} == {"twins", "twins-2"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_agents_of_one_name_at_once_get_two_handles():
+    team = make_team()
+    with transaction.atomic():
+        first = make_agent(team.workspace, team.alice, "Twin")
+        other = Meanwhile(lambda: make_agent(team.workspace, team.bob, "Twin"))
+    assert {first.handle, other.result().handle} == {"twin", "twin-2"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_people_of_one_name_who_sign_up_at_once_are_both_let_in():
+    with transaction.atomic():
+        assert signed_up("Anna", "anna@example.org")[0] == 200
+        other = Meanwhile(lambda: signed_up("Anna", "anna@example.com"))
+    assert other.result()[0] == 200
+    assert set(Actor.objects.values_list("handle", flat=True)) == {"anna", "anna-2"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_second_click_on_sign_up_is_told_that_there_is_an_account():
+    with transaction.atomic():
+        make_person("Alice")
+        other = Meanwhile(lambda: signed_up("Other", "alice@example.org"))
+    status, body = other.result()
+    assert (status, body["errors"][0]["code"], body["errors"][0]["param"]) == (400, "email_taken", "email")
+
+
+def test_D20_a_deeply_nested_sign_in_is_bad_input(db):
+    client = Client(raise_request_exception=False)
+    assert client.post(SIGN_UP, "[" * 100_000, "application/json").status_code == 400

@@ -1,0 +1,43 @@
+"""Two people at once, in an order that a test decides."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from django.db import connection, transaction
+
+
+class Meanwhile:
+    """Something that another person does in a transaction of its own, while we are in ours."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._threads = ThreadPoolExecutor(1)
+        self._done = self._threads.submit(self._do, work)
+        self._until_it_waits_for_us()
+
+    @staticmethod
+    def _do(work: Callable[[], Any]) -> Any:
+        try:
+            with transaction.atomic():
+                return work()
+        finally:
+            connection.close()
+
+    def _until_it_waits_for_us(self) -> None:
+        until = time.monotonic() + 10
+        while not self._done.done() and time.monotonic() < until and not self._waits():
+            time.sleep(0.02)
+
+    @staticmethod
+    def _waits() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            return bool(cursor.fetchone()[0])
+
+    def result(self) -> Any:
+        """What came of it; raises what it raised."""
+        try:
+            return self._done.result(10)
+        finally:
+            self._threads.shutdown()
