@@ -47,6 +47,9 @@ export const useLinks = (chatId: string, enabled = true) =>
     queryKey: keys.links(chatId),
     queryFn: ({ signal }) => all<LinkRow>(`/chats/${chatId}/links`, signal),
     enabled,
+    // How often a link was used is told by no bell.
+    staleTime: 0,
+    refetchOnMount: 'always',
   })
 
 export function useMakeLink(chatId: string) {

@@ -30,6 +30,10 @@ export function useMessages(chatId: string): readonly MessageRow[] {
 const placesOf = (chat: ChatState) => [...chat.members.values()].filter(member => !isEnded(member))
 export const usePlaces = (chatId: string): readonly MemberRow[] => useChatPart(chatId, placesOf, sameItems)
 
+const closedIn = (chat: ChatState) => chat.closed
+/** This person is not in the chat, or not any more. */
+export const useIsClosed = (chatId: string): boolean => useChatPart(chatId, closedIn)
+
 const workingIn = (chat: ChatState) => [...chat.runs.values()].filter(isActive)
 export const useWorking = (chatId: string): readonly RunRow[] => useChatPart(chatId, workingIn, sameItems)
 

@@ -6,7 +6,7 @@ import { useTexts } from '@/lib/language'
 import { type ChatState, useChatPart } from '@/realtime'
 import { IconButton } from '@/ui/Button'
 import { Face } from '@/ui/Face'
-import { useDirectory, usePlaces } from '../hooks'
+import { useDirectory, useIsClosed, usePlaces } from '../hooks'
 
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
 
@@ -27,6 +27,7 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
   const places = usePlaces(chatId)
   const who = useDirectory(chatId, workspace.id)
   const title = useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
+  const isClosed = useIsClosed(chatId)
   const [isOpen, setOpen] = useState(false)
   const people = places.filter(place => place.actor.kind === 'human')
   const agents = places.filter(place => place.actor.kind === 'agent')
@@ -34,10 +35,16 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
     people: t('nPeople', { count: people.length }),
     agents: t('nAgents', { count: agents.length }),
   })
-  return (
-    <header className="bar">
+  const head = (
+    <>
       {back}
       <h1 className="cut">{title}</h1>
+    </>
+  )
+  if (isClosed) return <header className="bar">{head}</header>
+  return (
+    <header className="bar">
+      {head}
       <div className="end">
         <button type="button" className="faces" title={tally} onClick={() => setOpen(true)} aria-haspopup="dialog">
           <span className="sr">{tally}</span>

@@ -5,7 +5,7 @@ import { useTexts } from '@/lib/language'
 import { askAgain, type ChatState, chatState, chatTopic, useChatPart, useTopic } from '@/realtime'
 import { Empty } from '@/ui/Empty'
 import { Skeleton } from '@/ui/Skeleton'
-import { useDirectory, useMessages, useWorking } from '../hooks'
+import { useDirectory, useIsClosed, useMessages, useWorking } from '../hooks'
 import { useUnsent } from '../outbox'
 import { useChatKeys } from '../shortcuts'
 import { itemsOf } from '../timeline'
@@ -26,7 +26,6 @@ interface ChatPageProps {
 }
 
 const loadedIn = (chat: ChatState) => chat.loaded
-const closedIn = (chat: ChatState) => chat.closed
 
 /** One chat: its log and its composer. Drawn anew for each chat. */
 export function ChatPage(props: ChatPageProps) {
@@ -34,7 +33,7 @@ export function ChatPage(props: ChatPageProps) {
   const { chatId, header } = props
   useTopic(chatTopic(chatId))
   const isLoaded = useChatPart(chatId, loadedIn)
-  const isClosed = useChatPart(chatId, closedIn)
+  const isClosed = useIsClosed(chatId)
   const isListed = props.summary !== undefined
   // Somebody who was let in again finds the chat in the list again: then it is asked for anew.
   useEffect(() => {
