@@ -45,7 +45,7 @@ class Launcher:
         self._log = Log(self._selector)
         self._servers: list[Server] = []
         self._services: list[Service] = []
-        self._deaths: list[float] = []
+        self._deaths: dict[str, list[float]] = {}
         self._signals = 0
         self._running: Path | None = None
 
@@ -153,8 +153,9 @@ class Launcher:
         if code is None:
             return
         now = time.monotonic()
-        self._deaths = [*(death for death in self._deaths if now - death < 60), now]
-        if len(self._deaths) > DEATHS_A_MINUTE:
+        deaths = [*(death for death in self._deaths.get(server.name, []) if now - death < 60), now]
+        self._deaths[server.name] = deaths
+        if len(deaths) > DEATHS_A_MINUTE:
             raise CannotStart(f"{server.name} ends again and again; its last lines say why.")
         say("atelier", f"{server.name} {_how_it_ended(code)}; it is started again.")
         server.start()

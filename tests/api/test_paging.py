@@ -22,7 +22,8 @@ def test_the_pages_together_are_the_list_each_row_once(team, name):
     grow(team, 3)
     path = OPERATIONS[name].path.format(**things)
     whole = alice.ok("GET", f"{path}?limit=200")
-    pages, cursor = [], ""
+    pages: list[dict] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = alice.ok("GET", f"{path}?limit=2" + (f"&cursor={cursor}" if cursor else ""))
         assert len(page["results"]) <= 2
