@@ -1,6 +1,7 @@
 """The writes of actors that are not about agents."""
 
 from actors.models import Actor, AgentStatus
+from actors.seams import renamed
 from common.errors import Invalid
 from events import audit
 from events.bells import ring, ring_workspace
@@ -9,8 +10,9 @@ from events.publish import rights_changed
 
 def change_profile(*, person: Actor, name: str | None = None, language: str | None = None) -> Actor:
     """Change what a person says of themselves; null leaves it."""
-    if name is not None:
-        person.name = name.strip() or person.name
+    if name is not None and (name := name.strip()) not in ("", person.name):
+        person.name = name
+        renamed(person)
     if language is not None:
         person.language = language
     person.save(update_fields=["name", "language"])

@@ -1,6 +1,7 @@
 """Who hears what, in order: the whole of what travels up the line of apps, on one page."""
 
 LISTENERS: dict[str, list[str]] = {
+    "actors.seams.renamed": ["chats.services.heard.show_new_name"],
     "workspaces.seams.member_left": ["chats.services.heard.leave_chats_of_workspace"],
     "chats.seams.message_posted": ["agents.services.wake.wake_agents"],
     "chats.seams.actor_left": ["agents.services.leaving.let_go"],

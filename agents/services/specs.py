@@ -10,7 +10,7 @@ from agents.content import SpecContent, ToolUse
 from agents.models import AgentSpec, AgentToolConfig, Origin
 from agents.templates import Template, template
 from chats import services as chats
-from chats.models import Chat, ChatActor, Message
+from chats.models import Chat, Message
 from common.clock import now
 from common.errors import Code, Conflict, Invalid
 from common.handles import free_handle, is_handle
@@ -108,15 +108,8 @@ def rename_agent(*, agent: Actor, actor: Actor, name: str | None, description: s
     audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         ring_workspace(agent.workspace_id, "agents")
-    _show_in(places, agent)
+    chats.show_anew(agent, places)
     return agent
-
-
-def _show_in(places: Sequence[ChatActor], agent: Actor) -> None:
-    """Its places carry its name: those who look at them see the new one."""
-    for place in places:
-        place.actor = agent
-        chats.changed(place.chat_id, rows=[place.set()])
 
 
 def delete_agent(*, agent: Actor, actor: Actor) -> None:

@@ -10,6 +10,7 @@ from chats.services.members import (
     remove_member,
     rename_chat,
     set_wake,
+    show_anew,
 )
 from chats.services.messages import mark_read, mentions_in, post_message, post_message_once, system_line
 
@@ -30,5 +31,6 @@ __all__ = [
     "rename_chat",
     "revoke_link",
     "set_wake",
+    "show_anew",
     "system_line",
 ]

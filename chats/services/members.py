@@ -115,6 +115,13 @@ def hold_places(actor: Actor, **where: Any) -> list[ChatActor]:
     return list(places.filter(chat__in=held).select_related("chat__workspace", "actor").order_by("chat_id"))
 
 
+def show_anew(actor: Actor, places: Iterable[ChatActor]) -> None:
+    """Somebody's places (from `hold_places`) carry their name: who looks at them sees `actor` as it is now."""
+    for place in places:
+        place.actor = actor
+        changed(place.chat_id, rows=[place.set()])
+
+
 def rename_chat(*, chat: Chat, actor: Actor, title: str) -> Chat:
     """Give the chat another title (up to 120 characters; empty: it is named after its members)."""
     changed(chat.id, rows=[chat.set(title=title.strip()[:120])])

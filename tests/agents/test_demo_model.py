@@ -158,6 +158,7 @@ async def test_the_question_may_ask_for_a_manner_too() -> None:
         ("請問現在紐約幾點", "紐約"),
         ("现在巴黎是几点？", "巴黎"),
         ("現在幾點？", "UTC"),
+        ("你好，现在东京几点？", "东京"),
         ("Please call current_time for Sydney", "Sydney"),
         ('use current_time with {"timezone": "Europe/Rome"}', "Europe/Rome"),
         ("run current_time timezone=Asia/Seoul", "Asia/Seoul"),

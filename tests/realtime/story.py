@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.db.models.functions import Now
 
+from actors import services as actors
 from actors.models import Actor
 from agents.content import SpecContent
 from agents.errors import LeaseLost
@@ -118,6 +119,9 @@ class Story:
         name = f"Finch {chance.randrange(100)}"
         specs.rename_agent(agent=agent, actor=self.team.alice, name=name, description=None, revision=agent.revision)
 
+    def renames_a_person(self, chance: random.Random) -> None:
+        actors.change_profile(person=Actor.objects.get(pk=self.team.bob.pk), name=f"Bob {chance.randrange(100)}")
+
     # --- drafts ---------------------------------------------------------------------------------------------------
 
     def draft(self, chance: random.Random) -> tuple[Draft, dict[str, Any]]:
@@ -210,6 +214,9 @@ STEPS: list[Step] = [
     and not name.startswith("_")
     and name not in ("take", "person", "agent", "run", "recorder", "draft")
 ]
+
+# A draft takes several steps to come anywhere: they come up more often.
+STEPS += [cast("Step", step) for step in (Story.takes_a_draft, Story.writes, Story.saves)] * 2
 
 
 def newest(chat_id: UUID) -> int:

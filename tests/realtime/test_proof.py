@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agents.models import Draft
 from chats.models import Chat
 from chats.services import changes
 from events.frames import Subscribed
@@ -191,10 +192,12 @@ def test_A5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatch)
 
     monkeypatch.setattr(changes, "publish", watched)
     missing = callers_of_changed() - NOT_A_SERVICE
-    chance = random.Random(7)
-    for _ in range(8):
+    chance = random.Random(3)
+    for _ in range(20):
+        # Whoever wrote in the story before may write in this one.
+        Draft.objects.update(holder=None, held_until=None)
         story = Story(team)
-        for _ in range(120):
+        for _ in range(80):
             story.take(chance.randrange(10**9))
             if had_their_turn >= missing:
                 return
