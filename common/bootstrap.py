@@ -200,6 +200,9 @@ class Stamp:
         self._path.write_text(self._now)
 
 
+ENDING = {signal.SIGTERM, signal.SIGINT}
+
+
 class OnlyOne:
     """Keeps a second set-up in the same folder waiting until the first is done."""
 
@@ -212,14 +215,25 @@ class OnlyOne:
         self._file.close()
 
 
+def hear_signals() -> None:
+    """Let those signals through that `call` keeps back."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
 def call(command: Sequence[str | Path], cwd: Path = ROOT) -> None:
     """Run one step to its end, and its whole process group with us if we are ended. Raises `Stop` if it fails."""
     words = [str(word) for word in command]
+    # Nothing may end us between the child's start and our knowing of it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
-        child = subprocess.Popen(words, cwd=str(cwd), stdin=subprocess.DEVNULL, start_new_session=True)
+        child = subprocess.Popen(
+            words, cwd=str(cwd), stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=hear_signals
+        )
     except OSError as error:
+        hear_signals()
         raise Stop(f"{words[0]} cannot be run: {error.strerror}.") from error
     try:
+        hear_signals()
         code = child.wait()
     except BaseException:
         os.killpg(child.pid, signal.SIGKILL)
