@@ -58,7 +58,7 @@ def said(line: bytes) -> str:
 
 
 async def main(base: str, rounds: int, at_once: int) -> None:
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=2)) as session:
         await asyncio.gather(*[read(session, base, Floor()) for _ in range(at_once)])  # connections, once
         floor, cpu = Floor(), time.process_time()
         for _ in range(rounds):

@@ -118,7 +118,9 @@ class Watch:
 def session_of(who: Integrator) -> aiohttp.ClientSession:
     """The same person, asynchronously."""
     headers = {"X-Session-Token": str(who.http.headers["X-Session-Token"])}
-    return aiohttp.ClientSession(who.stack.address, headers=headers, connector=aiohttp.TCPConnector(limit=0))
+    return aiohttp.ClientSession(
+        who.stack.address, headers=headers, connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
+    )
 
 
 @dataclass

@@ -83,7 +83,7 @@ async def speak(session: aiohttp.ClientSession, crowd: Crowd, token: str, number
 
 async def measure(house: House, crowd: Crowd, tokens: Sequence[str], sockets: int, seconds: int) -> list[Figure]:
     web, count = house.stack.processes()["web"], seconds * PER_SECOND
-    connector = aiohttp.TCPConnector(limit=0)
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
     async with aiohttp.ClientSession(house.stack.address, connector=connector) as session:
         before, began = pss_mb([web]), time.perf_counter()
         async with gathered(session, crowd, tokens, sockets):
