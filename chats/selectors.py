@@ -70,8 +70,3 @@ def messages_before(*, chat: Chat, before: int | None, limit: int = PAGE) -> tup
     newest_first = list(rows.order_by("-seq")[: limit + 1])
     page = newest_first[:limit][::-1]
     return page, page[0].seq if len(newest_first) > limit else None
-
-
-def names_in(chat_id: UUID) -> dict[UUID, Actor]:
-    """Everybody who is or was in a chat."""
-    return {place.actor_id: place.actor for place in ChatActor.objects.filter(chat_id=chat_id).select_related("actor")}
