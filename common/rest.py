@@ -14,7 +14,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.request import Request as AnyRequest
 from rest_framework.response import Response
 
-from common.errors import AppError, Code, Invalid
+from common.errors import AppError, Code, Invalid, LimitReached
 from common.text import storable_json
 
 logger = logging.getLogger(__name__)
@@ -118,6 +118,8 @@ def _set_headers(response: Response, error: Exception, context: dict[str, Any]) 
             response["WWW-Authenticate"] = header
         if wait := getattr(error, "wait", None):
             response["Retry-After"] = str(int(wait))
+    if isinstance(error, LimitReached) and "seconds" in error.data:
+        response["Retry-After"] = str(error.data["seconds"])
     if response.status_code == 503:
         response["Retry-After"] = "2"
 

@@ -94,7 +94,12 @@ DATABASES: dict[str, dict[str, Any]] = {
         "CONN_MAX_AGE": 0,
         # Asked when a connection leaves the pool: after a restart of PostgreSQL no request meets a dead one (B7).
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 5}},
+        "OPTIONS": {
+            "pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 5},
+            # Planning what is asked with every message costs PostgreSQL more than answering it (docs/performance.md).
+            "server_side_binding": True,
+            "prepare_threshold": 5,
+        },
     }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -110,7 +115,13 @@ CHANNEL_LAYERS = {
         },
     }
 }
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_connect_timeout": 1.0, "socket_timeout": 2.0},
+    }
+}
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
@@ -197,9 +208,24 @@ WEB_THREADS = env.int("WEB_THREADS", default=DATABASE_POOL)
 WEB_WAITING = env.int("WEB_WAITING", default=1000)
 MAX_BODY = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
+
+
+def _rate(name: str, per_second: float, at_once: float) -> tuple[float, float]:
+    rate, burst = env.list(f"ATELIER_RATE_{name}", cast=float, default=[per_second, at_once])
+    return rate, burst
+
+
+# How often one may ask (actors/rates.py, D21): so many a second for long, and so many at once. 0: as often as one likes.
+RATES = {
+    "requests": _rate("REQUESTS", 50, 300),  # of one person
+    "posts": _rate("POSTS", 30, 60),  # messages of one person
+    "workspace_posts": _rate("WORKSPACE_POSTS", 100, 300),  # messages of all people in one workspace
+    "strangers": _rate("STRANGERS", 5, 100),  # from one address, of people who are not signed in
+}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["actors.auth.BrowserSession", "actors.auth.AppSession"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["actors.rates.Throttle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["common.rest.Storable"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

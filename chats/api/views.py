@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
+from actors.rates import Bucket
 from chats import services as chats
 from chats.api.bodies import (
     ChatBody,
@@ -18,6 +19,7 @@ from chats.api.bodies import (
     ReadRow,
     WakeBody,
 )  # fmt: skip
+from chats.api.rates import buckets_of_a_post, rooms
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import chat_summaries, chat_summary, chats_with_reading, messages_before
 from common.errors import NotFound
@@ -67,6 +69,9 @@ class OneChat(APIView):
 
 
 class Messages(APIView):
+    def buckets(self, request: Request) -> list[Bucket]:
+        return buckets_of_a_post(request.user.pk, self.kwargs["chat_id"]) if request.method == "POST" else []
+
     @extend_schema(operation_id="list_messages", parameters=query_parameters(MessagesQuery), responses=Page[MessageRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, MessagesQuery)
@@ -80,6 +85,7 @@ class Messages(APIView):
         message, is_new = chats.post_message_once(
             actor=request.user, chat_id=chat_id, id=body.id, text=body.text, reply_to=body.reply_to, wake=body.wake
         )
+        rooms.learn(request.user.pk, chat_id, message.chat.workspace_id)
         return answer(message.row(), 201 if is_new else 200)
 
 

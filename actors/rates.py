@@ -1,0 +1,135 @@
+"""How often somebody may ask (D21): token buckets in Redis, all that one request takes from in a single round trip.
+
+While Redis is away each process keeps the same buckets for itself: open, but capped. Signing in is not counted here:
+allauth counts it in Django's cache, and is closed while that is away (`actors.doors`).
+"""
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from ipaddress import IPv6Address, ip_address, ip_network
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from redis import Redis
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from common.errors import LimitReached
+from events.wire import wire
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # which names this module's throttle in its defaults
+
+    from actors.models import Actor
+
+Bucket = tuple[str, object]
+"""A name in `settings.RATES`, and whose it is."""
+
+SCRIPT = b"""
+local now = redis.call('TIME')
+now = now[1] * 1000 + now[2] / 1000
+local full, wait, which = {}, 0, 0
+for i, key in ipairs(KEYS) do
+  local pace, burst = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
+  full[i] = math.max(tonumber(redis.call('GET', key) or 0), now) + pace
+  local over = math.ceil(full[i] - now - pace * burst)
+  if over > wait then wait, which = over, i - 1 end
+end
+if wait == 0 then
+  for i, key in ipairs(KEYS) do
+    redis.call('SET', key, string.format('%.3f', full[i]), 'PX', math.ceil(full[i] - now))
+  end
+end
+return {wait, which}
+"""
+"""The generic cell rate algorithm: a bucket is the moment (ms) at which it will be full again. One taken moves it by
+`pace`; the call takes from all buckets or from none, and says how long (ms) to wait, and for which."""
+
+MOST = 10_000
+"""Buckets that a process keeps for itself."""
+
+
+class OwnBuckets:
+    """The same buckets in this process alone."""
+
+    def __init__(self) -> None:
+        self._full: OrderedDict[str, float] = OrderedDict()
+        self._lock = Lock()
+
+    def take(self, keys: Sequence[str], measures: Sequence[float]) -> tuple[int, int]:
+        """Like `SCRIPT`."""
+        now = time.monotonic() * 1000
+        paces, bursts = measures[::2], measures[1::2]
+        with self._lock:
+            full = [max(self._full.get(key, 0.0), now) + pace for key, pace in zip(keys, paces, strict=True)]
+            over = [math.ceil(f - now - p * b) for f, p, b in zip(full, paces, bursts, strict=True)]
+            if max(over) <= 0:
+                self._keep(dict(zip(keys, full, strict=True)))
+        return max(0, *over), over.index(max(over))
+
+    def _keep(self, full: dict[str, float]) -> None:
+        for key, moment in full.items():
+            self._full[key] = moment
+            self._full.move_to_end(key)
+        while len(self._full) > MOST:
+            self._full.popitem(last=False)
+
+
+_own = OwnBuckets()
+
+
+def demand(*buckets: Bucket) -> None:
+    """Take one from each bucket, or from none. Raises `LimitReached`, whose data says how many `seconds` to wait."""
+    limited = [(name, whose, *settings.RATES[name]) for name, whose in buckets if settings.RATES[name][0]]
+    if not limited:
+        return
+    keys = [f"rate:{name}:{whose}" for name, whose, _, _ in limited]
+    measures = [number for _, _, rate, burst in limited for number in (1000 / rate, burst)]
+
+    def ask(client: Redis) -> Any:
+        return client.register_script(SCRIPT)(keys, measures)
+
+    wait, which = wire.ask(ask, None) or _own.take(keys, measures)
+    if wait:
+        raise _reached(limited[which][0], wait)
+
+
+def _reached(name: str, wait: int) -> LimitReached:
+    seconds = math.ceil(wait / 1000)
+    return LimitReached(
+        "Too many requests at once.",
+        hints=[f"Try again in {seconds} s."],
+        data={"limit": name, "seconds": seconds},
+    )
+
+
+def stranger(request: HttpRequest | Request) -> Bucket:
+    """The bucket of whoever is not signed in: their address; of IPv6 the network, since one household has all of it."""
+    said = request.META.get("REMOTE_ADDR", "")
+    try:
+        address = ip_address(said)
+    except ValueError:
+        return ("strangers", said)
+    if isinstance(address, IPv6Address):
+        return ("strangers", ip_network((address, 64), strict=False).network_address)
+    return ("strangers", address)
+
+
+class Throttle(BaseThrottle):
+    """Every operation takes from its person's bucket, whatever they are signed in by (D7); strangers' from their address'.
+
+    A view may name more buckets with a method `buckets(request)`.
+    """
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:
+        person: Actor | None = request.user
+        if person is None:
+            demand(stranger(request))
+        else:
+            more = view.buckets(request) if hasattr(view, "buckets") else ()
+            demand(("requests", person.pk), *more)
+        return True

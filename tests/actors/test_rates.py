@@ -1,0 +1,179 @@
+"""How often one may ask (D21): buckets shared by all processes, and what happens while Redis is away."""
+
+import time
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
+
+from actors import rates
+from actors.rates import OwnBuckets, demand, stranger
+from common.errors import LimitReached
+from events.wire import wire
+from tests.api.client import Api, message_body
+from tests.api.test_rights import asked_by
+
+UNLIMITED = dict.fromkeys(("requests", "posts", "workspace_posts", "strangers"), (0, 0))
+SLOW = 0.01
+"""One in a hundred seconds: within a test nothing fills up again."""
+
+
+@pytest.fixture
+def limits(settings):
+    def to(**limited):
+        settings.RATES = UNLIMITED | limited
+
+    return to
+
+
+@pytest.fixture
+def _no_redis(monkeypatch):
+    monkeypatch.setattr(wire, "_down_until", time.monotonic() + 60)
+    monkeypatch.setattr(rates, "_own", OwnBuckets())
+
+
+def taken(*buckets):
+    """How many could be taken, and the refusal."""
+    for count in range(100):
+        try:
+            demand(*buckets)
+        except LimitReached as error:
+            return count, error
+    raise AssertionError("There was no end of it.")
+
+
+def test_D21_so_many_at_once_and_then_a_wait_that_is_told(limits):
+    limits(posts=(SLOW, 5))
+    count, refusal = taken(("posts", uuid4()))
+    assert count == 5
+    assert refusal.data == {"limit": "posts", "seconds": 100}
+
+
+def test_D21_a_bucket_fills_up_with_time(limits):
+    limits(posts=(20, 1))
+    whose = ("posts", uuid4())
+    assert taken(whose)[0] == 1
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        if taken(whose)[0]:
+            return
+    raise AssertionError("It stayed empty.")
+
+
+def test_D21_everybody_has_a_bucket_of_their_own(limits):
+    limits(posts=(SLOW, 2))
+    assert [taken(("posts", uuid4()))[0] for _ in range(3)] == [2, 2, 2]
+
+
+def test_D21_what_is_refused_by_one_bucket_takes_from_none(limits):
+    limits(posts=(SLOW, 5), workspace_posts=(SLOW, 2))
+    person, workspace = ("posts", uuid4()), ("workspace_posts", uuid4())
+    count, refusal = taken(person, workspace)
+    assert (count, refusal.data["limit"]) == (2, "workspace_posts")
+    assert taken(person)[0] == 3
+
+
+@pytest.mark.usefixtures("_no_redis")
+def test_D21_without_redis_each_process_keeps_the_same_measure_for_itself(limits):
+    limits(posts=(SLOW, 5), workspace_posts=(SLOW, 2))
+    person, workspace = ("posts", uuid4()), ("workspace_posts", uuid4())
+    count, refusal = taken(person, workspace)
+    assert (count, refusal.data) == (2, {"limit": "workspace_posts", "seconds": 100})
+    assert taken(person)[0] == 3
+
+
+@pytest.mark.usefixtures("_no_redis")
+def test_D21_a_process_keeps_no_more_buckets_than_it_has_room_for(limits, monkeypatch):
+    monkeypatch.setattr(rates, "MOST", 10)
+    limits(posts=(SLOW, 5))
+    for _ in range(50):
+        demand(("posts", uuid4()))
+    assert len(rates._own._full) == 10
+
+
+def test_D21_over_the_limit_a_person_is_told_when_to_come_back(team, limits):
+    limits(posts=(SLOW, 3))
+    api, path = asked_by(team, "alice"), f"chats/{team.chat.id}/messages"
+    for number in range(3):
+        api.ok("POST", path, message_body(f"number {number}"))
+    answer = api("POST", path, message_body("one too many"))
+    assert answer.status_code == 429
+    assert answer["Retry-After"] == "100"
+    assert answer.json()["error"]["code"] == "limit_reached"
+    assert answer.json()["error"]["data"] == {"limit": "posts", "seconds": 100}
+    assert not team.chat.messages.filter(payload__text="one too many").exists()
+    asked_by(team, "bob").ok("POST", path, message_body("another person"))
+
+
+def test_D21_ten_times_too_many_are_nearly_all_refused(team, limits):
+    limits(posts=(SLOW, 5))
+    api, path = asked_by(team, "alice"), f"chats/{team.chat.id}/messages"
+    answers = [api("POST", path, message_body("again")) for _ in range(50)]
+    refused = [answer for answer in answers if answer.status_code == 429 and answer["Retry-After"]]
+    assert len(refused) == 45
+
+
+def test_D21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
+    limits(workspace_posts=(SLOW, 3))
+    path = f"chats/{team.chat.id}/messages"
+    alice, bob = asked_by(team, "alice"), asked_by(team, "bob")
+    for api in (alice, bob):
+        api.ok("POST", path, message_body("hello"))  # who is let in becomes known here
+    alice.ok("POST", path, message_body("one"))
+    bob.ok("POST", path, message_body("two"))
+    alice.ok("POST", path, message_body("three"))
+    assert bob("POST", path, message_body("four")).status_code == 429
+
+
+def test_D21_a_stranger_cannot_use_up_a_workspace(team, limits):
+    limits(workspace_posts=(SLOW, 2))
+    path = f"chats/{team.chat.id}/messages"
+    charlie, alice = asked_by(team, "charlie"), asked_by(team, "alice")
+    for _ in range(10):
+        charlie.refused(404, "not_found", "POST", path, message_body("let me in"))
+    for text in ("known", "one", "two"):
+        alice.ok("POST", path, message_body(text))
+
+
+def test_D21_everything_else_is_measured_by_person(team, limits):
+    limits(requests=(SLOW, 3))
+    alice = asked_by(team, "alice")
+    for _ in range(3):
+        alice.ok("GET", "me")
+    assert alice.refused(429, "limit_reached", "GET", "workspaces")["data"]["limit"] == "requests"
+    asked_by(team, "bob").ok("GET", "me")
+
+
+@pytest.mark.django_db
+def test_D21_strangers_are_measured_by_their_address(limits):
+    limits(strangers=(SLOW, 2))
+    path, here, there = "/api/v1/join/nothing", f"10.0.{uuid4().int % 250}.1", "2001:db8::1"
+    answers = [Api().client.get(path, REMOTE_ADDR=here).status_code for _ in range(3)]
+    assert answers == [404, 404, 429]
+    assert Api().client.get(path, REMOTE_ADDR=there).status_code == 404
+
+
+def test_of_ipv6_a_whole_network_is_one_stranger():
+    requests = [RequestFactory().get("/", REMOTE_ADDR=f"2001:db8:0:1::{end}") for end in (1, 2)]
+    assert stranger(requests[0]) == stranger(requests[1])
+    assert stranger(RequestFactory().get("/", REMOTE_ADDR="2001:db8:0:2::1")) != stranger(requests[0])
+
+
+def test_D21_limits_ask_redis_once_and_the_database_never(team, limits, monkeypatch):
+    api, path = asked_by(team, "alice"), f"chats/{team.chat.id}/messages"
+    api.ok("POST", path, message_body("known here"))
+
+    def queries():
+        with CaptureQueriesContext(connection) as found:
+            api.ok("POST", path, message_body("counted"))
+        return len(found)
+
+    without = queries()
+    limits(requests=(50, 300), posts=(50, 300), workspace_posts=(50, 300))
+    asked = []
+    script = rates.wire._connected().register_script
+    monkeypatch.setattr("redis.Redis.register_script", lambda client, text: asked.append(1) or script(text))
+    assert queries() == without
+    assert len(asked) == 1
