@@ -1,13 +1,14 @@
-"""Makes a chat of many people, with a session of each, faster than they could sign up: `python -m bench.people COUNT`.
+"""Makes chats of many people, with a session of each, faster than they could sign up: `python -m bench.people COUNT
+[CHATS]`.
 
-Runs beside an installation, with the environment of its web process; prints the chat and the sessions as JSON.
+Runs beside an installation, with the environment of its web process; prints the chats and the sessions as JSON.
 """
 
 import json
 import sys
 
 
-def main(count: int) -> None:
+def main(count: int, rooms: int = 1) -> None:
     import django
 
     django.setup()
@@ -20,14 +21,24 @@ def main(count: int) -> None:
     from tests.realtime.tab import signed_in
     from workspaces import services as workspaces
 
-    people = [make_person(f"Person{number}") for number in range(count)]
+    people = [make_person(f"Person{number}of{rooms}") for number in range(count)]
     workspace = workspaces.create_workspace(creator=people[0], name="Crowd")
     for person in people[1:]:
         workspaces.join(workspace=workspace, actor=person, role="suggester", invited_by=people[0])
     members = [person.id for person in people[1:]]
-    chat = chats.create_chat(workspace=workspace, creator=people[0], title="Crowd", member_ids=members)
-    print(json.dumps({"chat": str(chat.id), "sessions": [signed_in(person) for person in people]}))
+    made = [
+        chats.create_chat(workspace=workspace, creator=people[0], title=f"Crowd {number}", member_ids=members)
+        for number in range(rooms)
+    ]
+    ids = {
+        "workspace": workspace.id,
+        "chat": made[0].id,
+        "chats": [chat.id for chat in made],
+        "people": [person.id for person in people],
+        "sessions": [signed_in(person) for person in people],
+    }
+    print(json.dumps(ids, default=str))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*(int(count) for count in sys.argv[1:]))

@@ -14,11 +14,9 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import AppError, Code, Invalid, LimitReached, NotFound, TooLarge
 from events.frames import ErrorFrame, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
-from realtime import presence
-from realtime.entry import knock, person_behind
+from realtime.entry import knock
 from realtime.hub import this_hub
 from realtime.limits import MAX_FRAME, MAX_SOCKETS, MAX_SUBSCRIPTIONS, PATIENCE, TYPING_EVERY, Allowance
-from realtime.rights import still_allowed
 from realtime.sections import section
 from realtime.socket import SIGNED_OUT, TOO_LARGE, TOO_MUCH, TRY_LATER, Socket
 from realtime.topics import Topic
@@ -62,7 +60,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.close()  # before it is accepted: the handshake is answered with 403
             return
         try:
-            found = await section(person_behind, asked.session_key) if asked.session_key else None
+            found = await this_hub().person(asked.session_key) if asked.session_key else None
         except Exception:
             logger.exception("A socket could not be opened")
             await self.turn_away(TRY_LATER)
@@ -164,7 +162,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             raise LimitReached(f"A socket follows at most {MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.follow(socket, topic)
         try:
-            await section(admit, socket.actor, topic, self.hub.id)
+            if not await self.hub.admit((socket.actor.id, topic)):
+                raise NotFound("There is no such topic.")
             await self.hub.answer(socket, subscription, since)
         except BaseException:
             self.hub.unfollow(socket, topic)
@@ -181,14 +180,6 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 def refuse(socket: Socket, error: AppError, topic: str | None) -> None:
     """Say what was wrong with a frame."""
     socket.give(ErrorFrame(topic=topic, code=error.code, message=error.message).model_dump_json())
-
-
-def admit(actor: Actor, topic: Topic, hub_id: str) -> None:
-    """Let them in, and tell the others. Raises `NotFound` for whoever may not follow the topic."""
-    if not still_allowed({(actor.id, topic)}):
-        raise NotFound("There is no such topic.")
-    if topic.kind == "chat":
-        presence.arrive(topic, hub_id, actor.id)
 
 
 def say_typing(actor: Actor, topic: Topic) -> None:

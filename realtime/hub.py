@@ -5,6 +5,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 from weakref import WeakKeyDictionary
@@ -14,8 +15,10 @@ from channels.layers import get_channel_layer
 
 from events.frames import Subscribed
 from events.publish import RIGHTS, group_of
-from realtime import presence, tending
+from realtime import admission, tending
+from realtime.batches import Batched
 from realtime.catchup import catch_up
+from realtime.entry import people_behind
 from realtime.feed import Answer, Feed, Frame, Subscription
 from realtime.room_bells import RoomBells
 from realtime.sections import section
@@ -37,6 +40,9 @@ class Hub:
         self.feeds: dict[Topic, Feed] = {}
         self.of_actor: dict[UUID, set[Socket]] = defaultdict(set)
         self.room_bells = RoomBells(self)
+        self.person = Batched(people_behind)
+        self.admit = Batched(partial(admission.admit, hub_id=self.id))
+        self._departure = Batched(partial(admission.depart, hub_id=self.id))
         self.layer = get_channel_layer()
         self.channel = f"hub.{self.id}"
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -97,10 +103,10 @@ class Hub:
         return any(topic in socket.subscriptions for socket in self.of_actor.get(actor_id, ()))
 
     async def _depart(self, topic: Topic, actor_id: UUID) -> None:
-        await section(presence.depart, topic, self.id, actor_id)
+        await self._departure((actor_id, topic))
         if self.is_here(topic, actor_id):
             # They came back while we said that they had gone.
-            await section(presence.arrive, topic, self.id, actor_id)
+            await self.admit((actor_id, topic))
 
     # --- hearing --------------------------------------------------------------------------------------------------
 

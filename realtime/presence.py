@@ -2,7 +2,7 @@
 that died run out by themselves. Synchronous, for a thread; without Redis nobody is present."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,14 +15,22 @@ LASTS = 25.0
 """Seconds that an entry holds; hubs renew theirs with every heartbeat (10 s)."""
 
 
-def arrive(topic: Topic, hub_id: str, actor_id: UUID) -> list[UUID]:
-    """Somebody opened the chat in this process: tell the others, if it is news. Returns who is there."""
-    return _change(topic, actor_id, lambda pipe: pipe.zadd(_key(topic), {_entry(hub_id, actor_id): _until()}))
+def arrive(newcomers: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
+    """These opened the chats in this process: tell the others, where it is news. One round trip for all chats."""
+
+    def step(pipe: Any, topic: Topic) -> None:
+        pipe.zadd(_key(topic), {_entry(hub_id, actor_id): _until() for actor_id in newcomers[topic]})
+
+    _change(list(newcomers), step)
 
 
-def depart(topic: Topic, hub_id: str, actor_id: UUID) -> list[UUID]:
-    """Their last socket of this process is gone from the chat."""
-    return _change(topic, actor_id, lambda pipe: pipe.zrem(_key(topic), _entry(hub_id, actor_id)))
+def depart(leaving: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
+    """Their last sockets of this process are gone from the chats."""
+
+    def step(pipe: Any, topic: Topic) -> None:
+        pipe.zrem(_key(topic), *(_entry(hub_id, actor_id) for actor_id in leaving[topic]))
+
+    _change(list(leaving), step)
 
 
 def present_in(topic: Topic) -> list[UUID]:
@@ -53,25 +61,22 @@ def _renewed(client: Any, mine: Mapping[Topic, Collection[UUID]], hub_id: str) -
     return answers
 
 
-def _change(topic: Topic, actor_id: UUID, step: Any) -> list[UUID]:
+def _change(topics: Sequence[Topic], step: Callable[[Any, Topic], None]) -> None:
     nothing: list[Any] = []
-    answers = wire.ask(lambda client: _before_and_after(client, topic, step), nothing)
-    if not answers:
-        return []
-    before, after = _people(answers[0]), _people(answers[2])
-    if before != after:
-        publish_now(Presence(topic=str(topic), present=after))
-    return after
+    answers = wire.ask(lambda client: _before_and_after(client, topics, step), nothing)
+    told = zip(topics, map(_people, answers[::4]), map(_people, answers[2::4]), strict=False)
+    publish_now(*(Presence(topic=str(topic), present=after) for topic, before, after in told if before != after))
 
 
-def _before_and_after(client: Any, topic: Topic, step: Any) -> list[Any]:
+def _before_and_after(client: Any, topics: Sequence[Topic], step: Callable[[Any, Topic], None]) -> list[Any]:
     # In one transaction: of two who arrive at once, the later one's list has both.
     with client.pipeline(transaction=True) as pipe:
-        pipe.zrangebyscore(_key(topic), time.time(), "+inf")
-        step(pipe)
-        pipe.zrangebyscore(_key(topic), time.time(), "+inf")
-        pipe.expire(_key(topic), int(LASTS) + 5)
-        answers: list[Any] = pipe.execute()
+        for topic in topics:
+            pipe.zrangebyscore(_key(topic), time.time(), "+inf")
+            step(pipe, topic)
+            pipe.zrangebyscore(_key(topic), time.time(), "+inf")
+            pipe.expire(_key(topic), int(LASTS) + 5)
+        answers: list[Any] = pipe.execute() if topics else []
     return answers
 
 

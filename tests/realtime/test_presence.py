@@ -40,7 +40,7 @@ async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
 async def test_somebody_whose_process_died_is_forgotten(team, tabs, quick):
     topic = Topic("chat", team.chat.id)
     alice = await tabs.of(team.alice)
-    await section(presence.arrive, topic, "another process", team.bob.id)
+    await section(presence.arrive, {topic: [team.bob.id]}, "another process")
     assert people(await alice.follow(str(topic))) == {str(team.alice.id), str(team.bob.id)}
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         client.zadd(f"present:{topic}", {f"another process/{team.bob.id}": time.time() - 1})
