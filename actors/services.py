@@ -1,6 +1,7 @@
 """The writes of actors that are not about agents."""
 
 from actors.models import Actor, AgentStatus
+from actors.operators import check_rank
 from actors.seams import renamed
 from common.errors import Invalid
 from events import audit
@@ -22,16 +23,20 @@ def change_profile(*, person: Actor, name: str | None = None, language: str | No
 
 
 def deactivate(person: Actor, operator: Actor) -> None:
-    """Close a person's account: no sign-in, no socket, no request any more. Raises `Invalid` for an agent or oneself."""
+    """Close a person's account: no sign-in, no socket, no request any more. Raises `Invalid` for an agent or oneself,
+    `Forbidden` when it is an operator's and `operator` is no superuser.
+    """
     _only_people(person)
     if person.pk == operator.pk:
         raise Invalid("You cannot deactivate yourself.")
+    check_rank(person, operator)
     _set_active(person, operator, active=False)
 
 
 def activate(person: Actor, operator: Actor) -> None:
     """Open a closed account again. Raises `Invalid` for an agent."""
     _only_people(person)
+    check_rank(person, operator)
     _set_active(person, operator, active=True)
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db.models import F
 
+from common.clock import now
 from common.egress import check_api_base
 from common.errors import Code, Conflict, Invalid, NotFound
 from common.handles import free_handle, hold_handle, is_handle
@@ -149,6 +150,17 @@ def set_model(
     )
     ring_workspace(workspace.id, "model")
     return row
+
+
+def forget_key(credential: Credential, operator: "Actor") -> None:
+    """Delete a workspace's key and keep the rest; an operator's deed. Raises `Conflict` when there is none."""
+    rows = Credential.objects.filter(pk=credential.pk).exclude(sealed_key="")
+    if not rows.update(sealed_key="", key_last4="", revision=F("revision") + 1, updated_at=now()):
+        raise Conflict("There is no key.")
+    audit.record(
+        operator, "model.key_forgotten", workspace_id=credential.workspace_id, object_id=credential.id
+    )  # fmt: skip
+    ring_workspace(credential.workspace_id, "model")
 
 
 KEYLESS = frozenset({Provider.DEMO.value, Provider.OPENAI_COMPATIBLE.value})

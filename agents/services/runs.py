@@ -12,7 +12,7 @@ from agents.permissions import get_run_for
 from agents.services.endings import ending
 from agents.services.hints import hint, hint_lane
 from chats import services as chats
-from chats.models import InChat
+from chats.models import Chat, InChat
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict
@@ -30,6 +30,17 @@ def stop_run(*, actor: Actor, run_id: UUID) -> Run:
     run = get_run_for(actor, run_id, ChatVerb.SEE)
     verb = ChatVerb.STOP_OWN_RUN if run.on_behalf_of_id == actor.id else ChatVerb.STOP_ANY_RUN
     get_chat_for(actor, run.room_id, verb, lock=True)
+    return _stopped(run, actor)
+
+
+@transaction.atomic
+def stop_any_run(run: Run, operator: Actor) -> Run:
+    """`stop_run` for an operator, who is in no chat; the run is from `get_for_operator`. Raises `Conflict` (`run_over`)."""
+    Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+    return _stopped(run, operator)
+
+
+def _stopped(run: Run, actor: Actor) -> Run:
     run.refresh_from_db()
     if run.state not in ACTIVE:
         raise Conflict("This run is over.", code=Code.RUN_OVER)
@@ -65,6 +76,17 @@ def retry_run(*, actor: Actor, run_id: UUID) -> Run:
     """
     run = get_run_for(actor, run_id, ChatVerb.RETRY_RUN)
     get_chat_for(actor, run.room_id, ChatVerb.RETRY_RUN, lock=True)
+    return _repeated(run, actor, for_whom=actor)
+
+
+@transaction.atomic
+def retry_any_run(run: Run, operator: Actor) -> Run:
+    """`retry_run` for an operator: it works for whom it worked before. Raises `Conflict` when there is nothing to repeat."""
+    Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+    return _repeated(run, operator, for_whom=run.on_behalf_of)
+
+
+def _repeated(run: Run, actor: Actor, *, for_whom: Actor | None) -> Run:
     run.refresh_from_db()
     if run.state not in (RunState.FAILED, RunState.STOPPED):
         raise Conflict("Only a run that failed or was stopped can be repeated.", code=Code.INVALID)
@@ -73,7 +95,7 @@ def retry_run(*, actor: Actor, run_id: UUID) -> Run:
         return again
     again = Run(
         workspace_id=run.workspace_id, chat_id=run.chat_id, agent_id=run.agent_id, origin="retry", lane=run.lane,
-        trigger_id=run.trigger_id, trigger_seq=run.trigger_seq, hops=run.hops, on_behalf_of=actor, payer_id=run.payer_id,
+        trigger_id=run.trigger_id, trigger_seq=run.trigger_seq, hops=run.hops, on_behalf_of=for_whom, payer_id=run.payer_id,
         hinted_at=now(),
     )  # fmt: skip
     hint(again)

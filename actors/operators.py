@@ -1,0 +1,65 @@
+"""Who runs the installation, and how far: given by a superuser, kept as Django's staff flag and a group's permissions."""
+
+from django.contrib.auth.models import Group, Permission
+from django.db import models
+from django.db.models import Q
+
+from actors.models import Actor
+from common.errors import Forbidden, Invalid
+from events import audit
+from events.publish import rights_changed
+
+TABLES = ("workspaces", "actors", "chats", "agents", "events")
+
+
+class Level(models.TextChoices):
+    """What somebody may do in the admin."""
+
+    NOBODY = "nobody", "No operator: has no admin"
+    READER = "reader", "Reader: sees everything, changes nothing"
+    OPERATOR = "operator", "Operator: may do everything here but make operators"
+    SUPERUSER = "superuser", "Superuser: may do everything"
+
+
+def level_of(person: Actor) -> Level:
+    """What they may do now."""
+    if not person.is_staff:
+        return Level.NOBODY
+    if person.is_superuser:
+        return Level.SUPERUSER
+    held = set(person.groups.values_list("name", flat=True))
+    return Level.OPERATOR if Level.OPERATOR.value in held else Level.READER
+
+
+def set_level(person: Actor, operator: Actor, level: str) -> None:
+    """Make somebody an operator, or none any more. Takes effect with their next request.
+
+    Raises `Forbidden` for who is no superuser, `Invalid` for an agent, and for oneself: so one superuser always remains.
+    """
+    if not operator.is_superuser:
+        raise Forbidden("Only a superuser makes operators.")
+    if not person.is_human or level not in Level.values:
+        raise Invalid("Only people become operators.")
+    if person.pk == operator.pk:
+        raise Invalid("You cannot change what you may do yourself.")
+    is_staff, is_superuser = level != Level.NOBODY, level == Level.SUPERUSER
+    Actor.objects.filter(pk=person.pk).update(is_staff=is_staff, is_superuser=is_superuser)
+    person.groups.set([_group(level)] if level in (Level.READER, Level.OPERATOR) else [])
+    audit.record(operator, "person.level_set", object_id=person.id, level=level)
+    rights_changed(person.id)
+
+
+def _group(level: str) -> Group:
+    """The group of a level, with the permissions of today's tables."""
+    group, _ = Group.objects.get_or_create(name=level)
+    wanted = Q(codename__startswith="view_")
+    if level == Level.OPERATOR:
+        wanted |= Q(codename__startswith="change_") | Q(codename__regex=r"^(add|delete)_[a-z]+grant$")
+    group.permissions.set(Permission.objects.filter(wanted, content_type__app_label__in=TABLES))
+    return group
+
+
+def check_rank(person: Actor, operator: Actor) -> None:
+    """Raises `Forbidden` when an operator's account is touched by who is no superuser: it would be a way up."""
+    if (person.is_staff or person.is_superuser) and not operator.is_superuser:
+        raise Forbidden("Only a superuser changes an operator's account.")

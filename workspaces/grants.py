@@ -1,0 +1,83 @@
+"""Object-level grants: one verb on one object for one person, given and taken by an operator (architecture §4)."""
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.contrib.auth.models import Permission
+from django.db.models import QuerySet
+from guardian.models import UserObjectPermissionBase
+
+from common.errors import Invalid
+from common.operators import check_operator
+from events import audit
+from events.bells import ring
+from events.publish import rights_changed
+from workspaces.models import Membership
+
+if TYPE_CHECKING:
+    from actors.models import Actor
+
+Grants = type[UserObjectPermissionBase]
+
+
+def grantable_verbs(grants: Grants) -> QuerySet[Permission]:
+    """The verbs that can be granted on objects of this kind: those that its model names, without Django's own four."""
+    target = grants._meta.get_field("content_object").related_model._meta
+    known = Permission.objects.filter(
+        content_type__app_label=target.app_label, content_type__model=target.model_name
+    )  # fmt: skip
+    return known.exclude(codename__regex=r"^(add|change|delete|view)_").order_by("name")
+
+
+def check_grant(*, person: "Actor", target: Any) -> None:
+    """Whether a grant would do anything. Raises `Invalid`.
+
+    It adds to what somebody may see anyway and opens no door by itself; and nobody edits a public agent (ADR-003).
+    """
+    if not (person.is_human and person.is_active):
+        raise Invalid("Rights are granted to people whose account is open.")
+    workspace_id = workspace_of(target)
+    if workspace_id is None:
+        raise Invalid("Nobody may change a public agent, so that nothing can be granted on it.")
+    if not Membership.objects.filter(workspace=workspace_id, actor=person).exists():
+        raise Invalid(f"{person.name} is not in the workspace of {target}: a grant opens no door by itself.")
+
+
+def workspace_of(target: Any) -> UUID | None:
+    """The workspace that an object belongs to, or is; null for what is public and for people."""
+    found: UUID | None = getattr(target, "workspace_id", target.pk) if not _is_person(target) else None
+    return found
+
+
+def _is_person(target: Any) -> bool:
+    return bool(getattr(target, "is_human", False))
+
+
+def give(grants: Grants, *, operator: "Actor", person: "Actor", permission: Permission, target: Any) -> Any:
+    """Let `person` do this with `target`, from now on; twice is once. Raises `Forbidden`, `Invalid`."""
+    check_operator(operator, grants)
+    check_grant(person=person, target=target)
+    if not grantable_verbs(grants).filter(pk=permission.pk).exists():
+        raise Invalid("This is no right that can be granted here.")
+    grant, is_new = grants._default_manager.get_or_create(user=person, permission=permission, content_object=target)
+    if is_new:
+        _tell(grant, operator, "grant.given")
+    return grant
+
+
+def take(grant: Any, operator: "Actor") -> None:
+    """Take a granted right away again, from now on. Raises `Forbidden`."""
+    check_operator(operator, type(grant))
+    _tell(grant, operator, "grant.taken")
+    grant.delete()
+
+
+def _tell(grant: Any, operator: "Actor", deed: str) -> None:
+    target = grant.content_object
+    audit.record(
+        operator, deed, workspace_id=workspace_of(target), object_id=target.pk, table=target._meta.label,
+        person=str(grant.user_id), verb=grant.permission.codename,
+    )  # fmt: skip
+    rights_changed(grant.user_id)
+    for what in ("me", "agents", "chats"):
+        ring([grant.user_id], what)
