@@ -1,7 +1,9 @@
 # Two commands are enough to begin: `make run` and `make test`. Everything missing is set up by the first that needs it.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := manage.py config common events workspaces actors tools chats agents realtime tests
+LOCK := $(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q
+# Where the machine has no Node the set-up puts one there.
+export PATH := $(CURDIR)/.make/node:$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help run operator dev check test fmt lock bench clean
@@ -19,9 +21,9 @@ dev: ## set up what developing and testing need
 	@$(PYTHON) common/bootstrap.py dev
 
 check: dev ## all that is static: format, lint, types, the line of apps, migrations, generated files
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m mypy .
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.servers $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py export_schema --check
@@ -33,13 +35,14 @@ test: dev ## Python, TypeScript and browser tests, on servers of their own
 	npm --prefix frontend test
 
 fmt: dev ## put the sources into their form
-	$(BIN)/ruff check --fix-only --quiet .
-	$(BIN)/ruff format .
+	$(BIN)/python -m ruff check --fix-only --quiet .
+	$(BIN)/python -m ruff format .
 	npm --prefix frontend run --silent format
 
 lock: dev ## lock the Python packages anew after a change of requirements/*.in
-	$(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q requirements/run.in -o requirements/run.txt
-	$(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q requirements/dev.in -c requirements/run.txt -o requirements/dev.txt
+	$(LOCK) --no-deps requirements/programs.in -o requirements/programs.txt
+	$(LOCK) requirements/run.in -o requirements/run.txt
+	$(LOCK) requirements/dev.in -c requirements/run.txt -o requirements/dev.txt
 
 bench: dev ## measure, and write bench/RESULTS.md
 	$(BIN)/python -m bench
