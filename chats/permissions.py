@@ -87,7 +87,7 @@ def _question(kinds: tuple[str, ...], lock: bool) -> Compiled[Chat]:
         rows = chats_with_rights(principals).filter(pk=chat_id).select_related("workspace")
         return rows.select_for_update(of=("self",), no_key=True) if lock else rows
 
-    return Compiled(build, 1 + len(kinds))
+    return Compiled(build, *[UUID] * (1 + len(kinds)))
 
 
 def get_chat_for(

@@ -1,12 +1,15 @@
 """A query that is asked all the time: built and compiled once, asked again with other values.
 
-Building and compiling a query with rights costs Django several milliseconds of CPU, asking it a fraction of one. The
-query set stays the only description of what is asked; this keeps its SQL. It leans on the compiler's insides, which
-hold for a minor version of Django: `tests/common/test_compiled.py` compares it with the query set it was made from.
+Building and compiling a query costs Django up to several milliseconds of CPU, asking it a fraction of one. The query
+set stays the only description of what is asked; this keeps its SQL. It leans on the compiler's insides, which hold for
+a minor version of Django: `tests/common/test_compiled.py` compares it with the query sets it was made from.
 """
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from itertools import count
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
 from django.db import DEFAULT_DB_ALIAS, connection
@@ -15,49 +18,103 @@ from django.db.models.query import get_related_populators
 
 M = TypeVar("M", bound=Model)
 
+_numbers = count(1)
+STAND_INS: dict[type, Callable[[], Any]] = {
+    UUID: uuid4,
+    str: lambda: uuid4().hex,
+    int: lambda: 7_000_000_000_000_000 + next(_numbers),
+    datetime: lambda: datetime(9000, 1, 1, tzinfo=UTC) + timedelta(seconds=next(_numbers)),
+}
+
+
+class _Shape(NamedTuple):
+    """How a row of the answer becomes an object: its own columns, its annotations, its related objects."""
+
+    model: type[Model]
+    own: slice
+    names: list[str]
+    notes: list[tuple[str, int]]
+    related: list[Any]
+
+
+class _Plan(NamedTuple):
+    """`places` says which parameter stands for which value; without `shape` a row is no object."""
+
+    sql: str
+    params: list[Any]
+    places: list[tuple[int, int]]
+    converters: list[Any]
+    shape: _Shape | None
+
 
 class Compiled(Generic[M]):
-    """`build(*ids)` returns the query set for some ids. It is called once, with stand-ins whose places in the SQL are
-    remembered; so what is asked must not depend on the ids otherwise. Call it in a transaction when it locks rows.
+    """`build(*values)` returns the query set for some values of these kinds. It is called once, when first asked, with
+    stand-ins whose places in the SQL are remembered; so what is asked must not depend on the values otherwise. Ask it
+    in a transaction when it locks rows.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[M]], count: int) -> None:
-        stand_ins = [uuid4() for _ in range(count)]
-        self._compiler = build(*stand_ins).query.get_compiler(DEFAULT_DB_ALIAS)
-        sql, params = self._compiler.as_sql()
-        self._sql, self._params = sql, list(params)
-        places = [(at, stand_ins.index(value)) for at, value in enumerate(params) if value in stand_ins]
-        if {which for _, which in places} != set(range(count)):
-            raise ValueError("A value has no place of its own in this query.")
-        self._places = places
-        self._read_shape()
+    def __init__(self, build: Callable[..., QuerySet[M, Any]], *kinds: type) -> None:
+        self._build = build
+        self._kinds = kinds
 
-    def _read_shape(self) -> None:
-        """How a row of the answer becomes an object, with its related ones and its annotations."""
-        shape = self._compiler.klass_info
-        columns = self._compiler.select
-        self._model: type[M] = shape["model"]
-        self._from, self._to = shape["select_fields"][0], shape["select_fields"][-1] + 1
-        self._names = [column[0].target.attname for column in columns[self._from : self._to]]
-        self._notes = list(self._compiler.annotation_col_map.items())
-        self._related = get_related_populators(shape, columns, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # Django 6 in the stubs
-        self._converters = self._compiler.get_converters([column[0] for column in columns])
+    def first(self, *values: Any) -> M | None:
+        """The first object for these values, or null."""
+        found = self._fetched(values)
+        return self._object(found[0]) if found else None
 
-    def first(self, *ids: UUID) -> M | None:
-        """The first row for these ids, or null."""
-        params = list(self._params)
-        for at, which in self._places:
-            params[at] = ids[which]
+    def all(self, *values: Any) -> list[M]:
+        """Every object for these values."""
+        return [self._object(row) for row in self._fetched(values)]
+
+    def rows(self, *values: Any) -> Sequence[Sequence[Any]]:
+        """Every row for these values, as it is: for a `values_list`."""
+        return self._fetched(values)
+
+    def _fetched(self, values: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        plan = self._plan
+        params = list(plan.params)
+        for at, which in plan.places:
+            params[at] = values[which]
         with connection.cursor() as cursor:
-            cursor.execute(self._sql, params)
-            row = cursor.fetchone()
-        return None if row is None else self._object(row)
+            cursor.execute(plan.sql, params)
+            found = cursor.fetchall()
+        return [_converted(row, plan.converters) for row in found] if plan.converters else found
 
-    def _object(self, row: tuple[Any, ...]) -> M:
-        [values] = self._compiler.apply_converters([row], self._converters) if self._converters else [row]
-        made = self._model.from_db(DEFAULT_DB_ALIAS, self._names, values[self._from : self._to])
-        for related in self._related:
-            related.populate(values, made)
-        for name, at in self._notes:
-            setattr(made, name, values[at])
-        return made
+    def _object(self, row: Sequence[Any]) -> M:
+        shape = self._plan.shape
+        assert shape is not None, "rows of this query are no objects"
+        made: Any = shape.model.from_db(DEFAULT_DB_ALIAS, shape.names, row[shape.own])
+        for related in shape.related:
+            related.populate(row, made)
+        for name, at in shape.notes:
+            setattr(made, name, row[at])
+        typed: M = made
+        return typed
+
+    @cached_property
+    def _plan(self) -> _Plan:
+        stand_ins = [STAND_INS[kind]() for kind in self._kinds]
+        compiler: Any = self._build(*stand_ins).query.get_compiler(DEFAULT_DB_ALIAS)
+        sql, params = compiler.as_sql()
+        places = [(at, stand_ins.index(value)) for at, value in enumerate(params) if value in stand_ins]
+        if {which for _, which in places} != set(range(len(stand_ins))):
+            raise ValueError("A value has no place of its own in this query.")
+        converters = compiler.get_converters([column[0] for column in compiler.select])
+        shape = _shape(compiler) if compiler.klass_info else None
+        return _Plan(sql, list(params), places, list(converters.items()), shape)
+
+
+def _shape(compiler: Any) -> _Shape:
+    facts, columns = compiler.klass_info, compiler.select
+    own = slice(facts["select_fields"][0], facts["select_fields"][-1] + 1)
+    names = [column[0].target.attname for column in columns[own]]
+    related = get_related_populators(facts, columns, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # Django 6 in the stubs
+    return _Shape(facts["model"], own, names, list(compiler.annotation_col_map.items()), related)
+
+
+def _converted(row: Sequence[Any], converters: Sequence[Any]) -> Sequence[Any]:
+    values = list(row)
+    for at, (by, expression) in converters:
+        for convert in by:
+            values[at] = convert(values[at], expression, connection)
+    return values

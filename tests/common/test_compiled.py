@@ -1,5 +1,7 @@
 """What is compiled once answers as the query set it was made from."""
 
+from uuid import UUID
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -46,6 +48,6 @@ def test_it_is_one_query_and_locks_when_asked_to(team):
         assert ("FOR NO KEY UPDATE" in queries[0]["sql"]) is lock
 
 
-def test_a_query_in_which_a_value_has_no_place_is_refused():
+def test_a_query_in_which_a_value_has_no_place_is_refused(team):
     with pytest.raises(ValueError, match="no place"):
-        Compiled(lambda chat_id, other: Chat.objects.filter(pk=chat_id), 2)
+        Compiled(lambda chat_id, other: Chat.objects.filter(pk=chat_id), UUID, UUID).first(team.chat.pk, team.chat.pk)
