@@ -7,7 +7,7 @@ import aiohttp
 from django.conf import settings
 from pydantic_core import from_json
 
-from common.egress import LOCAL_MODEL_SERVERS, read_capped
+from common.egress import LOCAL_MODEL_SERVERS, check_url, close_sessions, read_capped, session_for
 
 TIMEOUT = 0.7
 """Seconds for all of them together: the person is waiting for the page."""
@@ -35,16 +35,19 @@ def find_local_servers(*, own_port: int | None = None) -> list[LocalServer]:
 
 
 async def _found(ports: dict[str, int]) -> list[LocalServer]:
-    limit = aiohttp.ClientTimeout(total=TIMEOUT)
-    async with aiohttp.ClientSession(timeout=limit, trust_env=False, cookie_jar=aiohttp.DummyCookieJar()) as session:
-        answers = await asyncio.gather(*(_ask(session, label, port) for label, port in ports.items()))
+    try:
+        answers = await asyncio.gather(*(_ask(label, port) for label, port in ports.items()))
+    finally:
+        await close_sessions()
     return [server for server in answers if server and server.models]
 
 
-async def _ask(session: aiohttp.ClientSession, label: str, port: int) -> LocalServer | None:
+async def _ask(label: str, port: int) -> LocalServer | None:
     base = f"http://localhost:{port}/v1"
+    target = check_url(f"{base}/models", any_host=True)
+    limit = aiohttp.ClientTimeout(total=TIMEOUT)
     try:
-        async with session.get(f"{base}/models", allow_redirects=False) as response:
+        async with session_for(target).get(target.url, allow_redirects=False, timeout=limit) as response:
             if response.status != 200:
                 return None
             read = from_json(await read_capped(response, MAX_LIST))

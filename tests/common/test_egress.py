@@ -3,11 +3,10 @@
 import asyncio
 import ipaddress
 import socket
-from collections.abc import AsyncIterator
+from contextlib import suppress
 
-import aiohttp
 import pytest
-from aiohttp import web
+from yarl import URL
 
 from common.addresses import is_public
 from common.egress import (
@@ -22,6 +21,8 @@ from common.egress import (
     vetted_socket,
 )
 from common.errors import Code
+from common.fetching import FetchFailed, opened
+from tests.hostile_web import Connects, Names, Site
 
 REFUSED = [
     "http://127.0.0.1/",
@@ -107,13 +108,37 @@ REFUSED = [
     "http://exam%70le.com/",
     "http://example..com/",
 ]
+PUBLIC = {"8.8.8.8", "1.1.1.1", "2.2.2.2"}
 
 
 @pytest.mark.parametrize("url", REFUSED)
-def test_D12_what_is_not_a_public_host_is_refused_before_any_look_up(url: str) -> None:
+async def test_D12_what_is_not_a_public_host_is_refused_before_any_look_up(
+    url: str, connects: Connects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("it was looked up"))
     with pytest.raises(HostRefused) as refused:
         check_url(url)
     assert refused.value.code is Code.HOST_REFUSED
+    with pytest.raises(HostRefused):
+        async with opened(url):
+            pass
+    assert connects.seen == []
+
+
+@pytest.mark.parametrize("url", [url for url in REFUSED if url.startswith("http")])
+async def test_D12_nobody_private_is_connected_to_even_when_no_one_has_read_the_address(
+    url: str, site: Site, connects: Connects, names: Names
+) -> None:
+    """What the socket sees, where every name leads to us: the check of the URL is not the only one."""
+    names.answers = [["127.0.0.1"]]
+    connects.allowed = {site.port}
+    session = session_for(check_url("http://example.com"))
+    for port in (None, site.port):
+        with suppress(Exception):  # refused in whatever way, as long as nobody is reached
+            read = URL(url.strip())
+            await session.get(read.with_port(port) if port else read, allow_redirects=False)
+    assert {seen[0] for seen in connects.seen} <= PUBLIC
+    assert site.asked == []
 
 
 @pytest.mark.parametrize(
@@ -158,26 +183,6 @@ def test_global_unicast_addresses_are_public(address: str) -> None:
 # --- names ------------------------------------------------------------------------------------------------------
 
 
-class Names:
-    """What DNS says, one answer after the other; the last one stays."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.answers: list[list[str]] = []
-        patch.setattr(socket, "getaddrinfo", self.look_up)
-
-    def look_up(self, host, port, *args, **kwargs):
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if not answer:
-            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        kinds = [(socket.AF_INET6 if ":" in a else socket.AF_INET, a) for a in answer]
-        return [(family, socket.SOCK_STREAM, 6, "", (a, int(port or 0))) for family, a in kinds]
-
-
-@pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Names:
-    return Names(monkeypatch)
-
-
 @pytest.mark.parametrize(
     "answer", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["10.0.0.1", "8.8.8.8"], ["::ffff:169.254.169.254"], []]
 )
@@ -195,78 +200,57 @@ def test_a_base_with_public_answers_only_is_saved(names: Names) -> None:
 # --- connections ------------------------------------------------------------------------------------------------
 
 
-class Canary:
-    """A server on the loopback that nobody may reach through the guarded client."""
-
-    def __init__(self) -> None:
-        self.hits = 0
-        self.port = 0
-
-    async def answer(self, request: web.Request) -> web.StreamResponse:
-        self.hits += 1
-        if request.path == "/away":
-            raise web.HTTPFound("/secret")
-        if request.path == "/big":
-            return web.Response(body=b"x" * 3_000_000)
-        return web.Response(text="secret")
-
-
-@pytest.fixture
-async def canary() -> AsyncIterator[Canary]:
-    canary = Canary()
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", canary.answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    canary.port = runner.addresses[0][1]
-    yield canary
-    await close_sessions()
-    await runner.cleanup()
-
-
 async def test_D13_a_name_that_flips_to_a_private_address_after_the_check_is_not_connected_to(
-    canary: Canary, names: Names
+    site: Site, names: Names
 ) -> None:
     names.answers = [["8.8.8.8"], ["127.0.0.1"]]
     target = check_api_base("http://models.example.com/v1")
-    url = target.url.with_port(canary.port)
+    url = target.url.with_port(site.port)
     with pytest.raises(HostRefused):
         await session_for(target).get(url, allow_redirects=False)
-    assert canary.hits == 0
+    assert site.asked == []
 
 
-async def test_D12_a_literal_address_does_not_slip_past_the_resolver(canary: Canary) -> None:
-    session = session_for(check_url("http://example.com"))
-    for host in ("127.0.0.1", "127.1", "2130706433", "[::ffff:7f00:1]"):
-        with pytest.raises((HostRefused, aiohttp.ClientError)):
-            await session.get(f"http://{host}:{canary.port}/")
-    assert canary.hits == 0
+async def test_D13_a_name_is_connected_to_at_the_address_that_was_judged(names: Names, connects: Connects) -> None:
+    """However often it flips: between two requests, and between judging and connecting."""
+    for flip in range(4):
+        names.answers = [["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "::1"], ["127.0.0.1"]][flip:]
+        for _ in range(3):
+            with pytest.raises((HostRefused, FetchFailed)):
+                async with opened("http://flip.example.com/"):
+                    pass
+        await close_sessions()  # forgets what it looked up
+    assert {seen[0] for seen in connects.seen} == {"8.8.8.8"}
 
 
-async def test_D13_a_redirect_is_handed_back_and_not_followed(canary: Canary) -> None:
-    host = f"127.0.0.1:{canary.port}"
-    target = check_url(f"http://{host}/away", {host})
+async def test_D13_a_redirect_is_handed_back_and_not_followed(site: Site) -> None:
+    target = check_url(site.send_on("/away", "/secret"), {site.host})
     async with session_for(target).post(target.url, allow_redirects=False) as response:
         assert response.status == 302
-    assert canary.hits == 1
+    assert len(site.asked) == 1
 
 
-async def test_B14_only_the_first_bytes_of_a_large_body_are_read(canary: Canary) -> None:
-    host = f"127.0.0.1:{canary.port}"
-    target = check_url(f"http://{host}/big", {host})
+async def test_B14_only_the_first_bytes_of_a_large_body_are_read(site: Site) -> None:
+    target = check_url(site.put("/big", b"x" * 3_000_000), {site.host})
     async with session_for(target).get(target.url) as response:
         assert len(await read_capped(response, 1000)) == 1000
         response.close()
 
 
-async def test_proxies_of_the_environment_are_not_used(canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_proxies_of_the_environment_are_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    host = f"127.0.0.1:{canary.port}"
-    target = check_url(f"http://{host}/", {host})
+    target = check_url(site.put("/", "secret"), {site.host})
     async with session_for(target).get(target.url) as response:
         assert await response.text() == "secret"
+
+
+async def test_D17_passwords_of_netrc_are_not_sent(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login us password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    target = check_url(site.put("/", "hello"), {site.host})
+    async with session_for(target).get(target.url):
+        pass
+    assert "Authorization" not in site.asked[0].headers
 
 
 def test_the_last_look_is_at_the_socket() -> None:

@@ -1,0 +1,207 @@
+"""Opening pages of strangers: each hop is judged, and there is an end to time, size and hops."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from yarl import URL
+
+from common.egress import HostRefused, Target, read_capped
+from common.fetching import MAX_HOPS, FetchFailed, _next, opened
+from tests.hostile_web import Names, Site, bomb, gzipped, served
+
+MiB = 1024 * 1024
+
+
+async def body_of(site: Site, url: str, **how) -> bytes:
+    async with opened(url, allow_private={site.host}, **how) as response:
+        return await read_capped(response, 2 * MiB)
+
+
+# --- redirects --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "http://127.0.0.1:{other}/", "http://localhost:{other}/", "//127.0.0.1:{other}/",
+        "http://[::ffff:7f00:1]/", "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/",
+        "http://169.254.169.254/latest/meta-data/", "https://10.0.0.1/", "http://2130706433/", "http://0x7f.1/",
+        "http://metadata.google.internal/", "http://user:pw@127.0.0.1:{port}/", "http://127.0.0.1:{port}\\@8.8.8.8/",
+        "file:///etc/passwd", "gopher://127.0.0.1:{port}/", "data:text/html,x", "http://inside.example.com/",
+    ],
+)  # fmt: skip
+async def test_D13_each_hop_is_judged_like_the_first(site: Site, names: Names, to: str) -> None:
+    names.answers = [["127.0.0.1"]]
+    async with served() as other:
+        where = to.format(port=site.port, other=other.port)
+        site.send_on("/first", "/second")
+        site.send_on("/second", where)
+        with pytest.raises(HostRefused):
+            await body_of(site, site.url("/first"))
+        assert other.asked == []
+    assert [request.path for request in site.asked] == ["/first", "/second"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_followed_and_the_response_says_to_where(site: Site, status: int) -> None:
+    site.put("/there/page", "here")
+    site.send_on("/old", "there/page?a=1", status)
+    async with opened(site.url("/old"), allow_private={site.host}) as response:
+        assert (str(response.url), await response.text()) == (site.url("/there/page?a=1"), "here")
+
+
+async def test_D13_hops_have_an_end(site: Site) -> None:
+    for hop in range(MAX_HOPS):
+        site.send_on(f"/{hop}", f"/{hop + 1}")
+    site.put(f"/{MAX_HOPS}", "made it")
+    assert await body_of(site, site.url("/0")) == b"made it"
+    site.send_on("/round", "/round")
+    with pytest.raises(FetchFailed, match="more than 5 times"):
+        await body_of(site, site.url("/round"))
+
+
+async def test_D13_another_origin_learns_nothing_about_the_caller(site: Site) -> None:
+    headers = {"Authorization": "Bearer secret", "X-Api-Key": "secret", "Cookie": "a=b", "Accept": "text/html"}
+    site.put("/page", "hello")
+    site.send_on("/same", "/page")
+    site.send_on("/other", f"http://localhost:{site.port}/page")
+    allowed = {site.host, f"localhost:{site.port}"}
+    for path in ("/same", "/other"):
+        async with opened(site.url(path), allow_private=allowed, headers=headers):
+            pass
+    same, other = (request for request in site.asked if request.path == "/page")
+    assert same.headers["Authorization"] == "Bearer secret"
+    assert "secret" not in str(other.headers)
+    assert "Cookie" not in other.headers
+    assert other.headers["Accept"] == "text/html"
+
+
+def test_D13_nothing_leads_from_https_to_http() -> None:
+    safe = Target(URL("https://example.com/a"), trusted=False)
+    with pytest.raises(HostRefused, match="https to http"):
+        _next(safe, "http://example.com/b", frozenset())
+    assert str(_next(safe, "b", frozenset()).url) == "https://example.com/b"
+
+
+# --- time and size ----------------------------------------------------------------------------------------------
+
+
+async def drip(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b"x")
+        await asyncio.sleep(0.02)
+
+
+async def test_B13_a_server_that_drips_is_left_at_the_limit(site: Site) -> None:
+    site.pages["/drip"] = drip
+    with pytest.raises(FetchFailed, match="in time"):
+        await body_of(site, site.url("/drip"), seconds=0.3)
+    await asyncio.wait_for(site.left.wait(), 5)
+
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def speaking(talk: Talk) -> AsyncIterator[str]:
+    """A server below HTTP; its `host:port`."""
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+    writer.close()
+
+
+async def dripping_headers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while not reader.at_eof():
+        writer.write(b"X")
+        await asyncio.wait([asyncio.ensure_future(reader.read(1000))], timeout=0.02)
+    writer.close()
+
+
+async def endless_header(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000)
+    await reader.read()
+    writer.close()
+
+
+async def endless_headers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n" + b"X: x\r\n" * 10_000)
+    await reader.read()
+    writer.close()
+
+
+async def nonsense(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"SSH-2.0-OpenSSH\r\n\r\n")
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("talk", "says"),
+    [
+        (silent, "in time"),
+        (dripping_headers, "in time"),
+        (endless_header, "cannot be read"),
+        (endless_headers, "cannot be read"),
+        (nonsense, "cannot be read"),
+    ],
+)
+async def test_B13_a_server_that_never_comes_to_its_body_is_left(talk: Talk, says: str) -> None:
+    async with speaking(talk) as host, served():
+        with pytest.raises(FetchFailed, match=says):
+            async with opened(f"http://{host}/", allow_private={host}, seconds=0.5):
+                pass
+
+
+async def test_a_server_that_is_not_there_and_one_without_TLS_are_told_apart(site: Site) -> None:
+    for url, host, says in [
+        ("http://127.0.0.1:9/", "127.0.0.1:9", "cannot be reached"),
+        (f"https://{site.host}/", site.host, "certificate"),
+    ]:
+        with pytest.raises(FetchFailed, match=says):
+            async with opened(url, allow_private={host}):
+                pass
+
+
+async def test_a_name_that_nobody_has_is_told(site: Site, names: Names) -> None:
+    names.answers = [[]]
+    with pytest.raises(FetchFailed, match=r"no host named nobody\.example\.com"):
+        async with opened("http://nobody.example.com/"):
+            pass
+
+
+def peak() -> int:
+    """The most memory this process has had since it was last asked to forget, in bytes."""
+    return int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) * 1024
+
+
+@pytest.mark.parametrize("kind", ["gzip", "deflate"])
+async def test_B14_a_bomb_is_not_unpacked_beyond_what_is_read(site: Site, kind: str) -> None:
+    site.put("/bomb", bomb(kind, 128 * MiB), Content_Encoding=kind)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = peak()
+    assert await body_of(site, site.url("/bomb")) == bytes(2 * MiB)
+    assert peak() - before < 50 * MiB
+
+
+@pytest.mark.parametrize("kind", ["br", "zstd"])
+async def test_B14_what_we_did_not_ask_for_is_not_unpacked(site: Site, kind: str) -> None:
+    site.put("/odd", b"\x8b\x00" + bytes(1000), Content_Encoding=kind)
+    with pytest.raises(FetchFailed, match="cannot be read"):
+        await body_of(site, site.url("/odd"))
+    assert site.asked[0].headers["Accept-Encoding"] == "gzip, deflate"
+
+
+async def test_a_packed_page_is_unpacked(site: Site) -> None:
+    site.put("/packed", gzipped("hello"), Content_Encoding="gzip")
+    assert await body_of(site, site.url("/packed")) == b"hello"

@@ -1,0 +1,119 @@
+"""Servers on the loopback that behave as badly as a stranger's may, and a look at what is really connected to."""
+
+import asyncio
+import gzip
+import socket
+import zlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from common.egress import close_sessions
+
+Answer = Callable[[web.Request], Any]
+
+
+class Site:
+    """A server whose pages are set by the test; it remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Answer] = {}
+        self.asked: list[web.Request] = []
+        self.port = 0
+        self.left = asyncio.Event()
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def url(self, path: str = "/") -> str:
+        return f"http://{self.host}{path}"
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(request)
+        page = self.pages.get(request.path)
+        if page is None:
+            raise web.HTTPNotFound(text="nothing here")
+        try:
+            made = page(request)
+            return await made if asyncio.iscoroutine(made) else made
+        finally:
+            self.left.set()
+
+    def put(self, path: str, body: str | bytes, content_type: str = "text/html; charset=utf-8", **headers: str) -> str:
+        """A page with fixed content; its address."""
+        data = body.encode() if isinstance(body, str) else body
+        said = {"Content-Type": content_type} | {name.replace("_", "-"): value for name, value in headers.items()}
+        self.pages[path] = lambda request: web.Response(body=data, headers=said)
+        return self.url(path)
+
+    def send_on(self, path: str, to: str, status: int = 302) -> str:
+        """A redirect; its address."""
+        self.pages[path] = lambda request: web.Response(status=status, headers={"Location": to})
+        return self.url(path)
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[Site]:
+    """A site, for as long as the block is in."""
+    site = Site()
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", site.answer)
+    runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    site.port = runner.addresses[0][1]
+    try:
+        yield site
+    finally:
+        await close_sessions()
+        await runner.cleanup()
+
+
+def bomb(kind: str, size: int) -> bytes:
+    """`size` bytes of nothing, packed, made without holding them."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, {"gzip": 31, "deflate": 15}[kind])
+    piece = bytes(1024 * 1024)
+    return b"".join(packer.compress(piece) for _ in range(size // len(piece))) + packer.flush()
+
+
+def gzipped(text: str) -> bytes:
+    return gzip.compress(text.encode())
+
+
+class Connects:
+    """Every address that `connect()` gets from now on; nobody gets through, but to a port of ours in `allowed`."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.seen: list[tuple[Any, ...]] = []
+        self.allowed: set[int] = set()
+        real = socket.socket.connect
+
+        def connect(sock: socket.socket, address: Any) -> None:
+            if sock.family == socket.AF_UNIX or (address[0] == "127.0.0.1" and address[1] in self.allowed):
+                return real(sock, address)
+            self.seen.append(address)
+            raise ConnectionRefusedError("The test lets nobody out.")
+
+        patch.setattr(socket.socket, "connect", connect)
+
+
+class Names:
+    """What DNS says, one answer after the other; the last one stays. IPv4 addresses stay what they are."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.answers: list[list[str]] = []
+        self._real = socket.getaddrinfo
+        patch.setattr(socket, "getaddrinfo", self.look_up)
+
+    def look_up(self, host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+        if str(host).replace(".", "").isdigit() or not self.answers:
+            return self._real(host, port, *args, **kwargs)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if not answer:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        kinds = [(socket.AF_INET6 if ":" in a else socket.AF_INET, a) for a in answer]
+        return [(family, socket.SOCK_STREAM, 6, "", (a, int(port or 0))) for family, a in kinds]
