@@ -15,7 +15,15 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 RUNNING = "running.json"
-NOTED = ("SECRET_KEY", "SECRET_KEYS", "DATABASE_URL", "REDIS_URL", "ATELIER_HOME", "ATELIER_EMBEDDED")
+NOTED = (
+    "SECRET_KEY",
+    "SECRET_KEYS",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "ATELIER_HOME",
+    "ATELIER_EMBEDDED",
+    "ATELIER_ADDRESS",
+)
 
 
 @dataclass(frozen=True)
@@ -65,15 +73,35 @@ def lock(home: Path) -> int:
     return file
 
 
+def is_locked(home: Path) -> bool:
+    """Whether a launcher runs on these data."""
+    try:
+        with (home / "lock").open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def load_secrets(home: Path) -> Secrets:
-    """The secrets of this installation; made and kept at the first call. Raises `CannotStart` if they are damaged."""
+    """The secrets of this installation; made and kept at the first call.
+
+    Raises `CannotStart` if they are damaged, or gone while the data are there.
+    """
     file = home / "secrets.json"
     if not file.exists():
+        if any(home.glob("postgres-*/PG_VERSION")):
+            raise CannotStart(f"{file} is missing. Bring it back from a backup: the data need it.")
         _write_private(file, json.dumps(asdict(_new_secrets()), indent=1))
     try:
-        return Secrets(**json.loads(file.read_text()))
+        kept = Secrets(**json.loads(file.read_text()))
     except (ValueError, TypeError) as error:
         raise CannotStart(f"{file} is damaged. Bring it back from a backup: the data need it.") from error
+    if not all(isinstance(secret, str) and secret for secret in asdict(kept).values()):
+        raise CannotStart(f"{file} is damaged. Bring it back from a backup: the data need it.")
+    return kept
 
 
 def _new_secrets() -> Secrets:

@@ -22,6 +22,7 @@ from common.embedded.log import Log, say
 from common.embedded.migrations import Migrations
 from common.embedded.postgres import Postgres
 from common.embedded.processes import CannotStart, die_with_parent, end, is_root, spawn
+from common.embedded.server import Server
 from common.embedded.service import Service
 from common.embedded.valkey import Valkey
 
@@ -32,8 +33,6 @@ DEATHS_A_MINUTE = 3
 WORKER = (
     "worker --pool threads --concurrency 4 --queues runs,work --without-gossip --without-mingle --without-heartbeat"
 )
-
-Server = Postgres | Valkey
 
 
 class Launcher:
@@ -58,6 +57,10 @@ class Launcher:
         except CannotStart as error:
             say("atelier", str(error))
             return 1
+        except OSError as error:
+            # A file that cannot be written, a program that cannot be run: its name and the reason say enough.
+            say("atelier", f"{error.filename or 'The installation'}: {error.strerror or error}.")
+            return 1
         finally:
             self._stop()
         return 0
@@ -68,9 +71,10 @@ class Launcher:
         home = open_home(Path(self._settings.get("ATELIER_HOME") or default_home()))
         self._lock = lock(home)
         self._door, self.address = open_door(self._settings)
-        environment = self._environment(home)
+        environment = self._environment(home) | {"ATELIER_ADDRESS": self.address}
         self._running = note_running(home, environment)
-        self._migrate(Migrations(home, environment, embedded=any(isinstance(one, Postgres) for one in self._servers)))
+        clusters = [server.data for server in self._servers if isinstance(server, Postgres)]
+        self._migrate(Migrations(clusters[0] if clusters else None, environment))
         self._services = [
             Service(
                 "web",
@@ -142,7 +146,7 @@ class Launcher:
     def _keep_service(self, service: Service) -> None:
         code = service.died()
         if code is not None:
-            say("atelier", f"{service.name} {_how_it_ended(code)}; it is started again.")
+            say("atelier", f"{service.name} {_how_it_ended(code)}; it is started again.{service.hint}")
         if service.is_due():
             service.start()
             self._log.follow(service.name, service.output)

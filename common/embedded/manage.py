@@ -5,13 +5,15 @@ import os
 import sys
 from pathlib import Path
 
-from common.embedded.home import ROOT, RUNNING, default_home
+from common.embedded.home import ROOT, RUNNING, default_home, is_locked
 
 
 def main() -> None:
     """Replace this process by `manage.py` with what the launcher's children read. Exits when nothing runs."""
-    file = Path(os.environ.get("ATELIER_HOME") or default_home()) / RUNNING
-    if not file.exists():
+    home = Path(os.environ.get("ATELIER_HOME") or default_home()).expanduser()
+    file = home / RUNNING
+    # A launcher that was killed leaves the note, but not the lock.
+    if not (file.exists() and is_locked(home)):
         sys.exit("Atelier does not run here. Start it first: make run")
     os.chdir(ROOT)
     os.execve(

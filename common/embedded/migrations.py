@@ -15,9 +15,8 @@ class Migrations:
 
     command = (sys.executable, "manage.py", "migrate", "--noinput", "--skip-checks", "--verbosity", "0")
 
-    def __init__(self, home: Path, environment: dict[str, str], *, embedded: bool) -> None:
-        clusters = [path for path in home.glob("postgres-*") if path.is_dir()] if embedded else []
-        self._stamp = clusters[0] / "atelier-migrated" if clusters else None
+    def __init__(self, cluster: Path | None, environment: dict[str, str]) -> None:
+        self._stamp = cluster / "atelier-migrated" if cluster else None
         self.environment = environment
 
     def are_needed(self) -> bool:

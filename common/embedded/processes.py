@@ -84,9 +84,8 @@ def give_to_nobody(path: Path) -> None:
 
 
 def nobody_can_reach(path: Path) -> bool:
-    """Whether another user than the owner may walk down to `path`."""
-    folders = [path, *path.parents] if path.is_dir() else path.parents
-    return all(folder.stat().st_mode & 0o001 for folder in folders)
+    """Whether another user than the owner may walk down to `path`, and enter or run it."""
+    return all(part.stat().st_mode & 0o001 for part in [path, *path.parents])
 
 
 def is_alive(pid: int) -> bool:
@@ -141,5 +140,9 @@ def end(child: subprocess.Popen[bytes], by: signal.Signals, *, seconds: float) -
 
 def last_words(child: subprocess.Popen[bytes] | None) -> str:
     """The last lines of a child that has ended, if it spoke into a pipe."""
-    said = child.stdout.read() if child and child.stdout else b""
+    return last_lines(child.stdout.read() if child and child.stdout else b"")
+
+
+def last_lines(said: bytes) -> str:
+    """The end of what a program said, in one line."""
     return " / ".join(said.decode(errors="replace").strip().splitlines()[-5:])

@@ -13,6 +13,7 @@ FIRST_DELAY = 0.5  # seconds
 LONGEST_DELAY = 30.0
 # Who lived as long as this was well: the next delay is the first again.
 GOOD_LIFE = 60.0
+HOPELESS_DELAY = 4.0
 
 
 @dataclass
@@ -57,6 +58,13 @@ class Service:
         self._due = now + self._delay
         self.child = None
         return code
+
+    @property
+    def hint(self) -> str:
+        """What to do about a child that dies whenever it is started; nothing while that may be chance."""
+        if self._delay < HOPELESS_DELAY:
+            return ""
+        return " Its lines above say why; if packages are damaged: `make clean`, then start again (the data stay)."
 
     def is_due(self) -> bool:
         """Whether it is dead and has waited long enough."""

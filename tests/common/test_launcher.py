@@ -141,7 +141,7 @@ def test_a_killed_make_takes_everything_with_it() -> None:
         )
     assert parent.stdout is not None
     launcher = int(parent.stdout.readline())
-    assert eventually(lambda: stack.status("/readyz") == 200)
+    assert eventually(lambda: stack.status("/readyz") == 200, seconds=60)
     children = [launcher, *workers_of(stack.home)]
     parent.kill()
     parent.wait()

@@ -1,0 +1,122 @@
+"""What a PostgreSQL and a Valkey of our own share: found, made reachable, run on a port of the loopback until ended."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from common.embedded.processes import (
+    CannotStart,
+    Output,
+    end,
+    free_port,
+    is_root,
+    last_words,
+    nobody_can_reach,
+    wait_until,
+)
+
+# With less than this many bytes the disk is what a server failed from: PostgreSQL writes 16 MB at a time.
+ROOM = 32 << 20
+
+
+class Server(ABC):
+    """One server with its data under `home`."""
+
+    name: str
+    title: str
+    ends_by: signal.Signals
+    # Seconds: after a crash a PostgreSQL first reads what it had begun.
+    starts_within = 60.0
+    ends_within = 20.0
+
+    def __init__(self, home: Path, password: str, *, durable: bool = True, output: Output = None) -> None:
+        self._home = home
+        self._password = password
+        self._durable = durable
+        self._output = output
+        self._port = 0
+        self.child: subprocess.Popen[bytes] | None = None
+
+    @property
+    @abstractmethod
+    def url(self) -> str:
+        """How the installation reaches it."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Find the program and make the data ready for it. Raises `CannotStart`."""
+
+    @abstractmethod
+    def run(self) -> subprocess.Popen[bytes]:
+        """Start the program on `_port`."""
+
+    @abstractmethod
+    def answers(self) -> bool:
+        """Whether it takes connections."""
+
+    def start(self) -> None:
+        """Run the server until it answers. Raises `CannotStart`."""
+        self.prepare()
+        # Another program may take the port between our look and the server's.
+        for _ in range(3):
+            self._port = self._port or free_port()
+            self.child = self.run()
+            if wait_until(self.answers, self.child, seconds=self.starts_within):
+                return
+            self.stop()
+            self._port = 0
+        raise self.cannot(f"{self.title} did not start on {self._home}", last_words(self.child))
+
+    def stop(self) -> None:
+        """End it in good order: everything that was committed is kept."""
+        if self.child is not None:
+            end(self.child, self.ends_by, seconds=self.ends_within)
+
+    def cannot(self, what: str, why: str) -> CannotStart:
+        """The one line for a failure: a full disk, where it is full, else what the program said last."""
+        free = shutil.disk_usage(self._home).free
+        if free < ROOM:
+            why = (
+                f"the disk of {self._home} is full ({free >> 20} MB left). Make room and start again: nothing is lost."
+            )
+        return CannotStart(f"{what}: {why}")
+
+    def reachable(self, program: Path, *parts: Path) -> Path:
+        """`program` itself or, where `nobody` is to run it but cannot get to it, a copy of it under `home`.
+
+        With it come `parts`, each in its place beside the others: programs find their libraries by relative paths.
+        """
+        if not is_root() or nobody_can_reach(program):
+            return program
+        whole = [part for part in parts if part.exists()] or [program.parent]
+        shared = Path(os.path.commonpath(whole))
+        copy = self._home / f"{self.name}-program-{program.stat().st_mtime_ns}"
+        if not copy.exists():
+            for old in self._home.glob(f"{self.name}-program-*"):
+                shutil.rmtree(old)
+            beside = copy.with_suffix(".new")
+            for part in whole:
+                shutil.copytree(part, beside / part.relative_to(shared), symlinks=True, dirs_exist_ok=True)
+            _open_to_everybody(beside)
+            beside.rename(copy)
+        return copy / program.relative_to(shared)
+
+
+def version_of(program: Path) -> tuple[int, ...]:
+    """What a program answers to `--version`, e.g. (18, 4); empty if it cannot be run here."""
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ()
+    found = re.search(r"\d+(\.\d+)*", said)
+    return tuple(int(part) for part in found[0].split(".")) if found else ()
+
+
+def _open_to_everybody(folder: Path) -> None:
+    for path in [folder, *folder.rglob("*")]:
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode | (0o555 if path.is_dir() or path.stat().st_mode & 0o100 else 0o444))
