@@ -1,21 +1,91 @@
 """People and agents, for operators."""
 
+from typing import Any
+
+from django import forms
 from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from actors import services as actors
-from actors.models import Actor
-from events.admin_pages import Read, each
+from actors.models import Actor, AgentStatus
+from actors.operators import Level, level_of, set_level
+from events.admin_deeds import Deed
+from events.admin_lists import Related, linked
+from events.admin_pages import Read
+
+
+def is_person(actor: Actor) -> bool:
+    return actor.is_human
+
+
+def is_agent(actor: Actor) -> bool:
+    return actor.is_agent
+
+
+def by(label: str, table: str, column: str, when: Any = lambda actor: True) -> Related:
+    """A list that is narrowed to this actor by a foreign key."""
+    return Related(label, table, f"{column}__id__exact", when=when)
+
+
+class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
+    """How far somebody runs the installation."""
+
+    level = forms.ChoiceField(choices=Level.choices, widget=UnfoldAdminSelectWidget, label="What they may do here")
+
+    def __init__(self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any) -> None:
+        person = Actor.objects.filter(pk=object_id).first()
+        super().__init__(request, object_id, *args, initial={"level": level_of(person) if person else None}, **kwargs)
 
 
 @admin.register(Actor)
 class ActorAdmin(Read):
-    list_display = ("name", "kind", "handle", "email", "workspace", "is_active", "status", "created_at")
+    list_display = ("name", "kind", "handle", "email", linked("workspace"), "standing", "is_staff", "created_at")
     list_filter = ("kind", "is_active", "status", "is_public", "is_staff")
-    search_fields = ("name", "handle", "email", "id")
+    search_fields = ("name", "handle", "email")
     hidden = ("password",)
-    actions = (
-        each(actors.deactivate, done="Deactivated", label="Deactivate people: signed out at once, everywhere"),
-        each(actors.activate, done="Activated", label="Activate people again"),
-        each(actors.suspend_agent, done="Suspended", label="Suspend agents: they start nothing new"),
-        each(actors.resume_agent, done="Resumed", label="Let suspended agents work again"),
+    also = ("standing", "level")
+    joined = ("workspace",)
+    date_hierarchy = "created_at"
+    related = (
+        by("Memberships", "workspaces.membership", "actor", is_person),
+        by("Chats", "chats.chatactor", "actor"),
+        by("Versions", "agents.agentspec", "agent", is_agent),
+        by("Drafts", "agents.draft", "agent", is_agent),
+        by("Drafts in hand", "agents.draft", "holder", is_person),
+        by("Runs", "agents.run", "agent", is_agent),
+        by("Runs for them", "agents.run", "on_behalf_of", is_person),
+        by("Model calls", "agents.llmcall", "agent", is_agent),
+        by("Granted rights on it", "agents.agentgrant", "content_object", is_agent),
+        by("Granted: workspaces", "workspaces.workspacegrant", "user", is_person),
+        by("Granted: chats", "chats.chatgrant", "user", is_person),
+        by("Granted: agents", "agents.agentgrant", "user", is_person),
+        Related("Audit", "events.auditrecord", "q"),
     )
+    deeds = (
+        Deed("deactivate", "Close the account", actors.deactivate,
+             "Signed out at once, everywhere: no sign-in, no socket, no request any more.", "block",
+             when=lambda actor: actor.is_human and actor.is_active, is_grave=True),
+        Deed("activate", "Open the account again", actors.activate, "They can sign in again.", "check",
+             when=lambda actor: actor.is_human and not actor.is_active),
+        Deed("set_level", "What they may do here", set_level, "Readers and operators of this installation.", "badge",
+             when=is_person, form=LevelForm, in_bulk=False),
+        Deed("suspend_agent", "Suspend", actors.suspend_agent, "It starts nothing new, anywhere.", "pause",
+             when=lambda actor: actor.is_agent and actor.status == AgentStatus.READY),
+        Deed("resume_agent", "Let it work again", actors.resume_agent, "It answers again.", "play_arrow",
+             when=lambda actor: actor.is_agent and actor.status == AgentStatus.SUSPENDED),
+    )  # fmt: skip
+
+    @display(label={"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"})  # type: ignore[untyped-decorator]
+    def standing(self, actor: Actor) -> str:
+        """Whether a person may sign in, or an agent may work."""
+        if actor.is_agent:
+            return str(actor.status)
+        return "active" if actor.is_active else "closed"
+
+    @admin.display(description="in this admin")
+    def level(self, actor: Actor) -> str:
+        """How far they run the installation."""
+        return str(level_of(actor).label)

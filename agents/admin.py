@@ -1,34 +1,105 @@
 """Specs, drafts, runs and the ledger, for operators."""
 
-from django.contrib import admin
+from typing import Any
 
-from agents.models import AgentGrant, AgentSpec, AgentToolConfig, Draft, LLMCall, Run, Step
-from agents.services import drafts
-from events.admin_pages import Read, each, register
-from workspaces.admin import GrantAdmin
+from django.contrib import admin
+from unfold.decorators import display
+
+from agents.models import AgentGrant, AgentSpec, AgentToolConfig, Draft, LLMCall, Run, RunState, Step
+from agents.models.runs import ACTIVE
+from agents.services import drafts, runs
+from events.admin_deeds import Deed
+from events.admin_lists import Related, When, linked, referred
+from events.admin_pages import Read, register
+from workspaces.admin import GrantAdmin, about
+
+STATES = {
+    "queued": "info",
+    "running": "primary",
+    "waiting_approval": "warning",
+    "waiting_child": "info",
+    "completed": "success",
+    "failed": "danger",
+    "stopped": "default",
+}
 
 
 @admin.register(Draft)
 class DraftAdmin(Read):
-    list_display = ("agent", "chat", "status", "holder", "held_until", "revision", "apply_count", "updated_at")
-    search_fields = ("agent__name", "chat__id", "holder__name")
-    list_filter = ("ended_how",)
-    actions = (each(drafts.free_draft, done="Freed", label="Free the editing lock; the text stays"),)
+    list_display = ("updated_at", linked("agent"), linked("chat"), "status", linked("holder"), "held_until", "revision",
+                    "apply_count")  # fmt: skip
+    list_filter = ("ended_how", When)
+    search_fields = ("agent__name", "chat__title", "holder__name")
+    found_by = ("agent_id", "chat_id", "holder_id")
+    joined = ("agent", "chat", "holder")
+    also = ("status",)
+    date_hierarchy = "created_at"
+    related = (Related("Audit", "events.auditrecord", "q"),)
+    deeds = (
+        Deed("free_draft", "Free the lock", drafts.free_draft,
+             "Whoever holds it can write no more; the text stays, and others can take it.", "lock_open",
+             when=lambda draft: draft.ended_at is None and draft.holder_id is not None),
+    )  # fmt: skip
+
+
+@admin.display(description="cost", ordering="cost_micro")
+def cost(row: Any) -> str:
+    """US dollars; a dash where the price is not known."""
+    return "–" if row.cost_micro is None else f"${row.cost_micro / 1_000_000:.4f}"
+
+
+@admin.register(Run)
+class RunAdmin(Read):
+    list_display = ("created_at", linked("agent"), linked("chat"), linked("on_behalf_of", "for"), "stands", "origin",
+                    "attempt", "error_code", cost, "ended_at")  # fmt: skip
+    list_filter = ("state", "origin", When)
+    search_fields = ("agent__name", "chat__title", "=error_code")
+    search_help_text = "An agent, a chat, an error code, or the id of a run, an agent, a chat, a person or a message"
+    found_by = ("agent_id", "chat_id", "on_behalf_of_id", "trigger_id", "root_id")
+    joined = ("agent", "chat", "on_behalf_of")
+    also = (referred("trigger_id", "chats.message", "the message that woke it"),)
+    sortable_by = ()
+    date_hierarchy = "created_at"
+    related = (
+        about("Steps", "agents.step", "run"),
+        about("Model calls", "agents.llmcall", "run"),
+        about("Children", "agents.run", "parent"),
+        Related("Messages", "chats.message", "run_id"),
+        Related("Audit", "events.auditrecord", "q"),
+    )
+    deeds = (
+        Deed("stop_run", "Stop", runs.stop_any_run, "It and everything it started ends; what was said so far stays.",
+             "stop_circle", when=lambda run: run.state in ACTIVE, is_grave=True),
+        Deed("retry_run", "Repeat", runs.retry_any_run, "The same message is answered anew, for the same person.",
+             "replay", when=lambda run: run.state in (RunState.FAILED, RunState.STOPPED)),
+    )  # fmt: skip
+
+    @display(description="state", label=STATES)  # type: ignore[untyped-decorator]
+    def stands(self, run: Run) -> str:
+        """The state, in its colour."""
+        return str(run.state)
 
 
 register(
-    AgentSpec, "agent", "number", "origin", "author", "message", "created_at", search=["agent__name", "agent__id"],
-    filters=["origin"], ordering=["-created_at"],
+    AgentSpec, "__str__", linked("agent"), "origin", linked("author"), "message", "model", "created_at",
+    search_fields=("agent__name", "message"), list_filter=("origin", When), found_by=("agent_id", "author_id"),
+    joined=("agent", "author"), date_hierarchy="created_at",
+    related=(about("Tools", "agents.agenttoolconfig", "spec"), about("Runs", "agents.run", "spec")),
 )  # fmt: skip
-register(AgentToolConfig, "spec", "tool", "is_enabled", search=["tool"])
 register(
-    Run, "agent", "chat", "state", "origin", "attempt", "crashes", "error_code", "created_at", "ended_at",
-    search=["id", "agent__name", "chat__id"], filters=["state", "origin", "error_code"], ordering=["-created_at"],
+    AgentToolConfig, "tool", linked("spec"), linked("spec__agent", "agent"), "is_enabled",
+    search_fields=("=tool", "spec__agent__name"), list_filter=("is_enabled",), found_by=("spec_id",),
+    joined=("spec__agent",),
 )  # fmt: skip
-register(Step, "run", "number", "index", "kind", "state", "name", "started_at", "ended_at", search=["run__id"])
 register(
-    LLMCall, "created_at", "agent", "workspace", "provider", "model", "input_tokens", "output_tokens", "cost_micro",
-    "paid_by", "tries", "error_code", search=["agent__name", "workspace__name", "model", "run__id"],
-    filters=["provider", "paid_by", "error_code"], ordering=["-created_at"],
+    Step, "started_at", linked("run"), "number", "index", "kind", "state", "name", "ended_at",
+    search_fields=("=name",), search_help_text="A tool's name, or the id of a step or a run", found_by=("run_id",),
+    list_filter=("kind", "state", When), joined=("run",), sortable_by=(),
+)  # fmt: skip
+register(
+    LLMCall, "created_at", linked("agent"), linked("workspace"), linked("run"), "provider", "model", "input_tokens",
+    "output_tokens", cost, "paid_by", "tries", "error_code",
+    search_fields=("agent__name", "workspace__name", "=model"), list_filter=("provider", "paid_by", When),
+    found_by=("run_id", "agent_id", "workspace_id"), joined=("agent", "workspace", "run"), sortable_by=(),
 )  # fmt: skip
 admin.site.register(AgentGrant, GrantAdmin)

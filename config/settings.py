@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 import environ
 
+from config.admin_look import UNFOLD as UNFOLD
+
 ROOT = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
@@ -31,7 +33,8 @@ SYSTEM_MODEL = {
 }
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "config.admin_app.OperatorsConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -184,7 +187,6 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
-    "EXCLUDE_URL_PREFIXES": ["/admin/"],
     "DIRECTIVES": {
         "default-src": ["'none'"],
         "script-src": ["'self'"],

@@ -1,60 +1,176 @@
-"""Workspaces, for operators. A grant adds one verb on one object to one person."""
+"""Workspaces, their members and keys, for operators; and the pages of granted rights, which other apps use, too."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import admin
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from events import audit
-from events.admin_pages import Admin, operator_of, register
-from events.publish import rights_changed
-from workspaces.models import Credential, Membership, Workspace, WorkspaceGrant
+from common.errors import AppError
+from common.operators import may_operate
+from events.admin_deeds import Deed
+from events.admin_lists import Related, When, linked
+from events.admin_pages import Read, operator_of, register
+from workspaces import grants, services
+from workspaces.models import Credential, Membership, Role, Workspace, WorkspaceGrant
 
-register(Workspace, "name", "handle", "created_at", search=["name", "handle", "id"])
+if TYPE_CHECKING:
+    from actors.models import Actor
+
+    GrantModelForm = forms.ModelForm[Any]
+else:
+    GrantModelForm = forms.ModelForm
+
+
+def about(label: str, table: str, by: str, **more: Any) -> Related:
+    """A list that is narrowed to the row by a foreign key."""
+    return Related(label, table, f"{by}__id__exact", **more)
+
+
 register(
-    Membership, "actor", "workspace", "role", "joined_at", search=["actor__name", "workspace__name"], filters=["role"]
-)
-register(
-    Credential, "workspace", "provider", "api_base", "default_model", "key_last4", "updated_at",
-    search=["workspace__name"], filters=["provider"], hidden=("sealed_key",),
+    Workspace, "name", "handle", "created_at",
+    search_fields=("name", "handle"), date_hierarchy="created_at",
+    related=(
+        about("Members", "workspaces.membership", "workspace"),
+        about("Model and key", "workspaces.credential", "workspace"),
+        about("Agents", "actors.actor", "workspace"),
+        about("Chats", "chats.chat", "workspace"),
+        about("Runs", "agents.run", "workspace"),
+        about("Model calls", "agents.llmcall", "workspace"),
+        about("Granted rights", "workspaces.workspacegrant", "content_object"),
+        Related("Audit", "events.auditrecord", "workspace_id"),
+    ),
 )  # fmt: skip
 
 
-class GrantAdmin(Admin):
-    """Giving and taking a verb on one object: the one thing here that is typed in by hand, and it is logged."""
+def held(membership: Membership) -> Workspace:
+    """The workspace of a membership, held, as its services want it."""
+    return Workspace.objects.select_for_update(no_key=True).get(pk=membership.workspace_id)
 
-    list_display = ("user", "permission", "content_object")
-    search_fields = ("user__name", "permission__codename")
+
+def make(role: Role) -> Any:
+    """The service, with the arguments of a deed."""
+
+    def act(membership: Membership, operator: "Actor") -> None:
+        services.change_role(workspace=held(membership), actor=operator, member_id=membership.actor_id, role=role)
+
+    return act
+
+
+def remove(membership: Membership, operator: "Actor") -> None:
+    """The service, with the arguments of a deed."""
+    services.remove_member(workspace=held(membership), actor=operator, member_id=membership.actor_id)
+
+
+@admin.register(Membership)
+class MembershipAdmin(Read):
+    list_display = ("joined_at", linked("actor", "person"), linked("workspace"), "role")
+    list_filter = ("role", When)
+    search_fields = ("actor__name", "actor__email", "workspace__name")
+    found_by = ("actor_id", "workspace_id")
+    joined = ("actor", "workspace")
+    related = (
+        Related("Grants of this person here", "workspaces.workspacegrant", "user__id__exact", value="actor_id"),
+        Related("Audit of this person", "events.auditrecord", "q", value="actor_id"),
+    )
+    deeds = (
+        Deed("make_editor", "Make an editor", make(Role.EDITOR), "They may do everything in this workspace.", "edit",
+             when=lambda row: row.role != Role.EDITOR),
+        Deed("make_suggester", "Make a suggester", make(Role.SUGGESTER), "They keep drafts and suggestions.", "draw",
+             when=lambda row: row.role != Role.SUGGESTER),
+        Deed("remove", "Remove from the workspace", remove,
+             "They leave the workspace and all its chats at once. What they said stays.", "person_remove", is_grave=True),
+    )  # fmt: skip
+
+
+@admin.register(Credential)
+class CredentialAdmin(Read):
+    list_display = ("provider", linked("workspace"), "default_model", "api_base", "key_last4", "updated_at")
+    list_filter = ("provider",)
+    search_fields = ("workspace__name", "default_model")
+    found_by = ("workspace_id",)
+    hidden = ("sealed_key",)
+    joined = ("workspace",)
+    related = (Related("Model calls", "agents.llmcall", "workspace__id__exact", value="workspace_id"),)
+    deeds = (
+        Deed("forget_key", "Delete the key", services.forget_key,
+             "The sealed key is deleted. Agents that need it fail until an editor sets another.", "key_off",
+             when=lambda row: bool(row.sealed_key), is_grave=True),
+    )  # fmt: skip
+
+
+class GrantForm(GrantModelForm):
+    """A person, a right by its readable name, an object."""
+
+    def clean(self) -> dict[str, Any]:
+        fields = super().clean() or {}
+        if fields.get("user") and fields.get("content_object"):
+            try:
+                grants.check_grant(person=fields["user"], target=fields["content_object"])
+            except AppError as refusal:
+                raise forms.ValidationError(refusal.message) from refusal
+        return fields
+
+
+@admin.display(description="right", ordering="permission__name")
+def right(grant: Any) -> str:
+    """The verb, by its readable name."""
+    return str(grant.permission.name)
+
+
+class GrantAdmin(Read):
+    """Giving and taking a right on one object: the one thing that is filled in here. Who gave it is in the audit trail."""
+
+    list_display = (right, linked("user", "person"), linked("content_object", "on"))
+    search_fields = ("user__name", "user__email", "permission__name")
+    found_by = ("user_id", "content_object_id")
+    joined = ("user", "content_object", "permission")
     autocomplete_fields = ("user", "content_object")
+    related = (
+        Related("Audit of the object", "events.auditrecord", "q", value="content_object_id"),
+        Related("Audit of the person", "events.auditrecord", "q", value="user_id"),
+    )
+    form = GrantForm
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return may_operate(request.user, self.model)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return may_operate(request.user, self.model)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("user", "permission", "content_object")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "permission":
-            target = self.model._meta.get_field("content_object").related_model._meta
-            known = db_field.related_model.objects.filter(
-                content_type__app_label=target.app_label, content_type__model=target.model_name
-            )
-            kwargs["queryset"] = known.exclude(codename__regex=r"^(add|change|delete|view)_")
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+            kwargs["queryset"] = grants.grantable_verbs(self.model)
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if db_field.name == "permission" and field is not None:
+            field.label, field.label_from_instance = "Right", lambda permission: permission.name
+        return field
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        self._log(request, obj, "grant.given")
+        given = grants.give(
+            self.model, operator=operator_of(request), person=obj.user, permission=obj.permission,
+            target=obj.content_object,
+        )  # fmt: skip
+        obj.pk = given.pk
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        self._log(request, obj, "grant.taken")
-        super().delete_model(request, obj)
+        grants.take(obj, operator_of(request))
 
-    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        for obj in queryset:
-            self.delete_model(request, obj)
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for grant in queryset:
+            grants.take(grant, operator_of(request))
 
-    def _log(self, request: HttpRequest, obj: Any, deed: str) -> None:
-        audit.record(operator_of(request), deed, object_id=obj.content_object_id, person=str(obj.user_id),
-                     verb=obj.permission.codename)  # fmt: skip
-        rights_changed(obj.user_id)
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Not in Django's own log: the audit trail has it."""
+
+    log_addition = log_change
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Not in Django's own log: the audit trail has it."""
 
 
 admin.site.register(WorkspaceGrant, GrantAdmin)

@@ -1,0 +1,17 @@
+"""Django's admin as an app, with our site in it."""
+
+import importlib
+
+from django.contrib.admin.apps import AdminConfig
+
+
+class OperatorsConfig(AdminConfig):
+    """Of other packages' tables nothing is in the admin: those pages go past our services."""
+
+    default_site = "config.admin_site.OperatorSite"
+
+    def ready(self) -> None:
+        super().ready()
+        site = importlib.import_module("django.contrib.admin").site
+        ours = importlib.import_module("events.admin_pages").Read
+        site.unregister([table for table, page in list(site._registry.items()) if not isinstance(page, ours)])

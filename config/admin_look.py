@@ -1,0 +1,109 @@
+"""How the admin looks, and how its tables are grouped: the settings of django-unfold."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+Seen = Callable[[HttpRequest], bool]
+
+
+def _may_see(permission: str) -> Seen:
+    return lambda request: request.user.has_perm(permission)
+
+
+def _here(table: str, narrowed: str) -> Seen:
+    """Whether this is the page that the entry leads to, where two lead to the same table."""
+    path = str(reverse_lazy(f"admin:{table}_changelist"))
+    return lambda request: request.path.startswith(path) and narrowed in request.GET.urlencode()
+
+
+def _entry(title: str, icon: str, table: str, narrowed: str = "") -> dict[str, Any]:
+    app, _, model = table.partition("_")
+    link = reverse_lazy(f"admin:{table}_changelist")
+    entry: dict[str, Any] = {
+        "title": title, "icon": icon, "link": link, "permission": _may_see(f"{app}.view_{model}")
+    }  # fmt: skip
+    if narrowed:
+        entry |= {
+            "link": lambda request: f"{link}?{narrowed}",
+            "active": lambda request: _here(table, narrowed)(request),
+        }
+    return entry
+
+
+NAVIGATION = [
+    {"items": [{"title": "Overview", "icon": "dashboard", "link": reverse_lazy("admin:index")}]},
+    {
+        "title": "Workspaces & people",
+        "separator": True,
+        "items": [
+            _entry("Workspaces", "domain", "workspaces_workspace"),
+            _entry("People", "person", "actors_actor", "kind__exact=human"),
+            _entry("Memberships", "badge", "workspaces_membership"),
+            _entry("Links", "link", "chats_chatlink"),
+        ],
+    },
+    {
+        "title": "Agents",
+        "separator": True,
+        "items": [
+            _entry("Agents", "smart_toy", "actors_actor", "kind__exact=agent"),
+            _entry("Versions", "history", "agents_agentspec"),
+            _entry("Tools in use", "build", "agents_agenttoolconfig"),
+            _entry("Drafts", "edit_note", "agents_draft"),
+        ],
+    },
+    {
+        "title": "Chats & runs",
+        "separator": True,
+        "items": [
+            _entry("Chats", "forum", "chats_chat"),
+            _entry("Participants", "group", "chats_chatactor"),
+            _entry("Messages", "chat", "chats_message"),
+            _entry("Runs", "bolt", "agents_run"),
+            _entry("Steps", "list", "agents_step"),
+        ],
+    },
+    {
+        "title": "Governance",
+        "separator": True,
+        "items": [
+            _entry("Audit", "receipt_long", "events_auditrecord"),
+            _entry("Model calls", "payments", "agents_llmcall"),
+            _entry("Models and keys", "key", "workspaces_credential"),
+            _entry("Rights on workspaces", "shield_person", "workspaces_workspacegrant"),
+            _entry("Rights on chats", "shield_person", "chats_chatgrant"),
+            _entry("Rights on agents", "shield_person", "agents_agentgrant"),
+        ],
+    },
+]
+
+# The web app's own: warm grey and pine (frontend/src/styles/tokens.css).
+GREY = {
+    "50": "#faf9f7", "100": "#f1f0ec", "200": "#e6e4de", "300": "#cfccc3", "400": "#989590", "500": "#67655e",
+    "600": "#55534d", "700": "#403e3a", "800": "#2c2b28", "900": "#171716", "950": "#10100f",
+}  # fmt: skip
+PINE = {
+    "50": "#eef7f4", "100": "#e2f1ed", "200": "#c6e5dd", "300": "#a3d2c7", "400": "#74d6c3", "500": "#56c7b1",
+    "600": "#0a6a5c", "700": "#08564b", "800": "#12302a", "900": "#0e2a24", "950": "#08211c",
+}  # fmt: skip
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Atelier · Operators",
+    "SITE_HEADER": "Atelier",
+    "SITE_SUBHEADER": "Operators",
+    "SITE_SYMBOL": "handyman",
+    "SITE_ICON": lambda request: static("operators/icon.svg"),
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("operators/icon.svg")}],
+    "SITE_URL": "/",
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "6px",
+    "COLORS": {"base": GREY, "primary": PINE},
+    "STYLES": [lambda request: static("operators/admin.css")],
+    "ACCOUNT": {"navigation": [{"title": "Your account", "link": "/"}]},
+    "SIDEBAR": {"show_search": False, "show_all_applications": False, "navigation": NAVIGATION},
+}

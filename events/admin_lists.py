@@ -1,0 +1,132 @@
+"""How the operators' lists stay fast on long tables, and how their cells lead on to other rows."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.apps import apps
+from django.contrib import admin
+from django.core.paginator import Paginator as Pages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import cached_property
+from django.utils.html import format_html
+
+from common.clock import now
+from common.ids import id_at
+
+COUNTED = 10_000
+"""Rows beyond these are not counted: a list then says that there are at least so many."""
+
+
+class AtLeast(int):
+    """A count that was broken off."""
+
+    def __str__(self) -> str:
+        return f"{int(self):,}+"
+
+
+class BoundedPaginator(Pages):
+    """Pages through the first `COUNTED` rows; who looks for older ones narrows the list."""
+
+    @cached_property
+    def count(self) -> int:
+        """At most `COUNTED`: no list waits for a count over millions of rows."""
+        rows: Any = self.object_list
+        found: int = rows.order_by()[: COUNTED + 1].count()
+        return found if found <= COUNTED else AtLeast(COUNTED)
+
+
+class When(admin.SimpleListFilter):
+    """By the time in the row's id (UUIDv7), which is in the primary key's index: cheap on any table."""
+
+    title = "made within"
+    parameter_name = "when"
+    SPANS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7),
+             "month": timedelta(days=30)}  # fmt: skip
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, f"The last {name}") for name in self.SPANS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        span = self.SPANS.get(self.value() or "")
+        return queryset.filter(pk__gte=id_at(now() - span)) if span else queryset
+
+
+def page_of(table: type[Model] | str, row_id: Any) -> str:
+    """The address of a row's page; empty when its table is not in the admin."""
+    meta = (apps.get_model(table) if isinstance(table, str) else table)._meta
+    try:
+        return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row_id])
+    except NoReverseMatch:
+        return ""
+
+
+def anchor(address: str, text: object) -> str:
+    """A link, or the bare text when there is no address. Both are escaped."""
+    return format_html('<a class="text-link" href="{}">{}</a>', address, text) if address else format_html("{}", text)
+
+
+def linked(path: str, label: str = "") -> Callable[[Any], str | None]:
+    """A column that leads to the row which the foreign key `path` names, e.g. `agent` or `chat__workspace`."""
+
+    def column(row: Any) -> str | None:
+        for name in path.split("__"):
+            row = getattr(row, name, None)
+        return None if row is None else anchor(page_of(type(row), row.pk), short(row))
+
+    return _described(column, path, label or path.split("__")[-1].replace("_", " "), order=path)
+
+
+def referred(field: str, table: str, label: str = "") -> Callable[[Any], str | None]:
+    """A column that leads to the row whose id stands in the plain column `field`."""
+
+    def column(row: Any) -> str | None:
+        row_id: UUID | None = getattr(row, field)
+        return None if row_id is None else anchor(page_of(table, row_id), f"…{str(row_id)[-8:]}")
+
+    return _described(column, f"{field}_link", label or field.removesuffix("_id").replace("_", " "), order=field)
+
+
+def _described(column: Any, name: str, label: str, *, order: str) -> Any:
+    column.__name__ = name
+    column.short_description = label
+    column.admin_order_field = order
+    return column
+
+
+def short(row: object, most: int = 48) -> str:
+    """A row's name, cut."""
+    text = str(row)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Related:
+    """A list that belongs to a row: `table`, narrowed by `by` (a lookup) to the row's `value`, for rows that `when` names."""
+
+    label: str
+    table: str
+    by: str
+    value: str = "pk"
+    when: Callable[[Any], bool] = lambda row: True
+
+    def address(self, row: Any, request: HttpRequest) -> str:
+        """Empty when it does not concern this row, or the operator may not see that table."""
+        meta = apps.get_model(self.table)._meta
+        value = getattr(row, self.value)
+        seen = getattr(request.user, "has_perm", lambda name: False)(f"{meta.app_label}.view_{meta.model_name}")
+        if value is None or not seen or not self.when(row):
+            return ""
+        return f"{reverse(f'admin:{meta.app_label}_{meta.model_name}_changelist')}?{urlencode({self.by: value})}"
+
+
+def related_links(related: tuple[Related, ...], row: Any, request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """The (label, address) of each list that belongs to the row."""
+    for one in related:
+        if address := one.address(row, request):
+            yield one.label, address

@@ -1,0 +1,103 @@
+"""A house with something awkward in every table, for the operators' pages."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+
+from actors.models import Actor
+from agents.models import AgentGrant, Draft, LLMCall, Run, Step
+from chats import services as chats
+from chats.models import ChatGrant
+from common.clock import now
+from common.secrets import Secret
+from events import audit
+from tests.api.test_rights import OURS
+from tests.people import PASSWORD, Team, make_agent, make_person
+from workspaces import services as workspaces
+from workspaces.models import Role, WorkspaceGrant
+
+NAMES = ("李雷 🦊", "<script>alert('x')</script>", 'O\'Brien "Q" & Co', "{{ 7 }} x-data", "ملاك", "a" * 80)
+CANARY = "sk-CANARY-0123456789abcdef"
+MODELS = [model for model in apps.get_models() if model._meta.app_label in OURS]
+
+
+def make_operator(name: str = "Op") -> Actor:
+    """A superuser."""
+    return Actor.people.create_superuser(f"{name.lower()}@example.org", PASSWORD, name=name, handle=name.lower())
+
+
+def signed_in(person: Actor) -> Client:
+    """Somebody in front of the admin."""
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def page(model: type, *more: Any) -> str:
+    """The path of a table, a row, or one of a row's pages."""
+    meta = model._meta
+    return "/".join(["/admin", meta.app_label, meta.model_name, *map(str, more)]) + "/"
+
+
+def deed(client: Client, row: Any, name: str, **fields: Any) -> Any:
+    """Press a button of a row's page and say yes."""
+    path = f"{page(type(row), row.pk)}{name.replace('_', '-')}/"
+    return client.post(path, {"_form_submitted": "True", **fields}, follow=True)
+
+
+def each(client: Client, model: type, name: str, *rows: Any) -> Any:
+    """Choose rows of a list, and an action."""
+    chosen = {"action": f"each_{name}", "_selected_action": [row.pk for row in rows]}
+    return client.post(page(model), chosen, follow=True)
+
+
+def fill(team: Team, count: int, *, first: int = 0) -> None:
+    """`count` more rows in every table."""
+    for number in range(first, first + count):
+        _one_more(team, number)
+
+
+def _one_more(team: Team, number: int) -> None:
+    name = NAMES[number % len(NAMES)]
+    person = make_person(f"P{number}")
+    Actor.objects.filter(pk=person.pk).update(name=name)
+    workspace = workspaces.create_workspace(creator=person, name=f"{name[:60]} {number}")
+    workspaces.join(workspace=team.workspace, actor=person, role=Role.SUGGESTER, invited_by=team.alice)
+    workspaces.set_model(workspace=workspace, actor=person, provider="openai", default_model=name, revision=0,
+                         key=Secret(CANARY))  # fmt: skip
+    agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
+    chat = chats.create_chat(workspace=workspace, creator=person, title="", member_ids=[agent.id])
+    said = chats.post_message(chat=chat, author=person, text=f"{name} {CANARY[:3]}", wake="nobody")
+    chats.create_link(chat=chat, creator=person, role="suggester", hours=1)
+    Draft.objects.create(chat=chat, agent=agent, written={"prompt": name}, base_version=1, created_by=person,
+                         updated_by=person)  # fmt: skip
+    _run_of(agent, chat, said, number)
+    for grants, target, verb in ((WorkspaceGrant, workspace, "invite_workspace"), (ChatGrant, chat, "stop_run_chat"),
+                                 (AgentGrant, agent, "save_agent_actor")):  # fmt: skip
+        grants.objects.create(user=person, permission=Permission.objects.get(codename=verb), content_object=target)
+    audit.record(None, "run.stopped")
+
+
+def _run_of(agent: Actor, chat: Any, said: Any, number: int) -> None:
+    shared = {"workspace": chat.workspace, "chat": chat, "agent": agent, "payer": chat.workspace}
+    root = Run.objects.create(**shared, lane=f"a{number}{agent.id}", trigger_id=said.id, state="failed",
+                              error_code="timeout", error="<b>no</b> 出錯了", on_behalf_of=said.author)  # fmt: skip
+    child = Run.objects.create(**shared, lane=f"b{number}{agent.id}", root=root, parent=root, state="queued")
+    Run.objects.create(workspace=chat.workspace, agent=agent, payer=chat.workspace, lane=f"c{number}{agent.id}",
+                       state="completed", ended_at=now())  # fmt: skip
+    Step.objects.create(run=child, number=1, kind="tool", state="started", attempt=1, name="current_time",
+                        result={"text": "<i>結果</i>"})  # fmt: skip
+    LLMCall.objects.create(run=root, step_number=1, attempt=1, workspace=chat.workspace, agent=agent, provider="openai",
+                           model="gpt-<b>", paid_by="workspace", error_code="timeout" if number % 2 else "")  # fmt: skip
+
+
+def links_in(html: str) -> Iterator[str]:
+    """The addresses in the admin that a page leads to."""
+    for part in html.split('href="')[1:]:
+        address = part.partition('"')[0].replace("&amp;", "&")
+        if address.startswith(reverse("admin:index")) or address.startswith("?"):
+            yield address
