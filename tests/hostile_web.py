@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import socket
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -39,7 +39,8 @@ class Site:
             raise web.HTTPNotFound(text="nothing here")
         try:
             made = page(request)
-            return await made if asyncio.iscoroutine(made) else made
+            response: web.StreamResponse = await made if asyncio.iscoroutine(made) else made
+            return response
         finally:
             self.left.set()
 
@@ -71,6 +72,16 @@ async def served() -> AsyncIterator[Site]:
     finally:
         await close_sessions()
         await runner.cleanup()
+
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def speaking(talk: Talk) -> AsyncIterator[str]:
+    """A server below HTTP; its `host:port`."""
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
 def bomb(kind: str, size: int) -> bytes:

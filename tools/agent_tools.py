@@ -1,5 +1,6 @@
 """The tools that belong to no other app."""
 
 from tools.current_time.tool import CurrentTime
+from tools.web_fetch.tool import WebFetch
 
-__all__ = ["CurrentTime"]
+__all__ = ["CurrentTime", "WebFetch"]

@@ -48,7 +48,11 @@ class ToolContext:
 
 
 class ToolError(Exception):
-    """The tool could not do it, for a reason that the model can read and act on."""
+    """The tool could not do it, for a reason that the model can read and act on. `final`: trying again is no use."""
+
+    def __init__(self, text: str, *, final: bool = False) -> None:
+        super().__init__(text)
+        self.is_final = final
 
 
 class Tool:

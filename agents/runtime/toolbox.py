@@ -102,30 +102,32 @@ class Toolbox:
         """One call, tried again as often as the agent's settings say when the tool could not do it."""
         started = asyncio.get_running_loop().time()
         config = self.given[call.name].config
-        outcome = await self._try(call)
+        outcome, may_pass = await self._try(call)
         for _ in range(config.retries):
-            if outcome.status != "error" or outcome.fault:
+            if not may_pass:
                 break
-            outcome = await self._try(call)
+            outcome, may_pass = await self._try(call)
         return replace(outcome, seconds=round(asyncio.get_running_loop().time() - started, 3))
 
-    async def _try(self, call: ToolCall) -> Outcome:
+    async def _try(self, call: ToolCall) -> tuple[Outcome, bool]:
+        """What came of it, and whether another try could end otherwise."""
         limit = self.given[call.name].config.timeout_s
         try:
             async with asyncio.timeout(limit):
                 text = await self._run(call)
         except TimeoutError:
-            return Outcome(
-                call, "timeout", f"{call.name} did not answer within {limit:g} s. What came of it is not known."
-            )
-        except (ToolError, AppError) as error:
-            return Outcome(call, "error", _short(str(error)))
-        except LeaseLost:
+            text = f"{call.name} did not answer within {limit:g} s. What came of it is not known."
+            return Outcome(call, "timeout", text), False
+        except ToolError as error:
+            return Outcome(call, "error", _short(str(error))), not error.is_final
+        except AppError as error:
+            return Outcome(call, "error", _short(str(error))), False
+        except (LeaseLost, MemoryError):
             raise
         except Exception:
             logger.exception("The tool %s broke.", call.name)
-            return Outcome(call, "error", f"{call.name} failed by an internal error.", fault="tool")
-        return Outcome(call, "ok", text)
+            return Outcome(call, "error", f"{call.name} failed by an internal error.", fault="tool"), False
+        return Outcome(call, "ok", text), False
 
     async def _run(self, call: ToolCall) -> str:
         given = self.given[call.name]

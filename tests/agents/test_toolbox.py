@@ -12,6 +12,7 @@ from agents.models import Step
 from agents.runtime.steps import Batch, ToolCall
 from agents.runtime.toolbox import MAX_RESULT, Given, Toolbox, given_tools, read_args
 from agents.services import runs
+from common.egress import HostRefused
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 from tools.registry import register, registry
 
@@ -67,6 +68,18 @@ async def test_a_call_is_tried_again_as_often_as_the_agent_is_set_to():
     tries.clear()
     assert (await outcome(fail_twice, retries=2)).text == "at last"
     assert tries == ["call_1"] * 3
+
+
+@pytest.mark.parametrize("error", [ToolError("gone", final=True), HostRefused("private")])
+async def test_what_would_only_fail_again_is_not_tried_again(error):
+    tries = []
+
+    async def fail(tool, ctx, args):
+        tries.append(ctx.call_id)
+        raise error
+
+    assert (await outcome(fail, retries=3)).status == "error"
+    assert len(tries) == 1
 
 
 async def test_a_tool_that_breaks_tells_the_model_nothing_of_our_inside(caplog):

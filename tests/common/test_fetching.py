@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ from yarl import URL
 
 from common.egress import HostRefused, Target, read_capped
 from common.fetching import MAX_HOPS, FetchFailed, _next, opened
-from tests.hostile_web import Names, Site, bomb, gzipped, served
+from tests.hostile_web import Names, Site, Talk, bomb, gzipped, served, speaking
 
 MiB = 1024 * 1024
 
@@ -104,16 +102,6 @@ async def test_B13_a_server_that_drips_is_left_at_the_limit(site: Site) -> None:
     with pytest.raises(FetchFailed, match="in time"):
         await body_of(site, site.url("/drip"), seconds=0.3)
     await asyncio.wait_for(site.left.wait(), 5)
-
-
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@asynccontextmanager
-async def speaking(talk: Talk) -> AsyncIterator[str]:
-    """A server below HTTP; its `host:port`."""
-    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
 async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,0 +1,15 @@
+"""A stranger's site, which the operator allows to be read."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.hostile_web import Site, served
+
+
+@pytest.fixture
+async def site(settings) -> AsyncIterator[Site]:
+    """A server on the loopback."""
+    async with served() as site:
+        settings.ALLOW_PRIVATE_HOSTS = frozenset({site.host})
+        yield site

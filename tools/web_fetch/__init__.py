@@ -1,0 +1,1 @@
+"""The tool that reads a page of the web."""
