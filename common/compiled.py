@@ -22,7 +22,7 @@ _numbers = count(1)
 STAND_INS: dict[type, Callable[[], Any]] = {
     UUID: uuid4,
     str: lambda: uuid4().hex,
-    int: lambda: 7_000_000_000_000_000 + next(_numbers),
+    int: lambda: 1_900_000_000 + next(_numbers),  # fits a column of four bytes
     datetime: lambda: datetime(9000, 1, 1, tzinfo=UTC) + timedelta(seconds=next(_numbers)),
 }
 

@@ -7,10 +7,12 @@ from django.conf import settings
 
 from agents.runtime.llm import Endpoint, Provider
 from agents.services.model_test import PURPOSE as TEST
+from common.compiled import Compiled
 from common.secrets import Secret, unseal
 from workspaces.models import Credential, Workspace
 
 DEMO_MODEL = "demo"
+_CREDENTIAL = Compiled(lambda workspace_id: Credential.objects.filter(workspace_id=workspace_id), UUID)
 
 
 def endpoint_for(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
@@ -18,7 +20,7 @@ def endpoint_for(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
 
     A spec written for another provider's model falls back to the demo's own name there, because the demo has one model.
     """
-    credential = Credential.objects.filter(workspace=workspace).first()
+    credential = _CREDENTIAL.first(workspace.id)
     if credential is not None and credential.provider != "demo":
         return _of_credential(credential), model or credential.default_model
     system = settings.SYSTEM_MODEL

@@ -6,6 +6,7 @@ from agents.models import LLMCall, Run
 from agents.runtime.llm import LLMError
 from agents.runtime.saying import Means
 from agents.runtime.steps import Answer
+from common.writing import insert
 
 
 def keep_answer(run: Run, number: int, answer: Answer, means: Means) -> None:
@@ -24,8 +25,9 @@ def keep_failure(run: Run, error: LLMError, means: Means) -> None:
 
 
 def _keep(run: Run, number: int, means: Means, **facts: Any) -> None:
-    LLMCall.objects.create(
+    call = LLMCall(
         run=run, step_number=number, attempt=run.attempt, workspace_id=run.payer_id, agent_id=run.agent_id,
         spec_id=run.spec_id, on_behalf_of_id=run.on_behalf_of_id, provider=means.endpoint.provider,
         model=means.model[:200], paid_by=means.endpoint.paid_by, **facts,
     )  # fmt: skip
+    insert([call])

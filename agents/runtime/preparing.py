@@ -1,10 +1,11 @@
 """What a run needs before it begins, read in one go: its conversation, its tools, its model."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from agents.content import SpecContent
-from agents.models import Run
+from agents.models import AgentSpec, Run
 from agents.runtime.context import Conversation, conversation, system_text
 from agents.runtime.endpoints import endpoint_for
 from agents.runtime.reading import past_calls, read_lines, read_room, recovered, somebody
@@ -42,7 +43,7 @@ def prepared(run: Run) -> Prepared:
     """All that a claimed run works with. Taking over after a crash is the same reading again (B1)."""
     assert run.spec is not None
     assert run.chat is not None
-    content = run.spec.content()
+    content = _content_of(run.spec)
     tools = given_tools(content.tools)
     lines = read_lines(run)
     room, agent = read_room(run, lines), somebody(run.agent)
@@ -52,3 +53,9 @@ def prepared(run: Run) -> Prepared:
     known = recovered(run, made.open) if made.open else {}
     past = past_calls(run, made.open) if run.steps_done else []
     return Prepared(run, content, Means(endpoint, model), made, tools, known, past)
+
+
+@lru_cache(maxsize=200)
+def _content_of(spec: AgentSpec) -> SpecContent:
+    """A spec never changes; so it is read once, and known by its id."""
+    return spec.content()

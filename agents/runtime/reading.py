@@ -1,7 +1,8 @@
 """The database's rows as the pure data that `context` works on."""
 
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
@@ -9,35 +10,59 @@ from actors.models import Actor
 from agents.models import Run, Step
 from agents.runtime.context import INTERRUPTED, Line, LineType, Room, Somebody, said_by_others
 from agents.runtime.steps import Outcome, ToolCall, Turn
-from chats.models import Message
+from chats.models import ChatActor, Message
+from common.compiled import Compiled
 from tools.registry import registry
 
 MAX_LINES = 600
 """Rows that are looked at; the budget of tokens ends the conversation earlier."""
+MAX_MEMBERS = 100
 SHOWN = ("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE")
+COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
+
+
+def _newest(agent_id: UUID, chat_id: UUID) -> QuerySet[Message, Any]:
+    """Others' tool calls are their own business; what everybody said is for all."""
+    mine_or_said = Q(type="TEXT_MESSAGE") | Q(author_id=agent_id)
+    rows = Message.objects.filter(mine_or_said, chat_id=chat_id, type__in=SHOWN)
+    return rows.order_by("-seq").values_list(*COLUMNS)[:MAX_LINES]
+
+
+def _news(chat_id: UUID, agent_id: UUID, since: int) -> QuerySet[Message, Any]:
+    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type="TEXT_MESSAGE").exclude(author_id=agent_id)
+    return rows.order_by("seq").values_list(*COLUMNS)[:MAX_LINES]
+
+
+def _places(chat_id: UUID) -> QuerySet[ChatActor]:
+    seated = ChatActor.objects.filter(chat_id=chat_id, ended_at=None)
+    return seated.select_related("actor").order_by("joined_at", "pk")[:MAX_MEMBERS]
+
+
+_NEWEST = Compiled(_newest, UUID, UUID)
+_NEWS = Compiled(_news, UUID, UUID, int)
+_PLACES = Compiled(_places, UUID)
 
 
 def read_lines(run: Run) -> list[Line]:
     """The newest part of the room's log, in order: what everybody said, and this agent's own calls."""
-    newest = _rows(run).order_by("-seq")[:MAX_LINES]
-    return [_line(message) for message in reversed(newest)]
+    newest = _NEWEST.rows(run.agent_id, run.room_id)
+    return [_line(row) for row in reversed(newest)]
 
 
 def news_for(run: Run) -> list[Turn]:
     """What others have said in the room since the run read it last. The caller holds the chat."""
-    rows = _rows(run).filter(seq__gt=run.read_to, type="TEXT_MESSAGE").exclude(author_id=run.agent_id)
-    lines = [_line(message) for message in rows.order_by("seq")[:MAX_LINES]]
+    lines = [_line(row) for row in _NEWS.rows(run.room_id, run.agent_id, run.read_to)]
     return said_by_others(lines, agent_id=run.agent_id, room=read_room(run, lines)) if lines else []
 
 
 def read_room(run: Run, lines: Iterable[Line]) -> Room:
     """Where the run is, and who is and was there."""
     assert run.chat is not None
-    places = run.chat.places.filter(ended_at=None).select_related("actor").order_by("joined_at", "pk")
-    members = [somebody(place.actor) for place in places[:100]]
+    members = [somebody(place.actor) for place in _PLACES.all(run.room_id)]
     authors = {member.id: member for member in members}
     missing = {line.author_id for line in lines} - authors.keys()
-    authors |= {actor.id: somebody(actor) for actor in Actor.objects.filter(pk__in=missing)}
+    if missing:
+        authors |= {actor.id: somebody(actor) for actor in Actor.objects.filter(pk__in=missing)}
     return Room(run.chat.title, run.chat.workspace.name, members, authors)
 
 
@@ -69,13 +94,6 @@ def past_calls(run: Run, open_calls: Iterable[ToolCall]) -> list[ToolCall]:
     return [call for call in calls if call.id not in still_open]
 
 
-def _rows(run: Run) -> QuerySet[Message]:
-    """Others' tool calls are their own business; what everybody said is for all."""
-    mine_or_said = Q(type="TEXT_MESSAGE") | Q(author_id=run.agent_id)
-    return Message.objects.filter(mine_or_said, chat_id=run.room_id, type__in=SHOWN)
-
-
-def _line(message: Message) -> Line:
-    assert message.author_id is not None
-    type_ = cast(LineType, message.type)  # the query asks for these only
-    return Line(message.id, type_, message.author_id, message.payload, message.run_id, message.reply_to_id)
+def _line(row: Sequence[Any]) -> Line:
+    id, type_, author_id, payload, run_id, reply_to = row
+    return Line(id, cast(LineType, type_), author_id, payload, run_id, reply_to)

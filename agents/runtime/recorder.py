@@ -7,6 +7,7 @@ Whoever is not the owner any more finds its run's row changed: `LeaseLost`, and 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -26,7 +27,23 @@ from chats.models import Chat, InChat, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.seams import message_posted
 from common.clock import now
+from common.compiled import Compiled
 from common.ids import new_id
+from common.writing import insert
+
+
+def _at_work(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> Compiled[Run]:
+    """Asks for a run by id, attempt and owner."""
+
+    def build(id: UUID, attempt: int, owner: str) -> QuerySet[Run]:
+        return shape(Run.objects.filter(pk=id, attempt=attempt, lease_owner=owner, state=RunState.RUNNING))
+
+    return Compiled(build, UUID, int, str)
+
+
+_ALONE = _at_work(lambda runs: runs)
+_LOCKED = _at_work(lambda runs: runs.select_for_update(no_key=True))
+_WITH_ALL = _at_work(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
 
 
 @dataclass(frozen=True)
@@ -39,7 +56,7 @@ class Recorder:
     @transaction.atomic
     def started(self, step: Started) -> Saved:
         """These calls are about to be made: known before they are, so that a crash in between shows (B15)."""
-        run = self._mine(Run.objects.select_for_update(no_key=True))
+        run = self._mine(_LOCKED)
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
         steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in step.calls]
         Step.objects.bulk_create(
@@ -80,7 +97,7 @@ class Recorder:
     def ended(self, end: Ended, partial: Partial | None = None, error: LLMError | None = None) -> None:
         """The run rests, is stopped or fails: what was said so far is kept as incomplete, calls get a result (B11, B16)."""
         Chat.objects.select_for_update(no_key=True).get(pk=self.run.room_id)
-        run = self._mine(Run.objects.select_related("agent", "chat__workspace", "stopped_by"))
+        run = self._mine(_WITH_ALL)
         rows: list[InChat] = list(partial_rows(run, partial, self.means)) if partial else []
         if error is not None:
             keep_failure(run, error, self.means)
@@ -106,16 +123,15 @@ class Recorder:
         """The run as it is now, the chat held. Rights are asked again. Raises `LeaseLost`, and `AppError` for rights."""
         agent, person = self.run.agent, self.run.on_behalf_of
         chat = get_chat_for(agent, self.run.room_id, ChatVerb.POST, on_behalf_of=person, lock=True)
-        run = self._mine(Run.objects.all())
+        run = self._mine(_ALONE)
         run.agent, run.chat = agent, chat
         return run
 
-    def _mine(self, runs: QuerySet[Run]) -> Run:
-        mine = {"attempt": self.run.attempt, "lease_owner": self.run.lease_owner, "state": RunState.RUNNING}
-        run = runs.filter(pk=self.run.pk, **mine).first()
+    def _mine(self, question: Compiled[Run]) -> Run:
+        run = question.first(self.run.pk, self.run.attempt, self.run.lease_owner)
         if run is None:
             raise LeaseLost(f"Run {self.run.pk} is not ours any more.")
-        return run.only_if(**mine)
+        return run.only_if(attempt=self.run.attempt, lease_owner=self.run.lease_owner, state=RunState.RUNNING)
 
 
 def _end_after(seconds: float) -> None:
@@ -160,7 +176,8 @@ def _result(run: Run, outcome: Outcome) -> Message:
 
 def _keep_step(run: Run, step: Answered, means: Means) -> None:
     result = {"message_id": str(step.step.message_id), "finish": step.answer.finish}
-    Step.objects.create(
+    kept = Step(
         run=run, number=step.step.number, kind="llm", state="done", attempt=run.attempt, name=means.model[:64],
         result=result, ended_at=now(),
     )  # fmt: skip
+    insert([kept])

@@ -11,9 +11,19 @@ from agents.services.hints import hint
 from chats import services as chats
 from chats.models import Chat, ChatActor, InChat, Message, Wake
 from common.clock import now
+from common.compiled import Compiled
 
 MAX_HOPS = 4
 """How often agents may wake each other in a row, counted from what a person said (B5, S1.3)."""
+
+_AGENTS_OF: Compiled[ChatActor] = Compiled(
+    lambda chat_id: (
+        ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT)
+        .select_related("actor")
+        .order_by("joined_at", "pk")
+    ),
+    UUID,
+)
 
 
 @dataclass(frozen=True)
@@ -44,9 +54,11 @@ def wake_agents(chat: Chat, message: Message) -> list[InChat]:
     if not _speaks(message):
         return []
     assert message.author is not None
+    mentioned = [UUID(str(id)) for id in message.payload.get("mentions", [])]
+    if message.author.is_agent and not mentioned:
+        return []  # an agent's word wakes by mention only: most of what agents say is asked no further
     cause = Run.objects.filter(pk=message.run_id).first() if message.run_id else None
     hops = cause.hops + 1 if cause else int(message.author.is_agent)
-    mentioned = [UUID(str(id)) for id in message.payload.get("mentions", [])]
     addressed = _addressed(chat, message.author, mentioned, message.reply_to, hops)
     return [_run(chat, one.agent, message, cause, hops) for one in addressed if one.reason is None]
 
@@ -78,8 +90,7 @@ def _addressed(
 
     An agent's message: those it mentions, and nobody beyond `MAX_HOPS`.
     """
-    places = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.AGENT).exclude(actor=author)
-    agents = list(places.select_related("actor").order_by("joined_at", "pk"))
+    agents = [place for place in _AGENTS_OF.all(chat.id) if place.actor_id != author.id]
     answered_id = answered.author_id if answered else None
     if author.is_agent:
         chosen = [place for place in agents if place.actor_id in mentioned]

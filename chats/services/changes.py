@@ -7,6 +7,7 @@ from django.db import connection
 
 from chats.models import InChat, Message
 from common.errors import NotFound
+from common.writing import insert
 from events.frames import Changes
 from events.publish import publish, said_in
 
@@ -24,7 +25,7 @@ def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
     version, workspace_id = _take_numbers(chat_id, count)
     for number, message in enumerate(messages, version - count + 1):
         message.seq = message.version = number
-    Message.objects.bulk_create(messages)
+    insert(messages)
     for row in others:
         row.version = version
     written = [*messages, *(row for row in others if row.write())]

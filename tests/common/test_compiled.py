@@ -1,5 +1,6 @@
 """What is compiled once answers as the query set it was made from."""
 
+from datetime import datetime
 from uuid import UUID
 
 import pytest
@@ -7,8 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from chats import permissions
-from chats.models import Chat
+from chats import services as chats
+from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, chats_with_rights, get_chat_for
+from common.clock import now
 from common.compiled import Compiled
 from common.errors import NotFound
 
@@ -51,3 +54,20 @@ def test_it_is_one_query_and_locks_when_asked_to(team):
 def test_a_query_in_which_a_value_has_no_place_is_refused(team):
     with pytest.raises(ValueError, match="no place"):
         Compiled(lambda chat_id, other: Chat.objects.filter(pk=chat_id), UUID, UUID).first(team.chat.pk, team.chat.pk)
+
+
+def test_many_objects_and_plain_rows_by_values_of_any_kind(team):
+    places = Compiled(
+        lambda chat_id, kind, since: ChatActor.objects.filter(
+            chat_id=chat_id, actor__kind=kind, joined_at__lt=since
+        ).select_related("actor"),
+        UUID, str, datetime,
+    )  # fmt: skip
+    people = places.all(team.chat.pk, "human", now())
+    assert {place.actor.name for place in people} == {team.alice.name, team.bob.name}
+    assert places.all(team.chat.pk, "human", team.chat.created_at) == []
+    said = chats.post_message(chat=team.chat, author=team.alice, text="好")
+    rows = Compiled(
+        lambda chat_id, seq: Message.objects.filter(chat_id=chat_id, seq=seq).values_list("id", "payload"), UUID, int
+    ).rows(team.chat.pk, said.seq)
+    assert [tuple(row) for row in rows] == [(said.id, said.payload)]

@@ -1,0 +1,62 @@
+"""Rows that are written with every message: their statements come from the model alone, without a query set.
+
+For models whose primary key is made by the application. How a value is stored is its field's business, as ever.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connection
+from django.db.models import Model
+from django.db.models.constants import OnConflict
+from django.db.models.expressions import Expression
+from django.db.models.sql import InsertQuery, Query
+
+
+def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
+    """Store new rows of one model in one statement; how many were new. Raises `IntegrityError`."""
+    if not rows:
+        return 0
+    query = InsertQuery(type(rows[0]), on_conflict=OnConflict.IGNORE if ignore_conflicts else None)
+    query.insert_values(rows[0]._meta.concrete_fields, rows)
+    [(sql, params)] = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
+    written = _execute(sql, params)
+    for row in rows:
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+    return written
+
+
+def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bool:
+    """Store these fields of a row, values or expressions; false when the row is not (any more) as `only_if` says."""
+    meta = type(row)._meta
+    assignments: list[str] = []
+    params: list[Any] = []
+    for name in sorted(names):
+        field: Any = meta.get_field(name)
+        value = getattr(row, field.attname)
+        sql, values = _compiled(type(row), value) if isinstance(value, Expression) else ("%s", [_stored(field, value)])
+        assignments.append(f'"{field.column}" = {sql}')
+        params += values
+    conditions = {meta.get_field(name): value for name, value in only_if.items()} | {meta.pk: row.pk}
+    where = " AND ".join(f'"{field.column}" = %s' for field in conditions)
+    params += [_stored(field, value) for field, value in conditions.items()]
+    return _execute(f'UPDATE "{meta.db_table}" SET {", ".join(assignments)} WHERE {where}', params) > 0
+
+
+@lru_cache(maxsize=64)
+def _compiled(model: type[Model], expression: Expression) -> tuple[str, Sequence[Any]]:
+    compiler = Query(model).get_compiler(DEFAULT_DB_ALIAS)
+    resolved = expression.resolve_expression(compiler.query, allow_joins=False, for_save=True)
+    sql, params = compiler.compile(resolved)
+    return sql, tuple(params)
+
+
+def _stored(field: Any, value: Any) -> Any:
+    return field.get_db_prep_save(value, connection)
+
+
+def _execute(sql: str, params: Sequence[Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return cursor.rowcount

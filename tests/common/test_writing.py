@@ -1,0 +1,84 @@
+"""Rows written without a query set are stored as the query set would store them."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+
+from agents.models import Run
+from chats.models import Message
+from common.clock import now
+from common.ids import new_id
+from common.writing import insert, update
+
+pytestmark = pytest.mark.django_db
+
+
+def a_run(team, **more):
+    return Run(
+        workspace=team.workspace, chat=team.chat, agent=team.robin, lane="here", payer=team.workspace,
+        origin="test", path=[new_id()], limits={"max_steps": 3}, **more,
+    )  # fmt: skip
+
+
+def a_message(team, seq):
+    return Message(
+        chat=team.chat, author=team.alice, seq=seq, version=seq, type="TEXT_MESSAGE", payload={"text": "好"},
+        created_at=now(),
+    )  # fmt: skip
+
+
+def facts(row):
+    return {name: value for name, value in vars(row).items() if not name.startswith("_")}
+
+
+def test_what_is_inserted_is_read_back_the_same(team):
+    run = a_run(team)
+    assert insert([run]) == 1
+    assert not run._state.adding
+    assert facts(Run.objects.get(pk=run.pk)) == {**facts(run)}
+
+
+def test_many_are_one_statement(team):
+    rows = [a_message(team, seq) for seq in (1001, 1002, 1003)]
+    with CaptureQueriesContext(connection) as queries:
+        assert insert(rows) == 3
+    assert len(queries) == 1
+    assert [row.payload for row in Message.objects.filter(seq__gt=1000)] == [{"text": "好"}] * 3
+
+
+def test_what_stands_already_is_an_error_or_counts_as_nothing(team):
+    run = a_run(team)
+    insert([run])
+    assert insert([a_run(team, id=run.id)], ignore_conflicts=True) == 0
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert([a_run(team, id=run.id)])
+
+
+def test_an_update_writes_what_is_named_and_nothing_else(team):
+    run = a_run(team)
+    insert([run])
+    run.state, run.stopped_by, run.stamp, run.error = "failed", team.alice, {"model": "m"}, "not written"
+    assert update(run, ["state", "stopped_by", "stamp"], only_if={"state": "queued"})
+    stored = Run.objects.get(pk=run.pk)
+    assert (stored.state, stored.stopped_by, stored.stamp, stored.error) == ("failed", team.alice, {"model": "m"}, "")
+
+
+def test_an_update_takes_expressions_by_the_clock_of_the_database(team):
+    run = a_run(team)
+    insert([run])
+    for minutes in (1, 5):
+        run.lease_until = Now() + timedelta(minutes=minutes)
+        assert update(run, ["lease_until"], only_if={})
+        left = Run.objects.get(pk=run.pk).lease_until - now()
+        assert timedelta(minutes=minutes - 1) < left <= timedelta(minutes=minutes)
+
+
+def test_an_update_whose_condition_does_not_hold_changes_nothing(team):
+    run = a_run(team)
+    insert([run])
+    run.state = "failed"
+    assert not update(run, ["state"], only_if={"attempt": 7})
+    assert Run.objects.get(pk=run.pk).state == "queued"
