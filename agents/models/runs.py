@@ -12,6 +12,7 @@ from agents.errors import LeaseLost
 from agents.models.specs import AgentSpec
 from chats.models import Chat, InChat, Message
 from common.models import Identified
+from common.writing import insert, update
 from events.rows import RunRow, Stamp
 from workspaces.models import Workspace
 
@@ -140,8 +141,7 @@ class Run(Identified, InChat):
         if self._state.adding:
             return self._insert()
         touched: frozenset[str] = getattr(self, "_touched", frozenset())
-        fields = {name: getattr(self, name) for name in touched}
-        if not Run.objects.filter(pk=self.pk, **self._conditions).update(version=self.version, **fields):
+        if not update(self, {"version", *touched}, only_if=self._conditions):
             raise LeaseLost(f"Run {self.pk} is not ours any more.")
         self._touched, self._conditions = frozenset(), {}
         return True
@@ -149,8 +149,7 @@ class Run(Identified, InChat):
     def _insert(self) -> bool:
         if self.trigger is not None:
             self.trigger_seq = self.trigger.seq
-        Run.objects.bulk_create([self], ignore_conflicts=True)
-        self.is_joined = not Run.objects.filter(pk=self.pk).exists()
+        self.is_joined = not insert([self], ignore_conflicts=True)
         return not self.is_joined
 
     def row(self) -> RunRow:

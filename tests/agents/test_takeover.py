@@ -211,9 +211,9 @@ def test_only_processes_of_this_host_that_are_gone_count_as_dead():
 def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(workroom, django_assert_num_queries):
     run = claimed(workroom)
     prepared(run)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         prepared(run)
     for number in range(20):
         workroom.say(f"more {number}")
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         prepared(run)
