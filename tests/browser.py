@@ -77,6 +77,7 @@ def _unpacked() -> Chromium:
     UNPACKED.mkdir(parents=True, exist_ok=True)
     # The name of a runtime makes the package bring the system libraries that a lean machine lacks.
     environment = {**os.environ, "TMPDIR": str(UNPACKED), "AWS_EXECUTION_ENV": "AWS_Lambda_nodejs22.x"}
+    environment["PATH"] = f"{ROOT / '.make' / 'node'}{os.pathsep}{environment['PATH']}"
     said = subprocess.run(
         ["node", "--input-type=module", "-e", UNPACK], cwd=PACKAGE, env=environment, capture_output=True, check=False
     )
