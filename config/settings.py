@@ -94,11 +94,11 @@ DATABASE_POOL = env.int("DATABASE_POOL", default=8)
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default="postgres://atelier@localhost/atelier")
     | {
+        # It finds out by itself, and for nothing, that a connection of the pool is dead (B7).
+        "ENGINE": "common.postgresql",
         "CONN_MAX_AGE": 0,
-        # Asked when a connection leaves the pool: after a restart of PostgreSQL no request meets a dead one (B7).
-        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
-            "pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 5},
+            "pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 5, "reconnect_timeout": 2},
             # Planning what is asked with every message costs PostgreSQL more than answering it (docs/performance.md).
             "server_side_binding": True,
             "prepare_threshold": 5,
@@ -267,6 +267,8 @@ LOGGING = {
         "LiteLLM": {"level": "WARNING"},
         # It tells of a lost Redis once a second, with a trace; the hub tells it once.
         "channels_redis": {"level": "CRITICAL"},
+        # It tells of a lost PostgreSQL once for each connection; so does whoever wanted one.
+        "psycopg.pool": {"level": "ERROR"},
         # What a client did wrong is told to the client.
         "django.request": {"level": "ERROR"},
     },

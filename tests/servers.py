@@ -54,6 +54,15 @@ def ensure() -> None:
     atexit.register(lambda: servers.stop() if os.getpid() == owner else None)
 
 
+def database_url() -> str:
+    """The database that the tests of this process use, for processes that they start."""
+    from django.db import connection
+
+    database = connection.settings_dict
+    where = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    return f"postgres://{database['USER']}:{database['PASSWORD']}@{where}"
+
+
 def _leave(signum: int, frame: FrameType | None) -> None:
     sys.exit(0)
 

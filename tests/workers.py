@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
 
 from common.embedded.home import ROOT
 from common.embedded.processes import die_with_parent
 from config.health import a_worker_answers, connect
+from tests.servers import database_url
 
 COMMAND = "celery -q -A config worker --pool threads --concurrency 2 --queues runs,work"
 QUIET = "--without-gossip --without-mingle --without-heartbeat"
@@ -23,10 +23,8 @@ class Worker:
     """One worker. `environment` is added to what it reads, e.g. `RUN_LEASE="2"`."""
 
     def __init__(self, **environment: str) -> None:
-        database = connection.settings_dict
-        where = f"{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
         own = {
-            "DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": f"postgres://{where}",
+            "DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": database_url(),
             "REDIS_URL": settings.REDIS_URL, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore",
             "ATELIER_ALLOW_PRIVATE_HOSTS": ",".join(settings.ALLOW_PRIVATE_HOSTS),
             "SECRET_KEY": settings.SECRET_KEY, "SECRET_KEYS": ",".join(settings.SECRET_KEYS), "DEBUG": "1",

@@ -123,6 +123,11 @@ class Run(Identified, InChat):
         return self.root_id or self.id
 
     @property
+    def is_suspect(self) -> bool:
+        """Whether a process died while it carried this run: it may have been this run's doing (B9)."""
+        return self.crashes > 0
+
+    @property
     def room_id(self) -> UUID:
         """The chat it works in; for code that is about runs in chats only."""
         assert self.chat_id is not None, "this run has no chat"

@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -20,9 +21,11 @@ from django.db import DatabaseError
 from agents.models import Run
 from agents.runtime.preparing import Prepared, prepared
 from agents.runtime.process import owner_name
+from agents.runtime.quarantine import Quarantine
 from agents.runtime.runner import Runner, Why
 from agents.runtime.sweeper import Sweeper
 from agents.services.claims import claim, claim_next, waiting_ids
+from agents.services.hints import hint_lane
 from agents.services.leases import extend, fail, give_back
 from common.egress import close_sessions
 from common.errors import AppError
@@ -40,13 +43,17 @@ DRAIN = 15.0
 
 
 class Engine:
-    """All runs of this process. `start` and `stop` are called from Celery's main thread, `submit` from any."""
+    """All runs of this process. `start` and `stop` are called from its main thread, `submit` from any.
 
-    def __init__(self) -> None:
+    One that is set `apart` carries the runs that it is given, whose last process died, and looks for no others (B9).
+    """
+
+    def __init__(self, *, apart: bool = False) -> None:
         self.owner = owner_name()
+        self._apart = apart
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
-        self._sweeper = Sweeper(self)
+        self._sweeper = None if apart else Sweeper(self, Quarantine(DRAIN + 2))
         self._forget()
 
     def _forget(self) -> None:
@@ -66,15 +73,17 @@ class Engine:
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
         self._ready.wait(10)
-        self._sweeper.start()
+        if self._sweeper is not None:
+            self._sweeper.start()
 
     def stop(self) -> None:
         """Take nothing more, store what is under way, give back what is not done. Returns when that is so."""
         if self._thread is None:
             return
         self._is_draining = True
-        self._sweeper.stop()
         self._loop.call_soon_threadsafe(self._closing.set)
+        if self._sweeper is not None:
+            self._sweeper.stop()
         self._thread.join(DRAIN + 5)
         self._thread = None
 
@@ -83,6 +92,15 @@ class Engine:
         if self._thread is not None and not self._is_draining:
             for run_id in run_ids:
                 self._loop.call_soon_threadsafe(self._spawn, run_id)
+
+    def wait_until_idle(self) -> None:
+        """Until all that was submitted has come to its end."""
+        asyncio.run_coroutine_threadsafe(self._idle(), self._loop).result()
+
+    @property
+    def carried(self) -> list[UUID]:
+        """The runs that are driven here at this moment."""
+        return list(self._runners)
 
     @property
     def room(self) -> int:
@@ -117,14 +135,18 @@ class Engine:
     async def _drain(self) -> None:
         for runner in list(self._runners.values()):
             runner.cancel("shutdown")
-        runs = [task for task in self._tasks if task.get_name().startswith("run ")]
-        if runs:
-            await asyncio.wait(runs, timeout=DRAIN)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN):
+                await self._idle()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await streams.aclose()
         await close_sessions()
+
+    async def _idle(self) -> None:
+        while runs := [task for task in self._tasks if task.get_name().startswith("run ")]:
+            await asyncio.wait(runs)
 
     def _keep(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Begin a task and hold it: one that nobody holds may be collected in the middle (guarantees §2.9)."""
@@ -146,7 +168,7 @@ class Engine:
     async def _carry(self, run_id: UUID) -> None:
         """Claim, drive; then the next of the lane, as long as there is one. What was refused before gets the room."""
         try:
-            made = await self._take(partial(claim, run_id, self.owner))
+            made = await self._take(partial(claim, run_id, self.owner, apart=self._apart))
         finally:
             self._claiming -= 1
         while made is not None:
@@ -157,11 +179,17 @@ class Engine:
                 await runner.drive()
             finally:
                 del self._runners[made.run.id]
-            made = None if self._is_draining else await self._take(partial(claim_next, lane, self.owner))
+            made = None if self._is_draining else await self._take_next(lane)
         if self._has_refused and not self._is_draining:
             self._has_refused = False
             for waiting in await self._db(waiting_ids, self.room):
                 self._spawn(waiting)
+
+    async def _take_next(self, lane: str) -> Prepared | None:
+        if self._apart:
+            # What waits behind is for any worker.
+            await self._db(hint_lane, lane)
+        return await self._take(partial(claim_next, lane, self.owner, apart=self._apart))
 
     async def _take(self, begin: Callable[[], Run | None]) -> Prepared | None:
         """A run that is ours now, with all it needs; one that cannot be prepared fails visibly."""

@@ -1,10 +1,14 @@
 """Who this process is, for leases; and whether another one of this host still lives."""
 
+import logging
 import os
 import secrets
 import socket
 from functools import lru_cache
 from pathlib import Path
+from typing import NoReturn
+
+logger = logging.getLogger(__name__)
 
 
 @lru_cache(maxsize=1)
@@ -32,6 +36,14 @@ def is_dead(owner: str) -> bool:
     now = _birth(int(pid))
     # Without /proc nothing is known: then its lease will tell.
     return Path("/proc/self/stat").exists() and now != birth
+
+
+def die_without_memory() -> NoReturn:
+    """Memory has run out, and nobody knows whom else that has hit: all that is under way here begins again elsewhere (B9)."""
+    try:
+        logger.critical("This process has no memory left. It ends; its runs are taken over.")
+    finally:
+        os._exit(os.EX_OSERR)
 
 
 def _birth(pid: int) -> str:

@@ -14,6 +14,7 @@ from agents.runtime.llm import LLMError
 from agents.runtime.loop import work
 from agents.runtime.models import llm_for
 from agents.runtime.preparing import Prepared
+from agents.runtime.process import die_without_memory
 from agents.runtime.recorder import Recorder
 from agents.runtime.saying import Partial
 from agents.runtime.steps import Answered, Ended, Piece, Request, Saved, Settled, Started, Step, ToolCall, Turn
@@ -65,7 +66,7 @@ class Runner:
         except LeaseLost:
             logger.info("Run %s is somebody else's now.", self.run.id)
         except (OperationalError, InterfaceError) as error:
-            # Nothing can be stored: the lease runs out, and whoever reaches the database takes over.
+            # Nothing can be stored: the sweeper gives it back when the database answers again (B7).
             logger.warning("Run %s is let go, the database does not answer: %s", self.run.id, error)
         finally:
             self.is_over = True
@@ -89,6 +90,8 @@ class Runner:
             await self._end(Ended("failed", error.code.value, error.message))
         except (LeaseLost, OperationalError, InterfaceError):
             raise
+        except MemoryError:
+            die_without_memory()
         except Exception:
             logger.exception("Run %s broke.", self.run.id)
             await self._end(Ended("failed", "internal", "Something went wrong on our side."))

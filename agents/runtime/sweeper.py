@@ -3,16 +3,19 @@
 import logging
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Protocol
 from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connections
 
+from agents.errors import LeaseLost
 from agents.runtime.process import host, is_dead
+from agents.runtime.quarantine import Quarantine
 from agents.services.claims import forgotten
 from agents.services.hints import send_hints
-from agents.services.leases import expired, owned_here, take_over
+from agents.services.leases import adrift, expired, give_back, owned_here, take_over
 
 logger = logging.getLogger(__name__)
 
@@ -20,16 +23,21 @@ logger = logging.getLogger(__name__)
 class Carrier(Protocol):
     """What the sweeper wants of an engine."""
 
+    owner: str
+
     @property
     def room(self) -> int: ...
+    @property
+    def carried(self) -> list[UUID]: ...
     def submit(self, run_ids: Iterable[UUID]) -> None: ...
 
 
 class Sweeper:
     """A thread in every worker, so that it works when Redis and the loop do not."""
 
-    def __init__(self, engine: Carrier) -> None:
+    def __init__(self, engine: Carrier, quarantine: Quarantine) -> None:
         self._engine = engine
+        self._quarantine = quarantine
         self._leaving = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -40,24 +48,36 @@ class Sweeper:
         self._thread.start()
 
     def stop(self) -> None:
-        """Sweep no more; returns when the last sweep has ended."""
+        """Sweep no more; returns when the last sweep has ended, and the processes that it has started."""
         self._leaving.set()
         if self._thread is not None:
-            self._thread.join(10)
+            self._thread.join()
 
     def sweep(self) -> None:
         """One round. Several workers may sweep at the same time: compare-and-set decides, and nothing happens twice."""
+        self._give_back_what_nobody_carries()
+        self._take_over()
+        waiting = forgotten(settings.RUN_LEASE / 2)
+        room = self._engine.room
+        self._engine.submit(waiting[:room])
+        # This process is full: others may not be.
+        send_hints(waiting[room:])
+        self._quarantine.tend()
+
+    def _take_over(self) -> None:
         orphans = {
             run.id: run for run in [*expired(), *(run for run in owned_here(host()) if is_dead(run.lease_owner))]
         }
         freed = [run.id for run in orphans.values() if take_over(run)]
         if freed:
-            logger.warning("Runs were taken over from workers that died: %s", freed)
-        waiting = [*freed, *forgotten(settings.RUN_LEASE / 2)]
-        room = self._engine.room
-        self._engine.submit(waiting[:room])
-        # This process is full: others may not be.
-        send_hints(waiting[room:])
+            logger.warning("Runs were taken over from processes that died: %s", freed)
+
+    def _give_back_what_nobody_carries(self) -> None:
+        """Before PostgreSQL's clock makes a death of it."""
+        for run in adrift(self._engine.owner, self._engine.carried):
+            with suppress(LeaseLost):
+                give_back(run)
+                logger.warning("Run %s is begun again: it could not be stored.", run.id)
 
     def _run(self) -> None:
         while True:
@@ -70,4 +90,6 @@ class Sweeper:
             finally:
                 connections.close_all()
             if self._leaving.wait(settings.SWEEP_EVERY):
+                # From this thread: the kernel ties the lives of its processes to it.
+                self._quarantine.close()
                 return

@@ -33,22 +33,25 @@ def due() -> QuerySet[Run]:
     return Run.objects.filter(~Exists(busy), may_begin, state=RunState.QUEUED)
 
 
-def claim(run_id: UUID, owner: str) -> Run | None:
+def claim(run_id: UUID, owner: str, *, apart: bool = False) -> Run | None:
     """Make a waiting run ours: the oldest of this run's lane, so that a lane keeps its order (B17).
 
-    Nothing when none waits there, one is at work, or another worker was faster. Opens its own transactions.
+    Nothing when none waits there, one is at work, or another worker was faster; and when it is not for us: a run whose
+    process died is for a process that is set `apart`, any other is not (ADR 0009). Opens its own transactions.
     """
-    return _claim(Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("lane"), owner)
+    return _claim(Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("lane"), owner, apart)
 
 
-def claim_next(lane: str, owner: str) -> Run | None:
+def claim_next(lane: str, owner: str, *, apart: bool = False) -> Run | None:
     """Make the next run of a lane ours, as `claim` does."""
-    return _claim([lane], owner)
+    return _claim([lane], owner, apart)
 
 
-def _claim(lanes: Sequence[str] | QuerySet[Run, Any], owner: str) -> Run | None:
+def _claim(lanes: Sequence[str] | QuerySet[Run, Any], owner: str, apart: bool) -> Run | None:
     """Those that need no work any more are ended on the way."""
-    while waiting := due().filter(lane__in=lanes).only("chat_id", "attempt").order_by("pk").first():
+    while waiting := due().filter(lane__in=lanes).only("chat_id", "attempt", "crashes").order_by("pk").first():
+        if waiting.is_suspect != apart:
+            return None
         try:
             with transaction.atomic():
                 run = _begun(waiting, owner)
@@ -142,16 +145,17 @@ def take_in(run: Run) -> list[InChat]:
 
 def waiting_ids(limit: int) -> list[UUID]:
     """The runs that could begin, the oldest first."""
-    return list(due().order_by("pk").values_list("pk", flat=True)[:limit])
+    return list(due().filter(crashes=0).order_by("pk").values_list("pk", flat=True)[:limit])
 
 
 def forgotten(seconds: float, limit: int = 200) -> list[UUID]:
     """The runs that could begin and have waited for longer than this since the last hint; they count as hinted now."""
     with transaction.atomic():
-        if not _is_only_sweeper():
+        if not is_only_sweeper():
             return []
         since = Coalesce(F("hinted_at"), F("created_at"))
-        waiting = due().annotate(since=since).filter(since__lt=Now() - timedelta(seconds=seconds)).order_by("pk")
+        clean = due().filter(crashes=0).annotate(since=since)
+        waiting = clean.filter(since__lt=Now() - timedelta(seconds=seconds)).order_by("pk")
         ids = list(
             waiting.select_for_update(of=("self",), skip_locked=True, no_key=True).values_list("pk", flat=True)[:limit]
         )
@@ -159,7 +163,8 @@ def forgotten(seconds: float, limit: int = 200) -> list[UUID]:
         return ids
 
 
-def _is_only_sweeper() -> bool:
+def is_only_sweeper() -> bool:
+    """Whether this transaction is the one that sweeps now."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [SWEEPER])
         return bool(cursor.fetchone()[0])

@@ -4,15 +4,17 @@ PostgreSQL's clock alone says when a lease is over. Every write of a run that is
 owner; who finds the row changed has lost it (B3). What changes a run takes the chat first, as everything does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import DateTimeField, Func
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
+from django.db.models.lookups import GreaterThan
 
 from agents.errors import LeaseLost
 from agents.models import Run, RunState
@@ -101,9 +103,27 @@ def _requeue(run_id: UUID, conditions: dict[str, object], *, crashed: bool = Fal
     chats.changed(run.room_id, rows=rows)
 
 
+class PostgresStart(Func):
+    """When this PostgreSQL was started."""
+
+    function = "pg_postmaster_start_time"
+    template = "%(function)s()"
+    output_field = DateTimeField()
+
+
 def expired() -> list[Run]:
-    """The runs whose lease is over."""
-    return list(Run.objects.filter(state=RunState.RUNNING, lease_until__lt=Now())[:100])
+    """The runs whose lease is over. After a start of PostgreSQL their owners first get the time of one lease to say that
+    they live: that it was away is not their death (B7)."""
+    over = Run.objects.filter(state=RunState.RUNNING, lease_until__lt=Now())
+    return list(over.filter(GreaterThan(Now() - timedelta(seconds=settings.RUN_LEASE), PostgresStart()))[:100])
+
+
+def adrift(owner: str, carried: Collection[UUID]) -> list[Run]:
+    """The runs that are ours by their row, and that nobody here carries: PostgreSQL was away when one was to be begun or
+    stored. Half its lease has passed since, so that it is not one that is just being begun."""
+    half = Now() + timedelta(seconds=settings.RUN_LEASE / 2)
+    ours = Run.objects.filter(state=RunState.RUNNING, lease_owner=owner, lease_until__lt=half)
+    return list(ours.exclude(pk__in=carried)[:1000])
 
 
 def owned_here(host: str) -> list[Run]:

@@ -9,6 +9,7 @@ from agents.runtime.retry import _breakers
 from tests.agents.workroom import Workroom
 from tests.people import Team
 from tests.scripted_model import ScriptedModel
+from tests.servers import database_url
 
 
 @pytest.fixture(scope="session")
@@ -34,8 +35,11 @@ def workroom(team: Team, model: ScriptedModel, settings) -> Workroom:
 
 
 @pytest.fixture
-def engine(workroom: Workroom) -> Iterator[Engine]:
+def engine(workroom: Workroom, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """A worker's engine in this process, on real servers. No Celery: the sweeper and the test point it at runs."""
+    # For the processes that it starts.
+    monkeypatch.setenv("DATABASE_URL", database_url())
+    monkeypatch.setenv("ATELIER_ALLOW_PRIVATE_HOSTS", workroom.model.host)
     engine = Engine()
     engine.start()
     workroom.engine = engine

@@ -1,0 +1,40 @@
+"""`python -m agents.runtime.apart PARENT RUN …`: carry these runs, and nothing else, to their ends (ADR 0009)."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from uuid import UUID
+
+import django
+
+from common.embedded.processes import die_with_parent
+
+
+def main(parent: int, run_ids: Sequence[UUID]) -> int:
+    """The exit code. SIGTERM gives back what is not done."""
+    die_with_parent(signal.SIGKILL)
+    if os.getppid() != parent:
+        return 1
+    signal.signal(signal.SIGTERM, _leave)
+    django.setup()
+    # Only now: models need an installed Django.
+    from agents.runtime.engine import Engine
+
+    engine = Engine(apart=True)
+    engine.start()
+    try:
+        engine.submit(run_ids)
+        engine.wait_until_idle()
+    finally:
+        engine.stop()
+    return 0
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), [UUID(word) for word in sys.argv[2:]]))

@@ -1,0 +1,39 @@
+"""A pooled connection is asked about its health only when its socket has something to say.
+
+Django's own check (`CONN_HEALTH_CHECKS`) is a round trip with every request. A server that ends closes its sockets, and
+the kernel knows: a look at the socket takes a microsecond, and after a restart of PostgreSQL no request meets a dead
+connection (B7).
+"""
+
+import select
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+from psycopg_pool import ConnectionPool
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """What `ENGINE` in the settings names."""
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        connection = super().get_new_connection(conn_params)
+        while self.pool is not None and _is_dead(connection):
+            connection.close()
+            # The pool makes a new one for one that comes back closed.
+            self.pool.putconn(connection)
+            connection = super().get_new_connection(conn_params)
+        return connection
+
+
+def _is_dead(connection: "psycopg.Connection[Any]") -> bool:
+    """Nobody has asked anything: what can be read is the end, a last word before it, or a notice."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if not poll.poll(0):
+        return False
+    try:
+        ConnectionPool.check_connection(connection)
+    except psycopg.Error:
+        return True
+    return False
