@@ -1,14 +1,28 @@
 """Who is asking: people only. An agent can never sign in, whatever its row says (S0.2)."""
 
-from typing import Any
+import hashlib
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.headless.contrib.rest_framework.authentication import XSessionTokenAuthentication
 from django.http import HttpRequest
-from rest_framework.authentication import SessionAuthentication
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from actors.models import Actor, Kind
+from actors import services as actors
+from actors.models import TOKEN_PREFIX, Actor, ApiToken, Kind
+from actors.rates import demand, stranger
+from common.compiled import Compiled
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # which names this module's classes in its defaults
+
+
+_PERSON = Compiled(lambda user_id: Actor.people.filter(pk=user_id, is_active=True), UUID)
 
 
 class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
@@ -22,7 +36,7 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
         return user.kind == Kind.HUMAN and user.is_active
 
     def get_user(self, user_id: Any) -> Actor | None:
-        return Actor.people.filter(pk=user_id, is_active=True).first()
+        return _PERSON.first(user_id)
 
 
 class BrowserSession(SessionAuthentication):
@@ -37,3 +51,61 @@ class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth 
 
     def authenticate_header(self, request: Request) -> str:
         return "X-Session-Token"
+
+
+def token_said(header: str) -> str | None:
+    """The API token in an `Authorization` header; null when it holds none."""
+    scheme, _, text = header.partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
+
+
+_live: Compiled[ApiToken] = Compiled(
+    lambda digest: ApiToken.live.select_related("person").filter(digest=digest, person__is_active=True),
+    str,
+)
+
+
+def token_behind(text: str) -> ApiToken | None:
+    """The live token with this text, with its person, in one query; null when it is unknown, expired or revoked, or its
+    person may not sign in."""
+    token = _live.first(_digest(text)) if text.startswith(TOKEN_PREFIX) else None
+    return None if token is None or token.has_expired else token
+
+
+def tokens_behind(texts: Collection[str]) -> dict[str, ApiToken]:
+    """The same for many at once."""
+    said = {_digest(text): text for text in texts}
+    found = ApiToken.live.select_related("person").filter(digest__in=said, person__is_active=True)
+    return {said[token.digest]: token for token in found if not token.has_expired}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Token(BaseAuthentication):
+    """A personal API token in `Authorization: Bearer atl_…`. Whoever names one is asked by it alone: a token that is no
+    good is refused, whatever else the request carries (D7)."""
+
+    def authenticate(self, request: Request) -> tuple[Actor, ApiToken] | None:
+        text = token_said(request.META.get("HTTP_AUTHORIZATION", ""))
+        if text is None:
+            return None
+        token = token_behind(text)
+        if token is None:
+            demand(stranger(request))
+            raise AuthenticationFailed("This API token is unknown, expired or revoked.")
+        actors.note_use(token)
+        return token.person, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class BySession(BasePermission):
+    """For what a person does themselves: a token, which may be in other hands, cannot make more tokens or end sessions."""
+
+    message = "Only you yourself may do this, signed in by your password: not an API token."
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        return not isinstance(request.auth, ApiToken)

@@ -7,8 +7,9 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models import F, Q
 
+from common.clock import now
 from common.models import Identified, Revised
-from events.rows import ActorRow
+from events.rows import ActorRow, ApiTokenRow
 
 
 class Kind(models.TextChoices):
@@ -66,6 +67,8 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
     language = models.CharField(max_length=8, blank=True, default="")
     is_active = models.BooleanField(default=False)
     is_staff = models.BooleanField(default=False)
+    # Raised to sign a person out everywhere: their sessions were opened under an earlier one.
+    session_epoch = models.PositiveIntegerField(default=0)
 
     # agents
     description = models.TextField(null=True, blank=True)
@@ -158,6 +161,11 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return f"{self.name} (@{self.handle})"
 
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """What a session was opened under: the password, and the person's `session_epoch`."""
+        stamp: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]  # not in the stubs
+        return f"{stamp}.{self.session_epoch}" if self.session_epoch else stamp
+
     def get_full_name(self) -> str:
         return self.name
 
@@ -178,3 +186,43 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
     @property
     def is_agent(self) -> bool:
         return self.kind == Kind.AGENT
+
+
+TOKEN_PREFIX = "atl_"
+"""What every API token begins with, so that people and scanners of leaks know it."""
+
+
+class LiveTokens(models.Manager["ApiToken"]):
+    """Those that have not been revoked; some may have expired."""
+
+    def get_queryset(self) -> models.QuerySet["ApiToken"]:
+        return super().get_queryset().filter(revoked_at=None)
+
+
+class ApiToken(Identified):
+    """A personal API token: a person's program acts by it as that person (D6, D7, D17). Its text is not stored."""
+
+    person = models.ForeignKey(Actor, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=12)
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = models.Manager()
+    live = LiveTokens()
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= now()
+
+    def row(self) -> ApiTokenRow:
+        return ApiTokenRow(
+            id=self.id, name=self.name, prefix=self.prefix, created_at=self.created_at, expires_at=self.expires_at,
+            last_used_at=self.last_used_at,
+        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How a person comes to be: allauth's form and adapter, with our fields."""
+"""How a person comes to be and comes in: allauth's form and adapter, with our fields and our services."""
 
 from typing import Any
 
@@ -6,9 +6,14 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from django import forms
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, JsonResponse
+from django.utils.translation import get_language_from_request
 
+from actors import services as actors
+from actors import tasks
+from actors.doors import too_many
 from actors.models import Actor, Kind
 from common.handles import free_handle
 from events.publish import rights_changed
@@ -22,6 +27,11 @@ class SignupForm(forms.Form):
 
     def signup(self, request: HttpRequest, user: Actor) -> None:
         """Called by allauth after the person is stored; nothing is left to do here."""
+
+
+def _refusal(code: str, field: str, message: str) -> JsonResponse:
+    """As allauth's headless API says it."""
+    return JsonResponse({"status": 400, "errors": [{"code": code, "param": field, "message": message}]}, status=400)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
@@ -45,13 +55,23 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
                     user.save()
         except IntegrityError as error:
             # The form has asked whether the address is free: somebody else, or a second click, was faster.
-            raise ImmediateHttpResponse(self._taken()) from error
+            message = str(self.error_messages["email_taken"])
+            raise ImmediateHttpResponse(_refusal("email_taken", "email", message)) from error
         return user
 
-    def _taken(self) -> JsonResponse:
-        """As allauth's headless API says it."""
-        error = {"code": "email_taken", "param": "email", "message": str(self.error_messages["email_taken"])}
-        return JsonResponse({"status": 400, "errors": [error]}, status=400)
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Raises our refusal of who has guessed too often, in place of a form's error (D21)."""
+        try:
+            super().pre_authenticate(request, **credentials)
+        except ValidationError as error:
+            raise ImmediateHttpResponse(too_many()) from error
+
+    def set_password(self, user: Actor, password: str) -> None:
+        """By the old password or by a link. Raises the refusal of a link that has been used meanwhile."""
+        if not actors.set_password(user, password):
+            raise ImmediateHttpResponse(_refusal("invalid_password_reset", "key", "This link is no good any more."))
+        language = get_language_from_request(self.request)
+        transaction.on_commit(lambda: tasks.tell_of_new_password.delay(str(user.pk), language), robust=True)
 
     def logout(self, request: HttpRequest) -> None:
         """Sign out, and end what this session has open at once (D5)."""

@@ -7,7 +7,7 @@ from threading import Lock
 
 STARS = "***"
 PATTERNS = (
-    (re.compile(r"\b(?:(?:sk|pk|rk|xox[a-z]|gh[opsu])[-_]|AIza)[-_A-Za-z0-9]{8,}"), STARS),
+    (re.compile(r"\b(?:(?:sk|pk|rk|atl|xox[a-z]|gh[opsu])[-_]|AIza)[-_A-Za-z0-9]{8,}"), STARS),
     (re.compile(r"(?i)\b(bearer\s+)[-._~+/=A-Za-z0-9]{8,}"), rf"\1{STARS}"),
     (re.compile(r"(://[^/\s:@]*:)[^/\s@]+@"), rf"\1{STARS}@"),
 )

@@ -22,6 +22,8 @@ PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
 if PUBLIC_URL:
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname)
 EMBEDDED = env.bool("ATELIER_EMBEDDED", default=False)
+# For links that no request asked for.
+ADDRESS = PUBLIC_URL or env.str("ATELIER_ADDRESS", default="http://localhost:8000")
 # `host:port` pairs on private networks that a tenant's `api_base` may name (guarantees D12, D13).
 ALLOW_PRIVATE_HOSTS = frozenset(env.list("ATELIER_ALLOW_PRIVATE_HOSTS", default=[]))
 # A model for workspaces that have none: the operator's own key. Empty: they get the demo model.
@@ -69,6 +71,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "actors.doors.Doors",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -160,7 +163,18 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_FORM_CLASS = "actors.signup.SignupForm"
 ACCOUNT_EMAIL_VERIFICATION = env.str("ACCOUNT_EMAIL_VERIFICATION", default="none")
 ACCOUNT_USER_MODEL_USERNAME_FIELD = "username"
-ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "signup": "30/m/ip"}
+ACCOUNT_RATE_LIMITS = {
+    # Failed ones: of one address on the network, and for one account.
+    "login_failed": "10/m/ip,5/5m/key",
+    "login": "30/m/ip",
+    "signup": "30/m/ip",
+    "reset_password": "10/m/ip,3/10m/key",
+    "reset_password_from_key": "20/m/ip",
+    "change_password": "5/m/user",
+}
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"
+PASSWORD_RESET_TIMEOUT = 60 * 60
 HEADLESS_ONLY = True
 HEADLESS_CLIENTS = ["browser", "app"]
 HEADLESS_FRONTEND_URLS = {
@@ -169,8 +183,12 @@ HEADLESS_FRONTEND_URLS = {
     "account_reset_password_from_key": "/reset-password/{key}",
     "account_signup": "/sign-up",
 }
-EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+# e.g. smtp+tls://user:password@mail.example.org:587
+SENDS_MAIL = bool(env.str("EMAIL_URL", default=""))
+EMAIL_CONFIG = env.email_url("EMAIL_URL") if SENDS_MAIL else {"EMAIL_BACKEND": "actors.mails.IntoTheLog"}
 vars().update(EMAIL_CONFIG)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="Atelier <atelier@localhost>")
 ANONYMOUS_USER_NAME = None  # guardian: nobody who is not signed in has rights
 GUARDIAN_MONKEY_PATCH_USER = False
 SILENCED_SYSTEM_CHECKS = ["guardian.W001"]  # grants are read by our own permission functions, not by a backend
@@ -225,7 +243,11 @@ RATES = {
     "strangers": _rate("STRANGERS", 5, 100),  # from one address, of people who are not signed in
 }
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["actors.auth.BrowserSession", "actors.auth.AppSession"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "actors.auth.Token",
+        "actors.auth.BrowserSession",
+        "actors.auth.AppSession",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_THROTTLE_CLASSES": ["actors.rates.Throttle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -9,6 +9,7 @@ API = ("actors", "workspaces", "chats", "agents", "realtime")
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("_allauth/", include("actors.api.passwords")),
     path("_allauth/", include("allauth.headless.urls")),
     *[path("api/v1/", include(f"{name}.api.urls")) for name in API],
     # The web app has its own routes; a missing file or endpoint must not look like a page.

@@ -32,6 +32,17 @@ class ActorRow(Row):
     is_public: bool = False
 
 
+class ApiTokenRow(Row):
+    """One of the reader's own API tokens. Its text is shown once, when it is made; `prefix` is how it begins."""
+
+    id: UUID
+    name: str
+    prefix: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
 class WorkspaceRow(Row):
     """A workspace as one of its members sees it; `role` and `verbs` are the reader's own."""
 

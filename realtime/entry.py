@@ -12,14 +12,16 @@ from django.http.cookie import parse_cookie
 from django.http.request import split_domain_port, validate_host
 from django.utils.crypto import constant_time_compare
 
-from actors.models import Actor
+from actors import services as actors
+from actors.auth import token_said, tokens_behind
+from actors.models import TOKEN_PREFIX, Actor
 from common.clock import now
 from realtime.rights import Ticket
 
 
 @dataclass(frozen=True, slots=True)
 class Knock:
-    """What a handshake says: the key of a session, and whether the page that asks may use it."""
+    """What a handshake says: the key of a session or an API token, and whether the page that asks may use it."""
 
     session_key: str | None
     may_enter: bool
@@ -28,10 +30,17 @@ class Knock:
 def knock(headers: Iterable[tuple[bytes, bytes]]) -> Knock:
     """Read a handshake. A token in a header comes from a program that means it; a cookie comes from any page."""
     said = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
-    if token := said.get("x-session-token"):
-        return Knock(token, may_enter=True)
-    cookies = parse_cookie(said.get("cookie", ""))
-    return Knock(cookies.get(settings.SESSION_COOKIE_NAME), _is_ours(said.get("origin", ""), said.get("host", "")))
+    if (text := token_said(said.get("authorization", ""))) is not None:
+        return Knock(text if text.startswith(TOKEN_PREFIX) else None, may_enter=True)
+    if key := said.get("x-session-token"):
+        return Knock(_session(key), may_enter=True)
+    key = parse_cookie(said.get("cookie", "")).get(settings.SESSION_COOKIE_NAME, "")
+    return Knock(_session(key), _is_ours(said.get("origin", ""), said.get("host", "")))
+
+
+def _session(key: str) -> str | None:
+    """An API token counts where API tokens belong, as in REST."""
+    return None if key.startswith(TOKEN_PREFIX) else key
 
 
 def _is_ours(origin: str, host: str) -> bool:
@@ -49,9 +58,23 @@ def _is_ours(origin: str, host: str) -> bool:
     )
 
 
-def people_behind(session_keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
-    """The active people whom sessions belong to. A session is left out when it is dead, unfinished, from before the
-    last change of the password, or of nobody who may sign in. Two queries."""
+def people_behind(keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+    """The active people whom sessions and API tokens belong to; what is no good is left out. Two queries, and one when
+    there are tokens."""
+    tokens = {key for key in keys if key.startswith(TOKEN_PREFIX)}
+    return _by_session(set(keys) - tokens) | (_by_token(tokens) if tokens else {})
+
+
+def _by_token(texts: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+    found = tokens_behind(texts)
+    for token in found.values():
+        actors.note_use(token)
+    return {text: (token.person, Ticket("", token.person_id, "", token.pk)) for text, token in found.items()}
+
+
+def _by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+    """A session is left out when it is dead, unfinished, from before the last change of the password, or of nobody who
+    may sign in."""
     alive = Session.objects.filter(session_key__in=session_keys, expire_date__gt=now())
     said = {session.session_key: session.get_decoded() for session in alive}
     people = _people({data[SESSION_KEY] for data in said.values() if SESSION_KEY in data})

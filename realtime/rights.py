@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.sessions.models import Session
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
-from actors.models import Actor
+from actors.models import Actor, ApiToken
 from chats.models import ChatActor
 from common.clock import now
 from realtime.topics import Kind, Topic
@@ -18,11 +18,12 @@ from workspaces.models import Membership
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """By what somebody is signed in: the session, and the stamp of the password it was opened under."""
+    """By what somebody is signed in: the session, and the stamp of the password it was opened under; or an API token."""
 
     session_key: str
     actor_id: UUID
     stamp: str
+    token_id: UUID | None = None
 
 
 def still_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
@@ -57,13 +58,30 @@ def _all(asked: Mapping[UUID, set[UUID]]) -> set[UUID]:
 
 
 def still_signed_in(tickets: Collection[Ticket]) -> set[Ticket]:
-    """Those whose session is alive, whose holder may still sign in, and whose password has not changed. Two queries."""
+    """Those whose session or API token is alive, whose holder may still sign in, and whose password has not changed.
+    Two queries, and one when there are tokens."""
+    by_token = {ticket for ticket in tickets if ticket.token_id}
+    return _alive_sessions(set(tickets) - by_token) | (_alive_tokens(by_token) if by_token else set())
+
+
+def _alive_sessions(tickets: Collection[Ticket]) -> set[Ticket]:
     keys = {ticket.session_key for ticket in tickets}
     sessions = set(
         Session.objects.filter(session_key__in=keys, expire_date__gt=now()).values_list("session_key", flat=True)
     )
-    people = Actor.people.filter(pk__in={ticket.actor_id for ticket in tickets}, is_active=True).only("password")
-    stamps = {person.pk: person.get_session_auth_hash() for person in people}
+    people = Actor.people.filter(pk__in={ticket.actor_id for ticket in tickets}, is_active=True)
+    stamps = {person.pk: person.get_session_auth_hash() for person in people.only("password", "session_epoch")}
     return {
         ticket for ticket in tickets if ticket.session_key in sessions and stamps.get(ticket.actor_id) == ticket.stamp
     }
+
+
+def _alive_tokens(tickets: Collection[Ticket]) -> set[Ticket]:
+    alive = set(
+        ApiToken.live.filter(
+            Q(expires_at=None) | Q(expires_at__gt=now()), pk__in={ticket.token_id for ticket in tickets}
+        )
+        .filter(person__is_active=True)
+        .values_list("pk", flat=True)
+    )
+    return {ticket for ticket in tickets if ticket.token_id in alive}

@@ -29,6 +29,14 @@ BESIDES: dict[str, TypeAdapter[Any]] = {
 REFERENCE = "#/components/schemas/{model}"
 
 
+class TokenScheme(OpenApiAuthenticationExtension):
+    target_class = "actors.auth.Token"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A personal API token: `atl_…`"}
+
+
 class BrowserSessionScheme(OpenApiAuthenticationExtension):
     target_class = "actors.auth.BrowserSession"
     name = "browser"

@@ -11,14 +11,17 @@ APP = "/_allauth/app/v1"
 
 
 class Api:
-    """Somebody who speaks JSON to us. `token` None: nobody."""
+    """Somebody who speaks JSON to us. `token`: of a session; `bearer`: an API token; neither: nobody."""
 
     def __init__(self, token: str | None = None) -> None:
         self.client = Client()
         self.token = token
+        self.bearer: str | None = None
 
     def __call__(self, method: str, path: str, body: Any = None) -> Any:
         headers = {"X-Session-Token": self.token} if self.token else {}
+        if self.bearer:
+            headers["Authorization"] = f"Bearer {self.bearer}"
         url = path if path.startswith("/") else f"/api/v1/{path}"
         return self.client.generic(method, url, json.dumps(body or {}), "application/json", headers=headers)
 

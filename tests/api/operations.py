@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from actors import services as actors
 from agents.models import Run
 from agents.services import drafts
 from chats import services as chats
@@ -19,18 +20,22 @@ MEMBERS = {"alice": 2, "bob": 2, "charlie": 404, "nobody": 401}
 EDITORS = {"alice": 2, "bob": 403, "charlie": 404, "nobody": 401}
 ANYONE = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 2}
 
+ALICES = {"alice": 2, "bob": 404, "charlie": 404, "nobody": 401}
+
 Things = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Operation:
-    """`answers`: per person a status, or 2 for any success. `given` brings about what the operation needs."""
+    """`answers`: per person a status, or 2 for any success. `given` brings about what the operation needs. `by_token`:
+    whether an API token may do what its person may; otherwise it gets 403."""
 
     method: str
     path: str
     answers: dict[str, int]
     body: Callable[[Things], Any] = lambda things: {}
     given: Callable[[Team, Things, str], None] = lambda team, things, who: None
+    by_token: bool = field(default=True)
     needs_worker: bool = field(default=False)
 
 
@@ -38,13 +43,15 @@ def things_of(team: Team) -> Things:
     """What the paths and bodies of the table name, in Alice's workspace."""
     said = chats.post_message(chat=team.chat, author=team.alice, text="hello", wake="nobody")
     link, url = chats.create_link(chat=team.chat, creator=team.alice, role="suggester", hours=1)
+    token, _ = actors.create_token(person=team.alice, name="Mine", days=None)
     run = Run.objects.create(
         workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, on_behalf_of=team.bob,
         lane="elsewhere", trigger_id=said.id, trigger_seq=said.seq, state="failed",
     )  # fmt: skip
     return {
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
-        "link_id": link.id, "token": url.rsplit("/", 1)[1], "run_id": run.id, "message_id": said.id, "revision": 1,
+        "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
+        "message_id": said.id, "revision": 1,
     }  # fmt: skip
 
 
@@ -72,6 +79,10 @@ MODEL = {"provider": "demo", "default_model": "demo", "revision": 0}
 OPERATIONS: dict[str, Operation] = {
     "read_me": Operation("GET", "me", EVERYBODY),
     "change_me": Operation("PATCH", "me", EVERYBODY, lambda t: {"name": "New"}),
+    "list_tokens": Operation("GET", "me/tokens", EVERYBODY, by_token=False),
+    "create_token": Operation("POST", "me/tokens", EVERYBODY, lambda t: {"name": "New", "days": 30}, by_token=False),
+    "revoke_token": Operation("DELETE", "me/tokens/{token_id}", ALICES, by_token=False),
+    "end_sessions": Operation("DELETE", "me/sessions", EVERYBODY, by_token=False),
     "list_workspaces": Operation("GET", "workspaces", EVERYBODY),
     "create_workspace": Operation("POST", "workspaces", EVERYBODY, lambda t: {"name": "New"}),
     "read_workspace": Operation("GET", "workspaces/{workspace_id}", MEMBERS),
