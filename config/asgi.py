@@ -24,9 +24,7 @@ class Application:
 
     def __init__(self) -> None:
         self.health = Health()
-        self._http = Bridge(
-            wsgi, threads=settings.WEB_THREADS, waiting=settings.WEB_WAITING, max_body=settings.MAX_BODY
-        )
+        self._http = Bridge(wsgi, threads=settings.WEB_THREADS, waiting=settings.WEB_WAITING)
 
     async def __call__(self, scope: Any, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         if scope["type"] == "lifespan":

@@ -15,9 +15,12 @@ from typing import Any
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 from common.errors import AppError, Code, TooLarge
+from realtime import limits
 
 Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+# Bytes of an answer that are gathered before any are sent, so that a slow reader holds no thread. Longer ones go out in parts.
+HELD = 1024 * 1024
 # Named apart in a WSGI environment.
 UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
@@ -33,34 +36,39 @@ class Overloaded(AppError):
     default_code = Code.UNAVAILABLE
 
 
+class TooSlow(AppError):
+    """The body of a request comes so slowly that it is not waited for."""
+
+    status = 408
+    default_code = Code.LIMIT_REACHED
+
+
 class Bridge:
     """One ASGI application around one WSGI application.
 
-    `threads` requests are worked on at once; when more than `waiting` are in the house, new ones get 503. A body over
-    `max_body` bytes gets 413 before it is read to its end (A8).
+    `threads` requests are worked on at once; when more than `waiting` are in the house, new ones get 503. A request is
+    in the house from when its body has come until its answer is made: so clients who send or read slowly hold nobody's
+    place. A body over `max_body` bytes gets 413 before it is read to its end (A8).
     """
 
-    def __init__(self, wsgi: Wsgi, *, threads: int, waiting: int, max_body: int) -> None:
+    def __init__(self, wsgi: Wsgi, *, threads: int, waiting: int, max_body: int = limits.MAX_BODY) -> None:
         self._wsgi = wsgi
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="http")
         self._waiting = waiting
         self._max_body = max_body
         self._inside = 0
+        self._unfinished = 0
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        if self._inside >= self._waiting:
-            await _refuse(send, Overloaded("Too many requests wait here.", hints=["Try again in a moment."]))
-            return
-        self._inside += 1
         try:
             body = await self._read(scope, receive)
-            await self._answer(to_environ(scope, body), send)
-        except TooLarge as error:
-            await _refuse(send, error)
+            events = await self._answer(to_environ(scope, body), send)
+        except (TooLarge, TooSlow, Overloaded) as error:
+            events = _refusal(error)
         except ClientGone:
             return
-        finally:
-            self._inside -= 1
+        for event in events:
+            await send(event)
 
     def close(self) -> None:
         """Wait for the requests that are being worked on."""
@@ -70,20 +78,36 @@ class Bridge:
         if any(name == b"content-length" and int(value) > self._max_body for name, value in scope["headers"]):
             raise self._too_large()
         body = bytearray()
-        while True:
-            event = await receive()
-            if event["type"] != "http.request":
-                raise ClientGone
-            body += event.get("body", b"")
-            if len(body) > self._max_body:
-                raise self._too_large()
-            if not event.get("more_body"):
-                return bytes(body)
+        try:
+            async with asyncio.timeout(limits.BODY_TIME):
+                while await self._read_on(receive, body):
+                    pass
+        except TimeoutError:
+            raise TooSlow("The request did not come to its end in time.") from None
+        finally:
+            self._unfinished -= len(body)
+        return bytes(body)
+
+    async def _read_on(self, receive: ASGIReceiveCallable, body: bytearray) -> bool:
+        """Take the next part; whether there is more."""
+        event = await receive()
+        if event["type"] != "http.request":
+            raise ClientGone
+        part = event.get("body", b"")
+        body += part
+        self._unfinished += len(part)
+        if len(body) > self._max_body:
+            raise self._too_large()
+        if self._unfinished > limits.MAX_BODIES:
+            raise _overloaded()
+        return bool(event.get("more_body"))
 
     def _too_large(self) -> TooLarge:
         return TooLarge(f"A request may have {self._max_body:,} bytes at most.")
 
-    async def _answer(self, environ: Environ, send: ASGISendCallable) -> None:
+    async def _answer(self, environ: Environ, send: ASGISendCallable) -> list[Any]:
+        if self._inside >= self._waiting:
+            raise _overloaded()
         loop = asyncio.get_running_loop()
 
         async def deliver(event: Any) -> None:
@@ -92,11 +116,14 @@ class Bridge:
         def send_from_thread(event: Any) -> None:
             asyncio.run_coroutine_threadsafe(deliver(event), loop).result()
 
-        for event in await loop.run_in_executor(self._threads, self._work, environ, send_from_thread):
-            await send(event)
+        self._inside += 1
+        try:
+            return await loop.run_in_executor(self._threads, self._work, environ, send_from_thread)
+        finally:
+            self._inside -= 1
 
     def _work(self, environ: Environ, send: Callable[[Any], None]) -> list[Any]:
-        """In the thread: what the loop still has to send. Of a streamed answer, all but its end goes out from here."""
+        """In the thread: what the loop still has to send. Of an answer too long to be held, only its end."""
         started: list[Any] = []
 
         def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
@@ -105,14 +132,15 @@ class Bridge:
 
         answer = self._wsgi(environ, start_response)
         try:
-            part = None
-            for following in answer:
-                if part is not None:
-                    for event in [*started, _body(part, more=True)]:
+            held = bytearray()
+            for part in answer:
+                held += part
+                if len(held) > HELD:
+                    for event in [*started, _body(bytes(held), more=True)]:
                         send(event)
                     started.clear()
-                part = following
-            return [*started, _body(part or b"", more=False)]
+                    held.clear()
+            return [*started, _body(bytes(held), more=False)]
         finally:
             close = getattr(answer, "close", None)
             if close is not None:
@@ -164,7 +192,11 @@ def _body(part: bytes, *, more: bool) -> Any:
     return {"type": "http.response.body", "body": part, "more_body": more}
 
 
-async def _refuse(send: ASGISendCallable, error: AppError) -> None:
+def _overloaded() -> Overloaded:
+    return Overloaded("Too many requests wait here.", hints=["Try again in a moment."])
+
+
+def _refusal(error: AppError) -> list[Any]:
     body = json.dumps(error.body()).encode()
     headers = [
         (b"content-type", b"application/json"),
@@ -173,5 +205,4 @@ async def _refuse(send: ASGISendCallable, error: AppError) -> None:
         (b"connection", b"close"),
         *([(b"retry-after", b"2")] if error.status == 503 else []),
     ]
-    await send({"type": "http.response.start", "status": error.status, "headers": headers, "trailers": False})
-    await send(_body(body, more=False))
+    return [{"type": "http.response.start", "status": error.status, "headers": headers}, _body(body, more=False)]

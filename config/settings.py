@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import environ
 
 from config.admin_look import UNFOLD as UNFOLD
+from realtime.limits import MAX_BODY
 
 ROOT = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -93,7 +94,10 @@ TEMPLATES = [
 
 # --- servers --------------------------------------------------------------------------------------------------
 
+# Connections of one process: of its main work, and beside it of its sockets, or of a worker's tools, heartbeat and sweeper.
 DATABASE_POOL = env.int("DATABASE_POOL", default=8)
+LIVE_THREADS = 4
+MAX_CONNECTIONS = DATABASE_POOL + LIVE_THREADS
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default="postgres://atelier@localhost/atelier")
     | {
@@ -101,7 +105,7 @@ DATABASES: dict[str, dict[str, Any]] = {
         "ENGINE": "common.postgresql",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
-            "pool": {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 5, "reconnect_timeout": 2},
+            "pool": {"min_size": 1, "max_size": MAX_CONNECTIONS, "timeout": 5, "reconnect_timeout": 2},
             # Planning what is asked with every message costs PostgreSQL more than answering it (docs/performance.md).
             "server_side_binding": True,
             "prepare_threshold": 5,
@@ -226,7 +230,6 @@ CONTENT_SECURITY_POLICY = {
 # Requests worked on at once by one web process, each in a thread; more than these wait, more than those are sent away.
 WEB_THREADS = env.int("WEB_THREADS", default=DATABASE_POOL)
 WEB_WAITING = env.int("WEB_WAITING", default=1000)
-MAX_BODY = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
 
 

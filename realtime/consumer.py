@@ -14,17 +14,15 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import AppError, Code, Invalid, LimitReached, NotFound, TooLarge
 from events.frames import ErrorFrame, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
+from realtime import limits
 from realtime.entry import knock
-from realtime.hub import this_hub
-from realtime.limits import MAX_FRAME, MAX_SOCKETS, MAX_SUBSCRIPTIONS, PATIENCE, TYPING_EVERY, Allowance
+from realtime.hub import Hub, this_hub
+from realtime.limits import Allowance
 from realtime.sections import section
 from realtime.socket import SIGNED_OUT, TOO_LARGE, TOO_MUCH, TRY_LATER, Socket
 from realtime.topics import Topic
 
 logger = logging.getLogger(__name__)
-
-CLOSING = 5.0
-"""Seconds for a reader to take the closing frame."""
 
 
 class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
@@ -55,33 +53,37 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
     # --- coming and going ---------------------------------------------------------------------------------------
 
     async def connect(self) -> None:
+        hub = this_hub()
         asked = knock(self.scope["headers"])
         if not asked.may_enter:
             await self.close()  # before it is accepted: the handshake is answered with 403
             return
         try:
-            found = await this_hub().person(asked.session_key) if asked.session_key else None
+            found = await hub.person(asked.session_key) if asked.session_key else None
         except Exception:
             logger.exception("A socket could not be opened")
             await self.turn_away(TRY_LATER)
             return
         if found is None:
             await self.turn_away(SIGNED_OUT)
-        elif len(this_hub().of_actor.get(found[0].id, ())) >= MAX_SOCKETS:
+        elif len(hub.sockets) >= limits.MAX_SOCKETS_HERE:
+            await self.turn_away(TRY_LATER)
+        elif len(hub.of_actor.get(found[0].id, ())) >= limits.MAX_SOCKETS:
             await self.turn_away(TOO_MUCH)
         else:
-            await self.enter(Socket(*found, self.send, self.end))
+            await self.enter(hub, Socket(*found, self.send, self.end))
 
     async def turn_away(self, code: int) -> None:
         # A code can only be given on an open socket; a page learns nothing from a refused handshake.
         await self.accept()
         await self.close(code)
 
-    async def enter(self, socket: Socket) -> None:
+    async def enter(self, hub: Hub, socket: Socket) -> None:
+        self.socket, self.hub = socket, hub
+        hub.add(socket)  # before anything is awaited: of many who knock at once, each counts
         await self.accept()
-        self.socket, self.hub = socket, this_hub()
         self.writing = asyncio.create_task(self.write(socket), name="socket")
-        await self.hub.join(socket)
+        await hub.wake()
 
     async def write(self, socket: Socket) -> None:
         try:
@@ -99,7 +101,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def close_in_time(self, code: int) -> None:
         try:
-            async with asyncio.timeout(CLOSING):
+            async with asyncio.timeout(limits.CLOSING):
                 await self.close(code)
         except (OSError, RuntimeError) as error:
             logger.info("A socket would not close, and is cut: %r", error)
@@ -140,11 +142,11 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             refuse(socket, AppError("Something went wrong here.", code=Code.INTERNAL), topic)
 
     def demand_measure(self, socket: Socket, text: str | None) -> None:
-        if text is not None and len(text) > MAX_FRAME:
+        if text is not None and len(text) > limits.MAX_FRAME:
             socket.end(TOO_LARGE)
-            raise TooLarge("A frame has at most 64 KiB.")
+            raise TooLarge("A message has at most 64 KiB.")
         if not self.allowance.take():
-            if self.allowance.over > PATIENCE:
+            if self.allowance.over > limits.PATIENCE:
                 socket.end(TOO_MUCH)
             raise LimitReached("Too many frames in a second.")
 
@@ -158,8 +160,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def subscribe(self, socket: Socket, topic: Topic, since: int | None) -> None:
         """Hear first, read then: what comes in between is held, and follows the answer (A5)."""
-        if topic not in socket.subscriptions and len(socket.subscriptions) >= MAX_SUBSCRIPTIONS:
-            raise LimitReached(f"A socket follows at most {MAX_SUBSCRIPTIONS} topics.")
+        if topic not in socket.subscriptions and len(socket.subscriptions) >= limits.MAX_SUBSCRIPTIONS:
+            raise LimitReached(f"A socket follows at most {limits.MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.follow(socket, topic)
         try:
             if not await self.hub.admit((socket.actor.id, topic)):
@@ -171,7 +173,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def say_typing(self, socket: Socket, topic: Topic) -> None:
         now = time.monotonic()
-        if topic not in socket.subscriptions or now - self.typed.get(topic, -TYPING_EVERY) < TYPING_EVERY:
+        if topic not in socket.subscriptions or now - self.typed.get(topic, -limits.TYPING_EVERY) < limits.TYPING_EVERY:
             return
         self.typed[topic] = now
         await section(say_typing, socket.actor, topic)

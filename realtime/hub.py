@@ -52,12 +52,10 @@ class Hub:
 
     # --- sockets and what they follow ---------------------------------------------------------------------------
 
-    async def join(self, socket: Socket) -> None:
-        """A socket was opened; the first one wakes the hub."""
+    def add(self, socket: Socket) -> None:
+        """A socket is coming in."""
         self.sockets[socket] = None
         self.of_actor[socket.actor.id].add(socket)
-        if not self._life:
-            await self._wake()
 
     def part(self, socket: Socket) -> None:
         """A socket is gone; the last one lets the hub sleep."""
@@ -156,7 +154,10 @@ class Hub:
 
     # --- life -----------------------------------------------------------------------------------------------------
 
-    async def _wake(self) -> None:
+    async def wake(self) -> None:
+        """Begin to hear, and to do what is done by the clock, unless that has begun."""
+        if self._life or not self.sockets:
+            return
         self._pulse_heard = 0.0
         self._life = [
             asyncio.create_task(self._listen(), name="hub listens"),

@@ -4,9 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-MAX_FRAMES = 512
-MAX_SIZE = 1024 * 1024
-"""Characters of all waiting frames together. One alone may be larger: it was asked for."""
+from realtime import limits
 
 
 class Full(Exception):
@@ -49,7 +47,7 @@ class Outbox:
 
     def _is_over(self, text: str) -> bool:
         waiting = len(self._waiting)
-        return waiting > 0 and (waiting >= MAX_FRAMES or self._size + len(text) > MAX_SIZE)
+        return waiting > 0 and (waiting >= limits.MAX_WAITING or self._size + len(text) > limits.MAX_WAITING_SIZE)
 
     def _drop_passing(self) -> None:
         self._waiting = deque(item for item in self._waiting if not item[1])

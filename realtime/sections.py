@@ -1,5 +1,7 @@
 """The threads on which this process's sockets do their database work."""
 
+from django.conf import settings
+
 from common.sections import Sections
 
-section = Sections(4, "live")
+section = Sections(settings.LIVE_THREADS, "live")

@@ -11,11 +11,14 @@ from realtime.topics import Topic
 SIGNED_OUT = 4003
 """Close code: nobody is signed in by this session (any more)."""
 
-TOO_MUCH = 4008
-"""Close code: the reader is too slow, sends too much, or has too many sockets. It may come back, and resumes."""
+TOO_SLOW = 4008
+"""Close code: what was to be read has not been read. The reader may come back, and resumes (A7)."""
+
+TOO_MUCH = 4029
+"""Close code: too many messages, or too many sockets of one person."""
 
 TOO_LARGE = 1009
-"""Close code: a frame larger than what is taken (A8)."""
+"""Close code: a message larger than what is taken (A8)."""
 
 TRY_LATER = 1013
 """Close code: we cannot serve now."""
@@ -43,7 +46,7 @@ class Socket:
         try:
             self.outbox.put(text, passing=passing)
         except Full:
-            self.end(TOO_MUCH)
+            self.end(TOO_SLOW)
 
     def end(self, code: int) -> None:
         """Close it; what still waits is not sent."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from config.bridge import Bridge
+from realtime import limits
 
 
 class Exchange:
@@ -116,7 +117,9 @@ async def test_a_client_that_hangs_up_is_not_answered() -> None:
     assert exchange.sent == []
 
 
-async def test_a_streamed_answer_goes_out_part_by_part_and_is_closed() -> None:
+@pytest.mark.parametrize("held", [4, 1000])
+async def test_a_long_answer_goes_out_in_parts_and_a_short_one_at_once(monkeypatch: Any, held: int) -> None:
+    monkeypatch.setattr("config.bridge.HELD", held)
     closed: list[bool] = []
 
     class Parts:
@@ -133,11 +136,14 @@ async def test_a_streamed_answer_goes_out_part_by_part_and_is_closed() -> None:
     exchange = Exchange()
     await bridge(stream)(exchange.scope, exchange.receive, exchange.send)
     assert exchange.status == 201
-    assert [(event["body"], event["more_body"]) for event in exchange.sent[1:]] == [
-        (b"one", True),
-        (b"two", True),
-        (b"three", False),
-    ]
+    sent = [(event["body"], event["more_body"]) for event in exchange.sent[1:]]
+    assert (
+        sent
+        == {
+            4: [(b"onetwo", True), (b"three", True), (b"", False)],
+            1000: [(b"onetwothree", False)],
+        }[held]
+    )
     assert closed == [True]
 
 
@@ -159,6 +165,70 @@ async def test_more_requests_than_may_wait_are_sent_away_at_once() -> None:
     gate.set()
     await asyncio.gather(*tasks)
     assert [one.status for one in inside] == [200, 200]
+
+
+class Dripping(Exchange):
+    """A client that has sent the first part of its body, and then no more."""
+
+    async def receive(self) -> Any:
+        if self.read:
+            await asyncio.Event().wait()
+        return await super().receive()
+
+
+async def test_A8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place(monkeypatch: Any) -> None:
+    monkeypatch.setattr(limits, "BODY_TIME", 0.2)
+    house = bridge(threads=1, waiting=1)
+    slow = [Dripping(b"a") for _ in range(20)]
+    tasks = [asyncio.create_task(house(one.scope, one.receive, one.send)) for one in slow]
+    await asyncio.sleep(0)
+    quick = Exchange(b"b")
+    await house(quick.scope, quick.receive, quick.send)
+    assert quick.status == 200
+    assert not any(task.done() for task in tasks)
+    await asyncio.gather(*tasks)
+    assert {one.status for one in slow} == {408}
+    assert json.loads(slow[0].body)["error"]["code"] == "limit_reached"
+
+
+async def test_A8_bodies_that_are_not_whole_take_only_so_much_memory_together(monkeypatch: Any) -> None:
+    monkeypatch.setattr(limits, "MAX_BODIES", 250)
+    house = bridge()
+    slow = [Dripping(b"x" * 100) for _ in range(2)]
+    tasks = [asyncio.create_task(house(one.scope, one.receive, one.send)) for one in slow]
+    await asyncio.sleep(0)
+    third = Exchange(b"x" * 100)
+    await house(third.scope, third.receive, third.send)
+    assert third.status == 503
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    fourth = Exchange(b"x" * 100)
+    await house(fourth.scope, fourth.receive, fourth.send)
+    assert fourth.status == 200
+
+
+async def test_A8_a_client_that_reads_slowly_holds_nobody_s_place() -> None:
+    class Unread(Exchange):
+        def __init__(self) -> None:
+            super().__init__()
+            self.is_answered = asyncio.Event()
+
+        async def send(self, event: Any) -> None:
+            self.is_answered.set()
+            await asyncio.Event().wait()
+
+    house, tasks = bridge(threads=1, waiting=1), []
+    for _ in range(3):
+        unread = Unread()
+        tasks.append(asyncio.create_task(house(unread.scope, unread.receive, unread.send)))
+        await unread.is_answered.wait()
+    quick = Exchange()
+    await house(quick.scope, quick.receive, quick.send)
+    assert quick.status == 200
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def test_a_failure_of_the_application_reaches_the_server() -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 
 from chats import services as chats
-from realtime import feed, hub, limits, outbox
+from realtime import feed, hub, limits
 from realtime.catchup import catch_up
 from realtime.hub import this_hub
 from realtime.sections import section
@@ -143,15 +143,15 @@ async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypat
     tab_limit = 5 + limits.PATIENCE + 2
     for _ in range(tab_limit):
         await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
-    assert await tab.hear_close() == 4008
+    assert await tab.hear_close() == 4029
     assert {frame["code"] for frame in tab.heard if frame["type"] == "error"} == {"limit_reached"}
 
 
 async def test_a_person_has_only_so_many_sockets_and_a_socket_so_many_topics(team, tabs, monkeypatch):
-    monkeypatch.setattr("realtime.consumer.MAX_SOCKETS", 2)
-    monkeypatch.setattr("realtime.consumer.MAX_SUBSCRIPTIONS", 1)
+    monkeypatch.setattr("realtime.limits.MAX_SOCKETS", 2)
+    monkeypatch.setattr("realtime.limits.MAX_SUBSCRIPTIONS", 1)
     tab, _ = await tabs.of(team.alice), await tabs.of(team.alice)
-    assert await (await tabs.of(team.alice)).hear_close() == 4008
+    assert await (await tabs.of(team.alice)).hear_close() == 4029
     await tabs.of(team.bob)
     await tab.follow(f"chat:{team.chat.id}")
     assert (await tab.follow(f"actor:{team.alice.id}"))["code"] == "limit_reached"
@@ -186,7 +186,7 @@ async def test_C6_nobody_types_in_a_room_that_they_do_not_follow(team, tabs):
 
 
 async def test_A7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):
-    monkeypatch.setattr(outbox, "MAX_FRAMES", 3)
+    monkeypatch.setattr(limits, "MAX_WAITING", 3)
     tab = await tabs.of(team.alice)
     socket = next(iter(this_hub().sockets))
     for number in range(6):

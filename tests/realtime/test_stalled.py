@@ -16,7 +16,7 @@ from config.serve import configuration
 from events.frames import Changes
 from events.publish import publish_now
 from events.rows import ChatRow
-from realtime import consumer
+from realtime import limits
 from realtime.hub import this_hub
 from realtime.sections import section
 from tests.realtime.story import newest
@@ -61,7 +61,7 @@ async def until(condition):
 
 
 async def test_A7_a_reader_who_stalls_is_cut_off_and_costs_little(team, server, monkeypatch):
-    monkeypatch.setattr(consumer, "CLOSING", 0.5)
+    monkeypatch.setattr(limits, "CLOSING", 0.5)
     topic = f"chat:{team.chat.id}"
     writer = await stalled(server, await section(signed_in, team.alice), topic)
     await until(lambda: any(socket.subscriptions for socket in this_hub().sockets))
