@@ -2,7 +2,7 @@
 
 What litellm gets wrong is put right here (guarantees, traps 23–31): a stream that breaks off looks like success; its
 time limits do not hold; it retries by itself; an empty key makes it look for one in the environment; and leaving its
-stream leaves the connection open. It is never given an address that a tenant wrote.
+stream leaves the connection open. It is never given an address that a tenant wrote, and goes out by our client only.
 """
 
 import asyncio
@@ -15,10 +15,11 @@ from typing import Any
 from agents.runtime.assembly import Assembly, normal_finish
 from agents.runtime.llm import Endpoint, LLMError, Timeouts
 from agents.runtime.prices import usage_of
-from agents.runtime.provider_errors import error_of_exception
+from agents.runtime.provider_errors import chain, error_of_exception
 from agents.runtime.steps import Answer, Piece, Request
 from agents.runtime.watch import Deadlines
 from agents.runtime.wire_format import messages_of, tools_of
+from common.egress import HostRefused
 
 CLOSING = 2.0
 """Seconds that closing a stream may take before we go on without it."""
@@ -70,6 +71,7 @@ class LiteLLMWire:
             question["tools"] = tools_of(request)
         return question | {
             "messages": messages_of(request),
+            "client": _client(any_host=self._endpoint.paid_by == "system"),
             "api_key": key,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -89,6 +91,8 @@ class LiteLLMWire:
     def _translated(self, error: Exception, *, began: bool) -> LLMError:
         if isinstance(error, TimeoutError):
             return LLMError("unreachable", "The model's server cannot be reached in time.", retryable=True)
+        if refused := next((one for one in chain(error) if isinstance(one, HostRefused)), None):
+            return LLMError("host_refused", refused.message)
         return error_of_exception(error, self._endpoint.key, began=began)
 
     def _answer(
@@ -124,6 +128,16 @@ def _litellm() -> Any:
     litellm.disable_streaming_logging = True
     litellm.callbacks = litellm.success_callback = litellm.failure_callback = []
     return litellm
+
+
+@cache
+def _client(*, any_host: bool) -> Any:
+    """What litellm sends by. It holds nothing itself: connections are those of the running loop (`session_for`)."""
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+    from agents.runtime.litellm_transport import GuardedTransport
+
+    return AsyncHTTPHandler(transport=GuardedTransport(any_host=any_host), follow_redirects=False)
 
 
 def _pieces(made: Assembly, chunk: Any) -> list[Piece]:

@@ -24,6 +24,7 @@ _CODES = {
     429: "rate_limited",
 }
 _RETRYABLE = ("server", "rate_limited")
+REDIRECTED = "The model's server sent us elsewhere; redirects are not followed."
 _TRANSPORT = frozenset({"aiohttp", "httpx", "httpcore"})
 # A 429 that waiting does not cure: there is no money left.
 _FINAL = ("insufficient_quota", "billing_hard_limit_reached")
@@ -32,7 +33,7 @@ _FINAL = ("insufficient_quota", "billing_hard_limit_reached")
 def error_of_status(status: int, headers: Mapping[str, str], body: bytes, key: Secret) -> LLMError:
     """The error for an answer that is not a stream."""
     if 300 <= status < 400:
-        return LLMError("host_refused", "The model's server sent us elsewhere; redirects are not followed.")
+        return LLMError("host_refused", REDIRECTED)
     code = _CODES.get(status, "server" if status >= 500 else "bad_request")
     said, kind = _said(body)
     return LLMError(
@@ -59,7 +60,7 @@ def error_of_exception(error: Exception, key: Secret, *, began: bool) -> LLMErro
     status = getattr(error, "status_code", None)
     headers = getattr(error, "litellm_response_headers", None) or {}
     text = scrubbed(f"The model's server failed: {error}", key)
-    if not isinstance(status, int) or any(_is_of_transport(one) for one in _chain(error)):
+    if not isinstance(status, int) or any(_is_of_transport(one) for one in chain(error)):
         return LLMError("cut" if began else "unreachable", text, retryable=True)
     code = _CODES.get(status, "server" if status >= 500 else "bad_request")
     return LLMError(code, text, retryable=code in _RETRYABLE, retry_after=retry_after(headers))
@@ -72,7 +73,7 @@ def _is_of_transport(error: BaseException) -> bool:
     return isinstance(error, OSError) or (library in _TRANSPORT and kind.__name__ != "HTTPStatusError")
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def chain(error: BaseException | None) -> Iterator[BaseException]:
     """The error and what it came from; libraries hide a broken connection under errors of their own."""
     while error is not None:
         yield error

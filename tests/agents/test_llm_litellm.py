@@ -1,16 +1,20 @@
 """litellm as it is really used: for a provider that does not speak OpenAI's wire, with its traps put right."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from typing import Any
 
+import aiohttp
 import pytest
 import pytest_asyncio
 
 from agents.runtime.litellm_wire import LiteLLMWire, _litellm
-from agents.runtime.llm import Endpoint, LLMError, Timeouts
+from agents.runtime.llm import Endpoint, LLMError, Provider, Timeouts
+from agents.runtime.models import _WIRES, try_model_now
 from agents.runtime.steps import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from common.egress import close_sessions
 from common.secrets import Secret
 from tests.scripted_model import ScriptedModel
 
@@ -34,15 +38,16 @@ def server() -> Iterator[ScriptedModel]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
 async def library() -> AsyncIterator[None]:
-    """litellm keeps its connections by loop: so all tests here share one, and close what it kept."""
-    litellm = _litellm()
+    """Connections are kept by loop: so all tests here share one, and close them."""
+    _litellm()
     yield
-    await litellm.close_litellm_async_clients()
+    await close_sessions()
 
 
 @pytest.fixture
-def scripted(server: ScriptedModel) -> ScriptedModel:
+def scripted(server: ScriptedModel, settings) -> ScriptedModel:
     server.reset()
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host})
     return server
 
 
@@ -140,3 +145,59 @@ async def test_D12_an_address_of_a_tenant_is_never_given_to_it(scripted: Scripte
     endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
     assert (await failure_of(LiteLLMWire(endpoint, Timeouts()))).code == "host_refused"
     assert scripted.requests == []
+
+
+class GeminiAtTheScript(LiteLLMWire):
+    """The other provider of litellm's, led to an address of the test."""
+
+    def _route(self, model: str) -> dict[str, Any]:
+        return {"model": f"gemini/{model}", "api_base": self._endpoint.api_base}
+
+
+@pytest.mark.parametrize("wire_of", [AtTheScript, GeminiAtTheScript])
+async def test_D12_what_it_connects_to_is_judged_whatever_it_was_given(
+    scripted: ScriptedModel, settings, wire_of: type[LiteLLMWire]
+) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    llm = wire_of(Endpoint("anthropic", scripted.url, Secret("k"), "workspace"), Timeouts(10, 2, 20))
+    assert (await failure_of(llm)).code == "host_refused"
+    assert scripted.requests == []
+
+
+@pytest.mark.parametrize(("provider", "name"), [("anthropic", "ANTHROPIC_BASE_URL"), ("gemini", "GEMINI_API_BASE")])
+async def test_D17_neither_an_address_nor_a_proxy_of_the_environment_gets_a_tenants_key(
+    scripted: ScriptedModel, settings, monkeypatch: pytest.MonkeyPatch, provider: Provider, name: str
+) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    monkeypatch.setenv(name, scripted.url)
+    for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(proxy, scripted.url)
+    error = await failure_of(LiteLLMWire(Endpoint(provider, None, Secret("k"), "workspace"), Timeouts(10, 2, 20)))
+    assert error.code == "host_refused"
+    assert scripted.requests == []
+
+
+async def test_D13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
+    scripted.script(mode="redirect", text=f"{scripted.url}/v1/messages")
+    error = await failure_of(wire(scripted))
+    assert (error.code, error.retryable) == ("host_refused", False)
+    assert len(scripted.requests) == 1
+
+
+async def test_a_server_that_is_not_there_is_asked_once(scripted: ScriptedModel, settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9"})
+    llm = AtTheScript(Endpoint("anthropic", "http://127.0.0.1:9", Secret("k"), "workspace"), Timeouts(10, 2, 20))
+    error = await failure_of(llm)
+    assert (error.code, error.retryable) == ("unreachable", True)
+
+
+async def test_a_trial_leaves_no_connection_behind(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_WIRES, "anthropic", AtTheScript)
+    endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
+    before = len(_open_sessions())
+    assert (await asyncio.to_thread(try_model_now, endpoint, "claude-sonnet-4-5")).ok
+    assert len(_open_sessions()) == before
+
+
+def _open_sessions() -> list[aiohttp.ClientSession]:
+    return [one for one in gc.get_objects() if isinstance(one, aiohttp.ClientSession) and not one.closed]

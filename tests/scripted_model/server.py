@@ -87,7 +87,7 @@ def complete(script: Script) -> Script:
 async def answer(request: web.Request, body: Body, script: Script) -> web.StreamResponse:
     if script.first:
         await asyncio.sleep(script.first)
-    if request.path == "/v1/messages":
+    if request.path == "/v1/messages" and script.mode != "redirect":
         return await answer_message(request, body, script)
     if script.mode in ("status", "redirect"):
         return modes.answer_status(script, request)
