@@ -1,12 +1,13 @@
 """Beginning a run: whose turn it is in its lane, with which text it answers, and what it has read by then."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
 from agents.errors import LeaseLost
@@ -17,6 +18,7 @@ from chats import services as chats
 from chats.models import Chat, ChatActor, InChat
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
+from common.compiled import Compiled
 from common.errors import AppError
 from common.ids import new_id
 from events.rows import Stamp
@@ -33,23 +35,57 @@ def due() -> QuerySet[Run]:
     return Run.objects.filter(~Exists(busy), may_begin, state=RunState.QUEUED)
 
 
+def _first_of(lane: QuerySet[Run, Any]) -> QuerySet[Run]:
+    """What is asked before the chat is held: who works for whom never changes."""
+    who = ("agent__kind", "on_behalf_of__kind")
+    return lane.only("chat_id", "attempt", "crashes", *who).select_related("agent", "on_behalf_of").order_by("pk")[:1]
+
+
+def _lane_of(run_id: UUID) -> QuerySet[Run, Any]:
+    return due().filter(lane__in=Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("lane"))
+
+
+def _whole(run_id: UUID) -> QuerySet[Run]:
+    """A run with its agent, the text in production, its person, and `seen`: how far its agent has read the room."""
+    places = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
+    run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
+    return run.annotate(seen=Subquery(places.values("last_read_seq")[:1]))
+
+
+def _applied(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
+    drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, applied__isnull=False)
+    return drafts.select_related("applied__author")
+
+
+def _answered_by(lane: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
+    wakes = Run.objects.filter(lane=lane, origin="wake", state=RunState.QUEUED, attempt=0)
+    return wakes.filter(chat_id=chat_id, trigger_seq__lte=read_to)
+
+
+_OF_LANE = Compiled(lambda lane: _first_of(due().filter(lane=lane)), str)
+_OF_LANE_OF = Compiled(lambda run_id: _first_of(_lane_of(run_id)), UUID)
+_WHOLE = Compiled(_whole, UUID)
+_APPLIED = Compiled(_applied, UUID, UUID)
+_ANSWERED_BY = Compiled(_answered_by, str, UUID, int)
+
+
 def claim(run_id: UUID, owner: str, *, apart: bool = False) -> Run | None:
     """Make a waiting run ours: the oldest of this run's lane, so that a lane keeps its order (B17).
 
     Nothing when none waits there, one is at work, or another worker was faster; and when it is not for us: a run whose
     process died is for a process that is set `apart`, any other is not (ADR 0009). Opens its own transactions.
     """
-    return _claim(Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("lane"), owner, apart)
+    return _claim(partial(_OF_LANE_OF.first, run_id), owner, apart)
 
 
 def claim_next(lane: str, owner: str, *, apart: bool = False) -> Run | None:
     """Make the next run of a lane ours, as `claim` does."""
-    return _claim([lane], owner, apart)
+    return _claim(partial(_OF_LANE.first, lane), owner, apart)
 
 
-def _claim(lanes: Sequence[str] | QuerySet[Run, Any], owner: str, apart: bool) -> Run | None:
+def _claim(next_one: Callable[[], Run | None], owner: str, apart: bool) -> Run | None:
     """Those that need no work any more are ended on the way."""
-    while waiting := due().filter(lane__in=lanes).only("chat_id", "attempt", "crashes").order_by("pk").first():
+    while waiting := next_one():
         if waiting.is_suspect != apart:
             return None
         try:
@@ -65,14 +101,14 @@ def _claim(lanes: Sequence[str] | QuerySet[Run, Any], owner: str, apart: bool) -
 def _begun(waiting: Run, owner: str) -> Run | None:
     """The run, begun; nothing when it has ended instead. Raises `LeaseLost` when it does not wait any more, and
     `IntegrityError` when its lane is not free."""
-    # The chat alone: a lock on its workspace would come after it, where those who remove a member take it before.
-    held = Chat.objects.select_for_update(of=("self",), no_key=True)
-    chat = held.select_related("workspace").get(pk=waiting.room_id)
-    related = Run.objects.select_related("agent__current_spec", "on_behalf_of")
-    run = related.get(pk=waiting.pk).only_if(state=RunState.QUEUED, attempt=waiting.attempt)
+    chat, refusal = _held(waiting)
+    run = _WHOLE.first(waiting.pk)
+    if run is None:
+        raise LeaseLost(f"Run {waiting.pk} is gone.")
+    run.only_if(state=RunState.QUEUED, attempt=waiting.attempt)
     run.chat = chat
     spec, stamp = (run.spec, run.stamp) if run.spec_id else _spec_for(run)
-    if rows := _needless(run, spec):
+    if rows := _needless(run, refusal or (None if spec else AppError("The agent has no saved version."))):
         chats.changed(run.room_id, rows=rows)
         return None
     assert spec is not None
@@ -86,40 +122,36 @@ def _begun(waiting: Run, owner: str) -> Run | None:
     return run
 
 
-def _needless(run: Run, spec: AgentSpec | None) -> list[InChat]:
+def _held(run: Run) -> tuple[Chat, AppError | None]:
+    """The chat of a run, held, and why the run may not work there: rights are asked again whenever a run begins, never
+    frozen at the time it was asked for. What is refused ends there, too."""
+    try:
+        return get_chat_for(run.agent, run.room_id, ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True), None
+    except AppError as error:
+        # The chat alone: a lock on its workspace would come after it, where those who remove a member take it before.
+        held = Chat.objects.select_for_update(of=("self",), no_key=True)
+        return held.select_related("workspace").get(pk=run.room_id), error
+
+
+def _needless(run: Run, refusal: AppError | None) -> list[InChat]:
     """The rows of its end, when there is nothing to do, or it may not be done; nothing when the run is to begin."""
     if run.stop_requested_at is not None:
         return ending(run, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
     if _has_been_read(run):
         return [run.set(state=RunState.COMPLETED, ended_at=now())]
-    if refusal := _refusal(run, spec):
+    if refusal is not None:
         return ending(run, RunState.FAILED, agent=run.agent, code=refusal.code, text=refusal.message)
     return []
 
 
-def _has_been_read(run: Run) -> bool:
-    """A wake whose message an earlier run has taken in already: it needs no answer of its own."""
-    if run.origin != "wake" or run.attempt:
-        return False
-    place = ChatActor.objects.filter(chat_id=run.room_id, actor_id=run.agent_id, last_read_seq__gte=run.trigger_seq)
-    return place.exists()
-
-
-def _refusal(run: Run, spec: AgentSpec | None) -> AppError | None:
-    """Rights are asked again whenever a run begins, never frozen at the time it was asked for."""
-    if spec is None:
-        return AppError("The agent has no saved version.")
-    try:
-        get_chat_for(run.agent, run.room_id, ChatVerb.POST, on_behalf_of=run.on_behalf_of)
-    except AppError as error:
-        return error
-    return None
+def _has_been_read(run: Any) -> bool:
+    """A wake whose message an earlier run has taken in already: it needs no answer of its own. `run` is from `_whole`."""
+    return run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq
 
 
 def _spec_for(run: Run) -> tuple[AgentSpec | None, dict[str, Any] | None]:
     """What answers here: the text applied in this chat, else the production version (S0.6); and its stamp as JSON."""
-    drafts = Draft.objects.filter(chat_id=run.room_id, agent_id=run.agent_id, ended_at=None, applied__isnull=False)
-    draft = drafts.select_related("applied__author").first()
+    draft = _APPLIED.first(run.room_id, run.agent_id)
     if draft is not None and draft.applied is not None:
         spec = draft.applied
         stamp = Stamp(spec_id=spec.id, draft_apply=draft.apply_count, draft_by=spec.author.name)
@@ -136,10 +168,8 @@ def take_in(run: Run) -> list[InChat]:
 
     The caller holds the chat; so a message is either read by now, or finds no wake left to join.
     """
-    places = ChatActor.objects.filter(chat_id=run.room_id, actor_id=run.agent_id, last_read_seq__lt=run.read_to)
-    places.update(last_read_seq=run.read_to)
-    waiting = Run.objects.filter(lane=run.lane, origin="wake", state=RunState.QUEUED, attempt=0).exclude(pk=run.pk)
-    read = waiting.filter(chat_id=run.room_id, trigger_seq__lte=run.read_to)
+    chats.read_up_to(run.room_id, run.agent_id, run.read_to)
+    read = [one for one in _ANSWERED_BY.all(run.lane, run.room_id, run.read_to) if one.pk != run.pk]
     return [one.set(state=RunState.COMPLETED, ended_at=now()).only_if(state=RunState.QUEUED) for one in read]
 
 

@@ -7,6 +7,7 @@ owner; who finds the row changed has lost it (B3). What changes a run takes the 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from uuid import UUID
 
 from django.conf import settings
@@ -28,7 +29,12 @@ MAX_CRASHES = 3
 
 def lease_end() -> Combinable:
     """When a lease that begins now is over, by PostgreSQL's clock."""
-    return Now() + timedelta(seconds=settings.RUN_LEASE)
+    return _in(settings.RUN_LEASE)
+
+
+@lru_cache(maxsize=8)
+def _in(seconds: float) -> Combinable:
+    return Now() + timedelta(seconds=seconds)
 
 
 # --- keeping and giving back ----------------------------------------------------------------------------------

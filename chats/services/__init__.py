@@ -12,7 +12,7 @@ from chats.services.members import (
     set_wake,
     show_anew,
 )
-from chats.services.messages import mark_read, mentions_in, post_message, post_message_once, system_line
+from chats.services.messages import mark_read, mentions_in, post_message, post_message_once, read_up_to, system_line
 
 __all__ = [
     "accept_link",
@@ -27,6 +27,7 @@ __all__ = [
     "post_message",
     "post_message_once",
     "read_link",
+    "read_up_to",
     "remove_member",
     "rename_chat",
     "revoke_link",

@@ -4,7 +4,7 @@ import re
 from typing import Literal
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from actors.models import Actor
 from chats.models import Chat, ChatActor, Message
@@ -107,8 +107,17 @@ def mark_read(*, chat: Chat, actor: Actor, seq: int) -> int:
 
     Returns where it stands now.
     """
-    place = ChatActor.objects.filter(chat=chat, actor=actor)
     seq = min(seq, chat.version)
-    if place.filter(last_read_seq__lt=seq).update(last_read_seq=seq):
+    if read_up_to(chat.id, actor.id, seq):
         ring([actor.id], "chats")
-    return place.values_list("last_read_seq", flat=True).get()
+    return ChatActor.objects.values_list("last_read_seq", flat=True).get(chat=chat, actor=actor)
+
+
+def read_up_to(chat_id: UUID, actor_id: UUID, seq: int) -> bool:
+    """Move a read cursor forward; false when it stood there already."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE chats_chatactor SET last_read_seq = %s WHERE chat_id = %s AND actor_id = %s AND last_read_seq < %s",
+            [seq, chat_id, actor_id, seq],
+        )
+        return cursor.rowcount > 0
