@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 from uuid import UUID
 
 from celery import current_app
@@ -37,16 +38,21 @@ def hint_lane(lane: str) -> None:
 
 def send_hints(run_ids: Iterable[UUID]) -> bool:
     """Tell workers at once; false when Redis did not take it. Never raises: what is stored must not fail by it (B4)."""
+    return tell_workers("agents.tasks.run_agent", ([str(run_id)] for run_id in run_ids))
+
+
+def tell_workers(task: str, calls: Iterable[list[Any]]) -> bool:
+    """Send a task once for each list of arguments. False, and soon, when Redis did not take it; never raises."""
     global _down_until
     if time.monotonic() < _down_until:
         return False
     try:
         with producers[_broker()].acquire(block=True, timeout=1.0) as producer:
-            for run_id in run_ids:
-                current_app.send_task("agents.tasks.run_agent", [str(run_id)], producer=producer, retry=False)
+            for arguments in calls:
+                current_app.send_task(task, arguments, producer=producer, retry=False)
     except (OperationalError, ChannelError, LimitExceeded, RedisError, OSError) as error:
         _down_until = time.monotonic() + PAUSE
-        logger.warning("No worker could be told of a run; the sweeper will find it: %s", error)
+        logger.warning("No worker could be told of %s: %s", task, error)
         return False
     return True
 

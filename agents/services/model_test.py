@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass, field
 from typing import Literal
 
-from celery import current_app
 from django.conf import settings
 from django.core.cache import cache
+from redis import RedisError
 
+from agents.services.hints import tell_workers
 from common.errors import AppError, Code
 from common.local_models import find_local_servers
 from common.secrets import Secret, seal
@@ -60,10 +61,19 @@ def ask_worker(*, workspace: Workspace, provider: str, api_base: str, default_mo
     place = f"model-test:{secrets.token_urlsafe(16)}"
     sealed = seal(key, owner=str(workspace.id), purpose=PURPOSE) if key is not None else None
     arguments = [place, str(workspace.id), provider, api_base, default_model, sealed]
-    current_app.send_task("agents.tasks.test_model", arguments)
+    if not tell_workers("agents.tasks.test_model", [arguments]):
+        raise AppError("No worker can be asked now. Try again in a moment.", code=Code.UNAVAILABLE)
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        if (found := cache.get(place)) is not None:
+        if (found := _left_at(place)) is not None:
             return Tested(**json.loads(found))
         time.sleep(0.1)
     raise AppError("No worker has answered. Try again in a moment.", code=Code.UNAVAILABLE)
+
+
+def _left_at(place: str) -> str | None:
+    try:
+        found: str | None = cache.get(place)
+    except RedisError as error:
+        raise AppError("The answer cannot be heard now. Try again in a moment.", code=Code.UNAVAILABLE) from error
+    return found

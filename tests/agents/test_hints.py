@@ -11,6 +11,8 @@ from celery import current_app
 from django.conf import settings
 
 from agents.services import hints
+from agents.services.model_test import ask_worker
+from common.errors import AppError
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -69,3 +71,12 @@ def test_B4_runs_are_done_while_redis_is_down(workroom, engine):
     workroom.engine = None
     workroom.say("hello")
     assert workroom.settle()[0].state == "completed"
+
+
+@pytest.mark.usefixtures("dead_broker")
+def test_B4_a_model_cannot_be_tried_while_redis_is_down_and_that_is_said_soon(team):
+    started = time.monotonic()
+    with pytest.raises(AppError) as refused:
+        ask_worker(workspace=team.workspace, provider="demo", api_base="", default_model="demo", key=None)
+    assert refused.value.code == "unavailable"
+    assert time.monotonic() - started < 3
