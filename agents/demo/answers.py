@@ -9,6 +9,7 @@ from collections.abc import Callable
 from agents.demo.calls import TIME, wish_of
 from agents.demo.phrases import WEEKDAYS, phrase
 from agents.demo.situation import Situation
+from agents.runtime.steps import ToolCall
 
 Sentences = list[str] | None
 _SHORT = 160
@@ -29,17 +30,28 @@ _FAILED = re.compile(
 )
 
 
+# As web_fetch fences a page: its source, what is known of it, its text.
+_PAGE = re.compile(
+    r"^--- (?P<mark>page \w+) ---\n(?P<source>\[.*\]\(\S+\))\n(?:(?:Site|Published): .*\n)*"
+    r"(?P<text>[\s\S]*)\n--- end of (?P=mark) ---$",
+    re.MULTILINE,
+)
+
+
 def from_results(situation: Situation) -> Sentences:
     """What its tools said."""
-    said: list[str] = []
-    for call, result in situation.results:
-        moment = _MOMENT.search(result)
-        if moment:
-            said += phrase("time", situation.language, **_moment(moment, call.arguments, situation.language))
-        else:
-            key = "failed" if _FAILED.search(result) else "result"
-            said += phrase(key, situation.language, tool=call.name, result=_shortened(result, 2000))
+    said = [line for call, result in situation.results for line in _from_result(call, result, situation.language)]
     return said or None
+
+
+def _from_result(call: ToolCall, result: str, language: str) -> list[str]:
+    if page := _PAGE.search(result):
+        text = re.sub(r"^#.*$", "", page["text"], flags=re.MULTILINE)
+        return phrase("page", language, source=page["source"], text=_shortened(text, 300))
+    if moment := _MOMENT.search(result):
+        return phrase("time", language, **_moment(moment, call.arguments, language))
+    key = "failed" if _FAILED.search(result) else "result"
+    return phrase(key, language, tool=call.name, result=_shortened(result, 2000))
 
 
 def _moment(found: re.Match[str], arguments: str, language: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from yarl import URL
 
 from agents.demo.language import language_of, spoken
 from agents.demo.manner import Manner, manner_of
@@ -14,6 +15,9 @@ from agents.runtime.models import llm_for, try_model
 from agents.runtime.steps import Answer, Piece, Request, ToolCall, ToolSchema, Turn
 from agents.templates import LANGUAGES, TEMPLATES
 from common.secrets import Secret
+from tools.registry import registry
+from tools.web_fetch.reading import Page
+from tools.web_fetch.tool import told
 
 FRAME = (
     "\n\nYou are Scribe (@scribe), an agent in the chat “Plans” of the workspace “Acme”. With you in it: Alice (@alice)."
@@ -241,6 +245,34 @@ async def test_an_address_is_fetched_with_a_tool_that_takes_one() -> None:
 
 
 # --- small skills -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Read https://example.com/a.html.",
+        "Call web_fetch for https://example.com/a.html, please",
+        "讀 https://example.com/a.html。",
+    ],
+)
+async def test_an_address_is_read_without_the_mark_that_ends_the_sentence(question: str) -> None:
+    answer = await answer_to(question, tools=(registered("web_fetch"),))
+    assert [json.loads(call.arguments) for call in answer.calls] == [{"url": "https://example.com/a.html"}]
+
+
+def registered(name: str) -> ToolSchema:
+    return ToolSchema(name, registry[name].description, registry[name].schema())
+
+
+async def test_what_it_read_it_cites() -> None:
+    page = Page("Tides", "The Harbour", "2026-01-02", "# Tides\n\nHigh water is at six.", 30)
+    result = told(page, URL("https://example.com/tides"), 0, is_cut=False)
+    call = ToolCall("r:1:0", "web_fetch", '{"url": "https://example.com/tides"}')
+    turns = [Turn("system", FRAME), Turn("user", "Read https://example.com/tides")]
+    turns += [Turn("assistant", "", calls=(call,)), Turn("tool", result, call_id="r:1:0")]
+    parts = [part async for part in DemoModel(pace=0).ask(Request("demo", turns, tools=[registered("web_fetch")]))]
+    assert isinstance(parts[-1], Answer)
+    assert parts[-1].text == "I have read [Tides](https://example.com/tides). It begins: High water is at six."
 
 
 async def test_it_says_that_it_is_the_demo_model() -> None:

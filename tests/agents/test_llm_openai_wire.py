@@ -20,6 +20,7 @@ from agents.runtime.steps import Answer, Piece, Request, ToolCall, Turn
 from agents.runtime.wire_format import messages_of
 from common.egress import close_sessions
 from common.secrets import Secret
+from tests.hostile_web import Connects, Names
 from tests.scripted_model import ScriptedModel
 
 KEY = Secret("canary-4711-not-an-ordinary-key")
@@ -284,6 +285,23 @@ async def test_D13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
     error = await failure_of(wire(scripted))
     assert (error.code, error.retryable) == ("host_refused", False)
     assert len(scripted.requests) == 1
+
+
+async def test_D13_a_base_whose_name_flips_is_connected_to_where_it_was_judged_only(
+    settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    names, connects = Names(monkeypatch), Connects(monkeypatch)
+    codes = []
+    for answer in (["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "::1"]):
+        names.answers = [answer, ["127.0.0.1"]]
+        llm = OpenAIWire(
+            Endpoint("openai_compatible", "http://flip.example.com/v1", KEY, "workspace"), Timeouts(3, 3, 9)
+        )
+        codes.append((await failure_of(llm)).code)
+        await close_sessions()  # forgets what it looked up
+    assert codes == ["unreachable", "host_refused", "host_refused"]
+    assert {seen[0] for seen in connects.seen} == {"8.8.8.8"}
 
 
 async def test_a_server_that_is_not_there_is_unreachable(scripted: ScriptedModel, settings) -> None:
