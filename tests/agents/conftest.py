@@ -1,8 +1,9 @@
 """A running engine beside a scripted model, for tests of runs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
+from cryptography.fernet import Fernet
 
 from agents.runtime.engine import Engine
 from agents.runtime.retry import _breakers
@@ -10,6 +11,7 @@ from tests.agents.workroom import Workroom
 from tests.people import Team
 from tests.scripted_model import ScriptedModel
 from tests.servers import database_url
+from tests.workers import Worker, wait_for_a_worker
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +47,22 @@ def engine(workroom: Workroom, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engi
     workroom.engine = engine
     yield engine
     engine.stop()
+
+
+SHORT = {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY": "0.7", "DATABASE_POOL": "6"}
+
+
+@pytest.fixture
+def crew(workroom: Workroom, settings) -> Iterator[Callable[..., Worker]]:
+    """Starts real workers with short leases; all of them are gone afterwards."""
+    settings.SECRET_KEY = "of this test's own, and long enough to be taken for a real one"
+    settings.SECRET_KEYS = [Fernet.generate_key().decode()]
+    workers: list[Worker] = []
+
+    def start(**environment: str) -> Worker:
+        workers.append(Worker(**(SHORT | environment)))
+        return wait_for_a_worker(workers[-1])
+
+    yield start
+    for worker in workers:
+        worker.close()

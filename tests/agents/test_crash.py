@@ -11,33 +11,14 @@ from collections import Counter
 
 import pytest
 import redis
-from cryptography.fernet import Fernet
 from django.conf import settings as django_settings
 
 from agents.models import Run, Step
 from chats import services as chats
-from tests.workers import Worker, wait_for_a_worker
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
 N = int(os.environ.get("CHAOS_N", "2"))
-SHORT = {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY": "0.7", "DATABASE_POOL": "6"}
-
-
-@pytest.fixture
-def crew(workroom, settings):
-    """Starts workers; all of them are gone afterwards."""
-    settings.SECRET_KEY = "of this test's own, and long enough to be taken for a real one"
-    settings.SECRET_KEYS = [Fernet.generate_key().decode()]
-    workers = []
-
-    def start(**environment):
-        workers.append(wait_for_a_worker(Worker(**(SHORT | environment))))
-        return workers[-1]
-
-    yield start
-    for worker in workers:
-        worker.close()
 
 
 def ten_steps(workroom):
