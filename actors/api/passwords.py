@@ -37,6 +37,6 @@ class AskForReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth ha
 
 
 urlpatterns = [
-    path(f"{client}/v1/auth/password/request", AskForReset.as_api_view(client=client))
+    path(f"{client.value}/v1/auth/password/request", AskForReset.as_api_view(client=client))
     for client in (Client.BROWSER, Client.APP)
 ]

@@ -48,5 +48,5 @@ def note_use(token: ApiToken) -> None:
     moment = now()
     if token.last_used_at and moment - token.last_used_at < USE_NOTED_EVERY:
         return
-    stale = Q(last_used_at=None) | Q(last_used_at__lt=moment - USE_NOTED_EVERY)
+    stale = Q(last_used_at=None) | Q(last_used_at__lte=moment - USE_NOTED_EVERY)
     ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=moment)

@@ -1,0 +1,142 @@
+"""Personal API tokens: shown once, kept as a hash, good for what their person may do, dead at once when they are ended."""
+
+import hashlib
+import logging
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.test import Client
+
+from actors import services as actors
+from actors.auth import token_behind
+from actors.models import Actor, ApiToken
+from common.clock import now
+from common.errors import LimitReached
+from common.logs import scrub
+from events.models import AuditRecord
+from tests.api.client import Api
+from tests.api.test_rights import asked_by
+
+
+@pytest.fixture
+def program(team):
+    """Alice's."""
+    api = Api()
+    api.token_row, api.bearer = actors.create_token(person=team.alice, name="Deploy", days=30)
+    return api
+
+
+def test_D17_the_text_is_told_once_and_only_its_hash_is_kept(team):
+    alice = asked_by(team, "alice")
+    made = alice.ok("POST", "me/tokens", {"name": "Deploy", "days": 30})
+    text = made["text"]
+    assert text.startswith("atl_")
+    assert len(text) == 47  # 256 random bits
+    token = ApiToken.objects.get()
+    assert token.digest == hashlib.sha256(text.encode()).hexdigest()
+    assert text not in repr(ApiToken.objects.values_list())
+    [listed] = alice.ok("GET", "me/tokens")["results"]
+    assert listed == made["token"]
+    assert listed["prefix"] == text[:8]
+    assert text not in str(listed)
+    assert AuditRecord.objects.get(deed="token.created").facts == {"name": "Deploy", "days": 30}
+
+
+def test_a_token_acts_as_its_person_and_is_found_by_one_query(team, program, django_assert_num_queries):
+    assert program.ok("GET", "me")["actor"]["id"] == str(team.alice.id)
+    with django_assert_num_queries(1):
+        assert token_behind(program.bearer).person == team.alice
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired", "deactivated"])
+def test_an_ended_token_is_dead_at_once(team, program, end):
+    program.ok("GET", "me")
+    if end == "revoked":
+        asked_by(team, "alice").ok("DELETE", f"me/tokens/{program.token_row.id}")
+    elif end == "expired":
+        ApiToken.objects.update(expires_at=now())
+    else:
+        actors.deactivate(team.alice, team.bob)
+    answer = program("GET", "me")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "not_signed_in")
+    assert answer["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("text", ["", "atl_", "atl_wrong", "no token", "atl_" + "é" * 43, "x" * 5000])
+def test_D7_a_token_that_is_no_good_is_refused_whatever_else_is_there(team, text):
+    api = asked_by(team, "alice")
+    api.ok("GET", "me")
+    assert api.client.get("/api/v1/me", headers={"Authorization": f"Bearer {text}"}).status_code == 401
+
+
+@pytest.mark.django_db
+def test_D7_guessing_tokens_is_limited_by_address(settings):
+    settings.RATES = settings.RATES | {"strangers": (0.01, 3)}
+    guess = {"Authorization": "Bearer atl_guess"}
+    answers = [Client().get("/api/v1/me", headers=guess, REMOTE_ADDR="10.9.8.7").status_code for _ in range(5)]
+    assert answers == [401, 401, 401, 429, 429]
+
+
+def test_D7_a_token_takes_from_its_persons_bucket(team, program, settings):
+    settings.RATES = settings.RATES | {"requests": (0.01, 2)}
+    asked_by(team, "alice").ok("GET", "me")
+    program.ok("GET", "me")
+    assert program("GET", "me").status_code == 429
+
+
+@pytest.mark.parametrize("path", ["account/password/change", "auth/session"])
+def test_a_token_opens_no_door_of_accounts(program, path):
+    headers = {"Authorization": f"Bearer {program.bearer}"}
+    for client in ("browser", "app"):
+        assert program.client.get(f"/_allauth/{client}/v1/{path}", headers=headers).status_code in (401, 405)
+
+
+def test_a_person_has_twenty_tokens_at_most_and_revoked_ones_do_not_count(team):
+    for number in range(20):
+        token, _ = actors.create_token(person=team.alice, name=str(number), days=None)
+    with pytest.raises(LimitReached):
+        actors.create_token(person=team.alice, name="One too many", days=None)
+    actors.revoke_token(token, team.alice)
+    actors.create_token(person=team.alice, name="Instead", days=None)
+    actors.create_token(person=team.bob, name="Somebody else's", days=None)
+
+
+def test_the_last_use_is_written_once_a_minute(team, program, django_assert_num_queries):
+    start = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    with time_machine.travel(start, tick=False) as clock:
+        program.ok("GET", "me")
+        clock.shift(timedelta(seconds=59))
+        program.ok("GET", "me")
+        assert ApiToken.objects.get().last_used_at == start
+        clock.shift(timedelta(seconds=1))
+        program.ok("GET", "me")
+        assert ApiToken.objects.get().last_used_at == start + timedelta(minutes=1)
+
+
+def test_a_new_password_leaves_tokens_alone(team, program):
+    assert actors.set_password(team.alice, "another long password")
+    with_session = asked_by(team, "alice")
+    with_session.ok("DELETE", "me/sessions")
+    program.ok("GET", "me")
+
+
+def test_revoking_is_recorded_once(team, program):
+    token = ApiToken.objects.get()
+    for _ in range(2):
+        actors.revoke_token(token, team.alice)
+    assert AuditRecord.objects.filter(deed="token.revoked", actor=team.alice).count() == 1
+
+
+def test_D17_a_token_never_stands_in_a_log(program, caplog):
+    with caplog.at_level(logging.DEBUG):
+        program.ok("GET", "me")
+        Api().client.get("/api/v1/me", headers={"Authorization": f"Bearer {program.bearer}x"})
+    assert program.bearer not in caplog.text
+    assert program.bearer not in scrub(f"somebody wrote {program.bearer} here")
+
+
+def test_agents_have_no_tokens_that_open_anything(team):
+    _, text = actors.create_token(person=team.robin, name="A bot", days=None)
+    assert Actor.objects.get(pk=team.robin.pk).is_active is False
+    assert token_behind(text) is None
