@@ -1,0 +1,84 @@
+"""The socket by an API token: in a header, from anywhere, and no longer than the token lives (D5, D6, D7)."""
+
+import pytest
+from django.db import transaction
+
+from actors import services as actors
+from actors.models import ApiToken
+from common.clock import now
+from realtime.sections import section
+
+
+@pytest.fixture
+def made(team):
+    with transaction.atomic():
+        return actors.create_token(person=team.alice, name="Listener", days=None)
+
+
+def by_token(tabs, text, *more):
+    return tabs.with_headers([(b"host", b"localhost:8000"), (b"authorization", f"Bearer {text}".encode()), *more])
+
+
+async def test_D6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
+    _, text = made
+    for origin in ([], [(b"origin", b"https://elsewhere.example")]):
+        tab = by_token(tabs, text, *origin)
+        assert await tab.connect()
+        assert (await tab.follow(f"chat:{team.chat.id}"))["snapshot"] is True
+        assert (await tab.follow(f"workspace:{team.elsewhere.id}"))["code"] == "not_found"
+
+
+def _in_transaction(deed, *args):
+    with transaction.atomic():
+        deed(*args)
+
+
+@pytest.mark.parametrize("end", ["revoked", "deactivated"])
+async def test_D5_with_the_token_its_sockets_end_at_once(team, tabs, made, end):
+    token, text = made
+    tab, session = by_token(tabs, text), await tabs.of(team.alice)
+    assert await tab.connect()
+    await tab.follow(f"actor:{team.alice.id}")
+    await session.follow(f"actor:{team.alice.id}")
+    if end == "revoked":
+        await section(_in_transaction, actors.revoke_token, token, team.alice)
+        assert await session.is_silent()
+    else:
+        await section(_in_transaction, actors.deactivate, team.alice, team.bob)
+    assert await tab.hear_close() == 4003
+
+
+@pytest.mark.usefixtures("quick")
+async def test_D5_an_expired_token_ends_by_the_clock(team, tabs, made):
+    token, text = made
+    tab = by_token(tabs, text)
+    assert await tab.connect()
+    await section(ApiToken.objects.filter(pk=token.pk).update, expires_at=now())
+    assert await tab.hear_close() == 4003
+
+
+async def test_D5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_sessions_alone(team, tabs, made):
+    _, text = made
+    program = by_token(tabs, text)
+    assert await program.connect()
+    await program.follow(f"actor:{team.alice.id}")
+    for deed, args in ((actors.end_sessions, ()), (actors.set_password, ("another long password",))):
+        tab = await tabs.of(team.alice)
+        await tab.follow(f"actor:{team.alice.id}")
+        await section(_in_transaction, deed, team.alice, *args)
+        assert await tab.hear_close() == 4003
+    assert await program.is_silent()
+
+
+async def test_D7_what_is_no_token_opens_nothing(team, tabs, made):
+    _, text = made
+    session = (b"cookie", b"sessionid=" + (await tabs.knocking(team.alice)).socket.scope["headers"][1][1][10:])
+    ours = (b"origin", b"http://localhost:8000")
+    for tab in (
+        by_token(tabs, text + "x"),
+        by_token(tabs, "", session, ours),
+        tabs.with_headers([(b"host", b"localhost:8000"), (b"x-session-token", text.encode())]),
+        tabs.with_headers([(b"host", b"localhost:8000"), ours, (b"cookie", f"sessionid={text}".encode())]),
+    ):
+        assert await tab.connect()
+        assert await tab.hear_close() == 4003
