@@ -21,7 +21,7 @@ import { chooseTheme, themes, useTheme } from '@/lib/theme'
 import { chatState, isActive } from '@/realtime'
 import { BareDialog } from '@/ui/Dialog'
 import { type Entry, found, marked } from './find'
-import { sections } from './routes'
+import { sections } from './places'
 import { useShell } from './ShellContext'
 
 interface Option extends Entry {

@@ -9,7 +9,7 @@ import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { stopLive } from '@/realtime'
 import { say } from '@/ui/Toasts'
-import { sections } from './routes'
+import { sections } from './places'
 import { useShell } from './ShellContext'
 
 export function SettingsScreen() {

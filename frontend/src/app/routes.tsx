@@ -12,6 +12,7 @@ import { kept } from '@/lib/stored'
 import { ChatScreen } from './ChatScreen'
 import { HomeScreen } from './HomeScreen'
 import { Broken, Missing } from './Lost'
+import { lastWorkspace, type Section, sections } from './places'
 import { Shell } from './Shell'
 
 interface Context {
@@ -38,8 +39,6 @@ async function signedIn({ context, location }: { context: Context; location: { h
 async function signedOut({ context, search }: { context: Context; search: { next?: string } }): Promise<void> {
   if (await readMe(context.client)) throw redirect({ href: search.next ?? '/' })
 }
-
-export const lastWorkspace = 'atelier.workspace'
 
 const start = createRoute({
   getParentRoute: () => root,
@@ -134,9 +133,6 @@ const agent = createRoute({
   path: '/agents/$agent',
   component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentScreen'),
 })
-
-export const sections = ['members', 'model', 'general', 'profile'] as const
-export type Section = (typeof sections)[number]
 
 const settings = createRoute({
   getParentRoute: () => workspace,

@@ -69,7 +69,7 @@ type Small = MemberRow | DraftRow | RunRow
 type Tables = Pick<ChatState, 'chat' | 'messages' | 'members' | 'drafts' | 'runs'>
 
 /** Copies of the tables, made once per frame and only here written to. */
-function drafted(state: ChatState) {
+function copied(state: ChatState) {
   return {
     chat: state.chat,
     messages: new Map(state.messages),
@@ -79,7 +79,7 @@ function drafted(state: ChatState) {
   } satisfies Tables
 }
 
-type Draft = ReturnType<typeof drafted>
+type Copies = ReturnType<typeof copied>
 
 /** Whether `row` says more than `held`. An autosave raises a draft's revision only. */
 function isNewer(row: AnyRow, held: AnyRow | undefined, orEqual: boolean): boolean {
@@ -93,7 +93,7 @@ function put<T extends AnyRow>(table: Map<string, T>, row: T, orEqual: boolean):
   if (isNewer(row, table.get(row.id), orEqual)) table.set(row.id, row)
 }
 
-function upsert(tables: Draft, row: AnyRow, orEqual: boolean): void {
+function upsert(tables: Copies, row: AnyRow, orEqual: boolean): void {
   switch (row.kind) {
     case 'message':
       put(tables.messages, row, orEqual)
@@ -115,14 +115,14 @@ function upsert(tables: Draft, row: AnyRow, orEqual: boolean): void {
   }
 }
 
-function holds(tables: Draft, row: AnyRow): boolean {
+function holds(tables: Copies, row: AnyRow): boolean {
   if (row.kind === 'message' || row.kind === 'chat') return true
   const table: Rows<Small> = row.kind === 'member' ? tables.members : row.kind === 'draft' ? tables.drafts : tables.runs
   return table.has(row.id)
 }
 
 /** Live texts that no durable row has replaced yet. */
-function stillLive(live: ChatState['live'], tables: Draft): ChatState['live'] {
+function stillLive(live: ChatState['live'], tables: Copies): ChatState['live'] {
   const kept = new Map<string, readonly LiveText[]>()
   for (const [runId, texts] of live) {
     const run = tables.runs.get(runId)
@@ -135,7 +135,7 @@ function stillLive(live: ChatState['live'], tables: Draft): ChatState['live'] {
   return kept
 }
 
-function stillWriting(writing: ChatState['writing'], tables: Draft): ChatState['writing'] {
+function stillWriting(writing: ChatState['writing'], tables: Copies): ChatState['writing'] {
   const kept = [...writing].filter(([draftId, text]) => {
     const draft = tables.drafts.get(draftId)
     return !draft || (draft.status !== 'ended' && text.revision > draft.revision)
@@ -149,7 +149,7 @@ function stillTyping(typing: ChatState['typing'], rows: readonly AnyRow[]): Chat
   return new Map([...typing].filter(([actor]) => !spoke.includes(actor)))
 }
 
-function withTables(state: ChatState, tables: Draft, rows: readonly AnyRow[]): ChatState {
+function withTables(state: ChatState, tables: Copies, rows: readonly AnyRow[]): ChatState {
   return {
     ...state,
     ...tables,
@@ -161,7 +161,7 @@ function withTables(state: ChatState, tables: Draft, rows: readonly AnyRow[]): C
 
 /** Rows between two versions. A frame that does not follow on is still used; the version waits for the repair. */
 export function withChanges(state: ChatState, frame: Changes): ChatState {
-  const tables = drafted(state)
+  const tables = copied(state)
   for (const row of frame.rows) {
     // All of the small state up to `version` is here: an unknown row that old has ended since, and must not come back.
     if (row.version <= state.version && !holds(tables, row)) continue
@@ -183,8 +183,8 @@ function forgetUnnamed<T extends Small>(table: Map<string, T>, named: ReadonlySe
   for (const [id, row] of table) if (!named.has(id) && row.version <= version && !isEnded(row)) table.delete(id)
 }
 
-function baseOf(state: ChatState, frame: Subscribed): Draft {
-  const tables = drafted(state)
+function baseOf(state: ChatState, frame: Subscribed): Copies {
+  const tables = copied(state)
   if (frame.snapshot) {
     // Frames may have overtaken the snapshot: what is newer than it stays.
     for (const [id, row] of tables.messages) if (row.version <= frame.version) tables.messages.delete(id)
@@ -202,7 +202,7 @@ function floorOf(frame: Subscribed): number {
   return seqs.length > 0 ? Math.min(...seqs) : frame.version + 1
 }
 
-function liveAfter(state: ChatState, frame: Subscribed, tables: Draft): ChatState['live'] {
+function liveAfter(state: ChatState, frame: Subscribed, tables: Copies): ChatState['live'] {
   const live = new Map<string, readonly LiveText[]>()
   for (const [runId, texts] of state.live) if (tables.runs.has(runId)) live.set(runId, texts)
   for (const partial of frame.partials) {
@@ -236,7 +236,7 @@ export function withSubscribed(state: ChatState, frame: Subscribed): ChatState {
 
 /** An older page, oldest first. */
 export function withOlder(state: ChatState, rows: readonly MessageRow[], hasOlder: boolean): ChatState {
-  const tables = drafted(state)
+  const tables = copied(state)
   for (const row of rows) upsert(tables, row, false)
   const lowest = rows[0]?.seq ?? state.floor
   return { ...state, messages: tables.messages, hasOlder, floor: hasOlder ? Math.min(state.floor, lowest) : 0 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ServerFrame, Subscribed } from '@/api/types'
-import { durable } from './history'
+import { durable } from './room.testing'
 import { apply, emptyState, type LiveState } from './store'
 
 /** Written by the Python tests from real services: what was sent, and what a newcomer would be told at the end. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Delta, ServerFrame } from '@/api/types'
-import { type Change, draft, durable, History, message, run, topic } from './history'
+import { type Change, draft, durable, message, run, ServerRoom, topic } from './room.testing'
 import { apply, emptyState, isBehind, type LiveState } from './store'
 
 const applied = (frames: readonly ServerFrame[], from: LiveState = emptyState) =>
@@ -38,7 +38,7 @@ describe('the store', () => {
         fc.nat(),
         fc.array(fate, { minLength: 1, maxLength: 12 }),
         (changes, start, middle, fates) => {
-          const history = new History(changes)
+          const history = new ServerRoom(changes)
           const from = start % (history.version + 1)
           const half = from + (middle % (history.version - from + 1))
           const first = applied([history.snapshot(from)])
@@ -56,7 +56,7 @@ describe('the store', () => {
   it('without any loss needs no repair at all', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), fc.nat(), (changes, start) => {
-        const history = new History(changes)
+        const history = new ServerRoom(changes)
         const state = applied(history.frames, applied([history.snapshot(start % (history.version + 1))]))
         expect(durable(state.get(topic))).toEqual(durable(applied([history.snapshot()]).get(topic)))
       }),
@@ -65,7 +65,7 @@ describe('the store', () => {
 
   it('uses the rows of a frame after a gap, but does not count itself whole', () => {
     const state = applied([
-      { ...new History([]).snapshot(), version: 3 },
+      { ...new ServerRoom([]).snapshot(), version: 3 },
       { type: 'changes', topic, after: 4, version: 5, rows: [message('m5', 5, 5, 'five')] },
     ]).get(topic)
     expect(state?.messages.get('m5')?.version).toBe(5)
@@ -74,7 +74,7 @@ describe('the store', () => {
   })
 
   it('is behind when the heartbeat names a higher version, and not when it names its own', () => {
-    const start = applied([{ ...new History([]).snapshot(), version: 3 }])
+    const start = applied([{ ...new ServerRoom([]).snapshot(), version: 3 }])
     const beaten = (version: number) =>
       applied([{ type: 'heartbeat', versions: { [topic]: version } }], start).get(topic)
     expect(beaten(3) && isBehind(beaten(3) as never)).toBe(false)
@@ -82,7 +82,7 @@ describe('the store', () => {
   })
 
   it('does not let a late frame bring back a run that has ended', () => {
-    const history = new History([
+    const history = new ServerRoom([
       { what: 'run', which: 0 },
       { what: 'run', which: 0 },
     ])
@@ -92,8 +92,8 @@ describe('the store', () => {
 
   it('takes the higher revision of a draft of the same version: an autosave raises nothing else', () => {
     const state = applied([
-      { ...new History([]).snapshot(), version: 2, rows: [draft('d', 2, 4, 'drafting')] },
-      { ...new History([]).snapshot(), snapshot: false, version: 2, rows: [draft('d', 2, 3, 'drafting')] },
+      { ...new ServerRoom([]).snapshot(), version: 2, rows: [draft('d', 2, 4, 'drafting')] },
+      { ...new ServerRoom([]).snapshot(), snapshot: false, version: 2, rows: [draft('d', 2, 3, 'drafting')] },
     ])
     expect(state.get(topic)?.drafts.get('d')?.revision).toBe(4)
   })
@@ -122,7 +122,7 @@ const textOf = (state: LiveState) =>
     ?.map(text => text.text)
 
 describe('live text', () => {
-  const start = applied([{ ...new History([]).snapshot(), version: 1, rows: [run('r', 1, 'running')] }])
+  const start = applied([{ ...new ServerRoom([]).snapshot(), version: 1, rows: [run('r', 1, 'running')] }])
 
   it('grows piece by piece, and a piece that comes twice or overlaps adds nothing twice', () => {
     const state = applied([delta(0, 'Hel'), delta(3, 'lo 👋'), delta(3, 'lo 👋'), delta(6, '👋 you')], start)
@@ -151,7 +151,7 @@ describe('live text', () => {
   it('continues what a newcomer is told', () => {
     const { type: _, topic: __, offset: ___, ...partial } = delta(0, 'Hello wo')
     const joined = applied([
-      { ...new History([]).snapshot(), version: 1, rows: [run('r', 1, 'running')], partials: [partial] },
+      { ...new ServerRoom([]).snapshot(), version: 1, rows: [run('r', 1, 'running')], partials: [partial] },
     ])
     expect(textOf(applied([delta(5, ' wor'), delta(9, 'ld')], joined))).toEqual(['Hello world'])
   })
@@ -159,13 +159,13 @@ describe('live text', () => {
 
 describe('a chat that may not be followed', () => {
   it('is closed when the server refuses or withdraws it, and opens with the next answer', () => {
-    const opened = applied([new History([]).snapshot()])
+    const opened = applied([new ServerRoom([]).snapshot()])
     const closed = (frame: ServerFrame) => applied([frame], opened).get(topic)?.closed
     expect(closed({ type: 'error', topic, code: 'not_found', message: '' })).toBe(true)
     expect(closed({ type: 'error', topic, code: 'limit_reached', message: '' })).toBe(false)
     expect(closed({ type: 'access', topic, allowed: false })).toBe(true)
     expect(
-      applied([{ type: 'access', topic, allowed: false }, new History([]).snapshot()], opened).get(topic)?.closed,
+      applied([{ type: 'access', topic, allowed: false }, new ServerRoom([]).snapshot()], opened).get(topic)?.closed,
     ).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-/** For tests: a server in small that changes a chat and can tell it as frames, as catch-up and as a snapshot. */
+/** For tests: a room as a server keeps it, in small; tells what changed as frames, as catch-up and as a snapshot. */
 import type { AnyRow, Changes, DraftRow, MemberRow, MessageRow, RunRow, Subscribed } from '@/api/types'
 import { type ChatState, isEnded } from './chat'
 
@@ -80,7 +80,7 @@ export interface Change {
 }
 
 /** The rows after each version; index 0 is before anything happened. */
-export class History {
+export class ServerRoom {
   readonly frames: Changes[] = []
   private readonly past: ReadonlyMap<string, AnyRow>[] = [new Map()]
 
