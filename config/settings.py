@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "guardian",
     "rest_framework",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "channels",
     "config",
     "common",

@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 
+from config.api_docs import api_docs
 from config.web_app import web_app
 
 API = ("actors", "workspaces", "chats", "agents", "realtime")
@@ -11,6 +12,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("_allauth/", include("actors.api.passwords")),
     path("_allauth/", include("allauth.headless.urls")),
+    path("api/docs/", api_docs, name="api-docs"),
     *[path("api/v1/", include(f"{name}.api.urls")) for name in API],
     # The web app has its own routes; a missing file or endpoint must not look like a page.
     re_path(r"^(?!api/|_allauth/|admin/|static/|ws/).*$", web_app),

@@ -344,6 +344,55 @@ export interface paths {
         patch: operations["change_me"];
         trace?: never;
     };
+    "/api/v1/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Everywhere that one is signed in, except here. */
+        delete: operations["end_sessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_tokens"];
+        put?: never;
+        post: operations["create_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["revoke_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/model-offers": {
         parameters: {
             query?: never;
@@ -634,6 +683,17 @@ export interface components {
              */
             state: "idle" | "working";
             verbs: string[];
+        };
+        /** @description One of the reader's own API tokens. Its text is shown once, when it is made; `prefix` is how it begins. */
+        ApiTokenRow: {
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            last_used_at: string | null;
+            name: string;
+            prefix: string;
         };
         /**
          * @description Something in a list changed (workspace or person): read the list again.
@@ -1037,6 +1097,11 @@ export interface components {
             /** Format: uuid */
             actor_id: string;
         };
+        /** @description A token that was just made. `text` is what a program signs in by; it is not shown again. */
+        NewTokenRow: {
+            text: string;
+            token: components["schemas"]["ApiTokenRow"];
+        };
         NewWorkspaceBodyRequest: {
             /** @default null */
             handle: string | null;
@@ -1055,6 +1120,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["AgentRow"][];
+        };
+        PageOfApiTokenRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ApiTokenRow"][];
         };
         PageOfChatSummaryRow: {
             /** @default null */
@@ -1405,6 +1475,12 @@ export interface components {
             /** @default null */
             seconds: number | null;
             text: string;
+        };
+        /** @description `days` null: it works until it is revoked. */
+        TokenBodyRequest: {
+            /** @default 90 */
+            days: (7 | 30 | 90 | 365) | null;
+            name: string;
         };
         /** @description One call as the model made it, in the shape of OpenAI's `tool_calls`; `arguments` is the model's own JSON text. */
         ToolCall: {
@@ -2255,6 +2331,89 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["MeRow"];
                 };
+            };
+        };
+    };
+    end_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    list_tokens: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfApiTokenRow"];
+                };
+            };
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewTokenRow"];
+                };
+            };
+        };
+    };
+    revoke_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
