@@ -1,17 +1,21 @@
-import { Check, Clock, Wrench, X } from 'lucide-react'
+import { Check, Clock, Globe, Wrench, X } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import type { ToolResponsePayload } from '@/api'
 import { useTexts } from '@/lib/language'
 import { count, seconds } from '@/lib/time'
 import { Busy } from '@/ui/Busy'
 import { Fold } from '@/ui/Fold'
+import { hostOf } from '@/ui/prose/parts'
 import { inShort, type Part } from '../reply'
+import { type WebPage, webPageOf } from '../webPage'
+import { WebPageResult } from './WebPageResult'
 
 type ToolPart = Extract<Part, { kind: 'tool' }>
 
 /** A tool call: one line when folded; its arguments as they stream, then the result. */
 export const ToolRow = memo(function ToolRow({ part }: { part: ToolPart }) {
-  const Icon = part.name.endsWith('_time') ? Clock : Wrench
+  const Icon = iconOf(part.name)
+  const page = part.name === 'web_fetch' && part.response?.status === 'ok' ? webPageOf(part.response.text) : null
   return (
     <Fold
       open={part.live}
@@ -19,19 +23,35 @@ export const ToolRow = memo(function ToolRow({ part }: { part: ToolPart }) {
       head={
         <>
           <Icon className="i s" aria-hidden />
-          <span className="cut mono">
-            <span className="fn">{part.name}</span> {inShort(part.args)}
-          </span>
+          {page ? <PageHead name={part.name} page={page} /> : <CallHead part={part} />}
         </>
       }
     >
       <div className="b">
         <Arguments text={part.args} live={part.live} />
       </div>
-      {part.response ? <div className="b res">{part.response.text}</div> : null}
+      {page ? <WebPageResult page={page} /> : part.response ? <div className="b res">{part.response.text}</div> : null}
     </Fold>
   )
 })
+
+const iconOf = (name: string) => (name === 'web_fetch' ? Globe : name.endsWith('_time') ? Clock : Wrench)
+
+function CallHead({ part }: { part: ToolPart }) {
+  return (
+    <span className="cut mono">
+      <span className="fn">{part.name}</span> {inShort(part.args)}
+    </span>
+  )
+}
+
+function PageHead({ name, page }: { name: string; page: WebPage }) {
+  return (
+    <span className="cut">
+      <span className="fn mono">{name}</span> {page.title} <span className="host">{hostOf(page.url)}</span>
+    </span>
+  )
+}
 
 function State({ part }: { part: ToolPart }): ReactNode {
   const { t } = useTexts()

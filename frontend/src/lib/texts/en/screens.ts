@@ -202,6 +202,7 @@ const screens = {
   tokens_other: '{{n}} tokens',
   argumentsChars_one: 'arguments · {{n}} char',
   argumentsChars_other: 'arguments · {{n}} chars',
+  pagePublished: 'published {{date}}',
   toolRunning: 'running',
   secondsShort: '{{n}} s',
   'tool.ok': 'done',

@@ -203,6 +203,7 @@ const screens: Record<keyof typeof en, string> = {
   tokens_other: '{{n}} tokens',
   argumentsChars_one: '参数 · {{n}} 字符',
   argumentsChars_other: '参数 · {{n}} 字符',
+  pagePublished: '发布于 {{date}}',
   toolRunning: '运行中',
   secondsShort: '{{n}} 秒',
   'tool.ok': '完成',

@@ -203,6 +203,7 @@ const screens: Record<keyof typeof en, string> = {
   tokens_other: '{{n}} tokens',
   argumentsChars_one: '參數 · {{n}} 字元',
   argumentsChars_other: '參數 · {{n}} 字元',
+  pagePublished: '發布於 {{date}}',
   toolRunning: '執行中',
   secondsShort: '{{n}} 秒',
   'tool.ok': '完成',
