@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
@@ -10,10 +11,10 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from actors import services as actors
-from actors.models import Actor, AgentStatus
-from actors.operators import Level, level_of, set_level
+from actors.models import Actor, AgentStatus, ApiToken
+from actors.operators import Level, check_rank, level_of, set_level
 from events.admin_deeds import Deed
-from events.admin_lists import Related, linked
+from events.admin_lists import Related, When, linked
 from events.admin_pages import Read
 
 
@@ -28,6 +29,25 @@ def is_agent(actor: Actor) -> bool:
 def by(label: str, table: str, column: str, when: Any = lambda actor: True) -> Related:
     """A list that is narrowed to this actor by a foreign key."""
     return Related(label, table, f"{column}__id__exact", when=when)
+
+
+def reset_link(person: Actor, operator: Actor) -> str:
+    """The service, with the arguments of a deed; for who is no operator, or it would be a way up."""
+    check_rank(person, operator)
+    return actors.make_reset_link(person, address=settings.ADDRESS, by=operator)
+
+
+def sign_out(person: Actor, operator: Actor) -> None:
+    """The service, with the arguments of a deed."""
+    check_rank(person, operator)
+    actors.end_sessions(person, by=operator)
+
+
+def revoke_tokens(person: Actor, operator: Actor) -> None:
+    """The service, for each token that lives."""
+    check_rank(person, operator)
+    for token in ApiToken.live.filter(person=person):
+        actors.revoke_token(token, operator)
 
 
 class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
@@ -51,6 +71,7 @@ class ActorAdmin(Read):
     date_hierarchy = "created_at"
     related = (
         by("Memberships", "workspaces.membership", "actor", is_person),
+        by("API tokens", "actors.apitoken", "person", is_person),
         by("Chats", "chats.chatactor", "actor"),
         by("Versions", "agents.agentspec", "agent", is_agent),
         by("Drafts", "agents.draft", "agent", is_agent),
@@ -62,6 +83,10 @@ class ActorAdmin(Read):
         by("Granted: workspaces", "workspaces.workspacegrant", "user", is_person),
         by("Granted: chats", "chats.chatgrant", "user", is_person),
         by("Granted: agents", "agents.agentgrant", "user", is_person),
+        Related("Grant a right on it…", "agents.agentgrant", "content_object", when=is_agent, is_new=True),
+        Related("Grant a right on an agent…", "agents.agentgrant", "user", when=is_person, is_new=True),
+        Related("… on a chat…", "chats.chatgrant", "user", when=is_person, is_new=True),
+        Related("… on a workspace…", "workspaces.workspacegrant", "user", when=is_person, is_new=True),
         Related("Audit", "events.auditrecord", "q"),
     )
     deeds = (
@@ -70,6 +95,13 @@ class ActorAdmin(Read):
              when=lambda actor: actor.is_human and actor.is_active, is_grave=True),
         Deed("activate", "Open the account again", actors.activate, "They can sign in again.", "check",
              when=lambda actor: actor.is_human and not actor.is_active),
+        Deed("reset_link", "Make a link to set a new password", reset_link,
+             "For who gets no mail. Give it to nobody else: whoever opens it first has the account.", "password",
+             when=lambda actor: actor.is_human and actor.is_active, in_bulk=False),
+        Deed("sign_out", "Sign out everywhere", sign_out, "All sessions end at once; API tokens stay.", "logout",
+             when=is_person),
+        Deed("revoke_tokens", "Revoke all API tokens", revoke_tokens, "Their programs are cut off at once.", "key_off",
+             when=is_person, is_grave=True),
         Deed("set_level", "What they may do here", set_level, "Readers and operators of this installation.", "badge",
              when=is_person, form=LevelForm, in_bulk=False),
         Deed("suspend_agent", "Suspend", actors.suspend_agent, "It starts nothing new, anywhere.", "pause",
@@ -89,3 +121,23 @@ class ActorAdmin(Read):
     def level(self, actor: Actor) -> str:
         """How far they run the installation."""
         return str(level_of(actor).label)
+
+
+def revoke(token: ApiToken, operator: Actor) -> None:
+    """The service, with the arguments of a deed."""
+    check_rank(token.person, operator)
+    actors.revoke_token(token, operator)
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(Read):
+    list_display = ("name", "prefix", linked("person"), "created_at", "last_used_at", "expires_at", "revoked_at")
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter), When)
+    search_fields = ("name", "prefix", "person__name", "person__email")
+    found_by = ("person_id",)
+    hidden = ("digest",)
+    joined = ("person",)
+    deeds = (
+        Deed("revoke", "Revoke", revoke, "The program that uses it is cut off at once.", "key_off",
+             when=lambda token: token.revoked_at is None, is_grave=True),
+    )  # fmt: skip

@@ -39,6 +39,7 @@ register(
         about("Drafts", "agents.draft", "chat"),
         about("Links", "chats.chatlink", "chat"),
         about("Granted rights", "chats.chatgrant", "content_object"),
+        Related("Grant a right…", "chats.chatgrant", "content_object", is_new=True),
         Related("Audit", "events.auditrecord", "q"),
     ),
 )  # fmt: skip
@@ -84,7 +85,8 @@ class MessageAdmin(Read):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         answer = super().changelist_view(request, extra_context)
-        chat = Chat.objects.filter(pk=_chat_in(request)).first() if answer.status_code == 200 else None
+        asked = _chat_in(request)
+        chat = Chat.objects.filter(pk=asked).first() if asked and answer.status_code == 200 else None
         if chat is not None:
             audit.record(
                 operator_of(request), "chat.read_by_operator", workspace_id=chat.workspace_id, object_id=chat.id

@@ -44,6 +44,7 @@ NAVIGATION = [
             _entry("People", "person", "actors_actor", "kind__exact=human"),
             _entry("Memberships", "badge", "workspaces_membership"),
             _entry("Links", "link", "chats_chatlink"),
+            _entry("API tokens", "api", "actors_apitoken"),
         ],
     },
     {

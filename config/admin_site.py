@@ -5,8 +5,11 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any
 
 from allauth.account.adapter import get_adapter
+from allauth.core.exceptions import ImmediateHttpResponse
 from csp.decorators import csp
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
+from redis import RedisError
 
 from config.dashboard import figures
 
@@ -40,7 +43,12 @@ class SignIn(AuthenticationForm):
         email, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
         if email and password:
             adapter = get_adapter(self.request)
-            self.user_cache = adapter.authenticate(self.request, email=email, password=password)
+            try:
+                self.user_cache = adapter.authenticate(self.request, email=email, password=password)
+            except ImmediateHttpResponse as error:
+                raise ValidationError("Too many attempts. Try again in a moment.") from error
+            except RedisError as error:  # who cannot be counted stays outside
+                raise ValidationError("Signing in is not possible right now. Try again in a moment.") from error
             if self.user_cache is None:
                 raise self.get_invalid_login_error()
             self.confirm_login_allowed(self.user_cache)
@@ -64,14 +72,15 @@ class OperatorSite(AdminSite):
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         self._hide_from_others(request)
-        answer: HttpResponse = csp(POLICY)(super().login)(request, extra_context)
+        door: Any = csp(POLICY)(super().login)
+        answer: HttpResponse = door(request, extra_context)
         return answer
 
     def _hide_from_others(self, request: HttpRequest) -> None:
         if request.user.is_authenticated and not self.has_permission(request):
             raise Http404
 
-    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Not here: the web app's page ends the other sessions, too."""
         raise Http404
 

@@ -56,7 +56,9 @@ def _processes() -> list[Figure]:
     try:
         server = connect()
         with server.pipeline(transaction=False) as asked:
-            asked.pubsub_numsub(QUESTION).llen("runs").llen("work")
+            asked.pubsub_numsub(QUESTION)
+            asked.llen("runs")
+            asked.llen("work")
             listening, runs, work = asked.execute()
     except redis.RedisError:
         return [Figure("Redis", "does not answer", tone="bad")]

@@ -38,6 +38,11 @@ class Deed:
     is_grave: bool = False
     in_bulk: bool = True
 
+    @property
+    def path(self) -> str:
+        """The last part of its address."""
+        return self.name.replace("_", "-")
+
     def on_page(self) -> Any:
         """The method behind the button of a row's page."""
         deed = self
@@ -54,7 +59,7 @@ class Deed:
                   "form_submit_text": self.label}  # fmt: skip
         variant = ActionVariant.DANGER if self.is_grave else ActionVariant.DEFAULT
         return action(
-            method, description=self.label, permissions=[PERMISSION], url_path=self.name.replace("_", "-"),
+            method, description=self.label, permissions=[PERMISSION], url_path=self.path,
             dialog=dialog, icon=self.icon or None, variant=variant,
         )  # fmt: skip
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.apps import apps
 from django.contrib import admin
-from django.core.paginator import Paginator as Pages
+from django.core import paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
@@ -18,9 +18,19 @@ from django.utils.html import format_html
 
 from common.clock import now
 from common.ids import id_at
+from common.operators import may_operate
+
+if TYPE_CHECKING:
+    Paginator = paginator.Paginator[Any]
+else:
+    Paginator = paginator.Paginator
 
 COUNTED = 10_000
 """Rows beyond these are not counted: a list then says that there are at least so many."""
+
+
+Column = Callable[[Any], str]
+"""A computed column; what is null shows as a dash."""
 
 
 class AtLeast(int):
@@ -30,7 +40,7 @@ class AtLeast(int):
         return f"{int(self):,}+"
 
 
-class BoundedPaginator(Pages):
+class BoundedPaginator(Paginator):
     """Pages through the first `COUNTED` rows; who looks for older ones narrows the list."""
 
     @cached_property
@@ -71,7 +81,7 @@ def anchor(address: str, text: object) -> str:
     return format_html('<a class="text-link" href="{}">{}</a>', address, text) if address else format_html("{}", text)
 
 
-def linked(path: str, label: str = "") -> Callable[[Any], str | None]:
+def linked(path: str, label: str = "") -> Column:
     """A column that leads to the row which the foreign key `path` names, e.g. `agent` or `chat__workspace`."""
 
     def column(row: Any) -> str | None:
@@ -82,7 +92,7 @@ def linked(path: str, label: str = "") -> Callable[[Any], str | None]:
     return _described(column, path, label or path.split("__")[-1].replace("_", " "), order=path)
 
 
-def referred(field: str, table: str, label: str = "") -> Callable[[Any], str | None]:
+def referred(field: str, table: str, label: str = "") -> Column:
     """A column that leads to the row whose id stands in the plain column `field`."""
 
     def column(row: Any) -> str | None:
@@ -92,11 +102,12 @@ def referred(field: str, table: str, label: str = "") -> Callable[[Any], str | N
     return _described(column, f"{field}_link", label or field.removesuffix("_id").replace("_", " "), order=field)
 
 
-def _described(column: Any, name: str, label: str, *, order: str) -> Any:
+def _described(column: Any, name: str, label: str, *, order: str) -> Column:
     column.__name__ = name
     column.short_description = label
     column.admin_order_field = order
-    return column
+    described: Column = column
+    return described
 
 
 def short(row: object, most: int = 48) -> str:
@@ -107,22 +118,31 @@ def short(row: object, most: int = 48) -> str:
 
 @dataclass(frozen=True)
 class Related:
-    """A list that belongs to a row: `table`, narrowed by `by` (a lookup) to the row's `value`, for rows that `when` names."""
+    """A list that belongs to a row: `table`, narrowed by `by` (a lookup) to the row's `value`, for rows that `when` names.
+
+    `is_new`: not the list, but the form for another row of it, with `by` filled in.
+    """
 
     label: str
     table: str
     by: str
     value: str = "pk"
     when: Callable[[Any], bool] = lambda row: True
+    is_new: bool = False
 
     def address(self, row: Any, request: HttpRequest) -> str:
-        """Empty when it does not concern this row, or the operator may not see that table."""
-        meta = apps.get_model(self.table)._meta
+        """Empty when it does not concern this row, or the operator may not see that table (or add to it)."""
+        table = apps.get_model(self.table)
+        name = f"{table._meta.app_label}_{table._meta.model_name}"
         value = getattr(row, self.value)
-        seen = getattr(request.user, "has_perm", lambda name: False)(f"{meta.app_label}.view_{meta.model_name}")
-        if value is None or not seen or not self.when(row):
+        if value is None or not self.when(row) or not self._is_open_to(request.user, table):
             return ""
-        return f"{reverse(f'admin:{meta.app_label}_{meta.model_name}_changelist')}?{urlencode({self.by: value})}"
+        page = "add" if self.is_new else "changelist"
+        return f"{reverse(f'admin:{name}_{page}')}?{urlencode({self.by: value})}"
+
+    def _is_open_to(self, operator: Any, table: type[Model]) -> bool:
+        seen = operator.has_perm(f"{table._meta.app_label}.view_{table._meta.model_name}")
+        return may_operate(operator, table) if self.is_new else bool(seen)
 
 
 def related_links(related: tuple[Related, ...], row: Any, request: HttpRequest) -> Iterator[tuple[str, str]]:

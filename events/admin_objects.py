@@ -13,6 +13,9 @@ OBJECTS = {
     "member": "actors.actor",
     "person": "actors.actor",
     "profile": "actors.actor",
+    "password": "actors.actor",
+    "sessions": "actors.actor",
+    "token": "actors.apitoken",
     "agent": "actors.actor",
     "spec": "actors.actor",
     "chat": "chats.chat",
@@ -23,10 +26,10 @@ OBJECTS = {
 
 
 @admin.display(description="object")
-def object_of(record: AuditRecord) -> str | None:
+def object_of(record: AuditRecord) -> str:
     """What it was done to, with the way there."""
     table = record.facts.get("table") or OBJECTS.get(record.deed.partition(".")[0], "")
     if record.object_id is None or not table:
-        return record.facts.get("row")
+        return str(record.facts.get("row", ""))
     name = apps.get_model(table)._meta.verbose_name
     return anchor(page_of(table, record.object_id), f"{name} …{str(record.object_id)[-8:]}")

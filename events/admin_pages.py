@@ -15,7 +15,7 @@ from django.urls import reverse
 from common.operators import may_operate
 from events import audit
 from events.admin_deeds import Deed
-from events.admin_lists import BoundedPaginator, Related, related_links, short
+from events.admin_lists import BoundedPaginator, Column, Related, related_links, short
 
 if TYPE_CHECKING:
     Admin = admin.ModelAdmin[Any]
@@ -34,11 +34,12 @@ class Read(Admin):
 
     hidden: ClassVar[tuple[str, ...]] = ()
     found_by: ClassVar[tuple[str, ...]] = ()
-    also: ClassVar[tuple[str, ...]] = ()
+    also: ClassVar[tuple[str | Column, ...]] = ()
     joined: ClassVar[tuple[str, ...]] = ()
     related: ClassVar[tuple[Related, ...]] = ()
     deeds: ClassVar[tuple[Deed, ...]] = ()
 
+    actions_detail: tuple[str, ...] = ()
     list_per_page = 50
     list_max_show_all = 0
     list_filter_sheet = False
@@ -136,7 +137,7 @@ class Read(Admin):
     def log_opening(self, request: HttpRequest, row: Any) -> None:
         """Keep who looked at what: with the row's workspace and, for what was said in it, its chat."""
         meta = self.model._meta
-        chat = {"chat": str(row.chat_id)} if getattr(row, "chat_id", None) else {}
+        chat: dict[str, Any] = {"chat": str(row.chat_id)} if getattr(row, "chat_id", None) else {}
         audit.record(
             operator_of(request), "admin.opened", workspace_id=getattr(row, "workspace_id", None),
             object_id=row.pk if isinstance(row.pk, UUID) else None, table=meta.label, row=str(row.pk), **chat,

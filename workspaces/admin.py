@@ -39,6 +39,7 @@ register(
         about("Runs", "agents.run", "workspace"),
         about("Model calls", "agents.llmcall", "workspace"),
         about("Granted rights", "workspaces.workspacegrant", "content_object"),
+        Related("Grant a right…", "workspaces.workspacegrant", "content_object", is_new=True),
         Related("Audit", "events.auditrecord", "workspace_id"),
     ),
 )  # fmt: skip
@@ -146,8 +147,9 @@ class GrantAdmin(Read):
         if db_field.name == "permission":
             kwargs["queryset"] = grants.grantable_verbs(self.model)
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
-        if db_field.name == "permission" and field is not None:
-            field.label, field.label_from_instance = "Right", lambda permission: permission.name
+        if db_field.name == "permission":
+            choice: Any = field
+            choice.label, choice.label_from_instance = "Right", lambda permission: permission.name
         return field
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

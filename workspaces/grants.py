@@ -22,7 +22,8 @@ Grants = type[UserObjectPermissionBase]
 
 def grantable_verbs(grants: Grants) -> QuerySet[Permission]:
     """The verbs that can be granted on objects of this kind: those that its model names, without Django's own four."""
-    target = grants._meta.get_field("content_object").related_model._meta
+    column: Any = grants._meta.get_field("content_object")  # type: ignore[misc]  # every subclass has it
+    target = column.related_model._meta
     known = Permission.objects.filter(
         content_type__app_label=target.app_label, content_type__model=target.model_name
     )  # fmt: skip

@@ -27,5 +27,5 @@ def house(team: Team) -> House:
 
 @pytest.fixture
 def full_house(house: House) -> House:
-    fill(house.team, 6)
+    fill(house.team, 3)
     return house

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.apps import apps
+from django.contrib import admin
 from django.contrib.auth.models import Permission
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
+from actors import services as actors
 from actors.models import Actor
 from agents.models import AgentGrant, Draft, LLMCall, Run, Step
 from chats import services as chats
@@ -37,19 +40,24 @@ def signed_in(person: Actor) -> Client:
     return client
 
 
-def page(model: type, *more: Any) -> str:
+def page(model: type[Model], *more: Any) -> str:
     """The path of a table, a row, or one of a row's pages."""
     meta = model._meta
-    return "/".join(["/admin", meta.app_label, meta.model_name, *map(str, more)]) + "/"
+    return "/".join(["/admin", meta.app_label, str(meta.model_name), *map(str, more)]) + "/"
+
+
+def deeds_of(model: type[Model]) -> Any:
+    """The buttons of a row's page."""
+    return admin.site._registry[model].deeds  # type: ignore[attr-defined]  # our page
 
 
 def deed(client: Client, row: Any, name: str, **fields: Any) -> Any:
     """Press a button of a row's page and say yes."""
-    path = f"{page(type(row), row.pk)}{name.replace('_', '-')}/"
-    return client.post(path, {"_form_submitted": "True", **fields}, follow=True)
+    (one,) = (known for known in deeds_of(type(row)) if known.name == name)
+    return client.post(f"{page(type(row), row.pk)}{one.path}/", {"_form_submitted": "True", **fields}, follow=True)
 
 
-def each(client: Client, model: type, name: str, *rows: Any) -> Any:
+def each(client: Client, model: type[Model], name: str, *rows: Any) -> Any:
     """Choose rows of a list, and an action."""
     chosen = {"action": f"each_{name}", "_selected_action": [row.pk for row in rows]}
     return client.post(page(model), chosen, follow=True)
@@ -72,6 +80,7 @@ def _one_more(team: Team, number: int) -> None:
     agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
     chat = chats.create_chat(workspace=workspace, creator=person, title="", member_ids=[agent.id])
     said = chats.post_message(chat=chat, author=person, text=f"{name} {CANARY[:3]}", wake="nobody")
+    actors.create_token(person=person, name=name, days=None)
     chats.create_link(chat=chat, creator=person, role="suggester", hours=1)
     Draft.objects.create(chat=chat, agent=agent, written={"prompt": name}, base_version=1, created_by=person,
                          updated_by=person)  # fmt: skip
