@@ -19,7 +19,7 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
     if not rows:
         return 0
     query = InsertQuery(type(rows[0]), on_conflict=OnConflict.IGNORE if ignore_conflicts else None)
-    query.insert_values(rows[0]._meta.concrete_fields, rows)
+    query.insert_values(rows[0]._meta.concrete_fields, list(rows))
     [(sql, params)] = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
     written = _execute(sql, params)
     for row in rows:
@@ -38,7 +38,7 @@ def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bo
         sql, values = _compiled(type(row), value) if isinstance(value, Expression) else ("%s", [_stored(field, value)])
         assignments.append(f'"{field.column}" = {sql}')
         params += values
-    conditions = {meta.get_field(name): value for name, value in only_if.items()} | {meta.pk: row.pk}
+    conditions: dict[Any, Any] = {meta.get_field(name): value for name, value in only_if.items()} | {meta.pk: row.pk}
     where = " AND ".join(f'"{field.column}" = %s' for field in conditions)
     params += [_stored(field, value) for field, value in conditions.items()]
     return _execute(f'UPDATE "{meta.db_table}" SET {", ".join(assignments)} WHERE {where}', params) > 0
@@ -59,4 +59,4 @@ def _stored(field: Any, value: Any) -> Any:
 def _execute(sql: str, params: Sequence[Any]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        return cursor.rowcount
+        return int(cursor.rowcount)

@@ -120,4 +120,4 @@ def read_up_to(chat_id: UUID, actor_id: UUID, seq: int) -> bool:
             "UPDATE chats_chatactor SET last_read_seq = %s WHERE chat_id = %s AND actor_id = %s AND last_read_seq < %s",
             [seq, chat_id, actor_id, seq],
         )
-        return cursor.rowcount > 0
+        return bool(cursor.rowcount)
