@@ -198,6 +198,7 @@ ANONYMOUS_USER_NAME = None  # guardian: nobody who is not signed in has rights
 GUARDIAN_MONKEY_PATCH_USER = False
 SILENCED_SYSTEM_CHECKS = ["guardian.W001"]  # grants are read by our own permission functions, not by a backend
 
+SESSION_ENGINE = "actors.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
