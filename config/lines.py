@@ -91,8 +91,8 @@ class BoundedHttp(HttpToolsProtocol):
             super().send_400_response(msg)
 
     def _is_too_large(self) -> bool:
-        """Heads, what follows a body, and what comes between its chunks: with tiny chunks as much as the body itself."""
-        return self._beside > limits.MAX_HEAD + self._body
+        """Heads, what follows a body, and what comes between its chunks: when they are tiny, several times the body."""
+        return self._beside > limits.MAX_HEAD + 8 * self._body
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -117,11 +117,11 @@ class BoundedSocket(WebSocketsSansIOProtocol):
 
     def handle_ping(self) -> None:
         # To a reader who does not read, only the newest ping is answered, once they do (RFC 6455, 5.5.3).
-        pong = b"".join(self.conn.data_to_send())
+        pongs = self.conn.data_to_send()
         if self.writable.is_set():
-            self.transport.write(pong)
-        else:
-            self._pong = pong
+            self.transport.write(b"".join(pongs))
+        elif pongs:
+            self._pong = pongs[-1]
 
     def resume_writing(self) -> None:
         super().resume_writing()

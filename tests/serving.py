@@ -1,0 +1,111 @@
+"""The web process for tests: its protocols on the test's own loop, or all of it as a process beside the test's database."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import uvicorn
+from django.conf import settings
+from django.db import connection
+from django.test import override_settings
+
+from actors.models import Actor
+from common.embedded.home import ROOT
+from common.embedded.processes import die_with_parent, free_port
+from config.serve import configuration
+from tests.realtime.tab import signed_in
+
+KEY = "of the web process of a test"
+
+
+@asynccontextmanager
+async def serving(app: Any, port: int | None = None) -> AsyncIterator[uvicorn.Server]:
+    """`app`, served as the web process serves, on this loop: so its limits can be changed."""
+    config = configuration()
+    config.app, config.port, config.lifespan, config.loop = app, port or free_port(), "off", "none"
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server._serve())
+    while not server.started:
+        await asyncio.sleep(0.02)
+    try:
+        yield server
+    finally:
+        server.should_exit = True
+        await task
+
+
+class Web:
+    """A web process of its own, on the test's database and Redis."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.log = Path(tempfile.mkstemp(prefix="atelier-web-")[1])
+        name = connection.settings_dict["NAME"]
+        environment = {
+            "DATABASE_URL": urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl(),
+            "REDIS_URL": settings.REDIS_URL,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "SECRET_KEY": KEY,
+            "SECRET_KEYS": "b2YtdGhlLXdlYi1wcm9jZXNzLW9mLWEtdGVzdC4uLi4=",
+            "PORT": str(self.port),
+        }
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.serve"],
+                cwd=ROOT,
+                env=os.environ | environment,
+                stdout=log,
+                stderr=log,
+                preexec_fn=lambda: die_with_parent(signal.SIGKILL),
+            )
+
+    def sign_in(self, person: Actor) -> str:
+        """The key of a session that this process takes."""
+        with override_settings(SECRET_KEY=KEY):
+            return signed_in(person)
+
+    def is_well(self) -> bool:
+        """It is the process that was started, and it answers."""
+        if self.process.poll() is not None:
+            return False
+        try:
+            return httpx.get(self.address + "/healthz", timeout=10).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def memory(self) -> int:
+        """Bytes that it has taken now; what it takes at most is counted from here on."""
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        return self._said("VmRSS")
+
+    def most_memory(self) -> int:
+        """The most bytes it had taken since `memory` was asked."""
+        return self._said("VmHWM")
+
+    def _said(self, name: str) -> int:
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
+
+
+@contextmanager
+def web_process() -> Iterator[Web]:
+    """Started, warm, and gone afterwards."""
+    web = Web()
+    try:
+        while not web.is_well():
+            assert web.process.poll() is None, web.log.read_text()
+        yield web
+    finally:
+        web.process.terminate()
+        web.process.wait(20)
+        web.log.unlink()
