@@ -264,3 +264,4 @@ class ToolRow(Row):
     description: str
     effect: Literal["read", "write"]
     schema_: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
+    config_schema: dict[str, Any]

@@ -89,6 +89,12 @@ class Tool:
         schema: dict[str, Any] = _without_titles(self.Args.model_json_schema())
         return schema
 
+    def config_schema(self) -> dict[str, Any]:
+        """The JSON Schema of its settings, by which the workshop draws their fields."""
+        schema: dict[str, Any] = _without_titles(self.Config.model_json_schema())
+        schema.pop("description", None)
+        return schema
+
     def configured(self, custom_config: dict[str, Any]) -> ToolConfig:
         """An agent's settings over the defaults. Raises `pydantic.ValidationError`."""
         return self.Config.model_validate(custom_config)

@@ -50,6 +50,12 @@ def _is_subclass(candidate: object, base: type) -> bool:
 def tool_rows() -> list[ToolRow]:
     """Every tool by name, as it goes over the wire."""
     return [
-        ToolRow(name=tool.name, description=tool.description, effect=tool.effect, schema=tool.schema())
+        ToolRow(
+            name=tool.name,
+            description=tool.description,
+            effect=tool.effect,
+            schema=tool.schema(),
+            config_schema=tool.config_schema(),
+        )  # fmt: skip
         for _, tool in sorted(registry.items())
     ]

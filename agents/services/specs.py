@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from pydantic import ValidationError
 
 from actors.models import Actor, AgentStatus, Kind
 from agents.content import SpecContent, ToolUse
@@ -69,12 +70,22 @@ def checked_agent_name(name: str) -> str:
 
 
 def check_content(content: SpecContent) -> None:
-    """Whether every tool is one we have. Raises `Invalid` naming the others."""
+    """Whether every tool is one we have, and its settings fit. Raises `Invalid` naming those that do not."""
     unknown = [use.tool for use in content.tools if use.tool not in registry]
     if unknown:
         raise Invalid(
             f"There is no tool named {', '.join(unknown)}.", hints=[f"There are: {', '.join(sorted(registry))}."]
         )
+    for use in content.tools:
+        _check_settings(use)
+
+
+def _check_settings(use: ToolUse) -> None:
+    try:
+        registry[use.tool].configured(use.custom_config)
+    except ValidationError as error:
+        found = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)]
+        raise Invalid(f"The settings of the tool {use.tool} do not fit.", hints=found[:5]) from error
 
 
 def write_spec(

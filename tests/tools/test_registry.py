@@ -72,6 +72,14 @@ def test_a_tool_goes_over_the_wire_with_a_schema_without_titles():
     assert set(schema["properties"]["timezone"]) == {"type", "description", "minLength", "maxLength"}
 
 
+def test_a_tools_settings_go_over_the_wire_with_their_bounds():
+    row = next(row for row in tool_rows() if row.name == "web_fetch")
+    assert set(row.config_schema["properties"]) == {"retries", "timeout_s", "max_chars"}
+    assert row.config_schema["properties"]["max_chars"] == {
+        "type": "integer", "default": 12_000, "minimum": 500, "maximum": 19_000,
+    }  # fmt: skip
+
+
 def test_settings_of_an_agent_lie_over_the_defaults():
     tool = make()()
     assert (tool.configured({}).timeout_s, tool.configured({}).retries) == (30, 0)

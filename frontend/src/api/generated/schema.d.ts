@@ -1515,6 +1515,9 @@ export interface components {
         };
         /** @description A tool that an agent can be given. */
         ToolRow: {
+            config_schema: {
+                [key: string]: unknown;
+            };
             description: string;
             /** @enum {string} */
             effect: "read" | "write";

@@ -34,8 +34,11 @@ export interface FieldChange {
 }
 
 const shown = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
-const toolShown = (tool: ToolUse | undefined) =>
-  !tool?.is_enabled ? '–' : tool.usage_instructions ? `✓ ${tool.usage_instructions}` : '✓'
+const toolShown = (tool: ToolUse | undefined) => {
+  if (!tool?.is_enabled) return '–'
+  const settings = Object.entries(tool.custom_config ?? {}).map(([name, value]) => `${name} = ${shown(value)}`)
+  return ['✓', ...settings.sort(), tool.usage_instructions].filter(Boolean).join(' ')
+}
 
 /** What differs apart from the prompt, in the order of the forms. */
 export function fieldChanges(before: SpecContent, after: SpecContent): FieldChange[] {

@@ -4,6 +4,8 @@ import { Field, TextField } from '@/ui/Field'
 import { Skeleton } from '@/ui/Skeleton'
 import { Switch } from '@/ui/Switch'
 import { withTool } from '../content'
+import { NumberField } from './NumberField'
+import { ToolSettings } from './ToolSettings'
 
 export interface FormProps {
   content: SpecContent
@@ -35,6 +37,14 @@ export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
                 onChange={is_enabled => onEdit(withTool(content, tool.name, { is_enabled }))}
               />
             </div>
+            {isOn && use ? (
+              <ToolSettings
+                tool={tool}
+                use={use}
+                isReadOnly={isReadOnly}
+                onChange={custom_config => onEdit(withTool(content, tool.name, { custom_config }))}
+              />
+            ) : null}
             {isOn ? (
               <Field label={t('usage')} hint={t('usageHint')}>
                 {attributes => (
@@ -53,40 +63,6 @@ export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
         )
       })}
     </ul>
-  )
-}
-
-interface NumberFieldProps {
-  label: string
-  hint: string
-  value: number | null | undefined
-  min: number
-  max: number
-  step: number
-  isReadOnly: boolean
-  onChange(value: number | null): void
-}
-
-/** A number, or nothing: then the provider (or the default) decides. */
-function NumberField({ label, hint, value, min, max, step, isReadOnly, onChange }: NumberFieldProps) {
-  const read = (text: string) => {
-    const number = Number(text)
-    if (text === '') onChange(null)
-    else if (Number.isFinite(number)) onChange(Math.min(max, Math.max(min, number)))
-  }
-  return (
-    <TextField
-      label={label}
-      hint={hint}
-      type="number"
-      inputMode="decimal"
-      min={min}
-      max={max}
-      step={step}
-      readOnly={isReadOnly}
-      value={value ?? ''}
-      onChange={read}
-    />
   )
 }
 

@@ -1,0 +1,59 @@
+import type { SpecContent, ToolRow } from '@/api'
+import { type TextKey, useTexts } from '@/lib/language'
+import { count } from '@/lib/time'
+import { NumberField } from './NumberField'
+
+type Settings = Record<string, unknown>
+
+interface Setting {
+  type?: string
+  default?: number
+  minimum?: number
+  maximum?: number
+}
+
+const LABELS: Record<string, TextKey> = {
+  timeout_s: 'field.timeout_s',
+  retries: 'field.retries',
+  max_chars: 'field.max_chars',
+}
+
+interface ToolSettingsProps {
+  tool: ToolRow
+  use: SpecContent['tools'][number]
+  isReadOnly: boolean
+  onChange(custom_config: Settings): void
+}
+
+/** A tool's own settings, as its schema says which there are; an empty field leaves it to the tool. */
+export function ToolSettings({ tool, use, isReadOnly, onChange }: ToolSettingsProps) {
+  const { t } = useTexts()
+  const settings = Object.entries((tool.config_schema.properties ?? {}) as Record<string, Setting>)
+  const chosen: Settings = use.custom_config ?? {}
+  const set = (name: string, value: number | null) => {
+    const { [name]: _, ...others } = chosen
+    onChange(value === null ? others : { ...others, [name]: value })
+  }
+  return (
+    <div className="settings">
+      {settings
+        .filter(([, setting]) => setting.type === 'integer' || setting.type === 'number')
+        .map(([name, setting]) => {
+          const label = LABELS[name]
+          return (
+            <NumberField
+              key={name}
+              label={label ? t(label) : name}
+              hint={t('settingHint', { n: String(setting.default ?? '–'), most: count(setting.maximum ?? 0) })}
+              min={setting.minimum ?? 1}
+              max={setting.maximum ?? Number.MAX_SAFE_INTEGER}
+              step={1}
+              value={chosen[name] as number | undefined}
+              isReadOnly={isReadOnly}
+              onChange={value => set(name, value)}
+            />
+          )
+        })}
+    </div>
+  )
+}
