@@ -210,7 +210,7 @@ def install_node_packages(folder: Path) -> None:
         return
     stamp.forget()
     say(f"Installing the Node packages of {folder.relative_to(ROOT)} …")
-    call(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder)
+    call(["npm", "ci", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"], cwd=folder)
     stamp.set()
 
 

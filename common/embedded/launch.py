@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+from common.embedded.disk import Disk
 from common.embedded.door import Probe, open_door
 from common.embedded.home import ROOT, default_home, load_secrets, lock, note_running, open_home
 from common.embedded.log import Log, say
@@ -70,6 +71,7 @@ class Launcher:
     def _start(self) -> None:
         home = open_home(Path(self._settings.get("ATELIER_HOME") or default_home()))
         self._lock = lock(home)
+        self._disk = Disk(home)
         self._door, self.address = open_door(self._settings)
         environment = self._environment(home) | {"ATELIER_ADDRESS": self.address}
         self._running = note_running(home, environment)
@@ -142,6 +144,8 @@ class Launcher:
             self._look_around()
             if self._probe.found_ready():
                 say("atelier", f"Atelier is ready: {self.address}")
+            if news := self._disk.news():
+                say("atelier", news)
 
     def _keep_service(self, service: Service) -> None:
         code = service.died()

@@ -17,6 +17,7 @@ OLDEST = 16
 USER = DATABASE = "atelier"
 # The password is 32 random bytes: stretching it protects nothing and costs 5 ms a connection.
 SCRAM_ITERATIONS = "1"
+DEBIAN = Path("/usr/lib/postgresql")  # where its packages lie side by side, none of them on the PATH
 
 
 def find_binaries(written_by: int = 0) -> tuple[int, Path]:
@@ -50,7 +51,7 @@ def _places() -> Iterator[Path]:
     on_path = shutil.which("postgres")
     if on_path:
         yield Path(on_path).resolve().parent
-    yield from sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -_number(path.parent.name))
+    yield from sorted(DEBIAN.glob("*/bin"), key=lambda path: -_number(path.parent.name))
 
 
 def _number(text: str) -> int:

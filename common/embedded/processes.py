@@ -138,9 +138,12 @@ def end(child: subprocess.Popen[bytes], by: signal.Signals, *, seconds: float) -
         child.wait()
 
 
-def last_words(child: subprocess.Popen[bytes] | None) -> str:
-    """The last lines of a child that has ended, if it spoke into a pipe."""
-    return last_lines(child.stdout.read() if child and child.stdout else b"")
+def last_words(child: subprocess.Popen[bytes]) -> str:
+    """The last lines of a child that has ended, if it spoke into a pipe, which is closed."""
+    if child.stdout is None:
+        return ""
+    with child.stdout as pipe:
+        return last_lines(pipe.read())
 
 
 def last_lines(said: bytes) -> str:

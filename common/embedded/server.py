@@ -8,6 +8,7 @@ import subprocess
 from abc import ABC, abstractmethod
 from pathlib import Path
 
+from common.embedded.disk import megabytes_left
 from common.embedded.processes import (
     CannotStart,
     Output,
@@ -19,9 +20,6 @@ from common.embedded.processes import (
     wait_until,
 )
 
-# With less than this many bytes the disk is what a server failed from: PostgreSQL writes 16 MB at a time.
-ROOM = 32 << 20
-
 
 class Server(ABC):
     """One server with its data under `home`."""
@@ -32,6 +30,8 @@ class Server(ABC):
     # Seconds: after a crash a PostgreSQL first reads what it had begun.
     starts_within = 60.0
     ends_within = 20.0
+    # What to do when the data cannot be read.
+    if_damaged = ""
 
     def __init__(self, home: Path, password: str, *, durable: bool = True, output: Output = None) -> None:
         self._home = home
@@ -68,8 +68,9 @@ class Server(ABC):
             if wait_until(self.answers, self.child, seconds=self.starts_within):
                 return
             self.stop()
+            said = last_words(self.child)
             self._port = 0
-        raise self.cannot(f"{self.title} did not start on {self._home}", last_words(self.child))
+        raise self.cannot(f"{self.title} did not start on {self._home}", said + self.if_damaged)
 
     def stop(self) -> None:
         """End it in good order: everything that was committed is kept."""
@@ -78,11 +79,9 @@ class Server(ABC):
 
     def cannot(self, what: str, why: str) -> CannotStart:
         """The one line for a failure: a full disk, where it is full, else what the program said last."""
-        free = shutil.disk_usage(self._home).free
-        if free < ROOM:
-            why = (
-                f"the disk of {self._home} is full ({free >> 20} MB left). Make room and start again: nothing is lost."
-            )
+        left = megabytes_left(self._home)
+        if left is not None:
+            why = f"the disk of {self._home} is full ({left} MB left). Make room and start again: nothing is lost."
         return CannotStart(f"{what}: {why}")
 
     def reachable(self, program: Path, *parts: Path) -> Path:

@@ -45,6 +45,7 @@ class Valkey(Server):
     title = "Valkey"
     ends_by = signal.SIGTERM
     ends_within = 10.0
+    if_damaged = " (Only hints lie in its folder `valkey`: if they are damaged it may be moved away.)"
 
     @property
     def url(self) -> str:

@@ -17,6 +17,7 @@ import pytest
 from common.embedded.home import ROOT
 from common.embedded.processes import free_port, is_alive, working_in
 from tests.stack import Stack
+from tests.stories.integrator import Integrator
 
 pytestmark = pytest.mark.stack
 
@@ -84,15 +85,50 @@ def test_a_taken_port_is_refused_with_a_clear_line(stack: Stack) -> None:
     second.__exit__()
 
 
+class Talk:
+    """What one person has said, and must find again."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._who = Integrator(stack, "Ann")
+        workspace = self._who.ok("POST", "workspaces", {"name": "Kept"})["id"]
+        agent = {"name": "Scribe", "template": "scribe", "prompt": "Be brief.", "open_chat": True}
+        self._chat = self._who.ok("POST", f"workspaces/{workspace}/agents", agent)["chat_id"]
+        self._said: set[str] = set()
+
+    def __enter__(self) -> "Talk":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._who.close()
+
+    def goes_on(self) -> None:
+        """Say one thing more."""
+        self._said.add(self._who.say(self._chat, f"number {len(self._said)}", wake="nobody")["id"])
+
+    def is_whole(self) -> bool:
+        """Whether everything that was taken is there, once."""
+        rows = self._who.ok("GET", f"chats/{self._chat}/messages?limit=100")["results"]
+        return sorted(row["id"] for row in rows if row["id"] in self._said) == sorted(self._said)
+
+
+@pytest.fixture(scope="module")
+def talk(stack: Stack) -> Iterator[Talk]:
+    with Talk(stack) as talk:
+        yield talk
+
+
 @pytest.mark.parametrize("name", ["web", "worker", "valkey", "postgres"])
-def test_B7_what_dies_is_started_again_and_serves(stack: Stack, name: str) -> None:
+def test_B7_what_dies_is_started_again_and_serves(stack: Stack, talk: Talk, name: str) -> None:
+    talk.goes_on()
     killed = stack.kill(name)
     assert eventually(lambda: stack.processes().get(name, killed) != killed)
     assert eventually(lambda: stack.status("/readyz") == 200)
+    assert talk.is_whole()
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_B6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, by: signal.Signals) -> None:
+def test_B6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, talk: Talk, by: signal.Signals) -> None:
+    talk.goes_on()
     secrets = (stack.home / "secrets.json").read_text()
     children = [*stack.processes().values(), *workers_of(stack.home)]
     assert len(children) > 8
@@ -102,6 +138,37 @@ def test_B6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, by
     stack.wait_until_ready()
     assert (stack.home / "secrets.json").read_text() == secrets
     assert stack.log.count("Bringing the database up to date") == 1
+    assert talk.is_whole()
+
+
+def killed_at(stack: Stack, moment: Callable[[], bool], name: str = "") -> None:
+    """Start, and `kill -9` the launcher, or that part of it, when the moment has come."""
+    stack.start()
+    assert stack.launcher is not None
+    assert eventually(moment, seconds=60)
+    if name:
+        stack.kill(name)
+    else:
+        stack.launcher.kill()
+    stack.launcher.wait(60)
+    assert eventually(lambda: not workers_of(stack.home))
+
+
+def test_B6_a_first_start_that_is_killed_at_any_moment_is_taken_up_again() -> None:
+    stack = Stack()
+    cluster = stack.home / "postgres-18"
+    killed_at(stack, (stack.home / "secrets.json").exists)
+    killed_at(stack, cluster.with_name("postgres-18.new").exists)
+    secrets = (stack.home / "secrets.json").read_text()
+    killed_at(stack, lambda: "Bringing the database up to date" in stack.log)
+    migrating = stack.log.count("Bringing")
+    killed_at(stack, lambda: stack.log.count("Bringing") > migrating, "postgres")
+    assert "The database cannot be had, or not be brought up to date; the lines above say why." in stack.log
+    with stack:
+        assert (stack.home / "secrets.json").read_text() == secrets
+        with Talk(stack) as talk:
+            talk.goes_on()
+            assert talk.is_whole()
 
 
 def test_servers_that_are_named_are_used_and_no_others_started() -> None:
