@@ -91,15 +91,18 @@ class Server(ABC):
         """
         if not is_root() or nobody_can_reach(program):
             return program
-        whole = [part for part in parts if part.exists()] or [program.parent]
-        shared = Path(os.path.commonpath(whole))
+        folders = [part for part in parts if part.exists()]
+        shared = Path(os.path.commonpath([program.parent, *folders]))
         copy = self._home / f"{self.name}-program-{program.stat().st_mtime_ns}"
         if not copy.exists():
             for old in self._home.glob(f"{self.name}-program-*"):
                 shutil.rmtree(old)
             beside = copy.with_suffix(".new")
-            for part in whole:
-                shutil.copytree(part, beside / part.relative_to(shared), symlinks=True, dirs_exist_ok=True)
+            beside.mkdir()
+            for folder in folders:
+                shutil.copytree(folder, beside / folder.relative_to(shared), symlinks=True, dirs_exist_ok=True)
+            if not folders:
+                shutil.copy(program, beside)
             _open_to_everybody(beside)
             beside.rename(copy)
         return copy / program.relative_to(shared)

@@ -35,7 +35,8 @@ def _places() -> Iterator[Path]:
     for name in ("valkey-server", "redis-server"):
         found = shutil.which(name)
         if found:
-            yield Path(found).resolve()
+            # Not resolved: Debian's Redis is one program under several names, and does what its name says.
+            yield Path(found).absolute()
 
 
 class Valkey(Server):

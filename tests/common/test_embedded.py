@@ -115,6 +115,13 @@ def test_a_newer_redis_does_when_an_older_valkey_is_there_too(on_path: Path) -> 
     assert find_binary() == on_path / "redis-server"
 
 
+def test_a_server_is_called_by_the_name_it_was_found_under(on_path: Path) -> None:
+    put(on_path, "redis-check-rdb", "")
+    (on_path / "redis-check-rdb").write_text('#!/bin/sh\ncase "$0" in *redis-server) echo v=7.0.15 ;; esac\n')
+    (on_path / "redis-server").symlink_to("redis-check-rdb")
+    assert find_binary() == on_path / "redis-server"
+
+
 @pytest.mark.skipif(not is_root(), reason="only root's servers run as another user")
 def test_programs_that_nobody_can_reach_are_copied_to_the_data(home: Path, on_path: Path) -> None:
     assert not on_path.parent.parent.stat().st_mode & 0o001
