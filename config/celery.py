@@ -28,21 +28,33 @@ class RunEngine(bootsteps.StartStopStep):
         super().__init__(parent, **kwargs)
         self._engine: Any = None
         self._probes: Any = None
+        self._watchdog: Any = None
 
     def start(self, parent: Any) -> None:
+        from django.conf import settings
+
         from config.checks import refuse_to_serve_unsafely
         from config.health import AnswersProbes
+        from config.watchdog import Watchdog
 
         refuse_to_serve_unsafely()
         self._engine = importlib.import_module("agents.runtime.engine")
         self._engine.start()
         self._probes = AnswersProbes(is_well=self._engine.is_well)
         self._probes.start()
+        self._watchdog = Watchdog(settings.DEAF_AFTER, leave=self._leave)
+        self._watchdog.start()
 
     def stop(self, parent: Any) -> None:
+        self._watchdog.stop()
         self._probes.stop()
         if self._engine is not None:
             self._engine.stop()
+
+    def _leave(self) -> None:
+        """Runs are given back; Celery is not asked: it would wait for the wire that has fallen silent."""
+        self._engine.stop()
+        os._exit(os.EX_UNAVAILABLE)
 
     def terminate(self, parent: Any) -> None:
         self.stop(parent)

@@ -149,6 +149,8 @@ RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
 RUN_LEASE = env.float("RUN_LEASE", default=10.0)
 RUN_HEARTBEAT = env.float("RUN_HEARTBEAT", default=3.0)
 SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
+# Tasks that wait in Redis for so long while none comes to a worker: it is deaf (B5).
+DEAF_AFTER = env.float("DEAF_AFTER", default=60.0)
 LLM_FIRST_TOKEN_TIMEOUT = env.float("LLM_FIRST_TOKEN_TIMEOUT", default=60.0)
 LLM_IDLE_TIMEOUT = env.float("LLM_IDLE_TIMEOUT", default=30.0)
 LLM_TOTAL_TIMEOUT = env.float("LLM_TOTAL_TIMEOUT", default=600.0)
@@ -294,6 +296,9 @@ LOGGING = {
         "LiteLLM": {"level": "WARNING"},
         # It tells of a lost Redis once a second, with a trace; the hub tells it once.
         "channels_redis": {"level": "CRITICAL"},
+        # Two lines for every task that came and went.
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
         # It tells of a lost PostgreSQL once for each connection; so does whoever wanted one.
         "psycopg.pool": {"level": "ERROR"},
         # What a client did wrong is told to the client.

@@ -1,5 +1,6 @@
 """A running engine beside a scripted model, for tests of runs."""
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -49,7 +50,8 @@ def engine(workroom: Workroom, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engi
     engine.stop()
 
 
-SHORT = {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY": "0.7", "DATABASE_POOL": "6"}
+REAL = bool(os.environ.get("CHAOS_REAL"))
+SHORT = {} if REAL else {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY": "0.7", "DATABASE_POOL": "6"}
 
 
 @pytest.fixture

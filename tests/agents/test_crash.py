@@ -1,6 +1,6 @@
 """Workers that are killed, stopped and revived in the middle of runs: real processes, real servers (B1–B4, B6).
 
-`CHAOS_N` sets how often each is done; the leases are shortened, and everything else is as in production.
+`CHAOS_N` sets how often each is done. The leases are shortened, unless `CHAOS_REAL` is set; all else is as in production.
 """
 
 import os
@@ -14,6 +14,7 @@ import redis
 from django.conf import settings as django_settings
 
 from agents.models import Run, Step
+from agents.models.runs import ACTIVE
 from chats import services as chats
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
@@ -49,8 +50,16 @@ def whole(workroom, run):
     assert max(seqs) <= workroom.team.chat.version
 
 
+def until_taken_over(workroom, run):
+    """Seconds until somebody else has it, or it is over."""
+    started = time.monotonic()
+    workroom.wait(lambda: not Run.objects.filter(pk=run.pk, attempt=1, state__in=ACTIVE).exists(), 15)
+    return round(time.monotonic() - started, 1)
+
+
 def test_B1_B2_a_worker_killed_at_any_moment_is_replaced_and_nothing_is_said_twice(workroom, crew):
     workers = [crew(), crew()]
+    took = []
     for number in range(N):
         ten_steps(workroom)
         message = workroom.say(f"go {number}")
@@ -59,12 +68,14 @@ def test_B1_B2_a_worker_killed_at_any_moment_is_replaced_and_nothing_is_said_twi
         run = Run.objects.get(trigger_id=message.id)
         victim = next((worker for worker in workers if worker.owns(run.lease_owner)), workers[0])
         victim.kill()
+        took.append(until_taken_over(workroom, run))
         workroom.settle(25)
         run.refresh_from_db()
         assert run.state == "completed", (run.error_code, run.error)
         whole(workroom, run)
         workers[workers.index(victim)] = crew()
     assert max(Run.objects.values_list("crashes", flat=True)) <= 1
+    print("taken over after", sorted(took))  # noqa: T201
 
 
 def test_B2_the_only_worker_killed_and_started_again_takes_up_its_run(workroom, crew):
@@ -92,6 +103,7 @@ def test_B3_a_zombie_that_wakes_up_says_nothing(workroom, crew):
     zombie = next(worker for worker in workers if worker.owns(run.lease_owner))
     zombie.signal(signal.SIGSTOP)
     try:
+        print("taken over after", until_taken_over(workroom, run))  # noqa: T201
         [run] = workroom.settle(20)
         assert (run.state, run.attempt) == ("completed", 2)
         before = [(row.id, row.payload) for row in workroom.log()]
@@ -134,3 +146,33 @@ def test_B6_a_worker_that_is_told_to_end_gives_its_runs_back(workroom, crew):
     crew()
     [run] = workroom.settle(20)
     assert (run.state, workroom.said()) == ("completed", ["After the deploy."])
+
+
+def test_B6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_go_on(workroom, crew):
+    workers = [crew(), crew()]
+    rooms = [
+        chats.create_chat(
+            workspace=workroom.team.workspace, creator=workroom.team.alice, title=f"{number}",
+            member_ids=[workroom.team.robin.id],
+        )
+        for number in range(20)
+    ]  # fmt: skip
+    workroom.model.script(text="word " * 40, every=0.2)
+    for room in rooms:
+        workroom.say("hello", chat=room)
+    workroom.wait(lambda: Run.objects.filter(state="running").count() == len(rooms), 30)
+    old = max(workers, key=lambda worker: sum(worker.owns(run.lease_owner) for run in Run.objects.all()))
+    moved = [run.pk for run in Run.objects.all() if old.owns(run.lease_owner)]
+    assert moved
+
+    told = time.monotonic()
+    old.process.terminate()
+    crew()
+    assert old.process.wait(20) == 0
+    gone = time.monotonic() - told
+    workroom.wait(lambda: not Run.objects.filter(pk__in=moved, attempt=1).exists(), 30 - gone)
+    resumed = time.monotonic() - told
+    workroom.wait(lambda: Run.objects.filter(state="completed").count() == len(rooms), 60)
+    assert set(Run.objects.values_list("crashes", flat=True)) == {0}
+    assert len(workroom.model.requests) == len(rooms) + len(moved)
+    print(f"{len(moved)} moved: the old one was gone after {gone:.1f} s, all were resumed after {resumed:.1f} s")  # noqa: T201
