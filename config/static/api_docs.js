@@ -13,7 +13,8 @@ SwaggerUIBundle({
   url: place.dataset.schema,
   domNode: place,
   deepLinking: true,
-  docExpansion: 'none',
+  docExpansion: 'list',
+  displayOperationId: true,
   defaultModelsExpandDepth: 0,
   // Only what goes to us; a session needs it to write.
   requestInterceptor: request => {

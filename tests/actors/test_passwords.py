@@ -173,7 +173,7 @@ def test_a_new_password_ends_every_session_and_tells_the_person(team, queue, dja
     assert queue() == [("actors.tasks.tell_of_new_password", [str(team.alice.id), "en"])]
     assert AuditRecord.objects.filter(deed="password.changed", actor=team.alice).count() == 1
     tasks.tell_of_new_password(str(team.alice.id), "zh-hant")
-    assert mail.outbox[0].subject == "您的 Atelier 密碼已變更"
+    assert mail.outbox[0].subject == "你的 Atelier 密碼已變更"
 
 
 def test_changing_it_needs_the_old_one_and_keeps_this_session_alone(team):

@@ -12,7 +12,8 @@ export const accountCodes = [
   'password_too_common',
   'password_entirely_numeric',
   'password_too_similar',
-  'too_many_login_attempts',
+  'enter_current_password',
+  'invalid_password_reset',
   'invalid_email',
 ] as const
 export type AccountCode = (typeof accountCodes)[number]

@@ -1,5 +1,6 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { AccountForm, LanguageSelect } from '@/features/accounts'
+import { Link, useLoaderData, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { AccountForm, ForgotPassword, LanguageSelect, NewPassword } from '@/features/accounts'
 import { useTexts } from '@/lib/language'
 import { Logo } from '@/ui/Logo'
 
@@ -17,6 +18,11 @@ export function SignInScreen() {
       <AccountForm
         mode="sign-in"
         onDone={onDone}
+        forgot={
+          <Link className="link" to="/forgot-password">
+            {t('forgot')}
+          </Link>
+        }
         other={
           <>
             {t('noAccount')}{' '}
@@ -46,6 +52,47 @@ export function SignUpScreen() {
             </Link>
           </>
         }
+      />
+    </Account>
+  )
+}
+
+export function ForgotPasswordScreen() {
+  const { t } = useTexts()
+  return (
+    <Account title={t('forgotTitle')} lead={t('forgotLead')}>
+      <ForgotPassword
+        back={
+          <Link className="link" to="/sign-in">
+            {t('backToSignIn')}
+          </Link>
+        }
+      />
+    </Account>
+  )
+}
+
+export function NewPasswordScreen() {
+  const { t } = useTexts()
+  const { key } = useParams({ from: '/reset-password/$key' })
+  const { isGood } = useLoaderData({ from: '/reset-password/$key' })
+  const [isDead, setDead] = useState(!isGood)
+  const navigate = useNavigate()
+  if (isDead) {
+    return (
+      <Account title={t('linkDeadTitle')} lead={t('linkDeadLead')}>
+        <Link className="btn ink lg" to="/forgot-password">
+          {t('askAgain')}
+        </Link>
+      </Account>
+    )
+  }
+  return (
+    <Account title={t('newPasswordTitle')} lead={t('newPasswordLead')}>
+      <NewPassword
+        resetKey={key}
+        onDead={() => setDead(true)}
+        onDone={() => void navigate({ to: '/', replace: true })}
       />
     </Account>
   )

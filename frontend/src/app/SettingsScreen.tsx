@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useState } from 'react'
 import { signOut, useChats, useModel } from '@/api'
-import { Profile } from '@/features/accounts'
+import { Profile, Security, Tokens } from '@/features/accounts'
 import { Links } from '@/features/chats'
 import { General, Members, ModelForm } from '@/features/workspaces'
 import { textOfError } from '@/lib/errors'
@@ -29,6 +29,7 @@ export function SettingsScreen() {
             params={{ workspace: workspace.handle }}
             search={{ section: each }}
             aria-current={each === section ? 'page' : undefined}
+            ref={each === section ? intoView : null}
           >
             {t(`settings.${each}`)}
           </Link>
@@ -41,11 +42,16 @@ export function SettingsScreen() {
   )
 }
 
+/** On a phone there are more sections than fit. */
+const intoView = (tab: HTMLElement | null) => tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+
 const bodies: Record<(typeof sections)[number], ReactNode> = {
   members: <MembersSection />,
   model: <ModelSection />,
   general: <GeneralSection />,
   profile: <ProfileSection />,
+  security: <SecuritySection />,
+  tokens: <Tokens />,
 }
 
 function MembersSection() {
@@ -115,8 +121,7 @@ function GeneralSection() {
   return <General key={workspace.revision} workspace={workspace} onLeft={() => void navigate({ to: '/' })} />
 }
 
-function ProfileSection() {
-  const { me } = useShell()
+function useSignOut(): () => void {
   const client = useQueryClient()
   const leave = async () => {
     try {
@@ -128,5 +133,15 @@ function ProfileSection() {
       say(textOfError(error))
     }
   }
-  return <Profile me={me} onSignOut={() => void leave()} />
+  return () => void leave()
+}
+
+function ProfileSection() {
+  const { me } = useShell()
+  return <Profile me={me} onSignOut={useSignOut()} />
+}
+
+function SecuritySection() {
+  const { me } = useShell()
+  return <Security me={me} onSignOut={useSignOut()} />
 }

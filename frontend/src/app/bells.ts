@@ -52,7 +52,11 @@ export function useBells(workspaceId: string | null, actorId: string): void {
   useTopic(workspaceId ? workspaceTopic(workspaceId) : null)
   useTopic(actorTopic(actorId))
   useEffect(() => startLive(), [])
-  useEffect(() => onSignedOut(() => void client.invalidateQueries({ queryKey: keys.me })), [client])
+  useEffect(
+    // A moment later: a new password ends the sockets while the answer with the new session is still on its way.
+    () => onSignedOut(() => setTimeout(() => void client.invalidateQueries({ queryKey: keys.me }), 500)),
+    [client],
+  )
   useEffect(() => {
     const answering = answerer(client, workspaceId ?? '')
     const off = onFrame(answering.hear)

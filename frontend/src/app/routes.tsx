@@ -7,7 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { agentsQuery, type Me, meQuery } from '@/api'
+import { agentsQuery, isGoodKey, type Me, meQuery } from '@/api'
 import { kept } from '@/lib/stored'
 import { ChatScreen } from './ChatScreen'
 import { HomeScreen } from './HomeScreen'
@@ -66,6 +66,19 @@ const signUp = createRoute({
   validateSearch: nextOf,
   beforeLoad: signedOut,
   component: lazyRouteComponent(() => import('./AccountScreen'), 'SignUpScreen'),
+})
+
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(() => import('./AccountScreen'), 'ForgotPasswordScreen'),
+})
+
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/reset-password/$key',
+  loader: async ({ params }) => ({ isGood: await isGoodKey(params.key) }),
+  component: lazyRouteComponent(() => import('./AccountScreen'), 'NewPasswordScreen'),
 })
 
 /** Whoever was interrupted while making a workspace goes on with that one, instead of making a second. */
@@ -148,6 +161,8 @@ const tree = root.addChildren([
   start,
   signIn,
   signUp,
+  forgotPassword,
+  resetPassword,
   welcome,
   join,
   workspace.addChildren([home, chat, agents, agent, settings]),

@@ -19,6 +19,15 @@ export function runErrorText(code: string | null): string {
 
 /** The text for whatever was thrown. */
 export function textOfError(error: unknown): string {
+  const seconds = waitOf(error)
+  if (seconds) return t('error.limit_reached_for', { n: seconds })
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'refused'
   return errorText(code)
+}
+
+/** For how many seconds a reached limit of rate asks to wait; null for everything else. */
+export function waitOf(error: unknown): number | null {
+  const said = error as { code?: unknown; data?: { seconds?: unknown } } | null
+  const seconds = said?.code === 'limit_reached' ? said.data?.seconds : null
+  return typeof seconds === 'number' ? seconds : null
 }

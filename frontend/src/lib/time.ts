@@ -8,7 +8,12 @@ export const clock = (iso: string) =>
   format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
 export const fullTime = (iso: string) =>
   format({ dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso))
-export const shortDate = (iso: string) => readable(format({ day: 'numeric', month: 'short' }).format(new Date(iso)))
+/** Day and month; and the year when it is another one. */
+export function shortDate(iso: string, now = new Date()): string {
+  const day = new Date(iso)
+  const year = day.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
+  return readable(format({ day: 'numeric', month: 'short', ...year }).format(day))
+}
 
 const readable = (date: string) => spaced(date, currentTag())
 

@@ -1,7 +1,9 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ApiError, api, get, patch } from '../client'
-import type { Me } from '../types'
+import { ApiError, api, del, get, patch, post } from '../client'
+import type { ApiTokenRow, Me, NewToken } from '../types'
+import { useDeed } from './deed'
 import { keys } from './keys'
+import { all } from './pages'
 
 /** Null: nobody is signed in. */
 async function readMe(): Promise<Me | null> {
@@ -36,6 +38,53 @@ export async function signOut(): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) throw error
   }
+}
+
+/** Asks for a link by which a new password is set. Answers the same whether anybody has the address. */
+export async function askForReset(email: string): Promise<{ byMail: boolean }> {
+  const answer = await api<{ data: { by_mail: boolean } }>('POST', `${account}/auth/password/request`, { email })
+  return { byMail: answer.data.by_mail }
+}
+
+/** Whether the key of such a link is good. */
+export async function isGoodKey(key: string): Promise<boolean> {
+  const headers = { Accept: 'application/json', 'X-Password-Reset-Key': key }
+  const answer = await fetch(`${account}/auth/password/reset`, { headers, credentials: 'same-origin' })
+  return answer.status !== 400
+}
+
+/** Sets the password by a link, and signs in. */
+export const resetPassword = (key: string, password: string) =>
+  api<unknown>('POST', `${account}/auth/password/reset`, { key, password })
+
+export const changePassword = (current_password: string, new_password: string) =>
+  api<unknown>('POST', `${account}/account/password/change`, { current_password, new_password })
+
+/** Signs out everywhere but here. */
+export const useEndSessions = () => useDeed({ mutationFn: () => del('/me/sessions') })
+
+export const useTokens = () =>
+  useQuery({ queryKey: keys.apiTokens, queryFn: ({ signal }) => all<ApiTokenRow>('/me/tokens', signal) })
+
+export interface TokenWish {
+  name: string
+  days: 7 | 30 | 90 | 365 | null
+}
+
+export function useMakeToken() {
+  const client = useQueryClient()
+  return useDeed({
+    mutationFn: (wish: TokenWish) => post<NewToken>('/me/tokens', wish),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.apiTokens }),
+  })
+}
+
+export function useRevokeToken() {
+  const client = useQueryClient()
+  return useDeed({
+    mutationFn: (id: string) => del(`/me/tokens/${id}`),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.apiTokens }),
+  })
 }
 
 export function useChangeMe() {

@@ -1,6 +1,7 @@
 /** The keys of everything that is read over REST, in one place, so that a bell can ring all that it means. */
 export const keys = {
   me: ['me'] as const,
+  apiTokens: ['api-tokens'] as const,
   workspace: (id: string) => ['workspace', id] as const,
   members: (id: string) => ['workspace', id, 'members'] as const,
   model: (id: string) => ['workspace', id, 'model'] as const,

@@ -11,13 +11,15 @@ interface AccountFormProps {
   mode: 'sign-in' | 'sign-up'
   /** Leads to the other form. */
   other: ReactNode
+  /** Leads whoever has forgotten the password on. */
+  forgot?: ReactNode
   onDone(): void
 }
 
 const fieldOf = (error: unknown) => (error instanceof ApiError ? error.field : null)
 
 /** Signing in, or signing up: one form. */
-export function AccountForm({ mode, other, onDone }: AccountFormProps) {
+export function AccountForm({ mode, other, forgot, onDone }: AccountFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [form, setForm] = useState({ name: '', email: '', password: '' })
@@ -72,6 +74,7 @@ export function AccountForm({ mode, other, onDone }: AccountFormProps) {
         error={errorAt('password')}
         onChange={set('password')}
       />
+      {forgot ? <p className="sm forgot">{forgot}</p> : null}
       {isElsewhere ? (
         <div className="banner bad" role="alert">
           {textOfError(error)}

@@ -1,3 +1,7 @@
 export { AccountForm } from './AccountForm'
+export { ForgotPassword } from './ForgotPassword'
 export { LanguageSelect } from './LanguageSelect'
+export { NewPassword } from './NewPassword'
 export { Profile } from './Profile'
+export { Security } from './Security'
+export { Tokens } from './Tokens'

@@ -1,5 +1,6 @@
 /** What this person has said and the server has not confirmed yet. The message's id makes sending again harmless. */
 import { ApiError, type ErrorCode, type MessageRow, type NewMessage, postMessage } from '@/api'
+import { waitOf } from '@/lib/errors'
 import { observable, usePart } from '@/lib/observable'
 import { keep, kept } from '@/lib/stored'
 import { backoff, connection, learn } from '@/realtime'
@@ -65,6 +66,8 @@ async function deliver(entry: Unsent): Promise<void> {
   } catch (error) {
     const failed = error instanceof ApiError ? error.code : 'refused'
     replace({ ...entry, failed })
+    const wait = waitOf(error)
+    if (wait) setTimeout(() => void sendAgain(entry.id), wait * 1_000)
     if (failed === 'unreachable') tryLater(entry.id)
   }
 }

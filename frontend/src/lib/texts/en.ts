@@ -1,4 +1,5 @@
+import accounts from './en/accounts'
 import errors from './en/errors'
 import screens from './en/screens'
 
-export default { ...screens, ...errors }
+export default { ...screens, ...accounts, ...errors }

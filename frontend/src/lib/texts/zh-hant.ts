@@ -1,4 +1,5 @@
+import accounts from './zh-hant/accounts'
 import errors from './zh-hant/errors'
 import screens from './zh-hant/screens'
 
-export default { ...screens, ...errors }
+export default { ...screens, ...accounts, ...errors }

@@ -1,0 +1,53 @@
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { ApiError, askForReset } from '@/api'
+import { useAttempt } from '@/lib/attempt'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { TextField } from '@/ui/Field'
+
+/** Asks for a link to set a new password. What it says does not tell who has an account. */
+export function ForgotPassword({ back }: { back: ReactNode }) {
+  const { t, rich } = useTexts()
+  const [email, setEmail] = useState('')
+  const [asked, setAsked] = useState<{ byMail: boolean } | null>(null)
+  const { busy, error, attempt } = useAttempt()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void attempt(async () => setAsked(await askForReset(email)))
+  }
+  if (asked) {
+    return (
+      <div className="col gap">
+        <p className="sm" role="status">
+          {rich(asked.byMail ? 'linkSent' : 'linkLogged', { email })}
+        </p>
+        <p className="sm">{back}</p>
+      </div>
+    )
+  }
+  const isWrong = error instanceof ApiError && error.field === 'email'
+  return (
+    <form className="col gap" onSubmit={submit}>
+      <TextField
+        label={t('email')}
+        type="email"
+        value={email}
+        autoComplete="email"
+        required
+        autoFocus
+        error={isWrong ? textOfError(error) : null}
+        onChange={setEmail}
+      />
+      {error && !isWrong ? (
+        <div className="banner bad" role="alert">
+          {textOfError(error)}
+        </div>
+      ) : null}
+      <Button tone="ink" size="lg" type="submit" busy={busy ? t('sendingLink') : null}>
+        {t('sendLink')}
+      </Button>
+      <p className="sm">{back}</p>
+    </form>
+  )
+}

@@ -1,0 +1,94 @@
+import { type FormEvent, useState } from 'react'
+import { ApiError, changePassword, type Me, useEndSessions } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { TextField } from '@/ui/Field'
+import { say } from '@/ui/Toasts'
+
+/** The password, and where one is signed in. */
+export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {
+  const { t } = useTexts()
+  const end = useEndSessions()
+  const endOthers = () =>
+    end.mutate(undefined, { onSuccess: () => say(t('sessionsEnded')), onError: error => say(textOfError(error)) })
+  return (
+    <>
+      <section className="sec">
+        <h2 className="h">{t('changePassword')}</h2>
+        <div className="b">
+          <ChangePassword me={me} />
+        </div>
+      </section>
+      <section className="sec">
+        <h2 className="h">{t('sessions')}</h2>
+        <div className="b col gap">
+          <p className="hint">{t('sessionsHint')}</p>
+          <div className="row wrap">
+            <Button tone="bad" busy={end.isPending ? t('endingSessions') : null} onClick={endOthers}>
+              {t('endSessions')}
+            </Button>
+            <Button onClick={onSignOut}>{t('signOutHere')}</Button>
+          </div>
+        </div>
+      </section>
+    </>
+  )
+}
+
+const EMPTY = { current: '', fresh: '' }
+
+function ChangePassword({ me }: { me: Me }) {
+  const { t } = useTexts()
+  const [form, setForm] = useState(EMPTY)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const field = error instanceof ApiError ? error.field : null
+  const isOfCurrent = field === 'current_password'
+  const change = async (event: FormEvent) => {
+    event.preventDefault()
+    if (busy) return
+    setBusy(true)
+    setError(null)
+    try {
+      await changePassword(form.current, form.fresh)
+      setForm(EMPTY)
+      say(t('passwordChanged'))
+    } catch (problem) {
+      setError(problem)
+    }
+    setBusy(false)
+  }
+  return (
+    <form className="col gap" onSubmit={event => void change(event)}>
+      {/* Password keepers look for whose password it is. */}
+      <input className="sr" type="email" autoComplete="username" value={me.email} readOnly tabIndex={-1} aria-hidden />
+      <TextField
+        label={t('currentPassword')}
+        type="password"
+        value={form.current}
+        autoComplete="current-password"
+        required
+        error={isOfCurrent ? textOfError(error) : null}
+        onChange={current => setForm({ ...form, current })}
+      />
+      <TextField
+        label={t('newPassword')}
+        type="password"
+        value={form.fresh}
+        autoComplete="new-password"
+        required
+        minLength={10}
+        hint={t('passwordHint')}
+        error={error && !isOfCurrent ? textOfError(error) : null}
+        onChange={fresh => setForm({ ...form, fresh })}
+      />
+      <p className="hint">{t('changePasswordHint')}</p>
+      <div className="row">
+        <Button type="submit" blocked={!form.current || !form.fresh} busy={busy ? t('changingPassword') : null}>
+          {t('changePassword')}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,60 @@
+/** The texts about one's own account, in English. The other languages have the same keys. */
+const accounts = {
+  'settings.security': 'Sign-in',
+  'settings.tokens': 'API tokens',
+  // a new password
+  forgot: 'Forgot password?',
+  forgotTitle: 'Forgot your password?',
+  forgotLead: 'We send you a link by which you choose a new one.',
+  sendLink: 'Send the link',
+  sendingLink: 'Sending',
+  linkSent:
+    'If there is an account with {{email}}, an email is on its way. Its link works once, for an hour. Look into the spam folder, too.',
+  linkLogged:
+    'This installation sends no email. Whoever runs it can give you a link: it stands in the log of the server, or they make you one.',
+  backToSignIn: 'Back to sign-in',
+  newPasswordTitle: 'Choose a new password',
+  newPasswordLead: 'You are signed out everywhere else. Your API tokens go on working.',
+  newPassword: 'New password',
+  setPassword: 'Set the password',
+  settingPassword: 'Setting the password',
+  linkDeadTitle: 'This link is no good any more',
+  linkDeadLead: 'It has been used, or it is older than an hour. Ask for a new one.',
+  askAgain: 'Ask for a new link',
+  // sign-in
+  changePassword: 'Change password',
+  changingPassword: 'Changing the password',
+  currentPassword: 'Current password',
+  changePasswordHint: 'Ends all other sessions at once. API tokens go on working; revoke them under “API tokens”.',
+  passwordChanged: 'The password is changed. You are signed out everywhere else.',
+  sessions: 'Sessions',
+  sessionsHint: 'On a lost phone, or a computer of somebody else? This ends every session but this one, at once.',
+  endSessions: 'Sign out everywhere else',
+  endingSessions: 'Signing out',
+  sessionsEnded: 'You are signed out everywhere but here.',
+  signOutHere: 'Sign out here',
+  // API tokens
+  tokensLead: 'A token lets a program do what you may do. Give each program its own, so that you can revoke one alone.',
+  apiDocs: 'API reference',
+  tokenName: 'What is it for?',
+  tokenNamePlaceholder: 'e.g. Deploy script',
+  tokenLife: 'How long it works',
+  tokenForever: 'until revoked',
+  makeToken: 'Make a token',
+  makingToken: 'Making the token',
+  tokenOnce: 'Copy it now, and keep it like a password: it is shown this once.',
+  newToken: 'New token',
+  tokens: 'Your tokens',
+  noTokens: 'No tokens yet.',
+  tokenUsed: 'last used {{date}}',
+  tokenUnused: 'never used',
+  tokenUntil: 'until {{date}}',
+  tokenExpired: 'expired',
+  tokensKept:
+    'Tokens outlive a new password and signing out everywhere. They end when they are revoked, when they expire, or with your account.',
+  revokeToken: 'Revoke {{name}}',
+  revokeTitle: 'Revoke “{{name}}”?',
+  revokeEffects: 'Every program that uses it is refused from now on. This cannot be undone.',
+}
+
+export default accounts
