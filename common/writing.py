@@ -3,28 +3,48 @@
 For models whose primary key is made by the application. How a value is stored is its field's business, as ever.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Model
-from django.db.models.constants import OnConflict
 from django.db.models.expressions import Expression
-from django.db.models.sql import InsertQuery, Query
+from django.db.models.sql import Query
 
 
 def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
     """Store new rows of one model in one statement; how many were new. Raises `IntegrityError`."""
     if not rows:
         return 0
-    query = InsertQuery(type(rows[0]), on_conflict=OnConflict.IGNORE if ignore_conflicts else None)
-    query.insert_values(rows[0]._meta.concrete_fields, list(rows))
-    [(sql, params)] = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
-    written = _execute(sql, params)
+    head, fields = _insertion(type(rows[0]))
+    to = connections[DEFAULT_DB_ALIAS]
+    places: list[str] = []
+    params: list[Any] = []
+    for row in rows:
+        values = [field.get_db_prep_save(field.pre_save(row, True), to) for field, _ in fields]
+        places.append(", ".join(place(value) for (_, place), value in zip(fields, values, strict=True)))
+        params += values
+    otherwise = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
+    written = _execute(f"{head} VALUES ({'), ('.join(places)}){otherwise}", params)
     for row in rows:
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
     return written
+
+
+@cache
+def _insertion(model: type[Model]) -> tuple[str, list[tuple[Any, Callable[[Any], str]]]]:
+    """The beginning of the statement; and the fields, each with how its value stands there."""
+    fields: list[Any] = list(model._meta.concrete_fields)
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    return f'INSERT INTO "{model._meta.db_table}" ({columns})', [(field, _place(field)) for field in fields]
+
+
+def _place(field: Any) -> Callable[[Any], str]:
+    if not hasattr(field, "get_placeholder"):
+        return lambda value: "%s"
+    compiler = Query(field.model).get_compiler(DEFAULT_DB_ALIAS)
+    return lambda value: str(field.get_placeholder(value, compiler, connection))
 
 
 def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bool:
