@@ -11,6 +11,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 from realtime import limits
+from realtime.cutting import cut
 
 HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
@@ -31,7 +32,7 @@ class Deadline:
 
     def set(self, transport: asyncio.Transport, seconds: float) -> None:
         self.lift()
-        self._timer = asyncio.get_running_loop().call_later(seconds, transport.abort)
+        self._timer = asyncio.get_running_loop().call_later(seconds, cut, transport)
 
     def lift(self) -> None:
         if self._timer is not None:
@@ -138,4 +139,4 @@ class BoundedSocket(WebSocketsSansIOProtocol):
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
         # Closing waits for a peer to take what is left, and this one does not answer.
-        self.transport.abort()
+        cut(self.transport)

@@ -15,6 +15,7 @@ from common.errors import AppError, Code, Invalid, LimitReached, NotFound, TooLa
 from events.frames import ErrorFrame, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
 from realtime import limits
+from realtime.cutting import cut
 from realtime.entry import knock
 from realtime.hub import Hub, this_hub
 from realtime.limits import Allowance
@@ -112,7 +113,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         own transport is asked. Elsewhere the line ends when the peer does."""
         transport = getattr(getattr(self.base_send, "__self__", None), "transport", None)
         if transport is not None:
-            transport.abort()
+            cut(transport)
 
     def leave(self) -> None:
         if self.socket is not None:
@@ -146,9 +147,9 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             socket.end(TOO_LARGE)
             raise TooLarge("A message has at most 64 KiB.")
         if not self.allowance.take():
-            if self.allowance.over > limits.PATIENCE:
+            if self.allowance.is_abused:
                 socket.end(TOO_MUCH)
-            raise LimitReached("Too many frames in a second.")
+            raise LimitReached("Too many messages in a second.")
 
     async def obey(self, socket: Socket, frame: Subscribe | Unsubscribe | TypingIn) -> None:
         if isinstance(frame, Subscribe):

@@ -18,7 +18,7 @@ BURST = 120.0
 """Messages of one socket: so many a second, and after a reconnect so many at once (a subscription for each topic)."""
 
 PATIENCE = 100
-"""Messages over the limit in a row, each refused, after which the socket is closed."""
+"""Messages over the limit, each refused, after which the socket is closed."""
 
 TYPING_EVERY = 2.0
 """Seconds between two `typing` of one socket on one topic that are passed on."""
@@ -65,23 +65,22 @@ UNREAD_TIME = 30.0
 
 
 class Allowance:
-    """A bucket of frames that fills up with time."""
+    """A bucket of messages that fills up with time. Whoever goes on when it is empty runs into debt."""
 
-    __slots__ = ("_left", "_then", "over")
+    __slots__ = ("_left", "_then")
 
     def __init__(self) -> None:
         self._left = BURST
         self._then = time.monotonic()
-        self.over = 0
 
     def take(self) -> bool:
-        """Whether one more may come now; `over` counts those that may not, until one may."""
+        """Whether one more may come now."""
         now = time.monotonic()
-        self._left = min(BURST, self._left + (now - self._then) * PER_SECOND)
+        self._left = min(BURST, self._left + (now - self._then) * PER_SECOND) - 1
         self._then = now
-        if self._left < 1:
-            self.over += 1
-            return False
-        self._left -= 1
-        self.over = 0
-        return True
+        return self._left >= 0
+
+    @property
+    def is_abused(self) -> bool:
+        """Who sends this much does not listen."""
+        return self._left < -PATIENCE

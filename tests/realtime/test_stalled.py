@@ -1,84 +1,64 @@
-"""A7, A8 on a real server: a reader who stalls costs little and is cut off; a frame too large ends its socket."""
+"""A6, A7, A8, D20 on real lines, with the hub in reach: stalling, too much at once, everybody at once, anything at all."""
 
 import asyncio
-import base64
+import contextlib
 import json
-import os
+import random
+from collections import Counter
 
 import pytest
-import uvicorn
+from django.conf import settings
+from django.db import connection
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
-from common.embedded.processes import free_port
-from config.serve import configuration
 from events.frames import Changes
 from events.publish import publish_now
 from events.rows import ChatRow
-from realtime import limits
+from realtime import admission, entry, hub, limits
 from realtime.hub import this_hub
+from realtime.routing import application
 from realtime.sections import section
 from tests.realtime.story import newest
 from tests.realtime.tab import signed_in
+from tests.realtime.test_socket import post
+from tests.serving import serving
 
 
 @pytest.fixture
 async def server():
     """The sockets, served as the web process serves them, on this loop."""
-    config = configuration()
-    config.app, config.port, config.lifespan, config.loop = "realtime.routing:application", free_port(), "off", "none"
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server._serve())
-    while not server.started:
-        await asyncio.sleep(0.02)
-    yield server
-    server.should_exit = True
-    await task
+    async with serving(application) as server:
+        yield server
 
 
 def address(server):
     return f"ws://127.0.0.1:{server.config.port}/ws/"
 
 
-async def stalled(server, key, topic):
-    """A socket that subscribes and never reads."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.config.port, limit=1024)
-    writer.write(
-        f"GET /ws/ HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Session-Token: {key}\r\n"
-        f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
-    )
-    await reader.readuntil(b"\r\n\r\n")
-    frame = json.dumps({"type": "subscribe", "topic": topic}).encode()
-    writer.write(bytes([0x81, 0x80 | len(frame)]) + bytes(4) + frame)
-    return writer
-
-
-async def until(condition):
-    async with asyncio.timeout(20):
-        while not condition():
-            await asyncio.sleep(0.05)
-
-
-async def test_A7_a_reader_who_stalls_is_cut_off_and_costs_little(team, server, monkeypatch):
-    monkeypatch.setattr(limits, "CLOSING", 0.5)
+async def test_A7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(team, server):
+    """What waits for them is bounded meanwhile. How one who never reads again is cut: `test_attacks.py`."""
     topic = f"chat:{team.chat.id}"
-    writer = await stalled(server, await section(signed_in, team.alice), topic)
-    await until(lambda: any(socket.subscriptions for socket in this_hub().sockets))
-    await asyncio.sleep(0.5)
-    socket = next(iter(this_hub().sockets))
     head = await section(newest, team.chat.id)
     row = ChatRow(id=team.chat.id, workspace_id=team.workspace.id, title="x" * 100_000, version=head, created_by=None,
                   created_at="2026-01-01T00:00:00Z")  # fmt: skip
-    most = 0
-    for number in range(300):
-        await section(publish_now, Changes(topic=topic, after=head + number, version=head + number + 1, rows=[row]))
-        most = max(most, socket.outbox._size)
-    await until(lambda: not this_hub().sockets)
-    assert most <= 1024 * 1024
-    await until(lambda: not server.server_state.connections)
-    writer.transport.abort()
-    await asyncio.sleep(0)
+    headers = {"X-Session-Token": await section(signed_in, team.alice)}
+    async with connect(address(server), additional_headers=headers, max_queue=1) as alice:
+        await alice.send(json.dumps({"type": "subscribe", "topic": topic}))
+        while json.loads(await alice.recv())["type"] != "subscribed":
+            pass
+        (socket,) = this_hub().sockets
+        number = most = 0
+        while this_hub().sockets:
+            number += 1
+            await section(publish_now, Changes(topic=topic, after=head + number - 1, version=head + number, rows=[row]))
+            most = max(most, socket.outbox._size)
+        assert most <= limits.MAX_WAITING_SIZE
+        with contextlib.suppress(ConnectionClosed):
+            async for _ in alice:
+                pass
+        assert alice.close_code == 4008
 
 
 async def test_A8_a_frame_too_large_ends_its_socket_and_no_other(team, server):
@@ -100,3 +80,116 @@ async def test_D6_the_handshake_is_answered_with_403(team, server):
         with pytest.raises(InvalidStatus) as refused:
             await connect(address(server), additional_headers={"Cookie": f"sessionid={key}"}, origin=Origin(origin))
         assert refused.value.response.status_code == 403
+
+
+TABS = 100
+
+
+async def come(server, key, topics, since):
+    """One tab that follows all its topics: the socket, and what it was answered for the last."""
+    socket = await connect(address(server), additional_headers={"X-Session-Token": key})
+    for topic in topics:
+        await socket.send(json.dumps({"type": "subscribe", "topic": topic, "since": since}))
+    answer, missing = {}, set(topics)
+    while missing:
+        frame = json.loads(await socket.recv())
+        assert frame["type"] != "error", frame
+        if frame["type"] == "subscribed":
+            missing.discard(frame["topic"])
+            answer = frame if frame["topic"] == topics[-1] else answer
+    return socket, answer
+
+
+async def test_A6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeypatch):
+    """What they missed is there for each, once; the database is asked for all together, on a few connections."""
+    monkeypatch.setattr(limits, "MAX_SOCKETS", TABS)
+    asked: Counter[str] = Counter()
+
+    def counted(module, name):
+        ask = getattr(module, name)
+
+        def counting(*args, **kwargs):
+            asked[name] += 1
+            return ask(*args, **kwargs)
+
+        monkeypatch.setattr(module, name, counting)
+
+    counted(admission, "still_allowed")
+    counted(entry, "_by_session")
+    counted(hub, "catch_up")
+    topics = [f"workspace:{team.workspace.id}", "actor:{}", f"chat:{team.chat.id}"]
+    people = [team.alice, team.bob]
+    keys = [await section(signed_in, person) for person in people]
+    theirs = [[topic.format(person.id) for topic in topics] for person in people]
+
+    async def all_come(server, since):
+        came = [come(server, keys[n % 2], theirs[n % 2], since) for n in range(TABS)]
+        return await asyncio.gather(*came)
+
+    async with serving(application) as server:
+        first = await all_come(server, None)
+        assert len(this_hub().sockets) == TABS
+        version = first[0][1]["version"]
+    for socket, _ in first:
+        await socket.wait_closed()
+        assert socket.close_code == 1012
+    await section(post, team.chat, team.bob, "while you were away")
+    asked.clear()
+    async with serving(application) as server:
+        again = await all_come(server, version)
+        missed = [[row for row in answer["rows"] if row["kind"] == "message"] for _, answer in again]
+        assert {len(rows) for rows in missed} == {1}
+        assert {rows[0]["payload"]["text"] for rows in missed} == {"while you were away"}
+        assert asked["_by_session"] <= TABS / 4
+        assert asked["still_allowed"] <= TABS / 4
+        assert asked["catch_up"] <= TABS / 10
+        stats = connection.pool.get_stats()
+        assert stats["pool_max"] == settings.MAX_CONNECTIONS
+        assert not stats.get("requests_errors")
+        for socket, _ in again:
+            await socket.close()
+
+
+# --- anything at all ----------------------------------------------------------------------------------------------
+
+ODD = [None, True, 0, -1, 2**70, 1e308, "", "\x00", "\ud800", "x" * 5000, [], {}, [[]], {"": None}, "chat:", "chat:x",
+       "actor:00000000-0000-0000-0000-000000000000", "__class__"]  # fmt: skip
+
+
+def anything(rng, topics):
+    """A message that fits but for a place or two; or none at all."""
+    frame = {"type": rng.choices(["subscribe", "unsubscribe", "typing"], [1, 5, 5])[0], "topic": rng.choice(topics)}
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        frame[rng.choice(["type", "topic", "since", "unknown"])] = rng.choice(ODD)
+    text = json.dumps(frame)
+    match rng.randrange(10):
+        case 0:
+            place = rng.randrange(len(text))
+            return text[:place] + rng.choice(['"', "{", "\x00", "\\u", "9" * 400, ""]) + text[place + 1 :]
+        case 1:
+            return rng.choice(["", "null", "[]", "[" * 9000, '{"a":' * 9000, "9" * 9000, "\ufeff{}", "NaN"])
+        case 2:
+            return rng.randbytes(rng.choice([1, 20, 2000]))
+    return text
+
+
+async def test_D20_ten_thousand_messages_of_anything_and_the_socket_lives_on(team, server, monkeypatch, caplog):
+    monkeypatch.setattr(limits, "BURST", 1e6)
+    topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]
+    rng, headers = random.Random(20), {"X-Session-Token": await section(signed_in, team.bob)}
+    async with connect(address(server), additional_headers=headers) as bob:
+
+        async def speak():
+            for _ in range(10_000):
+                await bob.send(anything(rng, topics))
+            await bob.send('{"type": "subscribe", "topic": "the end"}')
+
+        speaking = asyncio.create_task(speak())
+        codes: Counter[str] = Counter()
+        while (frame := json.loads(await bob.recv())).get("topic") != "the end":
+            codes[frame.get("code", frame["type"])] += 1
+        await speaking
+    assert set(codes) <= {"invalid", "not_found", "subscribed", "presence", "typing", "heartbeat"}
+    assert codes["invalid"] > 1000
+    assert codes["subscribed"] > 100
+    assert not [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")]

@@ -1,0 +1,188 @@
+"""A7, A8, D20 on a web process of its own: what it costs in memory, and that nobody else is hurt."""
+
+import asyncio
+import contextlib
+import json
+import random
+from collections.abc import Iterable, Iterator
+from select import poll
+from socket import SO_RCVBUF, SOL_SOCKET, create_connection
+from typing import Any
+
+import httpx
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from common.ids import new_id
+from events.frames import Changes, Delta
+from events.publish import publish_now
+from events.rows import ChatRow
+from realtime.sections import section
+from tests.realtime.story import newest
+from tests.serving import Web, web_process
+
+MB = 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def web(django_db_setup: None, django_db_blocker: Any) -> Iterator[Web]:
+    with django_db_blocker.unblock(), web_process() as web:
+        yield web
+        assert web.process.poll() is None
+        assert "Traceback" not in web.log.read_text()
+
+
+@contextlib.asynccontextmanager
+async def tab(web: Web, person: Any, *topics: str) -> Any:
+    """A socket that has been answered on all topics."""
+    headers = {"X-Session-Token": await section(web.sign_in, person)}
+    url = web.address.replace("http", "ws") + "/ws/"
+    async with connect(url, additional_headers=headers, max_size=None, max_queue=4, compression=None) as socket:
+        for topic in topics:
+            await socket.send(json.dumps({"type": "subscribe", "topic": topic}))
+        for _ in topics:
+            await heard(socket, "subscribed")
+        yield socket
+
+
+async def heard(socket: ClientConnection, type_: str) -> Any:
+    """The next frame of this type."""
+    async with asyncio.timeout(20):
+        while (frame := json.loads(await socket.recv()))["type"] != type_:
+            pass
+    return frame
+
+
+def stalled(web: Web, key: str, topic: str) -> Any:
+    """A socket that subscribes and never reads; the kernel keeps little for it."""
+    line = create_connection(("127.0.0.1", web.port))
+    line.setsockopt(SOL_SOCKET, SO_RCVBUF, 4096)
+    ask = "GET /ws/ HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    line.sendall(f"{ask}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nX-Session-Token: {key}\r\n\r\n".encode())
+    assert line.recv(1000).startswith(b"HTTP/1.1 101 ")
+    frame = json.dumps({"type": "subscribe", "topic": topic}).encode()
+    line.sendall(bytes([0x81, 0x80 | len(frame)]) + bytes(4) + frame)
+    return line
+
+
+def large_change(team: Any, version: int) -> Changes:
+    row = ChatRow(id=team.chat.id, workspace_id=team.workspace.id, title="x" * 100_000, version=version, created_by=None,
+                  created_at="2026-01-01T00:00:00Z")  # fmt: skip
+    return Changes(topic=f"chat:{team.chat.id}", after=version - 1, version=version, rows=[row])
+
+
+async def test_A7_one_who_never_reads_costs_little_and_the_others_hear_everything(team, web):
+    topic = f"chat:{team.chat.id}"
+    head = await section(newest, team.chat.id)
+    async with tab(web, team.bob, topic) as bob:
+        before = web.memory()
+        line = await asyncio.to_thread(stalled, web, await section(web.sign_in, team.alice), topic)
+        while str(team.alice.id) not in (await heard(bob, "presence"))["present"]:
+            pass
+        closing = asyncio.create_task(asyncio.to_thread(is_hung_up, line))
+        for first in range(head + 1, head + 3001, 20):
+            versions = range(first, first + 20)
+            await section(publish_now, *(large_change(team, version) for version in versions))
+            for version in versions:
+                assert f'"version":{version},' in await changes(bob)
+        assert await closing
+        assert web.most_memory() - before < 20 * MB
+    async with tab(web, team.alice, topic):
+        pass  # and she may come back
+
+
+async def changes(socket: ClientConnection) -> str:
+    """The beginning of the next change."""
+    while not (text := str(await socket.recv())).startswith('{"type":"changes"'):
+        pass
+    return text[:200]
+
+
+def is_hung_up(line: Any) -> bool:
+    """Whether the other side cuts the line within 20 s; without reading from it."""
+    watch = poll()
+    watch.register(line, 0)
+    told = watch.poll(20_000)
+    line.close()
+    return bool(told)
+
+
+BODIES = {
+    "10 MB": (b'{"text": "' + b"x" * 10 * MB + b'"}', 413, "too_large"),
+    "a long text": (json.dumps({"id": str(new_id()), "text": "x" * 200_001}).encode(), 413, "too_large"),
+    "deep": (b'{"text": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", 400, "invalid"),
+    "deep and open": (b'{"a":' * 10_000, 400, "invalid"),
+    "a long number": (b'{"text": ' + b"9" * 500_000 + b"}", 400, "invalid"),
+}
+
+
+async def test_A8_what_is_too_large_is_refused_and_costs_little(team, web):
+    key = await section(web.sign_in, team.alice)
+    async with tab(web, team.bob, f"chat:{team.chat.id}") as bob, httpx.AsyncClient(base_url=web.address) as client:
+        before = web.memory()
+        for name, (body, status, code) in BODIES.items():
+            for content in (body, _in_chunks(body)):
+                headers = {"X-Session-Token": key, "Content-Type": "application/json"}
+                path = f"/api/v1/chats/{team.chat.id}/messages"
+                # A server that has said no does not read on: the line may break before everything was sent.
+                with contextlib.suppress(httpx.WriteError, httpx.ReadError):
+                    answer = await client.post(path, content=content, headers=headers)
+                    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), name
+        for payload in ("x" * 10 * MB, b"x" * 10 * MB):
+            async with tab(web, team.alice) as socket:
+                assert await close_code(socket, [payload]) == 1009
+        assert web.most_memory() - before < 30 * MB
+        await bob.send(json.dumps({"type": "subscribe", "topic": f"actor:{team.bob.id}"}))
+        await heard(bob, "subscribed")
+
+
+async def _in_chunks(body: bytes) -> Any:
+    for start in range(0, len(body), 65_536):
+        yield body[start : start + 65_536]
+
+
+async def close_code(socket: ClientConnection, messages: Iterable[str | bytes]) -> int | None:
+    """Say all this, whatever is answered; by what code it is ended."""
+
+    async def speak() -> None:
+        with contextlib.suppress(ConnectionClosed):
+            for message in messages:
+                await socket.send(message)
+
+    speaking = asyncio.create_task(speak())
+    async with asyncio.timeout(20):
+        with contextlib.suppress(ConnectionClosed):
+            async for text in socket:
+                assert json.loads(text).get("code") != "internal"
+        await speaking
+    return socket.close_code
+
+
+@pytest.mark.parametrize("kind", ["subscribe", "typing", "nonsense"])
+async def test_A8_who_sends_thousands_of_messages_is_told_and_closed(team, web, kind):
+    topic = f"chat:{team.chat.id}"
+    message = json.dumps({"type": kind, "topic": topic})
+    async with tab(web, team.bob, topic) as bob:
+        before = web.memory()
+        async with tab(web, team.alice) as alice:
+            assert await close_code(alice, [message] * 10_000) == 4029
+        assert web.most_memory() - before < 10 * MB
+        await section(publish_now, Delta(
+            topic=topic, message_id=team.chat.id, run_id=team.chat.id, agent_id=team.robin.id, attempt=1, part="text",
+            offset=0, text="after all that",
+        ))  # fmt: skip
+        assert (await heard(bob, "delta"))["text"] == "after all that"
+
+
+def test_D20_the_process_lives_through_lines_of_anything(team, web):
+    """Not even HTTP."""
+    rng = random.Random(20)
+    starts = [b"", b"GET / HTTP/1.1\r\n", b"POST /api/v1/me HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+              b"GET /ws/ HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"]  # fmt: skip
+    for _ in range(300):
+        with contextlib.suppress(OSError), create_connection(("127.0.0.1", web.port)) as line:
+            line.settimeout(0.02)
+            line.sendall(rng.choice(starts) + rng.randbytes(rng.choice([1, 10, 1000])))
+            line.recv(1000)
+    assert web.is_well()
