@@ -6,16 +6,19 @@ LOCK := $(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-ha
 export PATH := $(CURDIR)/.make/node:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run operator dev check test fmt lock bench clean
+.PHONY: help run operator reset-link dev check test fmt lock bench clean
 
 help: ## what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 run: ## set up what is missing, start everything, print the address
 	@exec $(PYTHON) common/bootstrap.py run
 
 operator: ## make an operator of the running installation: make operator EMAIL=you@example.org
 	@$(BIN)/python -m common.embedded.manage createsuperuser --email $(EMAIL)
+
+reset-link: ## a link by which somebody sets a new password: make reset-link EMAIL=them@example.org
+	@$(BIN)/python -m common.embedded.manage reset_link $(EMAIL)
 
 dev: ## set up what developing and testing need
 	@$(PYTHON) common/bootstrap.py dev

@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from actors import services as actors
 from agents.content import SpecContent
 from agents.models import Origin
 from agents.services import drafts, specs
@@ -28,6 +29,7 @@ def grow(team: Team, count: int) -> None:
         chats.add_member(chat=team.chat, adder=team.alice, actor_id=agent.id)
         chats.create_link(chat=team.chat, creator=team.alice, role="editor", hours=1)
         workspaces.create_workspace(creator=team.alice, name=f"Workspace {tag}")
+        actors.create_token(person=team.alice, name=tag, days=None)
         other = chats.create_chat(workspace=team.workspace, creator=team.alice, title=tag, member_ids=[agent.id])
         for chat in (team.chat, other):
             chats.post_message(chat=chat, author=team.alice, text=f"hi @{team.robin.handle}")

@@ -71,6 +71,12 @@ def come_in(screens: Screens) -> None:
     screens.open("/sign-in")
     expect(page.get_by_label("Password")).to_be_visible()
     screens.ask("sign-in")
+    screens.open("/forgot-password")
+    expect(page.get_by_label("Email")).to_be_visible()
+    screens.ask("forgotten password")
+    screens.open("/reset-password/no-good")
+    expect(page.get_by_role("link", name="Ask for a new link")).to_be_visible()
+    screens.ask("dead link")
     screens.open("/sign-up")
     page.get_by_label("Your name").fill("Alice")
     page.get_by_label("Email").fill(f"alice-{new_id()}@example.org")
@@ -131,10 +137,24 @@ def look_around(screens: Screens) -> None:
     screens.ask("palette")
     page.keyboard.press("Escape")
     workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.address))
-    for section in ("members", "model", "general", "profile"):
+    for section in ("members", "model", "general", "profile", "security", "tokens"):
         screens.open(f"{workspace}/settings?section={section}")
         expect(page.get_by_role("main").locator("input, select").first).to_be_attached()
         screens.ask(f"settings, {section}")
+
+
+def make_a_token(screens: Screens) -> None:
+    """From the settings' page of tokens: one that is new, and the question before it is revoked."""
+    page = screens.page
+    page.get_by_label("What is it for?").fill("Deploy script")
+    screens.press("Make a token")
+    expect(page.get_by_label("New token")).to_be_visible()
+    screens.ask("a new token")
+    screens.press("Revoke Deploy script")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    screens.ask("revoking a token")
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("No tokens yet.")).to_be_visible()
 
 
 def on_a_phone(screens: Screens, chat: str) -> None:
@@ -157,5 +177,6 @@ def test_axe_finds_nothing(screens: Screens):
     chat = screens.page.url.removeprefix(screens.address)
     work(screens)
     look_around(screens)
+    make_a_token(screens)
     on_a_phone(screens, chat.partition("?")[0])
     assert screens.found == {}
