@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor
@@ -13,6 +13,17 @@ from chats.permissions import chats_visible_to
 from events.rows import ChatSummaryRow
 
 PAGE = 50
+MOST_UNREAD = 100
+"""Unread lines are counted so far and no further: nobody reads the difference, and a long absence costs no more."""
+MOST_SEARCHED = 500
+"""How far back in a chat's log a mention is looked for, in numbers of the log."""
+
+
+class _Counted(Subquery):
+    """How many rows a query has, its limit included."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
 
 
 def chats_with_reading(actor: Actor, workspace_id: UUID) -> Any:
@@ -31,11 +42,11 @@ def _noted(chats: QuerySet[Chat], actor: Actor) -> Any:
     read = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor).values("last_read_seq")[:1]
     chats = chats.annotate(last_read_seq=Coalesce(Subquery(read), 0))
     new = said.filter(seq__gt=OuterRef("last_read_seq")).exclude(author=actor)
-    counted = new.order_by().values("chat").annotate(n=Count("pk")).values("n")
+    late = new.filter(seq__gt=OuterRef("version") - MOST_SEARCHED)
     newest = said.order_by("-seq")
     return chats.annotate(
-        unread=Coalesce(Subquery(counted, output_field=IntegerField()), 0),
-        mentioned=Exists(new.filter(payload__mentions__contains=[str(actor.id)])),
+        unread=_Counted(new.order_by().values("pk")[:MOST_UNREAD]),
+        mentioned=Exists(late.filter(payload__mentions__contains=[str(actor.id)])),
         last_id=Subquery(newest.values("pk")[:1]),
         spoken_at=Coalesce(Subquery(newest.values("created_at")[:1]), "created_at"),
     )
