@@ -7,10 +7,12 @@ from django.db.models import Case, CharField, F, QuerySet, Value, When
 from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus, Kind
+from agents.errors import CannotGoOn
 from agents.models import AgentGrant, Run
+from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.access import demand, principals_of, seen_through, verbs_on, with_rights
-from common.errors import NotFound
+from common.errors import Forbidden, NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, role_in
 
@@ -76,14 +78,25 @@ def get_agent_for(
     return demand(row, allowed, verb, see=AgentVerb.SEE, what="agent")
 
 
-def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb) -> Run:
+def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, lock: bool = False) -> Run:
     """The run, through the chat it works in: whoever may do this there. Raises `NotFound`, `Forbidden`.
 
-    Who may stop a run that does not work for them needs `ChatVerb.STOP_ANY_RUN`: the service asks.
+    `own` is what is needed instead for a run that works for the actor. `lock` holds its chat.
     """
     with seen_through("run"):
         run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
         if run is None or run.chat_id is None:
             raise NotFound("There is no such run.")
-        get_chat_for(actor, run.chat_id, verb)
+        needed = own if own and run.on_behalf_of_id == actor.id else verb
+        get_chat_for(actor, run.chat_id, needed, lock=lock)
     return run
+
+
+def hold_chat_of(run: Run) -> Chat:
+    """The chat that a run works in, held until the transaction ends. Rights are asked with it, whenever a run begins and at
+    each of its steps, never frozen at the time it was asked for. Raises `CannotGoOn`."""
+    try:
+        return get_chat_for(run.agent, run.room_id, ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
+    except (NotFound, Forbidden) as error:
+        text = "The agent, or the person it worked for, has no place in this chat any more."
+        raise CannotGoOn("place_lost", text) from error

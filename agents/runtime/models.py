@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 
 from django.conf import settings
@@ -14,6 +13,7 @@ from agents.runtime.llm import LLM, Endpoint, LLMError, Provider, Timeouts
 from agents.runtime.openai_wire import OpenAIWire
 from agents.runtime.retry import Retrying, breaker_for
 from agents.runtime.steps import Request, Turn
+from agents.services.model_test import Trial
 from common.egress import close_sessions
 
 _WIRES: dict[Provider, Callable[[Endpoint, Timeouts], LLM]] = {
@@ -38,15 +38,6 @@ def llm_for(endpoint: Endpoint, timeouts: Timeouts | None = None) -> LLM:
 def default_timeouts() -> Timeouts:
     """The limits of this installation."""
     return Timeouts(settings.LLM_FIRST_TOKEN_TIMEOUT, settings.LLM_IDLE_TIMEOUT, settings.LLM_TOTAL_TIMEOUT)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What came of trying an endpoint: `message` is empty when it answered; `seconds` until its first piece."""
-
-    ok: bool
-    message: str
-    seconds: float
 
 
 async def try_model(endpoint: Endpoint, model: str, *, seconds: float = 20.0) -> Trial:

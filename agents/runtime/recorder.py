@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from agents.errors import LeaseLost
 from agents.models import Run, RunState, Step
+from agents.permissions import hold_chat_of
 from agents.runtime.ledger import keep_answer, keep_failure
 from agents.runtime.llm import LLMError
 from agents.runtime.reading import news_for
@@ -24,7 +25,6 @@ from agents.services.endings import ending, result_row
 from agents.services.leases import lease_end
 from chats import services as chats
 from chats.models import Chat, InChat, Message
-from chats.permissions import ChatVerb, get_chat_for
 from chats.seams import message_posted
 from common.clock import now
 from common.compiled import Compiled
@@ -120,11 +120,10 @@ class Recorder:
         return text
 
     def _hold(self) -> Run:
-        """The run as it is now, the chat held. Rights are asked again. Raises `LeaseLost`, and `AppError` for rights."""
-        agent, person = self.run.agent, self.run.on_behalf_of
-        chat = get_chat_for(agent, self.run.room_id, ChatVerb.POST, on_behalf_of=person, lock=True)
+        """The run as it is now, its chat held. Raises `LeaseLost`, `CannotGoOn`."""
+        chat = hold_chat_of(self.run)
         run = self._mine(_ALONE)
-        run.agent, run.chat = agent, chat
+        run.agent, run.chat = self.run.agent, chat
         return run
 
     def _mine(self, question: Compiled[Run]) -> Run:

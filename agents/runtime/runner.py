@@ -8,7 +8,7 @@ from typing import Literal, ParamSpec, TypeVar
 
 from django.db import InterfaceError, OperationalError
 
-from agents.errors import LeaseLost
+from agents.errors import CannotGoOn, LeaseLost
 from agents.models import Run
 from agents.runtime.llm import LLMError
 from agents.runtime.loop import work
@@ -84,9 +84,11 @@ class Runner:
             await self._end(Ended("failed", "time_limit", f"It reached the limit of {limit} seconds."))
         except LLMError as error:
             await self._end(Ended("failed", error.code, error.message), error)
-        except AppError as error:
+        except CannotGoOn as error:
             # Rights were taken away in the middle: what was said so far is not said.
             self._partial = Partial(self._partial.message_id)
+            await self._end(Ended("failed", error.code, error.text))
+        except AppError as error:
             await self._end(Ended("failed", error.code.value, error.message))
         except (LeaseLost, OperationalError, InterfaceError):
             raise

@@ -10,20 +10,20 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
-from agents.errors import LeaseLost
+from agents.errors import CannotGoOn, LeaseLost
 from agents.models import AgentSpec, Draft, Run, RunState
+from agents.permissions import hold_chat_of
 from agents.services.endings import ending
 from agents.services.leases import lease_end
 from chats import services as chats
 from chats.models import Chat, ChatActor, InChat
-from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.compiled import Compiled
-from common.errors import AppError
 from common.ids import new_id
 from events.rows import Stamp
 
 AT_WORK = (RunState.RUNNING, RunState.WAITING_CHILD)
+NO_VERSION = CannotGoOn("no_version", "The agent has no saved version.")
 SWEEPER = 0x41_54_45_4C
 """The advisory lock of whoever sweeps: one at a time, in all of the installation."""
 
@@ -101,14 +101,14 @@ def _claim(next_one: Callable[[], Run | None], owner: str, apart: bool) -> Run |
 def _begun(waiting: Run, owner: str) -> Run | None:
     """The run, begun; nothing when it has ended instead. Raises `LeaseLost` when it does not wait any more, and
     `IntegrityError` when its lane is not free."""
-    chat, refusal = _held(waiting)
+    chat, hindrance = _held(waiting)
     run = _WHOLE.first(waiting.pk)
     if run is None:
         raise LeaseLost(f"Run {waiting.pk} is gone.")
     run.only_if(state=RunState.QUEUED, attempt=waiting.attempt)
     run.chat = chat
     spec, stamp = (run.spec, run.stamp) if run.spec_id else _spec_for(run)
-    if rows := _needless(run, refusal or (None if spec else AppError("The agent has no saved version."))):
+    if rows := _needless(run, hindrance or (None if spec else NO_VERSION)):
         chats.changed(run.room_id, rows=rows)
         return None
     assert spec is not None
@@ -122,25 +122,24 @@ def _begun(waiting: Run, owner: str) -> Run | None:
     return run
 
 
-def _held(run: Run) -> tuple[Chat, AppError | None]:
-    """The chat of a run, held, and why the run may not work there: rights are asked again whenever a run begins, never
-    frozen at the time it was asked for. What is refused ends there, too."""
+def _held(run: Run) -> tuple[Chat, CannotGoOn | None]:
+    """The chat of a run, held, and why the run may not work there. What may not work ends there, too."""
     try:
-        return get_chat_for(run.agent, run.room_id, ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True), None
-    except AppError as error:
+        return hold_chat_of(run), None
+    except CannotGoOn as error:
         # The chat alone: a lock on its workspace would come after it, where those who remove a member take it before.
         held = Chat.objects.select_for_update(of=("self",), no_key=True)
         return held.select_related("workspace").get(pk=run.room_id), error
 
 
-def _needless(run: Run, refusal: AppError | None) -> list[InChat]:
+def _needless(run: Run, hindrance: CannotGoOn | None) -> list[InChat]:
     """The rows of its end, when there is nothing to do, or it may not be done; nothing when the run is to begin."""
     if run.stop_requested_at is not None:
         return ending(run, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
     if _has_been_read(run):
         return [run.set(state=RunState.COMPLETED, ended_at=now())]
-    if refusal is not None:
-        return ending(run, RunState.FAILED, agent=run.agent, code=refusal.code, text=refusal.message)
+    if hindrance is not None:
+        return ending(run, RunState.FAILED, agent=run.agent, code=hindrance.code, text=hindrance.text)
     return []
 
 

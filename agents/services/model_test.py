@@ -35,8 +35,8 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Tested:
-    """What came of it. `message` is empty when the model answered; `seconds` until its first word."""
+class Trial:
+    """What came of trying a model: `message` is empty when it answered; `seconds` until its first piece."""
 
     ok: bool
     message: str
@@ -52,7 +52,7 @@ def offers() -> list[Offer]:
     return found + [Offer("openai_compatible", one.label, one.api_base, tuple(one.models)) for one in local]
 
 
-def ask_worker(*, workspace: Workspace, provider: str, api_base: str, default_model: str, key: Secret | None) -> Tested:
+def ask_worker(*, workspace: Workspace, provider: str, api_base: str, default_model: str, key: Secret | None) -> Trial:
     """Ask the model one short question, in a worker. `key` null: the one that is set, for the same provider and address.
 
     Raises `Invalid` for what cannot be a model, `AppError` (`unavailable`) when no worker answers.
@@ -66,7 +66,7 @@ def ask_worker(*, workspace: Workspace, provider: str, api_base: str, default_mo
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if (found := _left_at(place)) is not None:
-            return Tested(**json.loads(found))
+            return Trial(**json.loads(found))
         time.sleep(0.1)
     raise AppError("No worker has answered. Try again in a moment.", code=Code.UNAVAILABLE)
 

@@ -13,7 +13,7 @@ from agents.services.endings import ending
 from agents.services.hints import hint, hint_lane
 from chats import services as chats
 from chats.models import Chat, InChat
-from chats.permissions import ChatVerb, get_chat_for
+from chats.permissions import ChatVerb
 from common.clock import now
 from common.errors import Code, Conflict
 from events import audit
@@ -27,9 +27,7 @@ def stop_run(*, actor: Actor, run_id: UUID) -> Run:
 
     Raises `NotFound`, `Forbidden` (somebody else's, for who is no editor), `Conflict` (`run_over`).
     """
-    run = get_run_for(actor, run_id, ChatVerb.SEE)
-    verb = ChatVerb.STOP_OWN_RUN if run.on_behalf_of_id == actor.id else ChatVerb.STOP_ANY_RUN
-    get_chat_for(actor, run.room_id, verb, lock=True)
+    run = get_run_for(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, lock=True)
     return _stopped(run, actor)
 
 
@@ -74,8 +72,7 @@ def retry_run(*, actor: Actor, run_id: UUID) -> Run:
 
     Raises `NotFound`, `Forbidden`, `Conflict` when there is nothing to repeat.
     """
-    run = get_run_for(actor, run_id, ChatVerb.RETRY_RUN)
-    get_chat_for(actor, run.room_id, ChatVerb.RETRY_RUN, lock=True)
+    run = get_run_for(actor, run_id, ChatVerb.RETRY_RUN, lock=True)
     return _repeated(run, actor, for_whom=actor)
 
 

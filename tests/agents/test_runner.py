@@ -119,7 +119,7 @@ def test_a_person_who_left_is_not_answered(workroom):
     with transaction.atomic():
         chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.bob.id)
     [run] = workroom.settle()
-    assert (run.state, run.error_code) == ("failed", "not_found")
+    assert (run.state, run.error_code) == ("failed", "place_lost")
     assert workroom.said() == []
 
 

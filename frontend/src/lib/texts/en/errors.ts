@@ -57,6 +57,8 @@ const errors = {
   'run.empty_answer': 'The model gave an empty answer. Retry, or say more clearly what you want.',
   'run.crash_loop': 'The work broke off three times, so it was ended. Retry; if it happens again, tell an operator.',
   'run.internal': 'Something went wrong on our side. Retry; if it happens again, tell an operator.',
+  'run.place_lost': 'The agent, or the person it worked for, is not in this chat any more. Add them again, then retry.',
+  'run.no_version': 'The agent has no saved version. Save one in the workshop, then retry.',
   'run.forbidden': 'The agent may not answer here any more. Add it to the chat again, then retry.',
   'run.failed': 'The answer failed. Retry.',
 }
