@@ -6,7 +6,7 @@
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 
-from bench import first_words, reconnects, results, sockets, start, streams
+from bench import first_words, lists, reconnects, results, sockets, start, streams
 from bench.house import House, open_house
 from bench.results import Table
 
@@ -16,6 +16,7 @@ IN_A_HOUSE: dict[str, Callable[[House, bool], Table]] = {
     "P3": streams.p3,
     "P4": sockets.p4,
     "P5": first_words.p5,
+    "P7": lists.p7,
     "P8": reconnects.p8,
 }
 ROWS = [*IN_A_HOUSE, "P10"]

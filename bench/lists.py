@@ -1,0 +1,70 @@
+"""P7: the lists of a person in many chats, beside the same statements and JSON in a bare Django view.
+
+`python -m bench.lists ROUNDS` runs beside an installation, with the environment of its web process; prints its figures as
+JSON. Both views answer in that one process, without a socket: what is compared is our code, not the wire.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bench.house import House
+from bench.processes import environment_of
+from bench.results import Figure, Table
+from common.embedded.home import ROOT
+
+CHATS, AGENTS, PEOPLE, LINES = 200, 50, 20, 30
+
+
+def p7(house: House, quick: bool) -> Table:
+    """Each list, and the sidebar among them."""
+    environment = environment_of(house.stack.processes()["web"])
+    command = [sys.executable, "-m", "bench.lists", "10" if quick else "60"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
+    found = [
+        Figure(f"{name} ({one['rows']} rows, {one['statements']} statements)", f"{one['bare']:.1f} ms",
+               f"{one['ours']:.1f} ms", f"{one['ours'] / one['bare']:.2f}", f"{one['cpu']:.1f} ms of Python", "≤ 2")
+        for name, one in json.loads(done.stdout).items()
+    ]  # fmt: skip
+    how = f"A person in {CHATS} chats with {LINES} unread lines each, {AGENTS} agents, {PEOPLE} people; pages of 100."
+    return Table("P7", "Lists", f"{how} The floor: the same statements, and their rows as JSON, in a bare view.", found)
+
+
+def main(rounds: int) -> None:
+    from config.wsgi import application as ours  # sets Django up: first  # isort: skip
+
+    from django.conf import settings
+
+    from bench.lists_made import BareView, answered, many_things
+
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    cookie, paths = many_things(CHATS, AGENTS, PEOPLE, LINES)
+    bare = BareView()
+    figures = {}
+    for name, path in paths.items():
+        statements, rows = bare.learn(lambda path=path: answered(ours, path, cookie))
+        figures[name] = {"rows": rows, "statements": statements} | compared(
+            lambda path=path: answered(ours, path, cookie), lambda: bare.answer(), rounds
+        )
+    print(json.dumps(figures))
+
+
+def compared(ours: Callable[[], Any], bare: Callable[[], Any], rounds: int) -> Mapping[str, float]:
+    """Milliseconds of each, by turns; the median, so that what else the machine does falls out."""
+    times: dict[str, list[float]] = {"ours": [], "bare": [], "cpu": []}
+    for _ in range(rounds):
+        began, cpu = time.perf_counter(), time.thread_time()
+        ours()
+        between = time.perf_counter()
+        times["cpu"].append(time.thread_time() - cpu)
+        times["ours"].append(between - began)
+        bare()
+        times["bare"].append(time.perf_counter() - between)
+    return {name: sorted(values)[len(values) // 2] * 1000 for name, values in times.items()}
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

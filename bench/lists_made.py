@@ -1,0 +1,92 @@
+"""What `bench.lists` measures: the many things of one person, a request, and the bare view beside it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import connection, connections, transaction
+from django.http import JsonResponse
+
+from actors.models import Actor
+from chats import services as chats
+from chats.models import Chat
+from config.asgi import to_environ
+from tests.people import make_agent, make_person
+from tests.realtime.tab import signed_in
+from workspaces import services as workspaces
+from workspaces.models import Workspace
+
+Statement = tuple[str, Any]
+
+
+def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[str, dict[str, str]]:
+    """A person's session, and their lists by name."""
+    with transaction.atomic():
+        reader, others = make_person("Reader"), [make_person(f"Other{number}") for number in range(people - 1)]
+        workspace = workspaces.create_workspace(creator=reader, name="Lists")
+        for person in others:
+            workspaces.join(workspace=workspace, actor=person, role="suggester", invited_by=reader)
+        team = [make_agent(workspace, reader, f"Agent {number}", tools=["current_time"]) for number in range(agents)]
+    rooms = [_room(workspace, reader, others, team, number, lines) for number in range(chat_count)]
+    connections.close_all()
+    at, chat = f"/api/v1/workspaces/{workspace.id}", f"/api/v1/chats/{rooms[0].id}"
+    return signed_in(reader), {
+        "the sidebar": f"{at}/chats", "agents": f"{at}/agents", "members": f"{at}/members",
+        "workspaces": "/api/v1/workspaces", "me": "/api/v1/me", "versions": f"/api/v1/agents/{team[0].id}/versions",
+        "a chat's messages": f"{chat}/messages", "a chat's members": f"{chat}/members",
+        "a chat's links": f"{chat}/links", "a chat's runs": f"{chat}/runs",
+    }  # fmt: skip
+
+
+@transaction.atomic
+def _room(workspace: Workspace, reader: Actor, others: list[Actor], team: list[Actor], number: int, lines: int) -> Chat:
+    members = [others[number % len(others)], team[number % len(team)]]
+    ids = [actor.id for actor in members]
+    chat = chats.create_chat(workspace=workspace, creator=reader, title=f"Chat {number}", member_ids=ids)
+    for line in range(lines):
+        chats.post_message(chat=chat, author=members[0], text=f"line {line} of the chat", wake="nobody")
+    return chat
+
+
+def answered(handler: Callable[..., Any], path: str, session: str) -> bytes:
+    """The body of a GET, as the bridge asks for it."""
+    headers = [(b"host", b"localhost"), (b"cookie", f"sessionid={session}".encode())]
+    scope: Any = {"method": "GET", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
+    statuses: list[str] = []
+    answer = handler(to_environ(scope, b""), lambda status, headers: statuses.append(status))
+    body = b"".join(answer)
+    answer.close()
+    if not statuses[0].startswith("200"):
+        raise RuntimeError(f"{path}: {statuses[0]} {body[:500]!r}")
+    return body
+
+
+class BareView:
+    """Asks the statements that it has seen, and answers with their rows as JSON."""
+
+    def __init__(self) -> None:
+        self._statements: list[Statement] = []
+
+    def learn(self, ask: Callable[[], bytes]) -> tuple[int, int]:
+        """Remember what a request asks; how many statements, and how many rows its answer has."""
+        self._statements.clear()
+
+        def remember(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+            self._statements.append((sql, params))
+            return execute(sql, params, many, context)
+
+        with connection.execute_wrapper(remember):
+            body = json.loads(ask())
+        return len(self._statements), len(body.get("results", [body]))
+
+    def answer(self) -> bytes:
+        """The whole of a view, its connection taken and given back like a request's."""
+        rows: list[Any] = []
+        with connection.cursor() as cursor:
+            for sql, params in self._statements:
+                cursor.execute(sql, params)
+                rows += cursor.fetchall() if cursor.description else []
+        body = JsonResponse({"results": rows}, encoder=DjangoJSONEncoder).content
+        connections.close_all()
+        return body
