@@ -60,13 +60,17 @@ class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
         super().__init__(request, object_id, *args, initial={"level": level_of(person) if person else None}, **kwargs)
 
 
+OF_PEOPLE = ("email", "language", "last_login", "level")
+OF_AGENTS = ("description", "workspace", "current_spec", "is_public", "is_shipped", "published_at", "published_by_workspace",
+             "published_from_agent", "taken_down_at")  # fmt: skip
+
+
 @admin.register(Actor)
 class ActorAdmin(Read):
     list_display = ("name", "kind", "handle", "email", linked("workspace"), "standing", "is_staff", "created_at")
     list_filter = ("kind", "is_active", "status", "is_public", "is_staff")
     search_fields = ("name", "handle", "email")
     hidden = ("password",)
-    also = ("standing", "level")
     joined = ("workspace",)
     date_hierarchy = "created_at"
     related = (
@@ -109,6 +113,14 @@ class ActorAdmin(Read):
         Deed("resume_agent", "Let it work again", actors.resume_agent, "It answers again.", "play_arrow",
              when=lambda actor: actor.is_agent and actor.status == AgentStatus.SUSPENDED),
     )  # fmt: skip
+
+    def get_fields(self, request: HttpRequest, obj: Actor | None = None) -> Any:
+        """What there is of a person, or of an agent."""
+        own = OF_AGENTS if obj is not None and obj.is_agent else OF_PEOPLE
+        return ("name", "handle", "kind", "standing", *own, "created_at", "id")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("standing", "level")
 
     @display(label={"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"})  # type: ignore[untyped-decorator]
     def standing(self, actor: Actor) -> str:

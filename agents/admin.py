@@ -9,10 +9,12 @@ from agents.models import AgentGrant, AgentSpec, AgentToolConfig, Draft, LLMCall
 from agents.models.runs import ACTIVE
 from agents.services import drafts, runs
 from events.admin_deeds import Deed
-from events.admin_lists import Related, When, linked, referred
+from events.admin_lists import Related, When, among, linked, referred
 from events.admin_pages import Read, register
 from workspaces.admin import GrantAdmin, about
+from workspaces.models import Provider
 
+PAYERS = ("workspace", "system", "demo")
 STATES = {
     "queued": "info",
     "running": "primary",
@@ -28,7 +30,7 @@ STATES = {
 class DraftAdmin(Read):
     list_display = ("updated_at", linked("agent"), linked("chat"), "status", linked("holder"), "held_until", "revision",
                     "apply_count")  # fmt: skip
-    list_filter = ("ended_how", When)
+    list_filter = (among("ended_how", ("saved", "discarded")), When)
     search_fields = ("agent__name", "chat__title", "holder__name")
     found_by = ("agent_id", "chat_id", "holder_id")
     joined = ("agent", "chat", "holder")
@@ -52,14 +54,14 @@ def cost(row: Any) -> str:
 class RunAdmin(Read):
     list_display = ("created_at", linked("agent"), linked("chat"), linked("on_behalf_of", "for"), "stands", "origin",
                     "attempt", "error_code", cost, "ended_at")  # fmt: skip
-    list_filter = ("state", "origin", When)
+    list_filter = ("state", among("origin", ("wake", "retry")), When)
     search_fields = ("agent__name", "chat__title", "=error_code")
     search_help_text = "An agent, a chat, an error code, or the id of a run, an agent, a chat, a person or a message"
     found_by = ("agent_id", "chat_id", "on_behalf_of_id", "trigger_id", "root_id")
     joined = ("agent", "chat", "on_behalf_of")
+    leading = ("state", "error_code", "error", "agent", "chat", "on_behalf_of", "workspace", "created_at", "ended_at")
     also = (referred("trigger_id", "chats.message", "the message that woke it"),)
     sortable_by = ()
-    date_hierarchy = "created_at"
     related = (
         about("Steps", "agents.step", "run"),
         about("Model calls", "agents.llmcall", "run"),
@@ -99,7 +101,8 @@ register(
 register(
     LLMCall, "created_at", linked("agent"), linked("workspace"), linked("run"), "provider", "model", "input_tokens",
     "output_tokens", cost, "paid_by", "tries", "error_code",
-    search_fields=("agent__name", "workspace__name", "=model"), list_filter=("provider", "paid_by", When),
+    search_fields=("agent__name", "workspace__name", "=model"),
+    list_filter=(among("provider", Provider.values), among("paid_by", PAYERS), When),
     found_by=("run_id", "agent_id", "workspace_id"), joined=("agent", "workspace", "run"), sortable_by=(),
 )  # fmt: skip
 admin.site.register(AgentGrant, GrantAdmin)

@@ -12,8 +12,9 @@ from chats.models import Chat, ChatActor, ChatGrant, ChatLink, Message
 from common.clock import now
 from events import audit
 from events.admin_deeds import Deed
-from events.admin_lists import Related, When, linked, referred, short
+from events.admin_lists import Related, When, among, linked, referred, short
 from events.admin_pages import Read, operator_of, register
+from events.payloads import PAYLOADS
 from workspaces.admin import GrantAdmin, about
 
 
@@ -58,10 +59,15 @@ class ChatActorAdmin(Read):
     )  # fmt: skip
 
 
+# What a line that is no text is about: a tool and its result, who did something to whom.
+ABOUT = ("name", "status", "actor_name", "target_name", "code", "note")
+
+
 @admin.display(description="text")
 def excerpt(message: Message) -> str:
     """How a message begins; of other lines, what they are about."""
-    return short(message.text or message.payload.get("name") or message.payload.get("note") or "", 200)
+    said = message.text or " ".join(str(message.payload[key]) for key in ABOUT if message.payload.get(key))
+    return short(said, 200)
 
 
 @admin.register(Message)
@@ -69,10 +75,11 @@ class MessageAdmin(Read):
     """Without a chat the list tells that something was said, not what. With one, it is the chat's log."""
 
     list_display = ("seq", "type", linked("author"), linked("chat"), referred("run_id", "agents.run"), "created_at")
-    list_filter = ("type", When)
+    list_filter = (among("type", PAYLOADS), When)
     search_fields = ("author__name",)
     search_help_text = "An author's name, or the id of a message, a chat, a run or an author"
     found_by = ("chat_id", "run_id", "author_id")
+    leading = ("chat", "author", "type", "payload", "created_at")
     also = (referred("run_id", "agents.run", "the run"),)
     joined = ("author", "chat")
     sortable_by = ()

@@ -58,6 +58,7 @@ class SignIn(AuthenticationForm):
 class OperatorSite(AdminSite):
     """Whoever is signed in and no operator finds nothing at any of its addresses, as if there were no admin."""
 
+    index_title = "Overview"
     index_template = "operators/index.html"
     login_form = SignIn
 

@@ -277,6 +277,7 @@ SPECTACULAR_SETTINGS = {
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = ["config.formats"]
 LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文"), ("zh-hans", "简体中文")]
 STATIC_URL = "/static/"
 WEB_APP = ROOT / "frontend" / "dist"

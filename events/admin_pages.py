@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import Model, Q, QuerySet, UUIDField
 from django.http import HttpRequest, HttpResponse
@@ -25,21 +26,31 @@ else:
 NARROWED = "__id__exact"
 
 
+class Listed(ChangeList):
+    """A list that knows no other count than its own: how many rows a long table has in all is not asked."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.full_result_count = self.result_count
+
+
 class Read(Admin):
     """A table to look at.
 
     `hidden` fields hold secrets: they are shown nowhere, not even sealed. `found_by` names columns in which a search for an
-    id looks, beside the key. `also` are computed lines of a row's page. `related` are the lists that belong to a row.
+    id looks, beside the key. On a row's page `leading` columns come first and `also` are its computed lines; `related` are
+    the lists that belong to it. `joined` are the rows that a line of the list names.
     """
 
     hidden: ClassVar[tuple[str, ...]] = ()
     found_by: ClassVar[tuple[str, ...]] = ()
+    leading: ClassVar[tuple[str, ...]] = ()
     also: ClassVar[tuple[str | Column, ...]] = ()
     joined: ClassVar[tuple[str, ...]] = ()
     related: ClassVar[tuple[Related, ...]] = ()
     deeds: ClassVar[tuple[Deed, ...]] = ()
 
-    actions_detail: tuple[str, ...] = ()
+    actions_detail: tuple[Any, ...] = ()
     list_per_page = 50
     list_max_show_all = 0
     list_filter_sheet = False
@@ -47,13 +58,17 @@ class Read(Admin):
     show_full_result_count = False
     paginator = BoundedPaginator
     ordering = ("-id",)
+    list_before_template = "operators/narrowed.html"
     change_form_before_template = "operators/related.html"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for deed in cls.deeds:
             setattr(cls, deed.name, deed.on_page())
-        cls.actions_detail = tuple(deed.name for deed in cls.deeds)
+        names = [deed.name for deed in cls.deeds]
+        cls.actions_detail = (
+            ({"title": "Actions", "icon": "gavel", "items": names},) if len(names) > 1 else tuple(names)
+        )
         cls.actions = tuple(deed.on_list() for deed in cls.deeds if deed.in_bulk)
 
     # --- rights ---
@@ -90,11 +105,13 @@ class Read(Admin):
         return queryset.filter(found), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        narrowed = ", ".join(self._narrowed(request))
-        return super().changelist_view(request, {**(extra_context or {}), "subtitle": narrowed or None})
+        return super().changelist_view(request, {**(extra_context or {}), "narrowed": self._narrowed(request)})
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return Listed
 
     def _narrowed(self, request: HttpRequest) -> list[str]:
-        """To whose rows the list is narrowed: said in its title, because no filter shows it."""
+        """To whose rows the list is narrowed: said above it, because no filter shows it."""
         found = []
         for key, value in request.GET.items():
             try:
@@ -109,8 +126,8 @@ class Read(Admin):
     # --- a row's page ---
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        names = [field.name for field in self.model._meta.fields if field.name not in self.hidden]
-        return [*names, *self.also]
+        names = [field.name for field in self.model._meta.fields if field.name not in (*self.hidden, *self.leading)]
+        return [*self.leading, *names, *self.also]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.also

@@ -147,9 +147,10 @@ class GrantAdmin(Read):
         if db_field.name == "permission":
             kwargs["queryset"] = grants.grantable_verbs(self.model)
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        choice: Any = field
+        choice.label = {"user": "Person", "permission": "Right", "content_object": "On"}[db_field.name]
         if db_field.name == "permission":
-            choice: Any = field
-            choice.label, choice.label_from_instance = "Right", lambda permission: permission.name
+            choice.label_from_instance = lambda permission: permission.name
         return field
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Permission
+from django.db import transaction
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
@@ -66,7 +67,8 @@ def each(client: Client, model: type[Model], name: str, *rows: Any) -> Any:
 def fill(team: Team, count: int, *, first: int = 0) -> None:
     """`count` more rows in every table."""
     for number in range(first, first + count):
-        _one_more(team, number)
+        with transaction.atomic():
+            _one_more(team, number)
 
 
 def _one_more(team: Team, number: int) -> None:

@@ -1,10 +1,16 @@
 """Every page of the operators' view opens, whatever stands in the rows; lists cost the same at any length."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib import admin
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from common.clock import now
+from common.ids import id_at
+from events import admin_lists
+from events.models import AuditRecord
 from tests.admin.house import CANARY, MODELS, deeds_of, fill, links_in, page
 
 every_table = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
@@ -66,3 +72,21 @@ def test_lists_and_the_first_page_take_the_same_queries_at_2_rows_and_at_20(hous
     fill(house.team, 18, first=2)
     assert {path: asked(path) for path in paths} == few
     assert max(few.values()) <= 14, few
+
+
+def test_a_long_list_is_not_counted_to_its_end(full_house, monkeypatch):
+    monkeypatch.setattr(admin_lists, "COUNTED", 5)
+    with CaptureQueriesContext(connection) as queries:
+        html = opened(full_house.client, page(AuditRecord))
+    assert "5+" in html
+    counts = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
+    assert counts
+    assert all("LIMIT 6" in sql for sql in counts)
+
+
+def test_rows_are_found_by_the_time_in_their_id(full_house):
+    old = AuditRecord.objects.create(id=id_at(now() - timedelta(days=3)), deed="long.ago")
+    for when, is_there in (("hour", False), ("day", False), ("week", True), ("month", True)):
+        assert (
+            str(old.pk) in opened(full_house.client, page(AuditRecord), {"when": when, "q": "long.ago"})
+        ) is is_there

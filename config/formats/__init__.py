@@ -1,0 +1,1 @@
+"""How moments are written where Django writes them: in the admin."""

@@ -1,0 +1,97 @@
+"""The operators' pages in a real browser: they work under their policy, on a desk and on a phone, light and dark."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from actors.models import Actor
+from agents.models import AgentGrant, Run
+from chats.models import Message
+from events.models import AuditRecord
+from tests.admin.house import fill, make_operator, page
+from tests.browser import chromium
+from tests.people import PASSWORD, make_team
+from workspaces.models import Workspace
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+SHOTS = os.environ.get("ADMIN_SHOTS")
+
+
+def shoot(tab: Page, name: str) -> None:
+    if SHOTS:
+        tab.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
+
+
+@pytest.fixture
+def house(live_server: Any) -> dict[str, Any]:
+    """Addresses of pages, made before the browser starts: Django's rows are not read beside its event loop."""
+    team = make_team()
+    operator = make_operator()
+    fill(team, 3)
+    return {
+        "address": live_server.url,
+        "operator": operator,
+        "bob": team.bob,
+        "pages": {
+            "index": "/admin/",
+            "people": page(Actor) + "?kind__exact=human",
+            "runs": page(Run),
+            "messages": f"{page(Message)}?chat__id__exact={team.chat.id}",
+            "audit": page(AuditRecord),
+            "person": page(Actor, team.bob.pk, "change"),
+            "agent": page(Actor, team.robin.pk, "change"),
+            "workspace": page(Workspace, team.workspace.pk, "change"),
+            "run": page(Run, Run.objects.filter(state="failed")[0].pk, "change"),
+            "grant": f"{page(AgentGrant, 'add')}?user={team.bob.pk}&content_object={team.robin.pk}",
+        },
+    }
+
+
+def sign_in(tab: Page, house: dict[str, Any]) -> None:
+    tab.goto(f"{house['address']}/admin/")
+    tab.fill("input[name=username]", house["operator"].email)
+    tab.fill("input[name=password]", PASSWORD)
+    shoot(tab, "sign-in")
+    tab.click("button[type=submit]")
+    tab.wait_for_selector("#nav-sidebar-apps", state="attached")
+
+
+def test_B9_the_admin_works_in_a_browser_under_its_policy(house):
+    wrong: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(**chromium().launch_options)
+        for size, scheme in ((DESK, "light"), (DESK, "dark"), (PHONE, "light"), (PHONE, "dark")):
+            context = browser.new_context(viewport=size, color_scheme=scheme)
+            tab = context.new_page()
+            tab.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+            tab.on("pageerror", lambda error: wrong.append(str(error)))
+            sign_in(tab, house)
+            for name, path in house["pages"].items():
+                tab.goto(house["address"] + path)
+                wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+                shoot(tab, f"{name}-{size['width']}-{scheme}")
+                if wide > 0:
+                    wrong.append(f"{name} is {wide} px too wide at {size['width']}")
+            context.close()
+        tab = browser.new_context(viewport=DESK).new_page()
+        sign_in(tab, house)
+        _close_an_account(tab, house)
+        browser.close()
+    assert wrong == []
+    assert not Actor.objects.get(pk=house["bob"].pk).is_active
+
+
+def _close_an_account(tab: Page, house: dict[str, Any]) -> None:
+    """The button asks first; yes does it, and the page shows it."""
+    tab.goto(house["address"] + house["pages"]["person"])
+    tab.get_by_text("Actions").click()
+    tab.get_by_role("link", name="Close the account").click()
+    tab.wait_for_selector("#dialog", state="visible")
+    shoot(tab, "dialog")
+    tab.locator("#dialog button[type=submit]").click()
+    tab.get_by_text("closed", exact=True).wait_for()
