@@ -24,8 +24,6 @@ from events.wire import wire
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # which names this module's throttle in its defaults
 
-    from actors.models import Actor
-
 Bucket = tuple[str, object]
 """A name in `settings.RATES`, and whose it is."""
 
@@ -126,10 +124,9 @@ class Throttle(BaseThrottle):
     """
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
-        person: Actor | None = request.user
-        if person is None:
-            demand(stranger(request))
-        else:
+        if request.user:
             more = view.buckets(request) if hasattr(view, "buckets") else ()
-            demand(("requests", person.pk), *more)
+            demand(("requests", request.user.pk), *more)
+        else:
+            demand(stranger(request))
         return True

@@ -12,7 +12,6 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import get_language_from_request
 
 from actors import services as actors
-from actors import tasks
 from actors.doors import too_many
 from actors.models import Actor, Kind
 from common.handles import free_handle
@@ -68,10 +67,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def set_password(self, user: Actor, password: str) -> None:
         """By the old password or by a link. Raises the refusal of a link that has been used meanwhile."""
-        if not actors.set_password(user, password):
+        if not actors.set_password(user, password, language=get_language_from_request(self.request)):
             raise ImmediateHttpResponse(_refusal("invalid_password_reset", "key", "This link is no good any more."))
-        language = get_language_from_request(self.request)
-        transaction.on_commit(lambda: tasks.tell_of_new_password.delay(str(user.pk), language), robust=True)
 
     def logout(self, request: HttpRequest) -> None:
         """Sign out, and end what this session has open at once (D5)."""

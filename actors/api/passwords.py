@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import path
 from django.utils.translation import get_language_from_request
 
-from actors import tasks
+from actors import services as actors
 
 
 class AddressInput(inputs.Input):  # type: ignore[misc]  # allauth has no types
@@ -31,7 +31,7 @@ class AskForReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth ha
         if refused:
             return refused
         address = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
-        tasks.send_reset_link.apply_async([email, address, get_language_from_request(request)], retry=False)
+        actors.ask_for_reset_link(email=email, address=address, language=get_language_from_request(request))
         answer: HttpResponseBase = RequestPasswordResponse(request, data={"by_mail": settings.SENDS_MAIL})
         return answer
 

@@ -2,6 +2,7 @@
 
 import logging
 
+from celery import current_app
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.tokens import default_token_generator
@@ -17,8 +18,9 @@ logger = logging.getLogger(__name__)
 
 
 @transaction.atomic
-def set_password(person: Actor, password: str) -> bool:
-    """Set a new password: sessions and sockets under the old one end at once; API tokens go on.
+def set_password(person: Actor, password: str, *, language: str = "") -> bool:
+    """Set a new password: sessions and sockets under the old one end at once; API tokens go on. A mail tells the person,
+    in `language` when they have chosen none.
 
     False, and nothing is done, when the password in `person` is not the stored one any more, so that of two links or
     two clicks one counts; or when the account is closed.
@@ -30,6 +32,8 @@ def set_password(person: Actor, password: str) -> bool:
     person.password = fresh
     audit.record(person, "password.changed", object_id=person.id)
     rights_changed(person.id)
+    arguments = [str(person.pk), language]
+    transaction.on_commit(lambda: current_app.send_task("actors.tasks.tell_of_new_password", arguments), robust=True)
     return True
 
 
@@ -43,6 +47,11 @@ def make_reset_link(person: Actor, *, address: str, by: Actor | None = None) -> 
         raise Invalid("Only people with an open account have a password.")
     audit.record(by, "password.link_made", object_id=person.id)
     return f"{address}/reset-password/{person.pk.hex}-{default_token_generator.make_token(person)}"
+
+
+def ask_for_reset_link(*, email: str, address: str, language: str) -> None:
+    """Have a worker do what `send_reset_link` does. Raises `OperationalError` of kombu while Redis is away."""
+    current_app.send_task("actors.tasks.send_reset_link", [email, address, language], retry=False)
 
 
 def send_reset_link(*, email: str, address: str, language: str) -> None:

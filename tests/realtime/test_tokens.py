@@ -6,6 +6,7 @@ from django.db import transaction
 from actors import services as actors
 from actors.models import ApiToken
 from common.clock import now
+from realtime import tending
 from realtime.sections import section
 
 
@@ -34,7 +35,8 @@ def _in_transaction(deed, *args):
 
 
 @pytest.mark.parametrize("end", ["revoked", "deactivated"])
-async def test_D5_with_the_token_its_sockets_end_at_once(team, tabs, made, end):
+async def test_D5_with_the_token_its_sockets_end_at_once(team, tabs, made, end, monkeypatch):
+    monkeypatch.setattr(tending, "RIGHTS", 60.0)  # not by the clock
     token, text = made
     tab, session = by_token(tabs, text), await tabs.of(team.alice)
     assert await tab.connect()
@@ -57,7 +59,10 @@ async def test_D5_an_expired_token_ends_by_the_clock(team, tabs, made):
     assert await tab.hear_close() == 4003
 
 
-async def test_D5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_sessions_alone(team, tabs, made):
+async def test_D5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_sessions_alone(
+    team, tabs, made, monkeypatch
+):
+    monkeypatch.setattr(tending, "RIGHTS", 60.0)
     _, text = made
     program = by_token(tabs, text)
     assert await program.connect()
