@@ -13,6 +13,7 @@ from django.conf import settings
 from agents.services import hints
 from agents.services.model_test import ask_worker
 from common.errors import AppError
+from events.wire import wire
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,12 +26,13 @@ def fresh_broker():
     client.delete("runs")
     yield client
     hints._broker.cache_clear()
-    hints._down_until = 0.0
+    hints._down_until = wire._down_until = 0.0
 
 
 @pytest.fixture
 def dead_broker(monkeypatch):
     monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://127.0.0.1:1/0")
+    monkeypatch.setattr(settings, "REDIS_URL", "redis://127.0.0.1:1/0")
 
 
 def hinted(client):
@@ -41,6 +43,25 @@ def test_a_message_hints_at_its_run_once_it_is_stored(workroom, fresh_broker):
     workroom.say("hello")
     [run] = workroom.runs()
     assert hinted(fresh_broker) == [str(run.id)]
+
+
+def test_a_hint_is_word_for_word_what_celery_would_send(fresh_broker):
+    run_id = str(uuid4())
+    assert hints.send_hints([run_id])
+    current_app.send_task(hints.TASK, [run_id], task_id=run_id, retry=False)
+    theirs, ours = (json.loads(task) for task in fresh_broker.lrange("runs", 0, -1))
+    tags = [task["properties"].pop("delivery_tag") for task in (theirs, ours)]
+    assert ours == theirs
+    assert tags[0] != tags[1]
+
+
+def test_many_hints_are_each_their_own(fresh_broker):
+    ids = [str(uuid4()) for _ in range(3)]
+    assert hints.send_hints(ids)
+    assert hints.send_hints([])
+    assert hinted(fresh_broker) == ids[::-1]
+    tasks = [json.loads(task) for task in fresh_broker.lrange("runs", 0, -1)]
+    assert len({task["properties"]["delivery_tag"] for task in tasks}) == 3
 
 
 def test_a_message_that_joins_a_waiting_run_needs_no_hint(workroom, fresh_broker):
