@@ -7,6 +7,7 @@ Nothing here is the truth: the durable row that follows is. So Redis may be down
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -30,7 +31,7 @@ TICK = 0.1
 """Seconds between two frames of a run."""
 
 KEPT = 900
-"""Seconds that the partial text of a run that fell silent is kept."""
+"""Seconds that the partial text of a run that fell silent is kept; a third less when it had spoken long."""
 
 
 @dataclass
@@ -57,6 +58,7 @@ class Stream:
         self.due = 0.0
         self.kept = 0
         self.begun = False
+        self._renewed = 0.0
         self._streams = streams
         self._parts: dict[tuple[Part, int], _Said] = {}
 
@@ -84,6 +86,11 @@ class Stream:
     def waits(self) -> bool:
         return any(said.waiting for said in self._parts.values())
 
+    @property
+    def renews(self) -> bool:
+        """Whether it is time to say again how long the partial text is kept: not with every frame."""
+        return not self.begun or time.monotonic() - self._renewed > KEPT / 3
+
     def take(self) -> list[Delta]:
         """What waits, one frame for each part; it stays waiting until `sent` is told."""
         return [
@@ -97,6 +104,10 @@ class Stream:
 
     def sent(self, deltas: Sequence[Delta]) -> None:
         """These went out. More may have been said meanwhile: that stays."""
+        if self.renews:
+            self._renewed = time.monotonic()
+        self.begun = True
+        self.kept += sum(len(delta.text) for delta in deltas)
         for delta in deltas:
             said = self._parts[(delta.part, delta.index)]
             said.sent += len(delta.text)
@@ -180,8 +191,6 @@ class Streams:
         self.down = False
         for stream, deltas in taken:
             stream.sent(deltas)
-            stream.kept += sum(len(delta.text) for delta in deltas)
-            stream.begun = True
             if not stream.waits:
                 self._dirty.pop(stream, None)
 
@@ -252,8 +261,9 @@ def _remember(pipeline: Any, stream: Stream, deltas: Sequence[Delta]) -> None:
         pipeline.rpush(key, json.dumps([str(stream.message_id), str(stream.agent_id), stream.attempt]))
     if stream.kept <= MAX_TEXT:
         pieces = [json.dumps([d.part, d.index, d.call_id, d.name, d.offset, d.text]) for d in deltas]
-        pipeline.rpush(key, *pieces)
-    pipeline.expire(key, KEPT)
+        pipeline.rpushx(key, *pieces)  # not when Redis has lost the beginning: a piece alone says nothing
+    if stream.renews:
+        pipeline.expire(key, KEPT)
 
 
 def partials_of(run_ids: Sequence[UUID]) -> list[Partial]:

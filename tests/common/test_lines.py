@@ -5,7 +5,7 @@ import base64
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -56,6 +56,11 @@ async def line(port: int, *parts: bytes) -> AsyncIterator[tuple[asyncio.StreamRe
         yield reader, writer
     finally:
         writer.transport.abort()
+
+
+def of(writer: asyncio.StreamWriter) -> asyncio.Transport:
+    """Its line, for pausing the reading."""
+    return cast("asyncio.Transport", writer.transport)
 
 
 async def ending(reader: asyncio.StreamReader) -> bytes:
@@ -134,15 +139,15 @@ async def test_A8_answers_that_are_not_read_hold_no_thread(port, monkeypatch):
     for _ in range(3):
         async with line(port, ASK_MUCH) as (reader, writer):
             await reader.readexactly(10)
-            writer.transport.pause_reading()
+            of(writer).pause_reading()
             assert await is_served(port)
 
 
 async def test_A8_who_leaves_an_answer_unread_is_cut_off(port):
     async with line(port, ASK_MUCH) as (reader, writer):
-        writer.transport.pause_reading()
+        of(writer).pause_reading()
         await asyncio.sleep(1)
-        writer.transport.resume_reading()
+        of(writer).resume_reading()
         assert len(await ending(reader)) < 40_000_000
     assert await is_served(port)
 
@@ -185,7 +190,7 @@ async def test_A8_pings_of_somebody_who_does_not_read_gather_nothing(port, monke
     handle_ping = BoundedSocket.handle_ping
     monkeypatch.setattr(BoundedSocket, "handle_ping", watched)
     async with socket(port) as (reader, writer):
-        writer.transport.pause_reading()
+        of(writer).pause_reading()
         writer.write(piece(0x81, b"tell me"))
         while not sizes or sizes[-1] < 65_536:
             writer.write(piece(0x89, b"%125d" % len(sizes)))
@@ -198,7 +203,7 @@ async def test_A8_pings_of_somebody_who_does_not_read_gather_nothing(port, monke
         while len(sizes) < 10_000:
             await asyncio.sleep(0.01)
         assert max(sizes) <= before
-        writer.transport.resume_reading()
+        of(writer).resume_reading()
         said = b""
         async with asyncio.timeout(20):
             while not said.endswith(b"%125d" % 9999):
@@ -216,10 +221,10 @@ async def test_A9_a_socket_that_does_not_answer_is_cut_off(port, monkeypatch):
 
     monkeypatch.setattr(WebSocketsSansIOProtocol, "__init__", quick)
     async with socket(port) as (reader, writer):
-        writer.transport.pause_reading()
+        of(writer).pause_reading()
         writer.write(piece(0x81, b"tell me"))
         await asyncio.sleep(1)
-        writer.transport.resume_reading()
+        of(writer).resume_reading()
         assert len(await ending(reader)) < 20_000_000
 
 

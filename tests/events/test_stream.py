@@ -153,3 +153,32 @@ async def test_a_piece_kept_twice_counts_once(streams, ear, settings):
     async with redis.from_url(settings.REDIS_URL) as client:
         await client.rpush(f"partial:{stream.run_id}", json.dumps(["text", 0, None, None, 0, "abcdef"]))
     assert [p.text for p in await in_thread(partials_of, [stream.run_id])] == ["abcdef"]
+
+
+async def test_what_redis_has_lost_the_beginning_of_is_not_shown_and_not_kept(streams, ear, settings):
+    stream = opened(streams, ear)
+    stream.say("text", "the beginning, ")
+    await stream.flush()
+    key = f"partial:{stream.run_id}"
+    async with redis.from_url(settings.REDIS_URL) as client:
+        assert 0 < await client.ttl(key) <= streaming.KEPT
+        await client.delete(key)
+        stream.say("text", "the end")
+        await stream.flush()
+        await ear.hear("the beginning, the end")
+        assert not await client.exists(key)
+    assert await in_thread(partials_of, [stream.run_id]) == []
+
+
+async def test_how_long_it_is_kept_is_said_again_only_now_and_then(streams, ear, settings):
+    stream = opened(streams, ear)
+    key = f"partial:{stream.run_id}"
+    async with redis.from_url(settings.REDIS_URL) as client:
+        for seconds_later, is_said in ((0, False), (streaming.KEPT / 3 + 1, True)):
+            stream.say("text", "more")
+            await stream.flush()
+            await client.expire(key, 100)
+            stream._renewed -= seconds_later
+            stream.say("text", "more")
+            await stream.flush()
+            assert (await client.ttl(key) > 100) is is_said

@@ -5,6 +5,7 @@ import contextlib
 import json
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -90,7 +91,8 @@ async def come(server, key, topics, since):
     socket = await connect(address(server), additional_headers={"X-Session-Token": key})
     for topic in topics:
         await socket.send(json.dumps({"type": "subscribe", "topic": topic, "since": since}))
-    answer, missing = {}, set(topics)
+    answer: dict[str, Any] = {}
+    missing = set(topics)
     while missing:
         frame = json.loads(await socket.recv())
         assert frame["type"] != "error", frame
@@ -143,7 +145,7 @@ async def test_A6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeyp
         assert asked["_by_session"] <= TABS / 4
         assert asked["still_allowed"] <= TABS / 4
         assert asked["catch_up"] <= TABS / 10
-        stats = connection.pool.get_stats()
+        stats = connection.pool.get_stats()  # type: ignore[attr-defined]  # PostgreSQL's have one
         assert stats["pool_max"] == settings.MAX_CONNECTIONS
         assert not stats.get("requests_errors")
         for socket, _ in again:
@@ -152,7 +154,7 @@ async def test_A6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeyp
 
 # --- anything at all ----------------------------------------------------------------------------------------------
 
-ODD = [None, True, 0, -1, 2**70, 1e308, "", "\x00", "\ud800", "x" * 5000, [], {}, [[]], {"": None}, "chat:", "chat:x",
+ODD: list[Any] = [None, True, 0, -1, 2**70, 1e308, "", "\x00", "\ud800", "x" * 5000, [], {}, [[]], {"": None}, "chat:", "chat:x",
        "actor:00000000-0000-0000-0000-000000000000", "__class__"]  # fmt: skip
 
 
