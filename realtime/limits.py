@@ -38,7 +38,8 @@ CLOSING = 5.0
 # --- sockets ------------------------------------------------------------------------------------------------------
 
 MAX_SOCKETS = 20
-"""Sockets of one person."""
+"""Sockets of one person in one process, whose memory it protects. A count over all processes would hold those of one that
+has just died against the people who come back from it (A6)."""
 
 MAX_SOCKETS_HERE = 5000
 """Sockets of one process: at some 60 kB each it stays below half a gigabyte."""
