@@ -29,6 +29,8 @@ class RunState(models.TextChoices):
     STOPPED = "stopped"
 
 
+ALONE_AFTER = 2
+"""Deaths of its process after which a run is tried in one of its own."""
 FINAL = (RunState.COMPLETED, RunState.FAILED, RunState.STOPPED)
 ACTIVE = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)
 
@@ -124,8 +126,8 @@ class Run(Identified, InChat):
 
     @property
     def is_suspect(self) -> bool:
-        """Whether a process died while it carried this run: it may have been this run's doing (B9)."""
-        return self.crashes > 0
+        """Whether so many processes died while they carried it that the next is to carry nothing else (B9, ADR 0009)."""
+        return self.crashes >= ALONE_AFTER
 
     @property
     def room_id(self) -> UUID:

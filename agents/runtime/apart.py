@@ -1,9 +1,8 @@
-"""`python -m agents.runtime.apart PARENT RUN …`: carry these runs, and nothing else, to their ends (ADR 0009)."""
+"""`python -m agents.runtime.apart PARENT RUN`: carry this run, and nothing else, to its end (ADR 0009)."""
 
 import os
 import signal
 import sys
-from collections.abc import Sequence
 from types import FrameType
 from uuid import UUID
 
@@ -12,8 +11,8 @@ import django
 from common.embedded.processes import die_with_parent
 
 
-def main(parent: int, run_ids: Sequence[UUID]) -> int:
-    """The exit code. SIGTERM gives back what is not done."""
+def main(parent: int, run_id: UUID) -> int:
+    """The exit code. SIGTERM gives it back."""
     die_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         return 1
@@ -25,7 +24,7 @@ def main(parent: int, run_ids: Sequence[UUID]) -> int:
     engine = Engine(apart=True)
     engine.start()
     try:
-        engine.submit(run_ids)
+        engine.submit([run_id])
         engine.wait_until_idle()
     finally:
         engine.stop()
@@ -37,4 +36,4 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), [UUID(word) for word in sys.argv[2:]]))
+    sys.exit(main(int(sys.argv[1]), UUID(sys.argv[2])))

@@ -45,7 +45,7 @@ DRAIN = 15.0
 class Engine:
     """All runs of this process. `start` and `stop` are called from its main thread, `submit` from any.
 
-    One that is set `apart` carries the runs that it is given, whose last process died, and looks for no others (B9).
+    One that is set `apart` carries a suspect that it is given, and looks for no other runs (B9).
     """
 
     def __init__(self, *, apart: bool = False) -> None:

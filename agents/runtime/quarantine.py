@@ -1,27 +1,26 @@
-"""Processes of their own for runs whose last one died, started and looked after by a worker's sweeper (B9, ADR 0009)."""
+"""Processes of their own for runs whose processes died, started and looked after by a worker's sweeper (B9, ADR 0009)."""
 
 import logging
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from uuid import UUID
 
-from agents.services.suspects import take_groups
+from agents.services.suspects import take_suspects
 from common.embedded.home import ROOT
 from common.embedded.processes import end
 
 logger = logging.getLogger(__name__)
 
 PLACES = 4
-"""How many of these processes a worker has at most. Each takes about 100 MB, for as long as its runs take."""
+"""How many of these processes a worker has at most. Each takes about 100 MB, for as long as its run takes."""
 POOL = "2"
 """Threads for the database in each of them."""
 
 
 class Quarantine:
-    """The processes of one worker. They end when their runs have, or with the worker."""
+    """The processes of one worker. They end when their run has, or with the worker."""
 
     def __init__(self, seconds_to_end: float) -> None:
         self._children: list[subprocess.Popen[bytes]] = []
@@ -30,8 +29,8 @@ class Quarantine:
     def tend(self) -> None:
         """Forget the processes that have ended, and start some for the runs that wait for one."""
         self._children = [child for child in self._children if child.poll() is None]
-        for run_ids in take_groups(PLACES - len(self._children)):
-            self._children.append(_start(run_ids))
+        for run_id in take_suspects(PLACES - len(self._children)):
+            self._children.append(_start(run_id))
 
     def close(self) -> None:
         """End them in order: what they carry is given back."""
@@ -41,11 +40,10 @@ class Quarantine:
             end(child, signal.SIGTERM, seconds=self._seconds_to_end)
 
 
-def _start(run_ids: Sequence[UUID]) -> "subprocess.Popen[bytes]":
-    words = [str(os.getpid()), *map(str, run_ids)]
+def _start(run_id: UUID) -> "subprocess.Popen[bytes]":
     child = subprocess.Popen(
-        [sys.executable, "-m", "agents.runtime.apart", *words], cwd=ROOT, stdin=subprocess.DEVNULL,
-        env=os.environ | {"DATABASE_POOL": POOL},
+        [sys.executable, "-m", "agents.runtime.apart", str(os.getpid()), str(run_id)], cwd=ROOT,
+        stdin=subprocess.DEVNULL, env=os.environ | {"DATABASE_POOL": POOL},
     )  # fmt: skip
-    logger.warning("Process %s carries runs whose last one died: %s", child.pid, ", ".join(words[1:]))
+    logger.warning("Run %s is tried alone, in process %s.", run_id, child.pid)
     return child

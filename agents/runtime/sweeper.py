@@ -56,27 +56,27 @@ class Sweeper:
     def sweep(self) -> None:
         """One round. Several workers may sweep at the same time: compare-and-set decides, and nothing happens twice."""
         self._give_back_what_nobody_carries()
-        self._take_over()
-        waiting = forgotten(settings.RUN_LEASE / 2)
+        waiting = [*self._take_over(), *forgotten(settings.RUN_LEASE / 2)]
         room = self._engine.room
         self._engine.submit(waiting[:room])
         # This process is full: others may not be.
         send_hints(waiting[room:])
         self._quarantine.tend()
 
-    def _take_over(self) -> None:
+    def _take_over(self) -> list[UUID]:
         orphans = {
             run.id: run for run in [*expired(), *(run for run in owned_here(host()) if is_dead(run.lease_owner))]
         }
         freed = [run.id for run in orphans.values() if take_over(run)]
         if freed:
             logger.warning("Runs were taken over from processes that died: %s", freed)
+        return freed
 
     def _give_back_what_nobody_carries(self) -> None:
-        """Before PostgreSQL's clock makes a death of it."""
-        for run in adrift(self._engine.owner, self._engine.carried):
+        """That PostgreSQL was away is no fault of a run's. Anything else counts as a death: it may come again each time."""
+        for run, was_away in adrift(self._engine.owner, self._engine.carried):
             with suppress(LeaseLost):
-                give_back(run)
+                give_back(run) if was_away else take_over(run)
                 logger.warning("Run %s is begun again: it could not be stored.", run.id)
 
     def _run(self) -> None:

@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce, Now
 
 from agents.errors import CannotGoOn, LeaseLost
 from agents.models import AgentSpec, Draft, Run, RunState
+from agents.models.runs import ALONE_AFTER
 from agents.permissions import hold_chat_of
 from agents.services.endings import ending
 from agents.services.leases import lease_end
@@ -72,8 +73,8 @@ _ANSWERED_BY = Compiled(_answered_by, str, UUID, int)
 def claim(run_id: UUID, owner: str, *, apart: bool = False) -> Run | None:
     """Make a waiting run ours: the oldest of this run's lane, so that a lane keeps its order (B17).
 
-    Nothing when none waits there, one is at work, or another worker was faster; and when it is not for us: a run whose
-    process died is for a process that is set `apart`, any other is not (ADR 0009). Opens its own transactions.
+    Nothing when none waits there, one is at work, or another worker was faster; and when it is not for us: a suspect
+    is for a process that is set `apart`, any other is not (ADR 0009). Opens its own transactions.
     """
     return _claim(partial(_OF_LANE_OF.first, run_id), owner, apart)
 
@@ -174,7 +175,7 @@ def take_in(run: Run) -> list[InChat]:
 
 def waiting_ids(limit: int) -> list[UUID]:
     """The runs that could begin, the oldest first."""
-    return list(due().filter(crashes=0).order_by("pk").values_list("pk", flat=True)[:limit])
+    return list(due().filter(crashes__lt=ALONE_AFTER).order_by("pk").values_list("pk", flat=True)[:limit])
 
 
 def forgotten(seconds: float, limit: int = 200) -> list[UUID]:
@@ -183,8 +184,8 @@ def forgotten(seconds: float, limit: int = 200) -> list[UUID]:
         if not is_only_sweeper():
             return []
         since = Coalesce(F("hinted_at"), F("created_at"))
-        clean = due().filter(crashes=0).annotate(since=since)
-        waiting = clean.filter(since__lt=Now() - timedelta(seconds=seconds)).order_by("pk")
+        waiting = due().filter(crashes__lt=ALONE_AFTER).annotate(since=since)
+        waiting = waiting.filter(since__lt=Now() - timedelta(seconds=seconds)).order_by("pk")
         ids = list(
             waiting.select_for_update(of=("self",), skip_locked=True, no_key=True).values_list("pk", flat=True)[:limit]
         )

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, Func
+from django.db.models import BooleanField, DateTimeField, ExpressionWrapper, F, Func, Q
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 from django.db.models.lookups import GreaterThan
@@ -124,12 +124,14 @@ def expired() -> list[Run]:
     return list(over.filter(GreaterThan(Now() - timedelta(seconds=settings.RUN_LEASE), PostgresStart()))[:100])
 
 
-def adrift(owner: str, carried: Collection[UUID]) -> list[Run]:
-    """The runs that are ours by their row, and that nobody here carries: PostgreSQL was away when one was to be begun or
-    stored. Half its lease has passed since, so that it is not one that is just being begun."""
+def adrift(owner: str, carried: Collection[UUID]) -> list[tuple[Run, bool]]:
+    """The runs that are ours by their row, and that nobody here carries, because one could not be begun or stored; each with
+    whether PostgreSQL was started since. Half its lease has passed, so that it is not one that is just being begun."""
     half = Now() + timedelta(seconds=settings.RUN_LEASE / 2)
-    ours = Run.objects.filter(state=RunState.RUNNING, lease_owner=owner, lease_until__lt=half)
-    return list(ours.exclude(pk__in=carried)[:1000])
+    ours = Run.objects.filter(state=RunState.RUNNING, lease_owner=owner, lease_until__lt=half).exclude(pk__in=carried)
+    kept = F("lease_until") - timedelta(seconds=settings.RUN_LEASE)
+    was_away = ExpressionWrapper(Q(GreaterThan(PostgresStart(), kept)), BooleanField())
+    return [(run, run.was_away) for run in ours.annotate(was_away=was_away)[:1000]]
 
 
 def owned_here(host: str) -> list[Run]:

@@ -11,7 +11,6 @@ from agents.runtime.retry import _breakers
 from tests.agents.workroom import Workroom
 from tests.people import Team
 from tests.scripted_model import ScriptedModel
-from tests.servers import database_url
 from tests.workers import Worker, wait_for_a_worker
 
 
@@ -38,11 +37,8 @@ def workroom(team: Team, model: ScriptedModel, settings) -> Workroom:
 
 
 @pytest.fixture
-def engine(workroom: Workroom, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+def engine(workroom: Workroom) -> Iterator[Engine]:
     """A worker's engine in this process, on real servers. No Celery: the sweeper and the test point it at runs."""
-    # For the processes that it starts.
-    monkeypatch.setenv("DATABASE_URL", database_url())
-    monkeypatch.setenv("ATELIER_ALLOW_PRIVATE_HOSTS", workroom.model.host)
     engine = Engine()
     engine.start()
     workroom.engine = engine

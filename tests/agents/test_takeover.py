@@ -25,15 +25,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MEANS = Means(Endpoint("demo", None, Secret(""), "demo"), "demo")
 
 
-@pytest.fixture
-def heir():
-    """What a process of their own has for runs whose last process died; here it is in this one."""
-    heir = Engine(apart=True)
-    heir.start()
-    yield heir
-    heir.stop()
-
-
 def claimed(workroom, owner="there:1:a", text="hello"):
     engine, workroom.engine = workroom.engine, None
     workroom.say(text)
@@ -58,7 +49,7 @@ def test_B3_who_lost_the_lease_changes_nothing(workroom):
     recorder = Recorder(zombie, MEANS)
     expire(zombie)
     assert leases.take_over(leases.expired()[0])
-    heir = claims.claim(zombie.id, "here:2:b", apart=True)
+    heir = claims.claim(zombie.id, "here:2:b")
     assert heir is not None
     assert (heir.attempt, heir.crashes, heir.message_id) == (2, 1, zombie.message_id)
     before = (list(Message.objects.values()), list(Run.objects.values()), list(Step.objects.values()))
@@ -99,7 +90,7 @@ def test_B1_a_takeover_goes_on_after_the_last_stored_step(workroom, engine):
     assert len(workroom.model.requests) == 1
 
 
-def test_B15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(workroom, heir, monkeypatch):
+def test_B15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(workroom, engine, monkeypatch):
     from tools.current_time.tool import CurrentTime
 
     monkeypatch.setattr(CurrentTime, "effect", "write")
@@ -109,8 +100,6 @@ def test_B15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(workro
     recorder.answered(said)
     recorder.started(Started(said.answer.calls))
     expire(dead)
-    leases.take_over(leases.expired()[0])
-    heir.submit([dead.id])
     workroom.settle()
     [result] = workroom.log("TOOL_RESPONSE")
     assert result.payload["status"] == "interrupted"
@@ -131,10 +120,12 @@ def test_B15_what_a_tool_did_before_the_crash_is_its_result(workroom, engine):
 
 def test_a_run_whose_worker_died_three_times_fails_visibly(workroom):
     run = claimed(workroom)
-    for _ in range(2):
+    for is_alone in (False, True):
         expire(run)
         leases.take_over(leases.expired()[0])
-        assert claims.claim(run.id, "there:1:a", apart=True)
+        # The third time it is alone, so that a death can be nobody else's fault (B9).
+        assert claims.claim(run.id, "there:1:a", apart=not is_alone) is None
+        assert claims.claim(run.id, "there:1:a", apart=is_alone)
     expire(run)
     leases.take_over(leases.expired()[0])
     run.refresh_from_db()
@@ -159,7 +150,7 @@ def test_a_crashed_run_keeps_its_turn_before_what_came_later(workroom):
     expire(first)
     leases.take_over(leases.expired()[0])
     later = workroom.runs()[-1]
-    again = claims.claim(later.id, "here:2:b", apart=True)
+    again = claims.claim(later.id, "here:2:b")
     assert again == first
     # It reads the room again, and the wake that waited has nothing left to do.
     assert [run.state for run in workroom.runs()] == ["running", "completed"]
@@ -228,3 +219,18 @@ def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(workroom, djang
         workroom.say(f"more {number}")
     with django_assert_num_queries(3):
         prepared(run)
+
+
+@pytest.mark.parametrize(("restarted", "crashes"), [(True, 0), (False, 1)])
+def test_B7_a_run_that_could_not_be_stored_is_begun_again_and_only_a_restart_excuses_it(
+    workroom, engine, monkeypatch, restarted, crashes
+):
+    """Else one that can never be stored would be begun for ever (B9)."""
+    if restarted:
+        # As if this PostgreSQL had been started a moment ago.
+        monkeypatch.setattr(leases.PostgresStart, "template", "clock_timestamp()")
+    run = claimed(workroom, owner=engine.owner)
+    workroom.model.script(text="at last")
+    workroom.settle()
+    run.refresh_from_db()
+    assert (run.state, run.attempt, run.crashes) == ("completed", 2, crashes)
