@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from redis import RedisError
 
 from config.dashboard import figures
+from events.publish import rights_changed
 
 if TYPE_CHECKING:
     from django.contrib.admin import AdminSite
@@ -75,6 +76,14 @@ class OperatorSite(AdminSite):
         self._hide_from_others(request)
         door: Any = csp(POLICY)(super().login)
         answer: HttpResponse = door(request, extra_context)
+        return answer
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Sign out, and end what this session has open at once (D5)."""
+        person: Any = request.user
+        answer = super().logout(request, extra_context)
+        if not request.user.is_authenticated:
+            rights_changed(person.pk)
         return answer
 
     def _hide_from_others(self, request: HttpRequest) -> None:

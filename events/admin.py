@@ -3,12 +3,29 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from events.admin_lists import When, linked, referred
 from events.admin_objects import object_of
 from events.admin_pages import Read
 from events.models import AuditRecord
+
+
+class DoneOrSeen(admin.SimpleListFilter):
+    """Deeds apart from looks: operators look more often than they act."""
+
+    title = "done or looked at"
+    parameter_name = "done"
+    LOOKS = ("admin.opened", "chat.read_by_operator")
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Done"), ("no", "Looked at by operators")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditRecord]) -> QuerySet[AuditRecord]:
+        if self.value() == "yes":
+            return queryset.exclude(deed__in=self.LOOKS)
+        return queryset.filter(deed__in=self.LOOKS) if self.value() == "no" else queryset
 
 
 @admin.register(AuditRecord)
@@ -21,7 +38,7 @@ class AuditRecordAdmin(Read):
         referred("workspace_id", "workspaces.workspace"),
         linked("on_behalf_of"),
     )
-    list_filter = (When,)
+    list_filter = (DoneOrSeen, When)
     search_fields = ("=deed", "actor__name")
     search_help_text = "A deed such as run.stopped, a name, or the id of a person, an object or a workspace"
     found_by = ("object_id", "workspace_id", "actor_id")

@@ -6,6 +6,7 @@ from django.test import Client
 
 from actors.models import Actor
 from agents.models import AgentGrant, Run
+from config import admin_site
 from events.models import AuditRecord
 from tests.admin.house import MODELS, deed, deeds_of, each, fill, make_operator, page, signed_in
 from tests.people import PASSWORD
@@ -79,6 +80,14 @@ def test_who_is_no_operator_any_more_is_out_with_the_next_request(house):
     level(house, house.team.alice, "nobody")
     assert operator.get("/admin/").status_code == 404
     assert operator.get("/api/v1/me").status_code == 200
+
+
+def test_D5_signing_out_ends_what_the_session_has_open(house, monkeypatch):
+    told = []
+    monkeypatch.setattr(admin_site, "rights_changed", told.append)
+    assert house.client.post("/admin/logout/").status_code in (200, 302)
+    assert told == [house.operator.pk]
+    assert house.client.get("/api/v1/me").status_code == 401
 
 
 def test_a_superuser_stays_one(house):
