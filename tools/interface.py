@@ -1,7 +1,7 @@
 """What a tool is: a class. Who may use it, and whether a person is asked first, is data elsewhere (style §6)."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from uuid import UUID
@@ -35,9 +35,17 @@ class ToolConfig(BaseModel):
     timeout_s: float = Field(default=DEFAULT_TIMEOUT, gt=0, le=MAX_TIMEOUT)
 
 
+async def nobody_named(url: str) -> bool:
+    """Where nobody can have named an address, none is open."""
+    return False
+
+
 @dataclass(frozen=True)
 class ToolContext:
-    """For whom a call is made. `call_id` is the key under which a tool outside our house may recognise a repetition."""
+    """For whom a call is made. `call_id` is the key under which a tool outside our house may recognise a repetition.
+
+    `is_named` says whether an address may be opened: somebody named it, the model did not make it up (D9).
+    """
 
     actor: "Actor"
     on_behalf_of: "Actor | None"
@@ -45,6 +53,7 @@ class ToolContext:
     run_id: UUID
     call_id: str
     config: ToolConfig = field(default_factory=ToolConfig)
+    is_named: Callable[[str], Awaitable[bool]] = nobody_named
 
 
 class ToolError(Exception):

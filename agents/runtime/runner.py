@@ -15,6 +15,7 @@ from agents.runtime.loop import work
 from agents.runtime.models import llm_for
 from agents.runtime.preparing import Prepared
 from agents.runtime.process import die_without_memory
+from agents.runtime.provenance import is_named
 from agents.runtime.recorder import Recorder
 from agents.runtime.saying import Partial
 from agents.runtime.steps import Answered, Ended, Piece, Request, Saved, Settled, Started, Step, ToolCall, Turn
@@ -113,7 +114,7 @@ class Runner:
 
     def _toolbox(self) -> Toolbox:
         made, run = self._prepared, self.run
-        context = ToolContext(run.agent, run.on_behalf_of, run.chat_id, run.id, "")
+        context = ToolContext(run.agent, run.on_behalf_of, run.chat_id, run.id, "", is_named=self._is_named)
         return Toolbox(made.tools, context, self._in_transaction, dict(made.recovered), list(made.past))
 
     def _request(self, turns: Sequence[Turn]) -> Request:
@@ -186,6 +187,9 @@ class Runner:
                 message_id=self._partial.message_id, attempt=self.run.attempt,
             )  # fmt: skip
         return self._stream
+
+    async def _is_named(self, url: str) -> bool:
+        return await self._sections(is_named, self.run.room_id, self._prepared.content.prompt, url)
 
     async def _in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
         """A tool that hangs is given up: its transaction finds its call settled, and goes back."""

@@ -45,7 +45,7 @@ def test_S0_14_an_agent_reads_a_page_and_cites_it(workroom, site):
     source = f"[Tides]({site}/tides)"
     call = {"name": "web_fetch", "arguments": f'{{"url": "{site}/tides"}}'}
     workroom.model.script(calls=[call], then={"text": f"High water is at six ({source})."})
-    workroom.say("When is high water?")
+    workroom.say(f"When is high water? Look at {site}.")
     [run] = workroom.settle()
     assert (run.state, workroom.said()) == ("completed", [f"High water is at six ({source})."])
     result = workroom.log("TOOL_RESPONSE")[0].payload
@@ -70,9 +70,22 @@ def test_S0_14_an_agent_reads_a_page_and_cites_it(workroom, site):
 def test_D12_what_cannot_be_read_is_a_result_and_the_run_goes_on(workroom, site, url, says):
     call = {"name": "web_fetch", "arguments": f'{{"url": "{url.format(site=site)}"}}'}
     workroom.model.script(calls=[call], then={"text": "I could not read it."})
-    workroom.say("Read it.")
+    workroom.say(f"Read {url.format(site=site)}, please.")
     [run] = workroom.settle()
     assert (run.state, workroom.said()) == ("completed", ["I could not read it."])
     result = workroom.log("TOOL_RESPONSE")[0].payload
     assert (result["status"], result["text"]) == ("error", says)
     assert Step.objects.get(kind="tool").state == "done"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_D9_an_address_that_only_the_model_made_up_is_not_opened(workroom, site):
+    stolen = f"{site}/tides?secret=what+the+room+said"
+    call = {"name": "web_fetch", "arguments": f'{{"url": "{stolen}"}}'}
+    workroom.model.script(calls=[call], then={"text": "I may not."})
+    workroom.say("What is in the news?")
+    workroom.settle()
+    result = workroom.log("TOOL_RESPONSE")[0].payload
+    assert result["status"] == "error"
+    assert result["text"].startswith("Nobody here has named this site")

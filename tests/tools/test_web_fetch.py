@@ -24,11 +24,15 @@ colony may have a hundred nests, and the young are heard from far away in early 
 <script>track()</script><footer>Imprint</footer></body></html>"""
 
 
+async def anybody(url: str) -> bool:
+    return True
+
+
 async def fetch(url: str, start: int = 0, **config) -> str:
     it = WebFetch()
     context = ToolContext(
         actor=Actor(name="Scribe"), on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1",
-        config=it.configured(config),
+        config=it.configured(config), is_named=anybody,
     )  # fmt: skip
     return await it.run(context, WebFetch.Args(url=url, start=start))
 

@@ -19,6 +19,11 @@ MAX_BYTES = 2 * 1024 * 1024
 MAX_CHARS = 19_000
 """Of a page's text in one result: a whole result has 20,000, and the lines around the text must not be cut off."""
 
+UNNAMED = (
+    "Nobody here has named this site, and the address does not stand in what was read here, so it was not opened. Use an "
+    "address that a person gave, or a link on a page that you have read, exactly as it stands there; or ask for one."
+)
+
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXT = re.compile(r"text/.+|application/(.+\+)?(json|xml|yaml|x-yaml|toml|javascript|x-ndjson|ld\+json)")
 _ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9,application/json;q=0.8,text/*;q=0.7"
@@ -33,7 +38,10 @@ class WebFetchConfig(ToolConfig):
 
 @register
 class WebFetch(Tool):
-    """Read a web page or text file by its address. Gives its text as Markdown with links, and how to cite it."""
+    """Read a web page or text file by its address: one on a site that a person named, or a link on a page read before.
+
+    Gives its text as Markdown with links, and how to cite it.
+    """
 
     name = "web_fetch"
     effect = "read"
@@ -47,6 +55,8 @@ class WebFetch(Tool):
 
     async def run(self, ctx: ToolContext, args: Args) -> str:
         assert isinstance(ctx.config, WebFetchConfig)
+        if not await ctx.is_named(args.url.strip()):
+            raise ToolError(UNNAMED, final=True)
         # Only hosts that the operator named: the model servers that are allowed beside them are not for reading.
         try:
             async with opened(
