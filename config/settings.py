@@ -247,7 +247,7 @@ RATES = {
     "requests": _rate("REQUESTS", 50, 300),  # of one person
     "posts": _rate("POSTS", 30, 60),  # messages of one person
     "workspace_posts": _rate("WORKSPACE_POSTS", 100, 300),  # messages of all people in one workspace
-    "strangers": _rate("STRANGERS", 5, 100),  # from one address, of people who are not signed in
+    "strangers": _rate("STRANGERS", 20, 200),  # from one address, of people who are not signed in
 }
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -255,7 +255,7 @@ REST_FRAMEWORK = {
         "actors.auth.BrowserSession",
         "actors.auth.AppSession",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["actors.auth.SignedIn"],
     "DEFAULT_THROTTLE_CLASSES": ["actors.rates.Throttle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["common.rest.Storable"],

@@ -8,11 +8,10 @@ from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.views import APIView
 
 from actors import services as actors
-from actors.auth import BySession
+from actors.auth import BySession, SignedIn
 from actors.models import ApiToken
 from actors.permissions import get_token_for
 from common.paging import PAGED, answer_page, rows_of
@@ -73,7 +72,7 @@ class Me(APIView):
 
 
 class Tokens(APIView):
-    permission_classes = (IsAuthenticated, BySession)
+    permission_classes = (SignedIn, BySession)
 
     @extend_schema(operation_id="list_tokens", parameters=PAGED, responses=Page[ApiTokenRow])
     def get(self, request: Request) -> HttpResponse:
@@ -88,7 +87,7 @@ class Tokens(APIView):
 
 
 class OneToken(APIView):
-    permission_classes = (IsAuthenticated, BySession)
+    permission_classes = (SignedIn, BySession)
 
     @extend_schema(operation_id="revoke_token", responses={204: None})
     @transaction.atomic
@@ -100,7 +99,7 @@ class OneToken(APIView):
 class Sessions(APIView):
     """Everywhere that one is signed in, except here."""
 
-    permission_classes = (IsAuthenticated, BySession)
+    permission_classes = (SignedIn, BySession)
 
     @extend_schema(operation_id="end_sessions", responses={204: None})
     @transaction.atomic

@@ -147,12 +147,18 @@ def test_D21_everything_else_is_measured_by_person(team, limits):
 
 
 @pytest.mark.django_db
-def test_D21_strangers_are_measured_by_their_address(limits):
+@pytest.mark.parametrize(("path", "headers", "status"), [
+    ("join/nothing", {}, 404), ("me", {}, 401), ("me", {"X-Session-Token": "guess"}, 401),
+])  # fmt: skip
+def test_D21_strangers_are_measured_by_their_address(limits, path, headers, status):
     limits(strangers=(SLOW, 2))
-    path, here, there = "/api/v1/join/nothing", f"10.0.{uuid4().int % 250}.1", "2001:db8::1"
-    answers = [Api().client.get(path, REMOTE_ADDR=here).status_code for _ in range(3)]
-    assert answers == [404, 404, 429]
-    assert Api().client.get(path, REMOTE_ADDR=there).status_code == 404
+    here, there = (f"2001:db8:{uuid4().hex[:4]}::1" for _ in range(2))
+
+    def ask(address):
+        return Api().client.get(f"/api/v1/{path}", headers=headers, REMOTE_ADDR=address).status_code
+
+    assert [ask(here) for _ in range(3)] == [status, status, 429]
+    assert ask(there) == status
 
 
 def test_of_ipv6_a_whole_network_is_one_stranger():
