@@ -83,7 +83,7 @@ def test_who_is_no_operator_any_more_is_out_with_the_next_request(house):
 
 
 def test_D5_signing_out_ends_what_the_session_has_open(house, monkeypatch):
-    told = []
+    told: list[object] = []
     monkeypatch.setattr(admin_site, "rights_changed", told.append)
     assert house.client.post("/admin/logout/").status_code in (200, 302)
     assert told == [house.operator.pk]
