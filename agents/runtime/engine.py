@@ -20,7 +20,7 @@ from django.db import DatabaseError
 
 from agents.models import Run
 from agents.runtime.preparing import Prepared, prepared
-from agents.runtime.process import owner_name
+from agents.runtime.process import die_without_memory, owner_name
 from agents.runtime.quarantine import Quarantine
 from agents.runtime.runner import Runner, Why
 from agents.runtime.sweeper import Sweeper
@@ -152,7 +152,15 @@ class Engine:
         """Begin a task and hold it: one that nobody holds may be collected in the middle (guarantees §2.9)."""
         task = self._loop.create_task(work, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, MemoryError):
+            die_without_memory()
+        if error is not None:
+            logger.error("The %s broke.", task.get_name(), exc_info=error)
 
     # --- runs ---------------------------------------------------------------------------------------------------
 
