@@ -1,6 +1,7 @@
 """Who may do what with an agent (architecture §4): its workspace's members by role, everybody with a public one."""
 
 from enum import StrEnum
+from functools import cache
 from uuid import UUID
 
 from django.db.models import Case, CharField, F, QuerySet, Value, When
@@ -12,6 +13,7 @@ from agents.models import AgentGrant, Run
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.access import demand, principals_of, seen_through, verbs_on, with_rights
+from common.compiled import Compiled
 from common.errors import Forbidden, NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, role_in
@@ -61,6 +63,20 @@ def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
     return verbs_on(agent, 1, ROLE_VERBS, AgentVerb)
 
 
+@cache
+def _question(kinds: tuple[str, ...], lock: bool) -> Compiled[Actor]:
+    """One agent, for principals of these kinds."""
+
+    def build(agent_id: UUID, *ids: UUID) -> QuerySet[Actor]:
+        principals = [Actor(pk=id, kind=kind) for id, kind in zip(ids, kinds, strict=True)]
+        agents = Actor.objects.filter(pk=agent_id, kind=Kind.AGENT).exclude(status=AgentStatus.DELETED)
+        rows: QuerySet[Actor] = with_rights(agents, principals, role=_role, grants=AgentGrant)
+        rows = rows.select_related("current_spec")
+        return rows.select_for_update(of=("self",), no_key=True) if lock else rows
+
+    return Compiled(build, *[UUID] * (1 + len(kinds)))
+
+
 def get_agent_for(
     actor: Actor, agent_id: UUID, verb: AgentVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
 ) -> Actor:
@@ -69,11 +85,8 @@ def get_agent_for(
     `lock` holds its row against other changes of the agent, not against rows that point at it.
     """
     principals = principals_of(actor, on_behalf_of)
-    rows = with_rights(
-        Actor.objects.filter(pk=agent_id, kind=Kind.AGENT).exclude(status=AgentStatus.DELETED),
-        principals, role=_role, grants=AgentGrant,
-    ).select_related("current_spec")  # fmt: skip
-    row: Actor | None = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
+    question = _question(tuple(principal.kind for principal in principals), lock)
+    row = question.first(agent_id, *(principal.pk for principal in principals))
     allowed = verbs_on(row, len(principals), ROLE_VERBS, AgentVerb) if row else frozenset[AgentVerb]()
     return demand(row, allowed, verb, see=AgentVerb.SEE, what="agent")
 

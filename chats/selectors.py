@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from actors.models import Actor
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import chats_visible_to
-from events.rows import ChatSummaryRow
+from events.rows import ActorRow, ChatSummaryRow
 
 PAGE = 50
 MOST_UNREAD = 100
@@ -53,17 +53,14 @@ def _noted(chats: QuerySet[Chat], actor: Actor) -> Any:
 
 
 def chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
-    """Lines of the sidebar for chats that came from here: two queries more, however many there are."""
+    """Lines of the sidebar for chats that came from here: three queries more, however many there are."""
     found = list(chats)
-    places = ChatActor.objects.filter(chat__in=[chat.pk for chat in found], ended_at=None).select_related("actor")
-    members: dict[UUID, list[Actor]] = {}
-    for place in places.order_by("joined_at", "pk"):
-        members.setdefault(place.chat_id, []).append(place.actor)
+    members = _members(found)
     last = Message.objects.in_bulk([chat.last_id for chat in found if chat.last_id])
     return [
         ChatSummaryRow(
             chat=chat.row(),
-            members=[actor.row() for actor in members.get(chat.pk, [])],
+            members=members.get(chat.pk, []),
             unread=chat.unread,
             mentioned=chat.mentioned,
             last_read_seq=chat.last_read_seq,
@@ -71,6 +68,17 @@ def chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
         )  # fmt: skip
         for chat in found
     ]
+
+
+def _members(chats: Iterable[Chat]) -> dict[UUID, list[ActorRow]]:
+    """Who is in these chats, in the order they came. Most are in many: each is read once."""
+    seated = ChatActor.objects.filter(chat__in=[chat.pk for chat in chats], ended_at=None).order_by("joined_at", "pk")
+    places = list(seated.values_list("chat_id", "actor_id"))
+    rows = {id: actor.row() for id, actor in Actor.objects.in_bulk({actor_id for _, actor_id in places}).items()}
+    members: dict[UUID, list[ActorRow]] = {}
+    for chat_id, actor_id in places:
+        members.setdefault(chat_id, []).append(rows[actor_id])
+    return members
 
 
 def messages_before(*, chat: Chat, before: int | None, limit: int = PAGE) -> tuple[list[Message], int | None]:

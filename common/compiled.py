@@ -97,11 +97,17 @@ class Compiled(Generic[M]):
         compiler: Any = self._build(*stand_ins).query.get_compiler(DEFAULT_DB_ALIAS)
         sql, params = compiler.as_sql()
         places = [(at, stand_ins.index(value)) for at, value in enumerate(params) if value in stand_ins]
-        if {which for _, which in places} != set(range(len(stand_ins))):
+        if {which for _, which in places} != set(range(len(stand_ins))) or _hidden(stand_ins, params):
             raise ValueError("A value has no place of its own in this query.")
         converters = compiler.get_converters([column[0] for column in compiler.select])
         shape = _shape(compiler) if compiler.klass_info else None
         return _Plan(sql, list(params), places, list(converters.items()), shape)
+
+
+def _hidden(stand_ins: Sequence[Any], params: Sequence[Any]) -> bool:
+    """Whether a value is part of a parameter, e.g. inside of JSON, where no other could take its place."""
+    texts = [str(getattr(value, "obj", value)) for value in params if value not in stand_ins]
+    return any(str(value) in text for value in stand_ins for text in texts)
 
 
 def _shape(compiler: Any) -> _Shape:

@@ -1,13 +1,16 @@
 """Who may do what with a workspace: fetch-and-check (architecture §4)."""
 
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.db.models import CharField, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 
 from common.access import demand, principals_of, verbs_on, with_rights
+from common.compiled import Compiled
 from workspaces.models import Membership, Role, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
@@ -60,6 +63,23 @@ def workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
     return verbs_on(workspace, 1, ROLE_VERBS, WorkspaceVerb)
 
 
+@cache
+def _question(kinds: tuple[str, ...], lock: bool) -> Compiled[Workspace]:
+    """One workspace, for principals of these kinds."""
+
+    def build(workspace_id: UUID, *ids: UUID) -> QuerySet[Workspace]:
+        principals = [get_user_model()(pk=id, kind=kind) for id, kind in zip(ids, kinds, strict=True)]
+        rows: QuerySet[Workspace] = with_rights(
+            Workspace.objects.filter(pk=workspace_id),
+            principals,
+            role=lambda a: role_in(a, "pk"),
+            grants=WorkspaceGrant,
+        )
+        return rows.select_for_update(of=("self",), no_key=True) if lock else rows
+
+    return Compiled(build, *[UUID] * (1 + len(kinds)))
+
+
 def get_workspace_for(
     actor: "Actor",
     workspace_id: UUID,
@@ -70,10 +90,8 @@ def get_workspace_for(
 ) -> Workspace:
     """The workspace, when this may be done with it. Raises `NotFound`, `Forbidden`. `lock` holds its row."""
     principals = principals_of(actor, on_behalf_of)
-    rows = with_rights(
-        Workspace.objects.filter(pk=workspace_id), principals, role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant
-    )
-    row: Workspace | None = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
+    question = _question(tuple(principal.kind for principal in principals), lock)
+    row = question.first(workspace_id, *(principal.pk for principal in principals))
     allowed = verbs_on(row, len(principals), ROLE_VERBS, WorkspaceVerb) if row else frozenset[WorkspaceVerb]()
     return demand(row, allowed, verb, see=WorkspaceVerb.SEE, what="workspace")
 

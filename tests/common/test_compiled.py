@@ -56,6 +56,14 @@ def test_a_query_in_which_a_value_has_no_place_is_refused(team):
         Compiled(lambda chat_id, other: Chat.objects.filter(pk=chat_id), UUID, UUID).first(team.chat.pk, team.chat.pk)
 
 
+def test_a_query_that_packs_a_value_into_another_is_refused(team):
+    packed = Compiled(
+        lambda actor_id: Message.objects.filter(author_id=actor_id, payload__mentions__contains=[str(actor_id)]), UUID
+    )
+    with pytest.raises(ValueError, match="no place"):
+        packed.all(team.alice.pk)
+
+
 def test_many_objects_and_plain_rows_by_values_of_any_kind(team):
     places = Compiled(
         lambda chat_id, kind, since: ChatActor.objects.filter(
