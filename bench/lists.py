@@ -47,7 +47,7 @@ def main(rounds: int) -> None:
     for name, path in paths.items():
         statements, rows = bare.learn(lambda path=path: answered(ours, path, cookie))
         figures[name] = {"rows": rows, "statements": statements} | compared(
-            lambda path=path: answered(ours, path, cookie), lambda: bare.answer(), rounds
+            lambda path=path: answered(ours, path, cookie), lambda path=path: answered(bare, path, cookie), rounds
         )
     print(json.dumps(figures))
 

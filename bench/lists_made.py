@@ -4,9 +4,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from django.core.handlers.wsgi import WSGIHandler
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, connections, transaction
-from django.http import JsonResponse
+from django.http import HttpRequest, JsonResponse
+from django.test import override_settings
+from django.urls import ResolverMatch
 
 from actors.models import Actor
 from chats import services as chats
@@ -62,10 +65,12 @@ def answered(handler: Callable[..., Any], path: str, session: str) -> bytes:
     return body
 
 
-class BareView:
-    """Asks the statements that it has seen, and answers with their rows as JSON."""
+class BareView(WSGIHandler):
+    """Django without middleware, around one view that asks the statements it has seen and answers with their rows."""
 
     def __init__(self) -> None:
+        with override_settings(MIDDLEWARE=[]):
+            super().__init__()
         self._statements: list[Statement] = []
 
     def learn(self, ask: Callable[[], bytes]) -> tuple[int, int]:
@@ -80,13 +85,13 @@ class BareView:
             body = json.loads(ask())
         return len(self._statements), len(body.get("results", [body]))
 
-    def answer(self) -> bytes:
-        """The whole of a view, its connection taken and given back like a request's."""
+    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
+        return ResolverMatch(self._view, (), {})
+
+    def _view(self, request: HttpRequest) -> JsonResponse:
         rows: list[Any] = []
         with connection.cursor() as cursor:
             for sql, params in self._statements:
                 cursor.execute(sql, params)
                 rows += cursor.fetchall() if cursor.description else []
-        body = JsonResponse({"results": rows}, encoder=DjangoJSONEncoder).content
-        connections.close_all()
-        return body
+        return JsonResponse({"results": rows}, encoder=DjangoJSONEncoder)
