@@ -71,10 +71,10 @@ class Worker:
 
 
 def wait_for_a_worker(worker: Worker, seconds: float = 40) -> Worker:
-    """Until a worker answers. Raises with its log when it does not."""
+    """Until this worker carries runs and a worker answers. Raises with its log when that does not come."""
     client, until = connect(), time.monotonic() + seconds
     while time.monotonic() < until and worker.process.poll() is None:
-        if a_worker_answers(client):
+        if " ready." in worker.log and a_worker_answers(client):
             return worker
         time.sleep(0.1)
     raise AssertionError(f"The worker is not ready:\n{worker.log[-4000:]}")
