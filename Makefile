@@ -12,16 +12,16 @@ help: ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 run: ## set up what is missing, start everything, print the address
-	@exec $(PYTHON) common/bootstrap.py run
+	@exec $(PYTHON) launcher/bootstrap.py run
 
 operator: ## make an operator of the running installation: make operator EMAIL=you@example.org
-	@$(BIN)/python -m common.embedded.manage createsuperuser --email $(EMAIL)
+	@$(BIN)/python -m launcher.manage createsuperuser --email $(EMAIL)
 
 reset-link: ## a link by which somebody sets a new password: make reset-link EMAIL=them@example.org
-	@$(BIN)/python -m common.embedded.manage reset_link $(EMAIL)
+	@$(BIN)/python -m launcher.manage reset_link $(EMAIL)
 
 dev: ## set up what developing and testing need
-	@$(PYTHON) common/bootstrap.py dev
+	@$(PYTHON) launcher/bootstrap.py dev
 
 check: dev ## all that is static: format, lint, types, the line of apps, migrations, generated files
 	$(BIN)/python -m ruff format --check .

@@ -14,7 +14,7 @@ from typing import Any
 from bench.house import House
 from bench.processes import environment_of
 from bench.results import Figure, Table
-from common.embedded.home import ROOT
+from launcher.home import ROOT
 
 CHATS, AGENTS, PEOPLE, LINES = 200, 50, 20, 30
 

@@ -99,7 +99,7 @@ def running() -> Iterator[Model]:
     import subprocess
 
     from bench.processes import child
-    from common.embedded.processes import free_port, wait_until
+    from launcher.processes import free_port, wait_until
 
     port = free_port()
     process = child("bench.model", str(port))

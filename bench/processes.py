@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from common.embedded.home import ROOT
-from common.embedded.processes import die_with_parent
+from launcher.home import ROOT
+from launcher.processes import die_with_parent
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

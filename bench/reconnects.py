@@ -17,8 +17,8 @@ import uvloop
 from bench.house import House
 from bench.processes import cpu_seconds, environment_of
 from bench.results import Figure, Table, percentile
-from common.embedded.home import ROOT
 from common.ids import new_id
+from launcher.home import ROOT
 
 PEOPLE = 100
 CHATS = 20

@@ -15,8 +15,8 @@ import uvloop
 from bench.house import House
 from bench.processes import environment_of, pss_mb
 from bench.results import Figure, Table, ms, percentile
-from common.embedded.home import ROOT
 from common.ids import new_id
+from launcher.home import ROOT
 
 PEOPLE = 100
 PER_SECOND = 10

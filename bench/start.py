@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bench.processes import pss_mb, tree, tree_cpu_seconds
 from bench.results import Figure, Table, percentile
-from common.embedded.home import ROOT
-from common.embedded.processes import die_with_parent, is_alive
+from launcher.home import ROOT
+from launcher.processes import die_with_parent, is_alive
 from tests.stack import MARKS, Stack
 
 REST = 10.0  # seconds after which an installation is taken to be at rest
@@ -153,7 +153,7 @@ def start_figures(times: list[float], cpu: list[float], memory: Mapping[str, flo
 def p10(quick: bool) -> Table:
     """`make run`, several times."""
     count = 3 if quick else 6
-    subprocess.run([sys.executable, "common/bootstrap.py", "install"], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "launcher/bootstrap.py", "install"], cwd=ROOT, check=True)
     home = Path(tempfile.mkdtemp(prefix="atelier-start-"))
     try:
         times, cpu, memory = starts(home, count)

@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 from types import FrameType
 
-from common.embedded.home import open_home
-from common.embedded.postgres import Postgres
-from common.embedded.valkey import Valkey
+from launcher.home import open_home
+from launcher.postgres import Postgres
+from launcher.valkey import Valkey
 
 
 class Servers:

@@ -19,9 +19,9 @@ from django.db import connection
 from django.test import override_settings
 
 from actors.models import Actor
-from common.embedded.home import ROOT
-from common.embedded.processes import die_with_parent, free_port
 from config.serve import configuration
+from launcher.home import ROOT
+from launcher.processes import die_with_parent, free_port
 from tests.realtime.tab import signed_in
 
 KEY = "of the web process of a test"

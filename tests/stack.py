@@ -11,8 +11,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from common.embedded.home import ROOT
-from common.embedded.processes import die_with_parent, free_port, is_alive
+from launcher.home import ROOT
+from launcher.processes import die_with_parent, free_port, is_alive
 
 # Of the test run's own: the stack makes others, and reads the ordinary settings.
 NOT_PASSED_ON = (
@@ -63,7 +63,7 @@ class Stack:
         """Start the launcher; it is not ready yet."""
         with self.log_file.open("ab") as log:
             self.launcher = subprocess.Popen(
-                [sys.executable, "-m", "common.embedded.launch"],
+                [sys.executable, "-m", "launcher.launch"],
                 cwd=ROOT,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,

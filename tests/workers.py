@@ -10,9 +10,9 @@ from pathlib import Path
 
 from django.conf import settings
 
-from common.embedded.home import ROOT
-from common.embedded.processes import die_with_parent
 from config.health import a_worker_answers, connect
+from launcher.home import ROOT
+from launcher.processes import die_with_parent
 from tests.servers import database_url
 
 COMMAND = "celery -q -A config worker --pool threads --concurrency 2 --queues runs,work"

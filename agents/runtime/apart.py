@@ -8,7 +8,7 @@ from uuid import UUID
 
 import django
 
-from common.embedded.processes import die_with_parent
+from launcher.processes import die_with_parent
 
 
 def main(parent: int, run_id: UUID) -> int:

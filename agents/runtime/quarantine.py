@@ -8,8 +8,8 @@ import sys
 from uuid import UUID
 
 from agents.services.suspects import take_suspects
-from common.embedded.home import ROOT
-from common.embedded.processes import end
+from launcher.home import ROOT
+from launcher.processes import end
 
 logger = logging.getLogger(__name__)
 

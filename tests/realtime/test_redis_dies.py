@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from common.embedded.home import open_home
-from common.embedded.valkey import Valkey
+from launcher.home import open_home
+from launcher.valkey import Valkey
 from realtime import hub
 from realtime.sections import section
 from tests.realtime.test_continuity import numbers, until_heard

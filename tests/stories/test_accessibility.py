@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from common.embedded.home import ROOT
 from common.ids import new_id
+from launcher.home import ROOT
 from tests.browser import chromium
 from tests.stack import Stack
 

@@ -16,12 +16,12 @@ import psycopg
 import pytest
 import redis
 
-from common.embedded import disk
-from common.embedded.disk import Disk
-from common.embedded.home import ROOT, RUNNING, is_locked, load_secrets, lock, open_home
-from common.embedded.postgres import OLDEST, Postgres, find_binaries
-from common.embedded.processes import CannotStart, is_alive, is_root, working_in
-from common.embedded.valkey import Valkey, find_binary
+from launcher import disk
+from launcher.disk import Disk
+from launcher.home import ROOT, RUNNING, is_locked, load_secrets, lock, open_home
+from launcher.postgres import OLDEST, Postgres, find_binaries
+from launcher.processes import CannotStart, is_alive, is_root, working_in
+from launcher.valkey import Valkey, find_binary
 
 WHEEL = find_binaries()
 VALKEY = find_binary()
@@ -39,7 +39,7 @@ def home() -> Iterator[Path]:
 def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine for which there are no packages; what is in this folder is on its PATH, and nothing else."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr("common.embedded.postgres.DEBIAN", tmp_path / "none")
+    monkeypatch.setattr("launcher.postgres.DEBIAN", tmp_path / "none")
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -227,7 +227,7 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 SETTING_UP = """
 import sys
 from pathlib import Path
-from common.embedded.postgres import Postgres
+from launcher.postgres import Postgres
 Postgres(Path(sys.argv[1]), "secret").start()
 sys.stdin.read()
 """
@@ -313,7 +313,7 @@ def test_what_fails_on_a_full_disk_says_so_whatever_the_program_said(
 def test_commands_know_a_launcher_that_runs_from_one_that_was_killed(home: Path) -> None:
     (home / RUNNING).write_text("{}")
     assert not is_locked(home)
-    command = [sys.executable, "-m", "common.embedded.manage", "check"]
+    command = [sys.executable, "-m", "launcher.manage", "check"]
     environment = os.environ | {"ATELIER_HOME": str(home)}
     refused = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert refused.returncode == 1

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from common.embedded.home import ROOT
-from common.embedded.processes import free_port, is_alive, working_in
+from launcher.home import ROOT
+from launcher.processes import free_port, is_alive, working_in
 from tests.stack import Stack
 from tests.stories.integrator import Integrator
 
@@ -193,7 +193,7 @@ def test_it_ends_when_the_database_cannot_be_had() -> None:
 
 PARENT = """
 import subprocess, sys
-child = subprocess.Popen([sys.executable, "-m", "common.embedded.launch"])
+child = subprocess.Popen([sys.executable, "-m", "launcher.launch"])
 print(child.pid, flush=True)
 child.wait()
 """
@@ -229,7 +229,7 @@ def test_an_operator_is_made_on_the_running_installation() -> None:
     command = [
         sys.executable,
         "-m",
-        "common.embedded.manage",
+        "launcher.manage",
         "createsuperuser",
         "--noinput",
         "--email",

@@ -4,7 +4,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from common.embedded.home import ROOT
+from launcher.home import ROOT
 
 
 class Migrations:

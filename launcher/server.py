@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
-from common.embedded.disk import megabytes_left
-from common.embedded.processes import (
+from launcher.disk import megabytes_left
+from launcher.processes import (
     CannotStart,
     Output,
     end,

@@ -1,4 +1,4 @@
-"""`python -m common.embedded.launch`: the whole installation as one process tree, ended as one (mission §2, B6).
+"""`python -m launcher.launch`: the whole installation as one process tree, ended as one (mission §2, B6).
 
 In order: the data folder, its lock and secrets; the port; PostgreSQL and Valkey unless DATABASE_URL and REDIS_URL name
 others; migrations when there are new ones; web and worker, restarted when they die; one line with the address when the
@@ -16,16 +16,16 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from common.embedded.disk import Disk
-from common.embedded.door import Probe, open_door
-from common.embedded.home import ROOT, default_home, load_secrets, lock, note_running, open_home
-from common.embedded.log import Log, say
-from common.embedded.migrations import Migrations
-from common.embedded.postgres import Postgres
-from common.embedded.processes import CannotStart, die_with_parent, end, is_root, spawn
-from common.embedded.server import Server
-from common.embedded.service import Service
-from common.embedded.valkey import Valkey
+from launcher.disk import Disk
+from launcher.door import Probe, open_door
+from launcher.home import ROOT, default_home, load_secrets, lock, note_running, open_home
+from launcher.log import Log, say
+from launcher.migrations import Migrations
+from launcher.postgres import Postgres
+from launcher.processes import CannotStart, die_with_parent, end, is_root, spawn
+from launcher.server import Server
+from launcher.service import Service
+from launcher.valkey import Valkey
 
 TICK = 0.2  # seconds
 PATIENCE = 20.0  # what web and worker have to finish what they began (guarantee B6)

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from common.embedded.processes import CannotStart, give_to_nobody, is_root, last_lines, spawn, working_in
-from common.embedded.server import Server, version_of
+from launcher.processes import CannotStart, give_to_nobody, is_root, last_lines, spawn, working_in
+from launcher.server import Server, version_of
 
 OLDEST = 16
 USER = DATABASE = "atelier"

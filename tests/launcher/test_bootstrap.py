@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from common.embedded.home import ROOT
-from common.embedded.processes import is_alive
+from launcher.home import ROOT
+from launcher.processes import is_alive
 
 
 @pytest.fixture
 def bootstrap(tmp_path: Path) -> ModuleType:
     """The module as it lies in a checkout of its own: `tmp_path`."""
-    (tmp_path / "common").mkdir()
-    file = shutil.copy(ROOT / "common" / "bootstrap.py", tmp_path / "common")
+    (tmp_path / "launcher").mkdir()
+    file = shutil.copy(ROOT / "launcher" / "bootstrap.py", tmp_path / "launcher")
     spec = importlib.util.spec_from_file_location("bootstrap_under_test", file)
     assert spec is not None
     assert spec.loader is not None

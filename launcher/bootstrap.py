@@ -54,7 +54,7 @@ def main(arguments: "list[str]") -> int:
         with OnlyOne():
             set_up("dev" if what == "dev" else "run")
         if what == "run":
-            os.execv(str(PYTHON), [str(PYTHON), "-m", "common.embedded.launch"])
+            os.execv(str(PYTHON), [str(PYTHON), "-m", "launcher.launch"])
     except Stop as stop:
         say(str(stop))
         return 1

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from common.embedded.processes import CannotStart, give_to_nobody, is_root, spawn
-from common.embedded.server import Server, version_of
+from launcher.processes import CannotStart, give_to_nobody, is_root, spawn
+from launcher.server import Server, version_of
 
 OLDEST = 7
 

@@ -9,9 +9,9 @@ import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from common.embedded.processes import CannotStart, is_root, nobody_can_reach
+from launcher.processes import CannotStart, is_root, nobody_can_reach
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 
 
 RUNNING = "running.json"
@@ -125,7 +125,7 @@ def _write_private(file: Path, text: str) -> None:
 
 
 def note_running(home: Path, environment: dict[str, str]) -> Path:
-    """Leave a note of how the running installation is reached, for `common.embedded.manage`; the note's place."""
+    """Leave a note of how the running installation is reached, for `launcher.manage`; the note's place."""
     ours = {name: environment[name] for name in NOTED if name in environment}
     _write_private(home / RUNNING, json.dumps(ours))
     return home / RUNNING

@@ -1,11 +1,11 @@
-"""`python -m common.embedded.manage COMMAND …`: Django's command line, on the installation that runs here."""
+"""`python -m launcher.manage COMMAND …`: Django's command line, on the installation that runs here."""
 
 import json
 import os
 import sys
 from pathlib import Path
 
-from common.embedded.home import ROOT, RUNNING, default_home, is_locked
+from launcher.home import ROOT, RUNNING, default_home, is_locked
 
 
 def main() -> None:
