@@ -12,6 +12,8 @@ from django.db import transaction
 from events.frames import Bell, Changes, Delta, DraftText, Presence, Typing
 from events.wire import wire
 
+Message = tuple[str, bytes]
+"""A Redis channel, and what goes there."""
 Frame = Changes | Delta | DraftText | Bell | Presence | Typing
 
 MAX_TEXT = 256 * 1024
@@ -21,10 +23,21 @@ RIGHTS = "rights"
 """The group that every hub hears: whose rights changed. Rare, so one group for all is enough."""
 
 
-def publish(frame: Frame) -> None:
-    """Tell everybody on the frame's topic, on commit; at once outside a transaction."""
-    message = packed(frame)
-    transaction.on_commit(lambda: wire.send([message]), robust=True)
+def publish(frame: Frame, *, said_in: UUID | None = None) -> None:
+    """Tell everybody on the frame's topic, on commit; at once outside a transaction.
+
+    `said_in` is the workspace, when something was said in the chat: its hubs ring for members who do not have it open.
+    """
+    _send_on_commit(packed(frame), *([_said(said_in, frame.topic)] if said_in else ()))
+
+
+def _send_on_commit(*messages: Message) -> None:
+    transaction.on_commit(lambda: wire.send(messages), robust=True)
+
+
+def _said(workspace_id: UUID, topic: str) -> Message:
+    where = f"workspace:{workspace_id}"
+    return _serialized(group_of(where), {"type": "said", "topic": where, "chat": topic.removeprefix("chat:")})
 
 
 def publish_now(*frames: Frame) -> None:
@@ -37,11 +50,10 @@ def rights_changed(actor_id: UUID) -> None:
 
     Services call it when somebody leaves or is removed from a chat or workspace, signs out or is deactivated.
     """
-    message = _serialized(RIGHTS, {"type": "rights", "actor": str(actor_id)})
-    transaction.on_commit(lambda: wire.send([message]), robust=True)
+    _send_on_commit(_serialized(RIGHTS, {"type": "rights", "actor": str(actor_id)}))
 
 
-def packed(frame: Frame) -> tuple[str, bytes]:
+def packed(frame: Frame) -> Message:
     """The Redis channel and the bytes of a frame, for those who send in a pipeline of their own."""
     return _serialized(group_of(frame.topic), _envelope(frame))
 
@@ -63,13 +75,6 @@ def _envelope(frame: Frame) -> dict[str, Any]:
     return envelope
 
 
-def said_in(chat_id: UUID, workspace_id: UUID) -> None:
-    """On commit: something was said in this chat. The hubs ring for its members who do not have it open."""
-    topic = f"workspace:{workspace_id}"
-    message = _serialized(group_of(topic), {"type": "said", "topic": topic, "chat": str(chat_id)})
-    transaction.on_commit(lambda: wire.send([message]), robust=True)
-
-
-def _serialized(group: str, message: dict[str, Any]) -> tuple[str, bytes]:
+def _serialized(group: str, message: dict[str, Any]) -> Message:
     layer: dict[str, Any] = settings.CHANNEL_LAYERS["default"]
     return f"{layer['CONFIG']['prefix']}__group__{group}", get_channel_layer().serialize(message)

@@ -64,7 +64,8 @@ def _written() -> tuple[str, str]:
     """
     with Connection("memory://") as connection, connection.Producer() as producer:
         current_app.send_task(TASK, [ANY], task_id=ANY, producer=producer, retry=False)
-        message = connection.default_channel._get(QUEUE)
+        channel: Any = connection.default_channel
+        message = channel._get(QUEUE)
     body = b64decode(message["body"]).decode()
     return json.dumps(message | {"body": BODY, "properties": message["properties"] | {"delivery_tag": TAG}}), body
 

@@ -9,7 +9,7 @@ from chats.models import InChat, Message
 from common.errors import NotFound
 from common.writing import insert
 from events.frames import Changes
-from events.publish import publish, said_in
+from events.publish import publish
 
 
 def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
@@ -29,11 +29,11 @@ def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
     for row in others:
         row.version = version
     written = [*messages, *(row for row in others if row.write())]
-    publish(
-        Changes(topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.row() for row in written])
+    frame = Changes(
+        topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.row() for row in written]
     )
-    if any(message.type == "TEXT_MESSAGE" for message in messages):
-        said_in(chat_id, workspace_id)
+    was_said = any(message.type == "TEXT_MESSAGE" for message in messages)
+    publish(frame, said_in=workspace_id if was_said else None)
     return version
 
 

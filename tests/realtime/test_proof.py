@@ -185,10 +185,10 @@ def test_A5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatch)
     """The story is told long enough, and each place in the code that calls `changed` must have had its turn."""
     had_their_turn = set()
 
-    def watched(frame):
+    def watched(frame, **more):
         caller = sys._getframe(2)
         had_their_turn.add(f"{caller.f_globals['__name__']}.{caller.f_code.co_name}")
-        publish(frame)
+        publish(frame, **more)
 
     monkeypatch.setattr(changes, "publish", watched)
     missing = callers_of_changed() - NOT_A_SERVICE

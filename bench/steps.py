@@ -1,0 +1,129 @@
+"""Where a message's time goes, step by step, in one process: `python -m tests.servers .venv/bin/python -m bench.steps
+[COUNT] [STEP]`. With a step it prints where that one spends it (cProfile).
+
+CPU is this thread's; what is left of the time is PostgreSQL, Redis, and whatever else the machine does. The median, so
+that the latter falls out.
+"""
+
+import cProfile
+import itertools
+import json
+import pstats
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from config.wsgi import application  # sets Django up: first  # isort: skip
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
+
+from agents.models import Run
+from agents.runtime.preparing import Prepared, prepared
+from agents.runtime.recorder import Recorder
+from agents.runtime.steps import Answer, Answered, StepId, Usage
+from agents.services.claims import claim
+from chats import services as chats
+from common.ids import new_id
+from config.asgi import to_environ
+from tests.people import Team, make_team
+from tests.realtime.tab import signed_in
+
+TOKEN = "a" * 32
+STEPS = ("post", "claim", "prepare", "answered")
+
+
+class Steps:
+    """A message in each of ten chats by turns, each with one agent."""
+
+    def __init__(self, team: Team, profiled: str = "") -> None:
+        self._session, self._profiled = signed_in(team.alice), profiled
+        self.profile = cProfile.Profile()
+        with transaction.atomic():
+            ids = [team.bob.id, team.robin.id]
+            rooms = [
+                chats.create_chat(workspace=team.workspace, creator=team.alice, title=str(number), member_ids=ids)
+                for number in range(10)
+            ]
+        self._turns = itertools.cycle(rooms)
+        self.cpu: dict[str, list[float]] = defaultdict(list)
+        self.wall: dict[str, list[float]] = defaultdict(list)
+        self.statements: dict[str, int] = {}
+
+    def message(self, *, count: bool = False) -> None:
+        """From the POST to the stored answer, without a model. `count` counts statements, which costs time."""
+        self._step("post", self._post, count)
+        run_id = Run.objects.filter(state="queued").values_list("pk", flat=True)[0]
+        run = self._step("claim", lambda: claim(run_id, "bench:1:1"), count)
+        assert run is not None
+        ready = self._step("prepare", lambda: prepared(run), count)
+        self._step("answered", lambda: self._answered(run, ready), count)
+
+    def _step(self, name: str, work: Callable[[], Any], count: bool) -> Any:
+        connections.close_all()
+        if count:
+            with CaptureQueriesContext(connection) as queries:
+                made = work()
+            self.statements[name] = len(queries)
+            return made
+        if name == self._profiled:
+            self.profile.enable()
+        began, cpu = time.perf_counter(), time.thread_time()
+        made = work()
+        connections.close_all()
+        self.cpu[name].append(time.thread_time() - cpu)
+        self.wall[name].append(time.perf_counter() - began)
+        self.profile.disable()
+        return made
+
+    def _post(self) -> None:
+        body = json.dumps({"id": str(new_id()), "text": "hello"}).encode()
+        cookie = f"sessionid={self._session}; csrftoken={TOKEN}".encode()
+        headers = [
+            (b"host", b"localhost"), (b"content-type", b"application/json"),
+            (b"cookie", cookie), (b"x-csrftoken", TOKEN.encode()),
+        ]  # fmt: skip
+        path = f"/api/v1/chats/{next(self._turns).id}/messages"
+        scope: Any = {"method": "POST", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
+        statuses: list[str] = []
+        answer: Any = application(to_environ(scope, body), lambda status, headers: statuses.append(status))
+        text = b"".join(answer)
+        answer.close()
+        if not statuses[0].startswith("201"):
+            raise RuntimeError(f"{statuses[0]} {text!r}")
+
+    def _answered(self, run: Run, ready: Prepared) -> None:
+        assert run.message_id is not None
+        answer = Answer(
+            text="Five words as an answer.", thinking="", calls=(), usage=Usage(11, 5), finish="stop", model="scripted"
+        )
+        Recorder(run, ready.means).answered(Answered(StepId(1, run.message_id), answer))
+
+
+def main(count: int = 200, profiled: str = "") -> None:
+    call_command("migrate", verbosity=0)
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.RATES = dict.fromkeys(settings.RATES, (100_000.0, 100_000.0))
+    steps = Steps(make_team(), profiled)
+    for _ in range(30):
+        steps.message()
+    steps.message(count=True)
+    steps.cpu.clear()
+    steps.wall.clear()
+    steps.profile.clear()
+    for _ in range(count):
+        steps.message()
+    print("| step | statements | CPU | time |\n|---|---|---|---|")
+    for name in STEPS:
+        cpu, wall = (sorted(times[name])[count // 2] * 1000 for times in (steps.cpu, steps.wall))
+        print(f"| {name} | {steps.statements[name]} | {cpu:.1f} ms | {wall:.1f} ms |")
+    if profiled:
+        pstats.Stats(steps.profile).sort_stats("cumulative").print_stats(50)
+
+
+if __name__ == "__main__":
+    main(*(int(word) if word.isdigit() else word for word in sys.argv[1:]))  # type: ignore[arg-type]  # COUNT, then STEP
