@@ -7,10 +7,10 @@ from uuid import UUID
 from celery import shared_task
 from django.core.cache import cache
 
+from agents.llm.door import try_model_now
+from agents.llm.endpoints import endpoint_to_test
+from agents.llm.protocol import Provider
 from agents.runtime import engine
-from agents.runtime.endpoints import endpoint_to_test
-from agents.runtime.llm import Provider
-from agents.runtime.models import try_model_now
 
 
 @shared_task

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from agents.api.bodies import OfferRow, TestedRow
-from agents.services import model_test
+from agents.services import model_trial
 from common.rest import Page, Request, answer, answer_list, read
 from common.secrets import Secret
 from workspaces.api.views import ModelBody
@@ -19,7 +19,7 @@ class Offers(APIView):
     def get(self, request: Request) -> HttpResponse:
         return answer_list(
             OfferRow(provider=offer.provider, api_base=offer.api_base, label=offer.label, models=list(offer.models))
-            for offer in model_test.offers()
+            for offer in model_trial.offers()
         )
 
 
@@ -28,7 +28,7 @@ class Test(APIView):
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, ModelBody)
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SET_MODEL)
-        tested = model_test.ask_worker(
+        tested = model_trial.ask_worker(
             workspace=workspace, provider=body.provider, api_base=body.api_base, default_model=body.default_model,
             key=None if body.key is None else Secret(body.key),
         )  # fmt: skip

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
-from agents.runtime.steps import ToolCall, Turn
-from agents.runtime.tokens import estimated_tokens
+from agents.llm.exchange import ToolCall, Turn
+from agents.llm.tokens import estimated_tokens
 
 BUDGET = 24_000
 """Tokens, estimated, of the conversation beside the system text; below what today's smaller models take."""

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from agents.llm.exchange import Answer
+from agents.llm.protocol import LLMError
 from agents.models import LLMCall, Run
-from agents.runtime.llm import LLMError
-from agents.runtime.saying import Means
-from agents.runtime.steps import Answer
+from agents.runtime.answer_rows import Means
 from common.writing import insert
 
 

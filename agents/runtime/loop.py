@@ -4,22 +4,9 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from agents.runtime.llm import LLM, LLMError
-from agents.runtime.steps import (
-    Answer,
-    Answered,
-    Batch,
-    Outcome,
-    Piece,
-    Request,
-    Saved,
-    Settled,
-    Started,
-    Step,
-    StepId,
-    ToolCall,
-    Turn,
-)
+from agents.llm.exchange import Answer, Piece, Request, ToolCall, Turn
+from agents.llm.protocol import LLM, LLMError
+from agents.runtime.steps import Answered, Batch, Outcome, Saved, Settled, Started, Step, StepId
 from agents.runtime.talk import Talk, numbered
 
 

@@ -5,12 +5,13 @@ from functools import lru_cache
 from typing import Any
 
 from agents.content import SpecContent
+from agents.llm.endpoints import endpoint_for
+from agents.llm.exchange import ToolCall
 from agents.models import AgentSpec, Run
+from agents.runtime.answer_rows import Means
 from agents.runtime.context import Conversation, conversation, system_text
-from agents.runtime.endpoints import endpoint_for
-from agents.runtime.reading import past_calls, read_lines, read_room, recovered, somebody
-from agents.runtime.saying import Means
-from agents.runtime.steps import Outcome, StepId, ToolCall
+from agents.runtime.history import past_calls, read_lines, read_room, recovered, somebody
+from agents.runtime.steps import Outcome, StepId
 from agents.runtime.talk import Talk
 from agents.runtime.toolbox import Given, given_tools
 

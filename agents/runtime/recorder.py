@@ -13,13 +13,14 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from agents.errors import LeaseLost
+from agents.llm.exchange import ToolCall
+from agents.llm.protocol import LLMError
 from agents.models import Run, RunState, Step
 from agents.permissions import hold_chat_of
+from agents.runtime.answer_rows import Means, Partial, answer_rows, partial_rows
+from agents.runtime.history import news_for
 from agents.runtime.ledger import keep_answer, keep_failure
-from agents.runtime.llm import LLMError
-from agents.runtime.reading import news_for
-from agents.runtime.saying import Means, Partial, answer_rows, partial_rows
-from agents.runtime.steps import Answered, Ended, Outcome, Saved, Settled, Started, StepId, ToolCall
+from agents.runtime.steps import Answered, Ended, Outcome, Saved, Settled, Started, StepId
 from agents.services.claims import take_in
 from agents.services.endings import ending, result_row
 from agents.services.leases import lease_end

@@ -9,16 +9,17 @@ from typing import Literal, ParamSpec, TypeVar
 from django.db import InterfaceError, OperationalError
 
 from agents.errors import CannotGoOn, LeaseLost
+from agents.llm.door import llm_for
+from agents.llm.exchange import Piece, Request, ToolCall, Turn
+from agents.llm.protocol import LLMError
 from agents.models import Run
-from agents.runtime.llm import LLMError
+from agents.runtime.answer_rows import Partial
 from agents.runtime.loop import work
-from agents.runtime.models import llm_for
 from agents.runtime.preparing import Prepared
 from agents.runtime.process import die_without_memory
 from agents.runtime.provenance import is_named
 from agents.runtime.recorder import Recorder
-from agents.runtime.saying import Partial
-from agents.runtime.steps import Answered, Ended, Piece, Request, Saved, Settled, Started, Step, ToolCall, Turn
+from agents.runtime.steps import Answered, Ended, Saved, Settled, Started, Step
 from agents.runtime.talk import call_id_of
 from agents.runtime.toolbox import Toolbox
 from agents.services.leases import give_back

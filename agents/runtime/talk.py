@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
-from agents.runtime.steps import Answer, Ended, Outcome, Saved, StepId, ToolCall, Turn
+from agents.llm.exchange import Answer, ToolCall, Turn
+from agents.runtime.steps import Ended, Outcome, Saved, StepId
 from common.text import storable
 
 MAX_ARGUMENTS = 250_000

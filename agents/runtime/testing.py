@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
-from agents.runtime.llm import LLMError
-from agents.runtime.steps import Answer, Piece, Request, ToolCall, Turn, Usage
+from agents.llm.exchange import Answer, Piece, Request, ToolCall, Turn, Usage
+from agents.llm.protocol import LLMError
 
 
 class AskedTooEarly(AssertionError):

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from agents.content import ToolUse
 from agents.errors import LeaseLost
-from agents.runtime.steps import Batch, Outcome, ToolCall, ToolSchema
+from agents.llm.exchange import ToolCall, ToolSchema
+from agents.runtime.steps import Batch, Outcome
 from agents.runtime.talk import MAX_ARGUMENTS
 from common.errors import AppError
 from common.text import storable

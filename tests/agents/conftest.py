@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from cryptography.fernet import Fernet
 
+from agents.llm.retry import _breakers
 from agents.runtime.engine import Engine
-from agents.runtime.retry import _breakers
 from tests.agents.workroom import Workroom
 from tests.people import Team
 from tests.scripted_model import ScriptedModel

@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from actors.models import Actor
+from agents.llm.exchange import Piece, Request, ToolCall
 from agents.runtime.context import Line, Room, Somebody, conversation, said_by_others
 from agents.runtime.loop import work
-from agents.runtime.steps import Answered, Ended, Outcome, Piece, Request, Saved, Settled, Started, StepId, ToolCall
+from agents.runtime.steps import Answered, Ended, Outcome, Saved, Settled, Started, StepId
 from agents.runtime.talk import Talk
 from agents.runtime.testing import ScriptedLLM
 from agents.runtime.toolbox import Given, Toolbox

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from yarl import URL
 
-from agents.demo.language import language_of, spoken
-from agents.demo.manner import Manner, manner_of
-from agents.demo.model import DemoModel
-from agents.runtime.llm import Endpoint
-from agents.runtime.models import llm_for, try_model
-from agents.runtime.steps import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from agents.llm.demo.language import language_of, spoken
+from agents.llm.demo.manner import Manner, manner_of
+from agents.llm.demo.model import DemoModel
+from agents.llm.door import llm_for, try_model
+from agents.llm.exchange import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from agents.llm.protocol import Endpoint
 from agents.templates import LANGUAGES, TEMPLATES
 from common.secrets import Secret
 from tools.registry import registry

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from agents.runtime.litellm_wire import LiteLLMWire, _litellm
-from agents.runtime.llm import LLM, Endpoint, LLMError, Timeouts
-from agents.runtime.openai_wire import OpenAIWire
-from agents.runtime.steps import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from agents.llm.exchange import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from agents.llm.litellm_wire import LiteLLMWire, _litellm
+from agents.llm.openai_wire import OpenAIWire
+from agents.llm.protocol import LLM, Endpoint, LLMError, Timeouts
 from common.egress import close_sessions
 from common.secrets import Secret
 from tests.scripted_model import ScriptedModel
@@ -34,7 +34,7 @@ class LiteLLMAtTheScript(LiteLLMWire):
     """The same wire, led to the scripted server; outside tests litellm is never given an address."""
 
     def _route(self, model: str) -> dict[str, Any]:
-        return {"model": f"openai/{model}", "api_base": self._endpoint.api_base}
+        return {"model": f"deepseek/{model}", "api_base": self._endpoint.api_base}
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from agents.runtime.litellm_wire import LiteLLMWire, _litellm
-from agents.runtime.llm import Endpoint, LLMError, Provider, Timeouts
-from agents.runtime.models import _WIRES, try_model_now
-from agents.runtime.steps import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from agents.llm.door import _WIRES, try_model_now
+from agents.llm.exchange import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from agents.llm.litellm_wire import LiteLLMWire, _litellm
+from agents.llm.protocol import Endpoint, LLMError, Provider, Timeouts
 from common.egress import close_sessions
 from common.secrets import Secret
 from tests.scripted_model import ScriptedModel

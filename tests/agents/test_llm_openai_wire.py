@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.runtime import openai_wire
-from agents.runtime.llm import Endpoint, LLMError, Timeouts
-from agents.runtime.models import try_model
-from agents.runtime.openai_stream import OpenAIStream
-from agents.runtime.openai_wire import OpenAIWire
-from agents.runtime.prices import usage_of
-from agents.runtime.provider_errors import retry_after
-from agents.runtime.scrub import scrubbed
-from agents.runtime.steps import Answer, Piece, Request, ToolCall, Turn
-from agents.runtime.wire_format import messages_of
+from agents.llm import openai_wire
+from agents.llm.door import try_model
+from agents.llm.exchange import Answer, Piece, Request, ToolCall, Turn
+from agents.llm.openai_format import messages_of
+from agents.llm.openai_stream import OpenAIStream
+from agents.llm.openai_wire import OpenAIWire
+from agents.llm.prices import usage_of
+from agents.llm.protocol import Endpoint, LLMError, Timeouts
+from agents.llm.provider_errors import retry_after
+from agents.llm.scrub import scrubbed
 from common.egress import close_sessions
 from common.secrets import Secret
 from tests.hostile_web import Connects, Names

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from agents.runtime.assembly import Assembly
-from agents.runtime.llm import Endpoint
-from agents.runtime.prices import context_size, known_models, price_of, usage_of
-from agents.runtime.steps import Request, Turn
-from agents.runtime.tokens import estimated_tokens
+from agents.llm.assembly import Assembly
+from agents.llm.exchange import Request, Turn
+from agents.llm.prices import context_size, known_models, price_of, usage_of
+from agents.llm.protocol import Endpoint
+from agents.llm.tokens import estimated_tokens
 from common.secrets import Secret
 
 ASK = Request("gpt-4o", [Turn("user", "Hello")])
@@ -79,7 +79,7 @@ def test_known_models_are_named_as_a_spec_names_them() -> None:
 def test_litellm_is_imported_by_neither_prices_nor_the_door() -> None:
     """It takes seconds and 185 MB: the worker pays that when it first needs it, the web process never."""
     code = (
-        "import sys, agents.runtime.models, agents.runtime.prices as p; p.known_models('openai'); "
+        "import sys, agents.llm.door, agents.llm.prices as p; p.known_models('openai'); "
         "sys.exit('litellm' in sys.modules)"
     )
     env = {"DJANGO_SETTINGS_MODULE": "config.settings", "PATH": ""}

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from agents.runtime import retry
-from agents.runtime.llm import LLM, Endpoint, LLMError, Timeouts
-from agents.runtime.models import llm_for
-from agents.runtime.retry import Breaker, Retrying
-from agents.runtime.steps import Answer, Piece, Request, Turn, Usage
+from agents.llm import retry
+from agents.llm.door import llm_for
+from agents.llm.exchange import Answer, Piece, Request, Turn, Usage
+from agents.llm.protocol import LLM, Endpoint, LLMError, Timeouts
+from agents.llm.retry import Breaker, Retrying
 from common.egress import close_sessions
 from common.secrets import Secret
 from tests.scripted_model import ScriptedModel

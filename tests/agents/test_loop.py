@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.runtime.llm import LLMError
+from agents.llm.protocol import LLMError
 from agents.runtime.testing import ScriptedLLM, called, said
 from tests.agents.loop_house import House
 

@@ -7,14 +7,15 @@ import pytest
 from django.db.models.functions import Now
 
 from agents.errors import LeaseLost
+from agents.llm.exchange import Answer, ToolCall, Usage
+from agents.llm.protocol import Endpoint
 from agents.models import Run, Step
+from agents.runtime.answer_rows import Means, Partial
 from agents.runtime.engine import Engine
-from agents.runtime.llm import Endpoint
 from agents.runtime.preparing import prepared
 from agents.runtime.process import is_dead, owner_name
 from agents.runtime.recorder import Recorder
-from agents.runtime.saying import Means, Partial
-from agents.runtime.steps import Answer, Answered, Ended, Settled, Started, StepId, ToolCall, Usage
+from agents.runtime.steps import Answered, Ended, Settled, Started, StepId
 from agents.runtime.talk import numbered
 from agents.services import claims, leases
 from chats.models import Message

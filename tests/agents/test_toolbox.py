@@ -8,8 +8,9 @@ from pydantic import ValidationError
 
 from actors.models import Actor
 from agents.content import ToolUse
+from agents.llm.exchange import ToolCall
 from agents.models import Step
-from agents.runtime.steps import Batch, ToolCall
+from agents.runtime.steps import Batch
 from agents.runtime.toolbox import MAX_RESULT, Given, Toolbox, given_tools, read_args
 from agents.services import runs
 from common.egress import HostRefused

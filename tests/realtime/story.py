@@ -15,11 +15,12 @@ from actors import services as actors
 from actors.models import Actor
 from agents.content import SpecContent
 from agents.errors import LeaseLost
+from agents.llm.exchange import Answer, ToolCall, Usage
+from agents.llm.protocol import Endpoint
 from agents.models import Draft, Run
-from agents.runtime.llm import Endpoint
+from agents.runtime.answer_rows import Means, Partial
 from agents.runtime.recorder import Recorder
-from agents.runtime.saying import Means, Partial
-from agents.runtime.steps import Answer, Answered, Ended, Outcome, Settled, Started, StepId, ToolCall, Usage
+from agents.runtime.steps import Answered, Ended, Outcome, Settled, Started, StepId
 from agents.runtime.talk import numbered
 from agents.services import claims, drafts, leases, runs, specs
 from chats import services as chats

@@ -3,7 +3,7 @@
 import pytest
 from cryptography.fernet import Fernet
 
-from agents.runtime.endpoints import endpoint_for
+from agents.llm.endpoints import endpoint_for
 from common.errors import Code, Conflict, Invalid
 from common.secrets import Secret, WrongOwner, rotated, seal, unseal
 from workspaces import services as workspaces

@@ -7,13 +7,13 @@ from functools import partial
 
 from django.conf import settings
 
-from agents.demo.model import DemoModel
-from agents.runtime.litellm_wire import LiteLLMWire
-from agents.runtime.llm import LLM, Endpoint, LLMError, Provider, Timeouts
-from agents.runtime.openai_wire import OpenAIWire
-from agents.runtime.retry import Retrying, breaker_for
-from agents.runtime.steps import Request, Turn
-from agents.services.model_test import Trial
+from agents.llm.demo.model import DemoModel
+from agents.llm.exchange import Request, Turn
+from agents.llm.litellm_wire import LiteLLMWire
+from agents.llm.openai_wire import OpenAIWire
+from agents.llm.protocol import LLM, Endpoint, LLMError, Provider, Timeouts
+from agents.llm.retry import Retrying, breaker_for
+from agents.services.model_trial import Trial
 from common.egress import close_sessions
 
 _WIRES: dict[Provider, Callable[[Endpoint, Timeouts], LLM]] = {

@@ -12,13 +12,13 @@ from collections.abc import AsyncGenerator, Mapping
 from functools import cache
 from typing import Any
 
-from agents.runtime.assembly import Assembly, normal_finish
-from agents.runtime.llm import Endpoint, LLMError, Timeouts
-from agents.runtime.prices import usage_of
-from agents.runtime.provider_errors import chain, error_of_exception
-from agents.runtime.steps import Answer, Piece, Request
-from agents.runtime.watch import Deadlines
-from agents.runtime.wire_format import messages_of, tools_of
+from agents.llm.assembly import Assembly, normal_finish
+from agents.llm.exchange import Answer, Piece, Request
+from agents.llm.openai_format import messages_of, tools_of
+from agents.llm.prices import usage_of
+from agents.llm.protocol import Endpoint, LLMError, Timeouts
+from agents.llm.provider_errors import chain, error_of_exception
+from agents.llm.time_limits import Deadlines
 from common.egress import HostRefused
 
 CLOSING = 2.0
@@ -135,7 +135,7 @@ def _client(*, any_host: bool) -> Any:
     """What litellm sends by. It holds nothing itself: connections are those of the running loop (`session_for`)."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
-    from agents.runtime.litellm_transport import GuardedTransport
+    from agents.llm.litellm_transport import GuardedTransport
 
     return AsyncHTTPHandler(transport=GuardedTransport(any_host=any_host), follow_redirects=False)
 

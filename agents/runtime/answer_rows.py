@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid5
 
+from agents.llm.exchange import Answer, Usage
+from agents.llm.protocol import Endpoint
 from agents.models import Run
-from agents.runtime.llm import Endpoint
-from agents.runtime.steps import Answer, Answered, Usage
+from agents.runtime.steps import Answered
 from chats import services as chats
 from chats.models import Message
 from common.clock import now

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agents.runtime.llm import Endpoint, Provider
-from agents.services.model_test import PURPOSE as TEST
+from agents.llm.protocol import Endpoint, Provider
+from agents.services.model_trial import PURPOSE as TEST
 from common.compiled import Compiled
 from common.secrets import Secret, unseal
 from workspaces.models import Credential, Workspace

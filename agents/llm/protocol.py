@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from agents.runtime.steps import Answer, Piece, Request
+from agents.llm.exchange import Answer, Piece, Request
 from common.secrets import Secret
 
 Provider = Literal["demo", "openai", "anthropic", "gemini", "openrouter", "openai_compatible"]

@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from agents.runtime.assembly import Assembly
-from agents.runtime.llm import LLMError
-from agents.runtime.provider_errors import error_of_frame
-from agents.runtime.steps import Piece
+from agents.llm.assembly import Assembly
+from agents.llm.exchange import Piece
+from agents.llm.protocol import LLMError
+from agents.llm.provider_errors import error_of_frame
 from common.secrets import Secret
 
 MAX_LINE = 4 * 1024 * 1024

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from agents.runtime.steps import Request, ToolCall, Turn
+from agents.llm.exchange import Request, ToolCall, Turn
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 

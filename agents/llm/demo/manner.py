@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents.demo.language import joined
+from agents.llm.demo.language import joined
 
 
 @dataclass(frozen=True)

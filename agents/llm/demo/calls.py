@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agents.demo.situation import Situation
-from agents.runtime.steps import ToolSchema
+from agents.llm.demo.situation import Situation
+from agents.llm.exchange import ToolSchema
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from agents.runtime.llm import LLMError
-from agents.runtime.scrub import scrubbed
+from agents.llm.protocol import LLMError
+from agents.llm.scrub import scrubbed
 from common.secrets import Secret
 
 _CODES = {

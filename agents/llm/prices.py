@@ -13,10 +13,10 @@ from typing import Any
 from pydantic_core import from_json
 from yarl import URL
 
-from agents.runtime.assembly import Assembly
-from agents.runtime.llm import Endpoint
-from agents.runtime.steps import Request, Usage
-from agents.runtime.tokens import estimated_input, estimated_tokens
+from agents.llm.assembly import Assembly
+from agents.llm.exchange import Request, Usage
+from agents.llm.protocol import Endpoint
+from agents.llm.tokens import estimated_input, estimated_tokens
 
 _FILE = "model_prices_and_context_window_backup.json"
 _MICRO = 1_000_000

@@ -4,13 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 
-from agents.demo.answers import sentences_for
-from agents.demo.calls import Wish, wish_of
-from agents.demo.language import spoken
-from agents.demo.manner import styled
-from agents.demo.situation import situation_of
-from agents.runtime.steps import Answer, Piece, Request, ToolCall, Usage
-from agents.runtime.tokens import estimated_input, estimated_tokens
+from agents.llm.demo.answers import sentences_for
+from agents.llm.demo.calls import Wish, wish_of
+from agents.llm.demo.language import spoken
+from agents.llm.demo.manner import styled
+from agents.llm.demo.situation import situation_of
+from agents.llm.exchange import Answer, Piece, Request, ToolCall, Usage
+from agents.llm.tokens import estimated_input, estimated_tokens
 
 NAME = "demo"
 """What `Answer.model` says: a reply of this model is always labelled as such."""

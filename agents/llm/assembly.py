@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.runtime.llm import LLMError
-from agents.runtime.steps import Piece, ToolCall
+from agents.llm.exchange import Piece, ToolCall
+from agents.llm.protocol import LLMError
 
 MAX_ANSWER = 8 * 1024 * 1024
 """Characters of one answer, all parts together; more is not an answer."""

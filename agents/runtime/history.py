@@ -7,9 +7,10 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from actors.models import Actor
+from agents.llm.exchange import ToolCall, Turn
 from agents.models import Run, Step
 from agents.runtime.context import INTERRUPTED, Line, LineType, Room, Somebody, said_by_others
-from agents.runtime.steps import Outcome, ToolCall, Turn
+from agents.runtime.steps import Outcome
 from chats.models import ChatActor, Message
 from common.compiled import Compiled
 from tools.registry import registry

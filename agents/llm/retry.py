@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from agents.runtime.llm import LLM, LLMError
-from agents.runtime.steps import Answer, Piece, Request
+from agents.llm.exchange import Answer, Piece, Request
+from agents.llm.protocol import LLM, LLMError
 
 TRIES = 3
 TRIES_BY_CODE = {"cut": 2, "timeout_first": 2}

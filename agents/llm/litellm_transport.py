@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import httpx
 
-from agents.runtime.provider_errors import REDIRECTED
+from agents.llm.provider_errors import REDIRECTED
 from common.egress import HostRefused, check_url, operator_hosts, session_for
 
 _OF_THE_CONNECTION = ("content-encoding", "content-length", "transfer-encoding")

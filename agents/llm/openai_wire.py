@@ -10,15 +10,15 @@ from typing import Any
 
 import aiohttp
 
-from agents.runtime.assembly import normal_finish
-from agents.runtime.llm import Endpoint, LLMError, Timeouts
-from agents.runtime.openai_stream import OpenAIStream
-from agents.runtime.prices import usage_of
-from agents.runtime.provider_errors import error_of_status
-from agents.runtime.scrub import scrubbed
-from agents.runtime.steps import Answer, Piece, Request
-from agents.runtime.watch import Watch, timeout_error
-from agents.runtime.wire_format import messages_of, tools_of
+from agents.llm.assembly import normal_finish
+from agents.llm.exchange import Answer, Piece, Request
+from agents.llm.openai_format import messages_of, tools_of
+from agents.llm.openai_stream import OpenAIStream
+from agents.llm.prices import usage_of
+from agents.llm.protocol import Endpoint, LLMError, Timeouts
+from agents.llm.provider_errors import error_of_status
+from agents.llm.scrub import scrubbed
+from agents.llm.time_limits import Watch, timeout_error
 from common.egress import HostRefused, Target, check_url, operator_hosts, read_capped, session_for
 
 BASES = {"openai": "https://api.openai.com/v1", "openrouter": "https://openrouter.ai/api/v1"}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from agents.runtime.steps import Request
+from agents.llm.exchange import Request
 
 # Han, kana, Hangul and full-width forms: about a token each. Elsewhere four characters make one.
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")

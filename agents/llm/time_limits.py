@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from agents.runtime.llm import LLMError, Timeouts
+from agents.llm.protocol import LLMError, Timeouts
 
 _TEXTS = {
     "timeout_first": "The model did not begin to answer within {0:g} s.",

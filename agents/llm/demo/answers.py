@@ -6,10 +6,10 @@ import operator
 import re
 from collections.abc import Callable
 
-from agents.demo.calls import TIME, wish_of
-from agents.demo.phrases import WEEKDAYS, phrase
-from agents.demo.situation import Situation
-from agents.runtime.steps import ToolCall
+from agents.llm.demo.calls import TIME, wish_of
+from agents.llm.demo.phrases import WEEKDAYS, phrase
+from agents.llm.demo.situation import Situation
+from agents.llm.exchange import ToolCall
 
 Sentences = list[str] | None
 _SHORT = 160

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.demo.language import HAN, language_of
-from agents.demo.manner import Manner, manner_of
-from agents.runtime.steps import Request, ToolCall, ToolSchema, Turn
+from agents.llm.demo.language import HAN, language_of
+from agents.llm.demo.manner import Manner, manner_of
+from agents.llm.exchange import Request, ToolCall, ToolSchema, Turn
 
 # How the conversation is framed for every model (`agents.runtime.context.system_text`).
 _FRAME = re.compile(r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent in ")
