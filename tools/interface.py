@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from uuid import UUID
 
@@ -95,18 +97,24 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of its arguments, without the titles that only cost tokens."""
-        schema: dict[str, Any] = _without_titles(self.Args.model_json_schema())
-        return schema
+        return deepcopy(_schema_of(self.Args))
 
     def config_schema(self) -> dict[str, Any]:
         """The JSON Schema of its settings, by which the workshop draws their fields."""
-        schema: dict[str, Any] = _without_titles(self.Config.model_json_schema())
+        schema = deepcopy(_schema_of(self.Config))
         schema.pop("description", None)
         return schema
 
     def configured(self, custom_config: dict[str, Any]) -> ToolConfig:
         """An agent's settings over the defaults. Raises `pydantic.ValidationError`."""
         return self.Config.model_validate(custom_config)
+
+
+@cache
+def _schema_of(shape: type[BaseModel]) -> dict[str, Any]:
+    """Made once: Pydantic takes milliseconds for it, and every run needs it. Whoever passes it on hands out a copy."""
+    schema: dict[str, Any] = _without_titles(shape.model_json_schema())
+    return schema
 
 
 def _without_titles(schema: Any) -> Any:
