@@ -31,7 +31,8 @@ Make = Callable[..., LLM]
 
 
 class LiteLLMAtTheScript(LiteLLMWire):
-    """The same wire, led to the scripted server; outside tests litellm is never given an address."""
+    """The same wire, led to the scripted server by a provider whose shape is OpenAI's; outside tests litellm is never given
+    an address."""
 
     def _route(self, model: str) -> dict[str, Any]:
         return {"model": f"deepseek/{model}", "api_base": self._endpoint.api_base}
@@ -56,7 +57,7 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
 async def wire(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIterator[type[LLM]]:
     """The kind of wire. litellm is imported and asked once, since that takes longer than the limits that are tested."""
     if request.param is LiteLLMAtTheScript:
-        endpoint = Endpoint("openai_compatible", server.api_base, Secret(KEY), "workspace")
+        endpoint = Endpoint("openai_compatible", server.api_base, Secret(KEY), "system")
         await all_of(LiteLLMAtTheScript(endpoint, Timeouts()), request_of())
     yield request.param
     if request.param is LiteLLMAtTheScript:
@@ -193,9 +194,11 @@ async def test_B11_an_end_before_the_first_word_is_no_answer(make: Make, scripte
     assert (pieces, error.code, error.retryable) == ([], "cut", True)
 
 
-async def test_broken_json_in_the_stream_is_an_error(make: Make, scripted: ScriptedModel) -> None:
+async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) -> None:
+    # litellm drops such a line in this provider's shape; in the shapes that it is used for it does not (test_llm_litellm).
     scripted.script(mode="badjson", after=2)
-    _, error = await failure_of(make(), request_of())
+    endpoint = Endpoint("openai_compatible", scripted.api_base, Secret(KEY), "workspace")
+    _, error = await failure_of(OpenAIWire(endpoint, SHORT), request_of())
     assert error.code in ("garbled", "cut", "server")
     assert error.partial_text.startswith("w0")
 

@@ -102,6 +102,12 @@ async def test_B11_a_stream_without_its_end_is_no_answer(scripted: ScriptedModel
     assert (error.code, error.partial_text) == ("cut", "One two ")
 
 
+async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) -> None:
+    scripted.script(mode="badjson", after=2)
+    error = await failure_of(wire(scripted))
+    assert error.code in ("garbled", "cut", "server")
+
+
 async def test_B10_a_silent_model_is_left_at_the_limit(scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=2)
     error = await failure_of(wire(scripted, Timeouts(10, 0.4, 20)))

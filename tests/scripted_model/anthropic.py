@@ -41,7 +41,7 @@ class MessageOut:
 
 
 async def answer_message(request: web.Request, body: Body, script: Script) -> web.StreamResponse:
-    """Answers as Anthropic would, for the modes `plain`, `drip`, `stall`, `cut`, `cleancut` and `status`."""
+    """Answers as Anthropic would, for the modes `plain`, `drip`, `stall`, `cut`, `cleancut`, `badjson` and `status`."""
     if script.mode == "status":
         error = {"type": "error", "error": {"type": "scripted_error", "message": script.error}}
         headers = {"Retry-After": script.retry_after} if script.retry_after is not None else {}
@@ -53,6 +53,9 @@ async def answer_message(request: web.Request, body: Body, script: Script) -> we
     await out.block(0, {"type": "text", "text": ""}, texts, script.pause())
     if script.mode == "stall":
         await asyncio.sleep(3600)
+    if script.mode == "badjson":
+        await out.response.write(b'event: content_block_delta\ndata: {"type": "content_block_delta", "ind\n\n')
+        await out.end(script)
     if script.mode == "cut" and request.transport is not None:
         await asyncio.sleep(0.05)
         request.transport.abort()
