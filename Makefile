@@ -30,6 +30,7 @@ check: dev ## all that is static: format, lint, types, the line of apps, migrati
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.servers $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py export_schema --check
+	$(BIN)/python manage.py texts --check
 	npm --prefix frontend run --silent check
 
 test: dev ## Python, TypeScript and browser tests, on servers of their own

@@ -1,11 +1,12 @@
 """People and agents, for operators."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget
@@ -17,6 +18,9 @@ from events.admin_deeds import Deed
 from events.admin_lists import Related, When, linked
 from events.admin_pages import Read
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise as Text
+
 
 def is_person(actor: Actor) -> bool:
     return actor.is_human
@@ -26,7 +30,7 @@ def is_agent(actor: Actor) -> bool:
     return actor.is_agent
 
 
-def by(label: str, table: str, column: str, when: Any = lambda actor: True) -> Related:
+def by(label: "Text", table: str, column: str, when: Any = lambda actor: True) -> Related:
     """A list that is narrowed to this actor by a foreign key."""
     return Related(label, table, f"{column}__id__exact", when=when)
 
@@ -53,7 +57,7 @@ def revoke_tokens(person: Actor, operator: Actor) -> None:
 class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
     """How far somebody runs the installation."""
 
-    level = forms.ChoiceField(choices=Level.choices, widget=UnfoldAdminSelectWidget, label="What they may do here")
+    level = forms.ChoiceField(choices=Level.choices, widget=UnfoldAdminSelectWidget, label=_("What they may do here"))
 
     def __init__(self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any) -> None:
         person = Actor.objects.filter(pk=object_id).first()
@@ -74,43 +78,43 @@ class ActorAdmin(Read):
     joined = ("workspace",)
     date_hierarchy = "created_at"
     related = (
-        by("Memberships", "workspaces.membership", "actor", is_person),
-        by("API tokens", "actors.apitoken", "person", is_person),
-        by("Chats", "chats.chatactor", "actor"),
-        by("Versions", "agents.agentspec", "agent", is_agent),
-        by("Drafts", "agents.draft", "agent", is_agent),
-        by("Drafts in hand", "agents.draft", "holder", is_person),
-        by("Runs", "agents.run", "agent", is_agent),
-        by("Runs for them", "agents.run", "on_behalf_of", is_person),
-        by("Model calls", "agents.llmcall", "agent", is_agent),
-        by("Granted rights on it", "agents.agentgrant", "content_object", is_agent),
-        by("Granted: workspaces", "workspaces.workspacegrant", "user", is_person),
-        by("Granted: chats", "chats.chatgrant", "user", is_person),
-        by("Granted: agents", "agents.agentgrant", "user", is_person),
-        Related("Grant a right on it…", "agents.agentgrant", "content_object", when=is_agent, is_new=True),
-        Related("Grant a right on an agent…", "agents.agentgrant", "user", when=is_person, is_new=True),
-        Related("… on a chat…", "chats.chatgrant", "user", when=is_person, is_new=True),
-        Related("… on a workspace…", "workspaces.workspacegrant", "user", when=is_person, is_new=True),
-        Related("Audit", "events.auditrecord", "q"),
+        by(_("Memberships"), "workspaces.membership", "actor", is_person),
+        by(_("API tokens"), "actors.apitoken", "person", is_person),
+        by(_("Chats"), "chats.chatactor", "actor"),
+        by(_("Versions"), "agents.agentspec", "agent", is_agent),
+        by(_("Drafts"), "agents.draft", "agent", is_agent),
+        by(_("Drafts in hand"), "agents.draft", "holder", is_person),
+        by(_("Runs"), "agents.run", "agent", is_agent),
+        by(_("Runs for them"), "agents.run", "on_behalf_of", is_person),
+        by(_("Model calls"), "agents.llmcall", "agent", is_agent),
+        by(_("Granted rights on it"), "agents.agentgrant", "content_object", is_agent),
+        by(_("Granted: workspaces"), "workspaces.workspacegrant", "user", is_person),
+        by(_("Granted: chats"), "chats.chatgrant", "user", is_person),
+        by(_("Granted: agents"), "agents.agentgrant", "user", is_person),
+        Related(_("Grant a right on it…"), "agents.agentgrant", "content_object", when=is_agent, is_new=True),
+        Related(_("Grant a right on an agent…"), "agents.agentgrant", "user", when=is_person, is_new=True),
+        Related(_("… on a chat…"), "chats.chatgrant", "user", when=is_person, is_new=True),
+        Related(_("… on a workspace…"), "workspaces.workspacegrant", "user", when=is_person, is_new=True),
+        Related(_("Audit"), "events.auditrecord", "q"),
     )
     deeds = (
-        Deed("deactivate", "Close the account", actors.deactivate,
-             "Signed out at once, everywhere: no sign-in, no socket, no request any more.", "block",
+        Deed("deactivate", _("Close the account"), actors.deactivate,
+             _("Signed out at once, everywhere: no sign-in, no socket, no request any more."), "block",
              when=lambda actor: actor.is_human and actor.is_active, is_grave=True),
-        Deed("activate", "Open the account again", actors.activate, "They can sign in again.", "check",
+        Deed("activate", _("Open the account again"), actors.activate, _("They can sign in again."), "check",
              when=lambda actor: actor.is_human and not actor.is_active),
-        Deed("reset_link", "Make a link to set a new password", reset_link,
-             "For who gets no mail. Give it to nobody else: whoever opens it first has the account.", "password",
+        Deed("reset_link", _("Make a link to set a new password"), reset_link,
+             _("For who gets no mail. Give it to nobody else: whoever opens it first has the account."), "password",
              when=lambda actor: actor.is_human and actor.is_active, in_bulk=False),
-        Deed("sign_out", "Sign out everywhere", sign_out, "All sessions end at once; API tokens stay.", "logout",
+        Deed("sign_out", _("Sign out everywhere"), sign_out, _("All sessions end at once; API tokens stay."), "logout",
              when=is_person),
-        Deed("revoke_tokens", "Revoke all API tokens", revoke_tokens, "Their programs are cut off at once.", "key_off",
+        Deed("revoke_tokens", _("Revoke all API tokens"), revoke_tokens, _("Their programs are cut off at once."), "key_off",
              when=is_person, is_grave=True),
-        Deed("set_level", "What they may do here", set_level, "Readers and operators of this installation.", "badge",
+        Deed("set_level", _("What they may do here"), set_level, _("Readers and operators of this installation."), "badge",
              when=is_person, form=LevelForm, in_bulk=False),
-        Deed("suspend_agent", "Suspend", actors.suspend_agent, "It starts nothing new, anywhere.", "pause",
+        Deed("suspend_agent", _("Suspend"), actors.suspend_agent, _("It starts nothing new, anywhere."), "pause",
              when=lambda actor: actor.is_agent and actor.status == AgentStatus.READY),
-        Deed("resume_agent", "Let it work again", actors.resume_agent, "It answers again.", "play_arrow",
+        Deed("resume_agent", _("Let it work again"), actors.resume_agent, _("It answers again."), "play_arrow",
              when=lambda actor: actor.is_agent and actor.status == AgentStatus.SUSPENDED),
     )  # fmt: skip
 
@@ -122,14 +126,17 @@ class ActorAdmin(Read):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("standing", "level")
 
-    @display(label={"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"})  # type: ignore[untyped-decorator]
-    def standing(self, actor: Actor) -> str:
+    @display(
+        description=_("standing"),
+        label={"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"},
+    )  # type: ignore[untyped-decorator]
+    def standing(self, actor: Actor) -> "tuple[str, Text]":
         """Whether a person may sign in, or an agent may work."""
         if actor.is_agent:
-            return str(actor.status)
-        return "active" if actor.is_active else "closed"
+            return actor.status, actor.get_status_display()
+        return ("active", _("active")) if actor.is_active else ("closed", _("closed"))
 
-    @admin.display(description="in this admin")
+    @admin.display(description=_("in this admin"))
     def level(self, actor: Actor) -> str:
         """How far they run the installation."""
         return str(level_of(actor).label)
@@ -150,6 +157,6 @@ class ApiTokenAdmin(Read):
     hidden = ("digest",)
     joined = ("person",)
     deeds = (
-        Deed("revoke", "Revoke", revoke, "The program that uses it is cut off at once.", "key_off",
+        Deed("revoke", _("Revoke"), revoke, _("The program that uses it is cut off at once."), "key_off",
              when=lambda token: token.revoked_at is None, is_grave=True),
     )  # fmt: skip

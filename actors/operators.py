@@ -3,6 +3,8 @@
 from django.contrib.auth.models import Group, Permission
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from actors.models import Actor
 from common.errors import Forbidden, Invalid
@@ -15,10 +17,10 @@ TABLES = ("workspaces", "actors", "chats", "agents", "events")
 class Level(models.TextChoices):
     """What somebody may do in the admin."""
 
-    NOBODY = "nobody", "No operator: has no admin"
-    READER = "reader", "Reader: sees everything, changes nothing"
-    OPERATOR = "operator", "Operator: may do everything here but make operators"
-    SUPERUSER = "superuser", "Superuser: may do everything"
+    NOBODY = "nobody", _("No operator: has no admin")
+    READER = "reader", _("Reader: sees everything, changes nothing")
+    OPERATOR = "operator", _("Operator: may do everything here but make operators")
+    SUPERUSER = "superuser", _("Superuser: may do everything")
 
 
 def level_of(person: Actor) -> Level:
@@ -37,11 +39,11 @@ def set_level(person: Actor, operator: Actor, level: str) -> None:
     Raises `Forbidden` for who is no superuser, `Invalid` for an agent, and for oneself: so one superuser always remains.
     """
     if not operator.is_superuser:
-        raise Forbidden("Only a superuser makes operators.")
+        raise Forbidden(gettext("Only a superuser makes operators."))
     if not person.is_human or level not in Level.values:
-        raise Invalid("Only people become operators.")
+        raise Invalid(gettext("Only people become operators."))
     if person.pk == operator.pk:
-        raise Invalid("You cannot change what you may do yourself.")
+        raise Invalid(gettext("You cannot change what you may do yourself."))
     is_staff, is_superuser = level != Level.NOBODY, level == Level.SUPERUSER
     Actor.objects.filter(pk=person.pk).update(is_staff=is_staff, is_superuser=is_superuser)
     person.groups.set([_group(level)] if level in (Level.READER, Level.OPERATOR) else [])
@@ -62,4 +64,4 @@ def _group(level: str) -> Group:
 def check_rank(person: Actor, operator: Actor) -> None:
     """Raises `Forbidden` when an operator's account is touched by who is no superuser: it would be a way up."""
     if (person.is_staff or person.is_superuser) and not operator.is_superuser:
-        raise Forbidden("Only a superuser changes an operator's account.")
+        raise Forbidden(gettext("Only a superuser changes an operator's account."))

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from actors.models import Actor
 from chats import services as chats
@@ -32,16 +33,16 @@ def take_out(place: ChatActor, operator: Actor) -> None:
 register(
     Chat, "name", linked("workspace"), linked("created_by"), "version", "created_at",
     search_fields=("title", "workspace__name"), found_by=("workspace_id",), joined=("workspace", "created_by"),
-    date_hierarchy="created_at", name=admin.display(description="title", ordering="title")(lambda self, chat: str(chat)),
+    date_hierarchy="created_at", name=admin.display(description=_("title"), ordering="title")(lambda self, chat: str(chat)),
     related=(
-        about("Participants", "chats.chatactor", "chat"),
-        about("Read the messages (logged)", "chats.message", "chat"),
-        about("Runs", "agents.run", "chat"),
-        about("Drafts", "agents.draft", "chat"),
-        about("Links", "chats.chatlink", "chat"),
-        about("Granted rights", "chats.chatgrant", "content_object"),
-        Related("Grant a right…", "chats.chatgrant", "content_object", is_new=True),
-        Related("Audit", "events.auditrecord", "q"),
+        about(_("Participants"), "chats.chatactor", "chat"),
+        about(_("Read the messages (logged)"), "chats.message", "chat"),
+        about(_("Runs"), "agents.run", "chat"),
+        about(_("Drafts"), "agents.draft", "chat"),
+        about(_("Links"), "chats.chatlink", "chat"),
+        about(_("Granted rights"), "chats.chatgrant", "content_object"),
+        Related(_("Grant a right…"), "chats.chatgrant", "content_object", is_new=True),
+        Related(_("Audit"), "events.auditrecord", "q"),
     ),
 )  # fmt: skip
 
@@ -54,7 +55,7 @@ class ChatActorAdmin(Read):
     found_by = ("actor_id", "chat_id")
     joined = ("actor", "chat")
     deeds = (
-        Deed("take_out", "Take out of the chat", take_out, "What they hold and run here ends with it.", "person_remove",
+        Deed("take_out", _("Take out of the chat"), take_out, _("What they hold and run here ends with it."), "person_remove",
              when=lambda place: place.ended_at is None, is_grave=True),
     )  # fmt: skip
 
@@ -63,7 +64,7 @@ class ChatActorAdmin(Read):
 ABOUT = ("name", "status", "actor_name", "target_name", "code", "note")
 
 
-@admin.display(description="text")
+@admin.display(description=_("text"))
 def excerpt(message: Message) -> str:
     """How a message begins; of other lines, what they are about."""
     said = message.text or " ".join(str(message.payload[key]) for key in ABOUT if message.payload.get(key))
@@ -75,12 +76,12 @@ class MessageAdmin(Read):
     """Without a chat the list tells that something was said, not what. With one, it is the chat's log."""
 
     list_display = ("seq", "type", linked("author"), linked("chat"), referred("run_id", "agents.run"), "created_at")
-    list_filter = (among("type", PAYLOADS), When)
+    list_filter = (among("type", {name: name for name in PAYLOADS}), When)
     search_fields = ("author__name",)
-    search_help_text = "An author's name, or the id of a message, a chat, a run or an author"
+    search_help_text = _("An author's name, or the id of a message, a chat, a run or an author")
     found_by = ("chat_id", "run_id", "author_id")
     leading = ("chat", "author", "type", "payload", "created_at")
-    also = (referred("run_id", "agents.run", "the run"),)
+    also = (referred("run_id", "agents.run", _("the run")),)
     joined = ("author", "chat")
     sortable_by = ()
 
@@ -118,7 +119,7 @@ class ChatLinkAdmin(Read):
     hidden = ("token_hash",)
     joined = ("chat", "created_by")
     deeds = (
-        Deed("revoke", "Revoke", revoke, "Nobody comes in by it any more. Who came stays.", "link_off",
+        Deed("revoke", _("Revoke"), revoke, _("Nobody comes in by it any more. Who came stays."), "link_off",
              when=lambda link: link.revoked_at is None and link.expires_at > now(), is_grave=True),
     )  # fmt: skip
 

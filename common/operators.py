@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Model
+from django.utils.translation import gettext as _
 
 from common.errors import Forbidden, NotFound
 
@@ -23,7 +24,7 @@ def may_operate(actor: Any, table: type[Model]) -> bool:
 def check_operator(actor: Any, table: type[Model]) -> None:
     """Raises `Forbidden` for who may not change rows of this table."""
     if not may_operate(actor, table):
-        raise Forbidden(f"You may not change any {table._meta.verbose_name}.")
+        raise Forbidden(_("You may not change any %(table)s.") % {"table": table._meta.verbose_name})
 
 
 def get_for_operator(operator: Any, table: type[M], row_id: UUID | str | int, *, lock: bool = False) -> M:
@@ -35,5 +36,5 @@ def get_for_operator(operator: Any, table: type[M], row_id: UUID | str | int, *,
     rows = table._default_manager.filter(pk=row_id)
     row = (rows.select_for_update(of=("self",), no_key=True) if lock else rows).first()
     if row is None:
-        raise NotFound(f"There is no such {table._meta.verbose_name}.")
+        raise NotFound(_("There is no such %(table)s.") % {"table": table._meta.verbose_name})
     return row

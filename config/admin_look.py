@@ -1,11 +1,15 @@
 """How the admin looks, and how its tables are grouped: the settings of django-unfold."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise as Text
 
 Seen = Callable[[HttpRequest], bool]
 
@@ -20,7 +24,7 @@ def _here(table: str, narrowed: str) -> Seen:
     return lambda request: request.path.startswith(path) and narrowed in request.GET.urlencode()
 
 
-def _entry(title: str, icon: str, table: str, narrowed: str = "") -> dict[str, Any]:
+def _entry(title: "Text", icon: str, table: str, narrowed: str = "") -> dict[str, Any]:
     app, _, model = table.partition("_")
     link = reverse_lazy(f"admin:{table}_changelist")
     entry: dict[str, Any] = {
@@ -35,49 +39,49 @@ def _entry(title: str, icon: str, table: str, narrowed: str = "") -> dict[str, A
 
 
 NAVIGATION = [
-    {"items": [{"title": "Overview", "icon": "dashboard", "link": reverse_lazy("admin:index")}]},
+    {"items": [{"title": _("Overview"), "icon": "dashboard", "link": reverse_lazy("admin:index")}]},
     {
-        "title": "Workspaces & people",
+        "title": _("Workspaces & people"),
         "separator": True,
         "items": [
-            _entry("Workspaces", "domain", "workspaces_workspace"),
-            _entry("People", "person", "actors_actor", "kind__exact=human"),
-            _entry("Memberships", "badge", "workspaces_membership"),
-            _entry("Links", "link", "chats_chatlink"),
-            _entry("API tokens", "api", "actors_apitoken"),
+            _entry(_("Workspaces"), "domain", "workspaces_workspace"),
+            _entry(_("People"), "person", "actors_actor", "kind__exact=human"),
+            _entry(_("Memberships"), "badge", "workspaces_membership"),
+            _entry(_("Links"), "link", "chats_chatlink"),
+            _entry(_("API tokens"), "api", "actors_apitoken"),
         ],
     },
     {
-        "title": "Agents",
+        "title": _("Agents"),
         "separator": True,
         "items": [
-            _entry("Agents", "smart_toy", "actors_actor", "kind__exact=agent"),
-            _entry("Versions", "history", "agents_agentspec"),
-            _entry("Tools in use", "build", "agents_agenttoolconfig"),
-            _entry("Drafts", "edit_note", "agents_draft"),
+            _entry(_("Agents"), "smart_toy", "actors_actor", "kind__exact=agent"),
+            _entry(_("Versions"), "history", "agents_agentspec"),
+            _entry(_("Tools in use"), "build", "agents_agenttoolconfig"),
+            _entry(_("Drafts"), "edit_note", "agents_draft"),
         ],
     },
     {
-        "title": "Chats & runs",
+        "title": _("Chats & runs"),
         "separator": True,
         "items": [
-            _entry("Chats", "forum", "chats_chat"),
-            _entry("Participants", "group", "chats_chatactor"),
-            _entry("Messages", "chat", "chats_message"),
-            _entry("Runs", "bolt", "agents_run"),
-            _entry("Steps", "list", "agents_step"),
+            _entry(_("Chats"), "forum", "chats_chat"),
+            _entry(_("Participants"), "group", "chats_chatactor"),
+            _entry(_("Messages"), "chat", "chats_message"),
+            _entry(_("Runs"), "bolt", "agents_run"),
+            _entry(_("Steps"), "list", "agents_step"),
         ],
     },
     {
-        "title": "Governance",
+        "title": _("Governance"),
         "separator": True,
         "items": [
-            _entry("Audit", "receipt_long", "events_auditrecord"),
-            _entry("Model calls", "payments", "agents_llmcall"),
-            _entry("Models and keys", "key", "workspaces_credential"),
-            _entry("Rights on workspaces", "shield_person", "workspaces_workspacegrant"),
-            _entry("Rights on chats", "shield_person", "chats_chatgrant"),
-            _entry("Rights on agents", "shield_person", "agents_agentgrant"),
+            _entry(_("Audit"), "receipt_long", "events_auditrecord"),
+            _entry(_("Model calls"), "payments", "agents_llmcall"),
+            _entry(_("Models and keys"), "key", "workspaces_credential"),
+            _entry(_("Rights on workspaces"), "shield_person", "workspaces_workspacegrant"),
+            _entry(_("Rights on chats"), "shield_person", "chats_chatgrant"),
+            _entry(_("Rights on agents"), "shield_person", "agents_agentgrant"),
         ],
     },
 ]
@@ -93,18 +97,20 @@ PINE = {
 }  # fmt: skip
 
 UNFOLD: dict[str, Any] = {
-    "SITE_TITLE": "Atelier · Operators",
+    "SITE_TITLE": _("Atelier · Operators"),
     "SITE_HEADER": "Atelier",
-    "SITE_SUBHEADER": "Operators",
+    "SITE_SUBHEADER": _("Operators"),
     "SITE_SYMBOL": "handyman",
     "SITE_ICON": lambda request: static("operators/icon.svg"),
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("operators/icon.svg")}],
     "SITE_URL": "/",
+    "SHOW_LANGUAGES": True,
+    "LANGUAGES": {"action": reverse_lazy("admin:language")},
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "6px",
     "COLORS": {"base": GREY, "primary": PINE},
     "STYLES": [lambda request: static("operators/admin.css")],
-    "ACCOUNT": {"navigation": [{"title": "Your account", "link": "/"}]},
+    "ACCOUNT": {"navigation": [{"title": _("Your account"), "link": "/"}]},
     "SIDEBAR": {"show_search": False, "show_all_applications": False, "navigation": NAVIGATION},
 }

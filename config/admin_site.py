@@ -9,8 +9,12 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from csp.decorators import csp
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.csrf import csrf_protect
 from redis import RedisError
 
+from config.admin_language import choose_language, in_their_language
 from config.dashboard import figures
 from events.publish import rights_changed
 
@@ -47,9 +51,9 @@ class SignIn(AuthenticationForm):
             try:
                 self.user_cache = adapter.authenticate(self.request, email=email, password=password)
             except ImmediateHttpResponse as error:
-                raise ValidationError("Too many attempts. Try again in a moment.") from error
+                raise ValidationError(_("Too many attempts. Try again in a moment.")) from error
             except RedisError as error:  # who cannot be counted stays outside
-                raise ValidationError("Signing in is not possible right now. Try again in a moment.") from error
+                raise ValidationError(_("Signing in is not possible right now. Try again in a moment.")) from error
             if self.user_cache is None:
                 raise self.get_invalid_login_error()
             self.confirm_login_allowed(self.user_cache)
@@ -59,12 +63,13 @@ class SignIn(AuthenticationForm):
 class OperatorSite(AdminSite):
     """Whoever is signed in and no operator finds nothing at any of its addresses, as if there were no admin."""
 
-    index_title = "Overview"
+    index_title = _("Overview")
     index_template = "operators/index.html"
+    login_template = "operators/login.html"
     login_form = SignIn
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
-        guarded = csp(POLICY)(super().admin_view(view, cacheable))
+        guarded = csp(POLICY)(in_their_language(super().admin_view(view, cacheable)))
 
         def hidden(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             self._hide_from_others(request)
@@ -72,9 +77,21 @@ class OperatorSite(AdminSite):
 
         return update_wrapper(hidden, view)
 
+    def get_urls(self) -> list[Any]:
+        return [path("language/", self._open_to_strangers(choose_language), name="language"), *super().get_urls()]
+
+    def _open_to_strangers(self, view: Callable[..., Any]) -> Any:
+        """A page for operators, and for who is not signed in yet."""
+
+        def hidden(request: HttpRequest) -> Any:
+            self._hide_from_others(request)
+            return csrf_protect(view)(request)
+
+        return hidden
+
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         self._hide_from_others(request)
-        door: Any = csp(POLICY)(super().login)
+        door: Any = csp(POLICY)(in_their_language(super().login))
         answer: HttpResponse = door(request, extra_context)
         return answer
 

@@ -9,6 +9,7 @@ import redis
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from actors.models import Actor, AgentStatus, Kind
 from agents.models import LLMCall, Run, RunState
@@ -61,12 +62,12 @@ def _processes() -> list[Figure]:
             asked.llen("work")
             listening, runs, work = asked.execute()
     except redis.RedisError:
-        return [Figure("Redis", "does not answer", tone="bad")]
+        return [Figure("Redis", _("does not answer"), tone="bad")]
     workers = int(listening[0][1]) if listening else 0
     return [
-        Figure("Workers", str(workers), tone="" if workers else "bad"),
-        Figure("Hints waiting for a worker", str(runs)),
-        Figure("Other jobs waiting", str(work)),
+        Figure(_("Workers"), str(workers), tone="" if workers else "bad"),
+        Figure(_("Hints waiting for a worker"), str(runs)),
+        Figure(_("Other jobs waiting"), str(work)),
     ]
 
 
@@ -76,7 +77,7 @@ def _runs() -> list[Figure]:
         Run.objects.filter(state__in=ACTIVE).order_by().values_list("state").annotate(Count("pk"))
     )  # fmt: skip
     return [
-        Figure(RunState(state).label, str(counted.get(state, 0)), _list("agents_run", state__exact=state))
+        Figure(_(RunState(state).label), str(counted.get(state, 0)), _list("agents_run", state__exact=state))
         for state in ACTIVE
     ]
 
@@ -86,7 +87,7 @@ def _failed() -> list[Figure]:
     rows = Run.objects.filter(pk__gte=id_at(now() - DAY), state=RunState.FAILED).order_by()
     counted = rows.values_list("error_code").annotate(n=Count("pk")).order_by("-n")[:8]
     return [
-        Figure(code or "no code", str(count), _list("agents_run", state__exact="failed", when="day", q=code), "bad")
+        Figure(code or _("no code"), str(count), _list("agents_run", state__exact="failed", when="day", q=code), "bad")
         for code, count in counted
     ]
 
@@ -99,13 +100,13 @@ def _house() -> list[Figure]:
         agents=Count("pk", filter=agents), suspended=Count("pk", filter=agents & Q(status=AgentStatus.SUSPENDED)),
     )  # fmt: skip
     return [
-        Figure("Workspaces", str(Workspace.objects.count()), _list("workspaces_workspace")),
-        Figure("People", str(counted["people"]), _list("actors_actor", kind__exact="human", is_active__exact=1)),
-        Figure("Closed accounts", str(counted["closed"]), _list("actors_actor", kind__exact="human", is_active__exact=0)),
-        Figure("Agents", str(counted["agents"]), _list("actors_actor", kind__exact="agent")),
-        Figure("Suspended agents", str(counted["suspended"]),
+        Figure(_("Workspaces"), str(Workspace.objects.count()), _list("workspaces_workspace")),
+        Figure(_("People"), str(counted["people"]), _list("actors_actor", kind__exact="human", is_active__exact=1)),
+        Figure(_("Closed accounts"), str(counted["closed"]), _list("actors_actor", kind__exact="human", is_active__exact=0)),
+        Figure(_("Agents"), str(counted["agents"]), _list("actors_actor", kind__exact="agent")),
+        Figure(_("Suspended agents"), str(counted["suspended"]),
                _list("actors_actor", kind__exact="agent", status__exact="suspended")),
-        Figure("Chats", str(Chat.objects.count()), _list("chats_chat")),
+        Figure(_("Chats"), str(Chat.objects.count()), _list("chats_chat")),
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from events.admin_lists import When, linked, referred
 from events.admin_objects import object_of
@@ -15,12 +16,12 @@ from events.models import AuditRecord
 class DoneOrSeen(admin.SimpleListFilter):
     """Deeds apart from looks: operators look more often than they act."""
 
-    title = "done or looked at"
+    title = _("done or looked at")
     parameter_name = "done"
     LOOKS = ("admin.opened", "chat.read_by_operator")
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("yes", "Done"), ("no", "Looked at by operators")]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [("yes", _("Done")), ("no", _("Looked at by operators"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditRecord]) -> QuerySet[AuditRecord]:
         if self.value() == "yes":
@@ -40,10 +41,10 @@ class AuditRecordAdmin(Read):
     )
     list_filter = (DoneOrSeen, When)
     search_fields = ("=deed", "actor__name")
-    search_help_text = "A deed such as run.stopped, a name, or the id of a person, an object or a workspace"
+    search_help_text = _("A deed such as run.stopped, a name, or the id of a person, an object or a workspace")
     found_by = ("object_id", "workspace_id", "actor_id")
     joined = ("actor", "on_behalf_of")
-    also = (object_of, referred("workspace_id", "workspaces.workspace", "the workspace"))
+    also = (object_of, referred("workspace_id", "workspaces.workspace", _("the workspace")))
     sortable_by = ()
 
     def log_opening(self, request: HttpRequest, row: Any) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_noop
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
@@ -17,7 +18,24 @@ from common.errors import AppError
 from common.operators import get_for_operator
 from events.admin_lists import short
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise as Text
+
 PERMISSION = "operate"
+# With which words services refuse what is offered here: they say it in English, operators read it in their language.
+REFUSALS = (
+    gettext_noop("A workspace keeps at least one editor."),
+    gettext_noop("Agents have no account. Suspend or resume them."),
+    gettext_noop("Nobody holds this draft."),
+    gettext_noop("Only a run that failed or was stopped can be repeated."),
+    gettext_noop("Only an agent that exists can be suspended or resumed."),
+    gettext_noop("Only people with an open account have a password."),
+    gettext_noop("There is no key."),
+    gettext_noop("There is no such member."),
+    gettext_noop("They are not in this chat."),
+    gettext_noop("This run is over."),
+    gettext_noop("You cannot deactivate yourself."),
+)
 
 
 @dataclass(frozen=True)
@@ -29,9 +47,9 @@ class Deed:
     """
 
     name: str
-    label: str
+    label: "Text"
     act: Callable[..., object]
-    explained: str = ""
+    explained: "Text" = ""
     icon: str = ""
     when: Callable[[Any], bool] = lambda row: True
     form: type[Any] = BaseDialogForm
@@ -84,7 +102,7 @@ class Deed:
                 row = get_for_operator(request.user, page.model, row_id)
                 done = self.act(row, request.user, **fields)
         except AppError as refusal:
-            messages.error(request, f"{short(row) if row else self.label}: {refusal.message}")
+            messages.error(request, f"{short(row) if row else self.label}: {gettext(refusal.message)}")
             return False
         return done if isinstance(done, str) else None
 

@@ -1,6 +1,6 @@
 """How the operators' lists stay fast on long tables, and how their cells lead on to other rows."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,15 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from common.clock import now
 from common.ids import id_at
 from common.operators import may_operate
 
 if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise as Text
+
     Paginator = paginator.Paginator[Any]
 else:
     Paginator = paginator.Paginator
@@ -54,28 +57,32 @@ class BoundedPaginator(Paginator):
 class When(admin.SimpleListFilter):
     """By the time in the row's id (UUIDv7), which is in the primary key's index: cheap on any table."""
 
-    title = "made within"
+    title = _("made within")
     parameter_name = "when"
     SPANS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7),
              "month": timedelta(days=30)}  # fmt: skip
+    NAMES = {"hour": _("The last hour"), "day": _("The last day"), "week": _("The last week"),
+             "month": _("The last month")}  # fmt: skip
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(name, f"The last {name}") for name in self.SPANS]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return self.NAMES.items()
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         span = self.SPANS.get(self.value() or "")
         return queryset.filter(pk__gte=id_at(now() - span)) if span else queryset
 
 
-def among(column: str, values: Iterable[str]) -> type[admin.SimpleListFilter]:
-    """A filter by values that are known, for a long table: Django's own would look through all rows for what there is."""
+def among(column: str, values: "Mapping[str, Text]") -> type[admin.SimpleListFilter]:
+    """A filter by values that are known, with their names, for a long table: Django's own would look through all rows for
+    what there is.
+    """
 
     class Among(admin.SimpleListFilter):
-        title = column.replace("_", " ")
+        title = _(column.replace("_", " "))
         parameter_name = column
 
-        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-            return [(value, value) for value in values]
+        def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+            return values.items()
 
         def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
             return queryset.filter(**{column: self.value()}) if self.value() else queryset
@@ -97,28 +104,31 @@ def anchor(address: str, text: object) -> str:
     return format_html('<a class="text-link" href="{}">{}</a>', address, text) if address else format_html("{}", text)
 
 
-def linked(path: str, label: str = "") -> Column:
-    """A column that leads to the row which the foreign key `path` names, e.g. `agent` or `chat__workspace`."""
+def linked(path: str, label: "Text" = "") -> Column:
+    """A column that leads to the row which the foreign key `path` names, e.g. `agent` or `chat__workspace`.
+
+    Without a label it is called as the field is (config/admin_names.py).
+    """
 
     def column(row: Any) -> str | None:
         for name in path.split("__"):
             row = getattr(row, name, None)
         return None if row is None else anchor(page_of(type(row), row.pk), short(row))
 
-    return _described(column, path, label or path.split("__")[-1].replace("_", " "), order=path)
+    return _described(column, path, label or _(path.split("__")[-1].replace("_", " ")), order=path)
 
 
-def referred(field: str, table: str, label: str = "") -> Column:
+def referred(field: str, table: str, label: "Text" = "") -> Column:
     """A column that leads to the row whose id stands in the plain column `field`."""
 
     def column(row: Any) -> str | None:
         row_id: UUID | None = getattr(row, field)
         return None if row_id is None else anchor(page_of(table, row_id), f"…{str(row_id)[-8:]}")
 
-    return _described(column, f"{field}_link", label or field.removesuffix("_id").replace("_", " "), order=field)
+    return _described(column, f"{field}_link", label or _(field.removesuffix("_id").replace("_", " ")), order=field)
 
 
-def _described(column: Any, name: str, label: str, *, order: str) -> Column:
+def _described(column: Any, name: str, label: "Text", *, order: str) -> Column:
     column.__name__ = name
     column.short_description = label
     column.admin_order_field = order
@@ -141,7 +151,7 @@ class Related:
     `is_new`: not the list, but the form for another row of it, with `by` filled in.
     """
 
-    label: str
+    label: "Text"
     table: str
     by: str
     value: str = "pk"
@@ -163,7 +173,7 @@ class Related:
         return may_operate(operator, table) if self.is_new else bool(seen)
 
 
-def related_links(related: tuple[Related, ...], row: Any, request: HttpRequest) -> Iterator[tuple[str, str]]:
+def related_links(related: tuple[Related, ...], row: Any, request: HttpRequest) -> Iterator[tuple["Text", str]]:
     """The (label, address) of each list that belongs to the row."""
     for one in related:
         if address := one.address(row, request):

@@ -2,6 +2,7 @@
 
 from django.apps import apps
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
 from events.admin_lists import anchor, page_of
 from events.models import AuditRecord
@@ -25,7 +26,7 @@ OBJECTS = {
 }
 
 
-@admin.display(description="object")
+@admin.display(description=_("object"))
 def object_of(record: AuditRecord) -> str:
     """What it was done to, with the way there."""
     table = record.facts.get("table") or OBJECTS.get(record.deed.partition(".")[0], "")

@@ -12,6 +12,7 @@ from django.db.models import Model, Q, QuerySet, UUIDField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from common.operators import may_operate
 from events import audit
@@ -67,7 +68,7 @@ class Read(Admin):
             setattr(cls, deed.name, deed.on_page())
         names = [deed.name for deed in cls.deeds]
         cls.actions_detail = (
-            ({"title": "Actions", "icon": "gavel", "items": names},) if len(names) > 1 else tuple(names)
+            ({"title": _("Actions"), "icon": "gavel", "items": names},) if len(names) > 1 else tuple(names)
         )
         cls.actions = tuple(deed.on_list() for deed in cls.deeds if deed.in_bulk)
 

@@ -6,6 +6,8 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from common.errors import AppError
 from common.operators import may_operate
@@ -16,6 +18,8 @@ from workspaces import grants, services
 from workspaces.models import Credential, Membership, Role, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise as Text
+
     from actors.models import Actor
 
     GrantModelForm = forms.ModelForm[Any]
@@ -23,7 +27,7 @@ else:
     GrantModelForm = forms.ModelForm
 
 
-def about(label: str, table: str, by: str, **more: Any) -> Related:
+def about(label: "Text", table: str, by: str, **more: Any) -> Related:
     """A list that is narrowed to the row by a foreign key."""
     return Related(label, table, f"{by}__id__exact", **more)
 
@@ -32,15 +36,15 @@ register(
     Workspace, "name", "handle", "created_at",
     search_fields=("name", "handle"), date_hierarchy="created_at",
     related=(
-        about("Members", "workspaces.membership", "workspace"),
-        about("Model and key", "workspaces.credential", "workspace"),
-        about("Agents", "actors.actor", "workspace"),
-        about("Chats", "chats.chat", "workspace"),
-        about("Runs", "agents.run", "workspace"),
-        about("Model calls", "agents.llmcall", "workspace"),
-        about("Granted rights", "workspaces.workspacegrant", "content_object"),
-        Related("Grant a right…", "workspaces.workspacegrant", "content_object", is_new=True),
-        Related("Audit", "events.auditrecord", "workspace_id"),
+        about(_("Members"), "workspaces.membership", "workspace"),
+        about(_("Model and key"), "workspaces.credential", "workspace"),
+        about(_("Agents"), "actors.actor", "workspace"),
+        about(_("Chats"), "chats.chat", "workspace"),
+        about(_("Runs"), "agents.run", "workspace"),
+        about(_("Model calls"), "agents.llmcall", "workspace"),
+        about(_("Granted rights"), "workspaces.workspacegrant", "content_object"),
+        Related(_("Grant a right…"), "workspaces.workspacegrant", "content_object", is_new=True),
+        Related(_("Audit"), "events.auditrecord", "workspace_id"),
     ),
 )  # fmt: skip
 
@@ -66,22 +70,22 @@ def remove(membership: Membership, operator: "Actor") -> None:
 
 @admin.register(Membership)
 class MembershipAdmin(Read):
-    list_display = ("joined_at", linked("actor", "person"), linked("workspace"), "role")
+    list_display = ("joined_at", linked("actor", _("person")), linked("workspace"), "role")
     list_filter = ("role", When)
     search_fields = ("actor__name", "actor__email", "workspace__name")
     found_by = ("actor_id", "workspace_id")
     joined = ("actor", "workspace")
     related = (
-        Related("Grants of this person here", "workspaces.workspacegrant", "user__id__exact", value="actor_id"),
-        Related("Audit of this person", "events.auditrecord", "q", value="actor_id"),
+        Related(_("Grants of this person here"), "workspaces.workspacegrant", "user__id__exact", value="actor_id"),
+        Related(_("Audit of this person"), "events.auditrecord", "q", value="actor_id"),
     )
     deeds = (
-        Deed("make_editor", "Make an editor", make(Role.EDITOR), "They may do everything in this workspace.", "edit",
+        Deed("make_editor", _("Make an editor"), make(Role.EDITOR), _("They may do everything in this workspace."), "edit",
              when=lambda row: row.role != Role.EDITOR),
-        Deed("make_suggester", "Make a suggester", make(Role.SUGGESTER), "They keep drafts and suggestions.", "draw",
+        Deed("make_suggester", _("Make a suggester"), make(Role.SUGGESTER), _("They keep drafts and suggestions."), "draw",
              when=lambda row: row.role != Role.SUGGESTER),
-        Deed("remove", "Remove from the workspace", remove,
-             "They leave the workspace and all its chats at once. What they said stays.", "person_remove", is_grave=True),
+        Deed("remove", _("Remove from the workspace"), remove,
+             _("They leave the workspace and all its chats at once. What they said stays."), "person_remove", is_grave=True),
     )  # fmt: skip
 
 
@@ -93,12 +97,15 @@ class CredentialAdmin(Read):
     found_by = ("workspace_id",)
     hidden = ("sealed_key",)
     joined = ("workspace",)
-    related = (Related("Model calls", "agents.llmcall", "workspace__id__exact", value="workspace_id"),)
+    related = (Related(_("Model calls"), "agents.llmcall", "workspace__id__exact", value="workspace_id"),)
     deeds = (
-        Deed("forget_key", "Delete the key", services.forget_key,
-             "The sealed key is deleted. Agents that need it fail until an editor sets another.", "key_off",
+        Deed("forget_key", _("Delete the key"), services.forget_key,
+             _("The sealed key is deleted. Agents that need it fail until an editor sets another."), "key_off",
              when=lambda row: bool(row.sealed_key), is_grave=True),
     )  # fmt: skip
+
+
+GRANT = {"user": _("Person"), "permission": _("Right"), "content_object": pgettext_lazy("right on", "On")}
 
 
 class GrantForm(GrantModelForm):
@@ -110,27 +117,27 @@ class GrantForm(GrantModelForm):
             try:
                 grants.check_grant(person=fields["user"], target=fields["content_object"])
             except AppError as refusal:
-                raise forms.ValidationError(refusal.message) from refusal
+                raise forms.ValidationError(gettext(refusal.message)) from refusal
         return fields
 
 
-@admin.display(description="right", ordering="permission__name")
+@admin.display(description=_("right"), ordering="permission__name")
 def right(grant: Any) -> str:
-    """The verb, by its readable name."""
-    return str(grant.permission.name)
+    """The verb, by its readable name: the models say it (`Meta.permissions`), the catalogue translates it."""
+    return gettext(grant.permission.name)
 
 
 class GrantAdmin(Read):
     """Giving and taking a right on one object: the one thing that is filled in here. Who gave it is in the audit trail."""
 
-    list_display = (right, linked("user", "person"), linked("content_object", "on"))
+    list_display = (right, linked("user", _("person")), linked("content_object", _("on")))
     search_fields = ("user__name", "user__email", "permission__name")
     found_by = ("user_id", "content_object_id")
     joined = ("user", "content_object", "permission")
     autocomplete_fields = ("user", "content_object")
     related = (
-        Related("Audit of the object", "events.auditrecord", "q", value="content_object_id"),
-        Related("Audit of the person", "events.auditrecord", "q", value="user_id"),
+        Related(_("Audit of the object"), "events.auditrecord", "q", value="content_object_id"),
+        Related(_("Audit of the person"), "events.auditrecord", "q", value="user_id"),
     )
     form = GrantForm
 
@@ -148,9 +155,9 @@ class GrantAdmin(Read):
             kwargs["queryset"] = grants.grantable_verbs(self.model)
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         choice: Any = field
-        choice.label = {"user": "Person", "permission": "Right", "content_object": "On"}[db_field.name]
+        choice.label = GRANT[db_field.name]
         if db_field.name == "permission":
-            choice.label_from_instance = lambda permission: permission.name
+            choice.label_from_instance = lambda permission: gettext(permission.name)
         return field
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

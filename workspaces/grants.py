@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import Permission
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from guardian.models import UserObjectPermissionBase
 
 from common.errors import Invalid
@@ -36,12 +37,13 @@ def check_grant(*, person: "Actor", target: Any) -> None:
     It adds to what somebody may see anyway and opens no door by itself; and nobody edits a public agent (ADR-003).
     """
     if not (person.is_human and person.is_active):
-        raise Invalid("Rights are granted to people whose account is open.")
+        raise Invalid(_("Rights are granted to people whose account is open."))
     workspace_id = workspace_of(target)
     if workspace_id is None:
-        raise Invalid("Nobody may change a public agent, so that nothing can be granted on it.")
+        raise Invalid(_("Nobody may change a public agent, so that nothing can be granted on it."))
     if not Membership.objects.filter(workspace=workspace_id, actor=person).exists():
-        raise Invalid(f"{person.name} is not in the workspace of {target}: a grant opens no door by itself.")
+        refused = _("%(person)s is not in the workspace of %(object)s: a grant opens no door by itself.")
+        raise Invalid(refused % {"person": person.name, "object": target})
 
 
 def workspace_of(target: Any) -> UUID | None:
@@ -59,7 +61,7 @@ def give(grants: Grants, *, operator: "Actor", person: "Actor", permission: Perm
     check_operator(operator, grants)
     check_grant(person=person, target=target)
     if not grantable_verbs(grants).filter(pk=permission.pk).exists():
-        raise Invalid("This is no right that can be granted here.")
+        raise Invalid(_("This is no right that can be granted here."))
     grant, is_new = grants._default_manager.get_or_create(user=person, permission=permission, content_object=target)
     if is_new:
         _tell(grant, operator, "grant.given")
