@@ -18,4 +18,4 @@ from config.settings import *  # noqa: E402, F403
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Nobody in a test waits for others: what a limit does is tested with numbers of its own (tests/actors/test_rates.py).
 RATES = dict.fromkeys(RATES, (0, 0))  # noqa: F405
-ACCOUNT_RATE_LIMITS = False
+ACCOUNT_RATE_LIMITS = False  # type: ignore[assignment]  # allauth: none at all

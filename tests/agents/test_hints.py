@@ -11,7 +11,7 @@ from celery import current_app
 from django.conf import settings
 
 from agents.services import hints
-from agents.services.model_test import ask_worker
+from agents.services.model_trial import ask_worker
 from common.errors import AppError
 from events.wire import wire
 
@@ -46,9 +46,9 @@ def test_a_message_hints_at_its_run_once_it_is_stored(workroom, fresh_broker):
 
 
 def test_a_hint_is_word_for_word_what_celery_would_send(fresh_broker):
-    run_id = str(uuid4())
+    run_id = uuid4()
     assert hints.send_hints([run_id])
-    current_app.send_task(hints.TASK, [run_id], task_id=run_id, retry=False)
+    current_app.send_task(hints.TASK, [str(run_id)], task_id=str(run_id), retry=False)
     theirs, ours = (json.loads(task) for task in fresh_broker.lrange("runs", 0, -1))
     tags = [task["properties"].pop("delivery_tag") for task in (theirs, ours)]
     assert ours == theirs
@@ -56,10 +56,10 @@ def test_a_hint_is_word_for_word_what_celery_would_send(fresh_broker):
 
 
 def test_many_hints_are_each_their_own(fresh_broker):
-    ids = [str(uuid4()) for _ in range(3)]
+    ids = [uuid4() for _ in range(3)]
     assert hints.send_hints(ids)
     assert hints.send_hints([])
-    assert hinted(fresh_broker) == ids[::-1]
+    assert hinted(fresh_broker) == [str(run_id) for run_id in reversed(ids)]
     tasks = [json.loads(task) for task in fresh_broker.lrange("runs", 0, -1)]
     assert len({task["properties"]["delivery_tag"] for task in tasks}) == 3
 

@@ -72,7 +72,9 @@ def test_an_update_takes_expressions_by_the_clock_of_the_database(team):
     for minutes in (1, 5):
         run.lease_until = Now() + timedelta(minutes=minutes)
         assert update(run, ["lease_until"], only_if={})
-        left = Run.objects.get(pk=run.pk).lease_until - now()
+        until = Run.objects.get(pk=run.pk).lease_until
+        assert until is not None
+        left = until - now()
         assert timedelta(minutes=minutes - 1) < left <= timedelta(minutes=minutes)
 
 
