@@ -22,10 +22,11 @@ from django.core.management import call_command
 from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
+from agents.llm.exchange import Answer, Usage
 from agents.models import Run
 from agents.runtime.preparing import Prepared, prepared
 from agents.runtime.recorder import Recorder
-from agents.runtime.steps import Answer, Answered, StepId, Usage
+from agents.runtime.steps import Answered, StepId
 from agents.services.claims import claim
 from chats import services as chats
 from common.ids import new_id
