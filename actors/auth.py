@@ -7,6 +7,8 @@ from uuid import UUID
 
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.headless.contrib.rest_framework.authentication import XSessionTokenAuthentication
+from django.contrib.auth.models import Permission
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
@@ -15,6 +17,7 @@ from rest_framework.request import Request
 
 from actors import services as actors
 from actors.models import TOKEN_PREFIX, Actor, ApiToken, Kind
+from actors.operators import permissions_of
 from actors.rates import demand, stranger
 from common.compiled import Compiled
 
@@ -34,6 +37,10 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
 
     def user_can_authenticate(self, user: Actor) -> bool:
         return user.kind == Kind.HUMAN and user.is_active
+
+    def _get_group_permissions(self, user_obj: Actor) -> QuerySet[Permission]:
+        """Of Django's backend: a group is a level in the admin, whose permissions follow from its name."""
+        return permissions_of(user_obj)
 
     def get_user(self, user_id: Any) -> Actor | None:
         return _PERSON.first(user_id)

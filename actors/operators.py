@@ -1,8 +1,8 @@
-"""Who runs the installation, and how far: given by a superuser, kept as Django's staff flag and a group's permissions."""
+"""Who runs the installation, and how far: given by a superuser, kept as Django's staff flag and a group named as the level."""
 
 from django.contrib.auth.models import Group, Permission
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -46,19 +46,22 @@ def set_level(person: Actor, operator: Actor, level: str) -> None:
         raise Invalid(gettext("You cannot change what you may do yourself."))
     is_staff, is_superuser = level != Level.NOBODY, level == Level.SUPERUSER
     Actor.objects.filter(pk=person.pk).update(is_staff=is_staff, is_superuser=is_superuser)
-    person.groups.set([_group(level)] if level in (Level.READER, Level.OPERATOR) else [])
+    groups = [Group.objects.get_or_create(name=level)[0]] if level in (Level.READER, Level.OPERATOR) else []
+    person.groups.set(groups)
     audit.record(operator, "person.level_set", object_id=person.id, level=level)
     rights_changed(person.id)
 
 
-def _group(level: str) -> Group:
-    """The group of a level, with the permissions of today's tables."""
-    group, _ = Group.objects.get_or_create(name=level)
+def permissions_of(person: Actor) -> QuerySet[Permission]:
+    """What the level of somebody below a superuser lets them do. A group stores none: a level means the tables that there
+    are, also those that an update has brought.
+    """
+    held = set(person.groups.values_list("name", flat=True))
+    known = Permission.objects.filter(content_type__app_label__in=TABLES)
     wanted = Q(codename__startswith="view_")
-    if level == Level.OPERATOR:
+    if Level.OPERATOR.value in held:
         wanted |= Q(codename__startswith="change_") | Q(codename__regex=r"^(add|delete)_[a-z]+grant$")
-    group.permissions.set(Permission.objects.filter(wanted, content_type__app_label__in=TABLES))
-    return group
+    return known.filter(wanted) if held & {Level.READER.value, Level.OPERATOR.value} else known.none()
 
 
 def check_rank(person: Actor, operator: Actor) -> None:

@@ -106,13 +106,13 @@ register(
 register(
     Step, "started_at", linked("run"), "number", "index", "kind", "state", "name", "ended_at",
     search_fields=("=name",), search_help_text = _("A tool's name, or the id of a step or a run"), found_by=("run_id",),
-    list_filter=("kind", "state", When), joined=("run",), sortable_by=(),
+    list_filter=("kind", "state", When), joined=("run__agent",), sortable_by=(),
 )  # fmt: skip
 register(
     LLMCall, "created_at", linked("agent"), linked("workspace"), linked("run"), "provider", "model", "input_tokens",
     "output_tokens", cost, "paid_by", "tries", "error_code",
     search_fields=("agent__name", "workspace__name", "=model"),
     list_filter=(among("provider", dict(Provider.choices)), among("paid_by", PAYERS), When),
-    found_by=("run_id", "agent_id", "workspace_id"), joined=("agent", "workspace", "run"), sortable_by=(),
+    found_by=("run_id", "agent_id", "workspace_id"), joined=("agent", "workspace", "run__agent"), sortable_by=(),
 )  # fmt: skip
 admin.site.register(AgentGrant, GrantAdmin)

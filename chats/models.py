@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from guardian.models import UserObjectPermissionBase
 
-from common.models import Identified
+from common.models import Identified, called
 from events.rows import AnyRow, ChatRow, LinkRow, MemberRow, MessageRow
 from workspaces.models import Role, Workspace
 
@@ -93,7 +93,7 @@ class ChatActor(Identified, InChat):
         indexes = [models.Index(fields=["actor", "chat"], condition=Q(ended_at=None), name="places_of_actor")]
 
     def __str__(self) -> str:
-        return f"{self.actor_id} in {self.chat_id}"
+        return called(self, "actor", "chat")
 
     def row(self) -> MemberRow:
         return MemberRow(
@@ -132,7 +132,7 @@ class Message(Identified, InChat):
         ]
 
     def __str__(self) -> str:
-        return f"{self.type} {self.seq} in {self.chat_id}"
+        return f"{called(self, 'chat')} · {self.type} {self.seq}"
 
     @property
     def text(self) -> str:
@@ -162,7 +162,7 @@ class ChatLink(Identified):
         constraints = [models.CheckConstraint(condition=Q(role__in=Role.values), name="link_role_known")]
 
     def __str__(self) -> str:
-        return f"{self.role} link to {self.chat_id}"
+        return f"{called(self, 'chat')} · {self.role}"
 
     def row(self, url: str | None = None) -> LinkRow:
         """`url` only when it has just been made: it is not kept."""
@@ -178,4 +178,4 @@ class ChatGrant(UserObjectPermissionBase):
     content_object = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="grants")
 
     def __str__(self) -> str:
-        return f"{self.user_id}: {self.permission_id} on {self.content_object_id}"
+        return called(self, "user", "content_object")

@@ -1,8 +1,25 @@
 """Fields that many tables share. No tables here."""
 
+from typing import Any
+
 from django.db import models
 
 from common.ids import new_id
+
+
+def called(row: models.Model, *relations: str) -> str:
+    """A name for a row that has none: what its relations are called, where they have been read; else the end of their id.
+    It asks nothing of the database.
+    """
+    return " · ".join(_name(row, relation) for relation in relations)
+
+
+def _name(row: models.Model, relation: str) -> str:
+    field: Any = row._meta.get_field(relation)
+    if field.is_cached(row):
+        name = str(getattr(row, relation) or "–")
+        return name if name != str(getattr(row, field.attname)) else f"…{name[-8:]}"
+    return f"…{str(getattr(row, field.attname))[-8:]}"
 
 
 class Identified(models.Model):

@@ -2,7 +2,10 @@
 
 LISTENERS: dict[str, list[str]] = {
     "actors.seams.renamed": ["chats.services.heard.show_new_name"],
-    "workspaces.seams.member_left": ["chats.services.heard.leave_chats_of_workspace"],
+    "workspaces.seams.member_left": [
+        "chats.services.heard.leave_chats_of_workspace",
+        "agents.services.leaving.end_grants_on_agents",
+    ],
     "chats.seams.message_posted": ["agents.services.wake.wake_agents"],
     "chats.seams.actor_left": ["agents.services.leaving.let_go"],
 }

@@ -20,7 +20,8 @@ class AuditRecord(Identified):
         indexes = [
             models.Index(fields=["workspace_id", "-at"], name="audit_by_workspace"),
             models.Index(fields=["object_id", "-at"], name="audit_by_object"),
+            models.Index(fields=["deed", "id"], name="audit_by_deed"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.deed} at {self.at:%Y-%m-%d %H:%M}"
+        return f"{self.deed} · {self.at:%Y-%m-%d %H:%M}"

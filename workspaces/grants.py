@@ -34,14 +34,17 @@ def grantable_verbs(grants: Grants) -> QuerySet[Permission]:
 def check_grant(*, person: "Actor", target: Any) -> None:
     """Whether a grant would do anything. Raises `Invalid`.
 
-    It adds to what somebody may see anyway and opens no door by itself; and nobody edits a public agent (ADR-003).
+    It adds to what somebody may see anyway and opens no door by itself; and nobody edits a public agent (ADR-003). The
+    caller is in a transaction.
     """
     if not (person.is_human and person.is_active):
         raise Invalid(_("Rights are granted to people whose account is open."))
     workspace_id = workspace_of(target)
     if workspace_id is None:
         raise Invalid(_("Nobody may change a public agent, so that nothing can be granted on it."))
-    if not Membership.objects.filter(workspace=workspace_id, actor=person).exists():
+    # Held, so that nobody leaves meanwhile and keeps what they are about to be given.
+    members = Membership.objects.select_for_update(no_key=True)
+    if members.filter(workspace=workspace_id, actor=person).first() is None:
         refused = _("%(person)s is not in the workspace of %(object)s: a grant opens no door by itself.")
         raise Invalid(refused % {"person": person.name, "object": target})
 
@@ -75,12 +78,23 @@ def take(grant: Any, operator: "Actor") -> None:
     grant.delete()
 
 
-def _tell(grant: Any, operator: "Actor", deed: str) -> None:
+def end_grants(held: QuerySet[Any], by: "Actor") -> None:
+    """These end with what they were added to: their person leaves the workspace, and nothing comes back with them."""
+    for grant in held.select_related("content_object", "permission"):
+        _keep(grant, by, "grant.ended")
+        grant.delete()
+
+
+def _keep(grant: Any, by: "Actor", deed: str) -> None:
     target = grant.content_object
     audit.record(
-        operator, deed, workspace_id=workspace_of(target), object_id=target.pk, table=target._meta.label,
+        by, deed, workspace_id=workspace_of(target), object_id=target.pk, table=target._meta.label,
         person=str(grant.user_id), verb=grant.permission.codename,
     )  # fmt: skip
+
+
+def _tell(grant: Any, operator: "Actor", deed: str) -> None:
+    _keep(grant, operator, deed)
     rights_changed(grant.user_id)
     for what in ("me", "agents", "chats"):
         ring([grant.user_id], what)

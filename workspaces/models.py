@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from guardian.models import UserObjectPermissionBase
 
-from common.models import Identified, Revised
+from common.models import Identified, Revised, called
 from events.rows import MembershipRow
 
 
@@ -48,7 +48,7 @@ class Membership(Identified):
         ]
 
     def __str__(self) -> str:
-        return f"{self.actor_id} is {self.role} in {self.workspace_id}"
+        return called(self, "actor", "workspace")
 
     def row(self) -> MembershipRow:
         return MembershipRow(
@@ -90,7 +90,7 @@ class Credential(Identified, Revised):
         ]
 
     def __str__(self) -> str:
-        return f"{self.provider} for {self.workspace_id}"
+        return f"{called(self, 'workspace')} · {self.provider}"
 
 
 class WorkspaceGrant(UserObjectPermissionBase):
@@ -99,4 +99,4 @@ class WorkspaceGrant(UserObjectPermissionBase):
     content_object = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="grants")
 
     def __str__(self) -> str:
-        return f"{self.user_id}: {self.permission_id} on {self.content_object_id}"
+        return called(self, "user", "content_object")

@@ -13,7 +13,8 @@ from common.secrets import Secret, seal
 from events import audit
 from events.bells import ring, ring_workspace
 from events.publish import rights_changed
-from workspaces.models import Credential, Membership, Provider, Role, Workspace
+from workspaces.grants import end_grants
+from workspaces.models import Credential, Membership, Provider, Role, Workspace, WorkspaceGrant
 from workspaces.seams import member_left
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def remove_member(*, workspace: Workspace, actor: "Actor", member_id: UUID) -> N
     if membership.role == Role.EDITOR:
         _not_the_last_editor(workspace, membership)
     membership.delete()
+    end_grants(WorkspaceGrant.objects.filter(content_object=workspace, user=member_id), actor)
     member_left(workspace, membership.actor, actor)
     audit.record(actor, "member.removed", workspace_id=workspace.id, object_id=member_id)
     _tell_about_member(workspace, member_id)

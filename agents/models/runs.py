@@ -11,7 +11,7 @@ from django.db.models import Q
 from agents.errors import LeaseLost
 from agents.models.specs import AgentSpec
 from chats.models import Chat, InChat, Message
-from common.models import Identified
+from common.models import Identified, called
 from common.writing import insert, update
 from events.rows import RunRow, Stamp
 from workspaces.models import Workspace
@@ -117,7 +117,7 @@ class Run(Identified, InChat):
         ]
 
     def __str__(self) -> str:
-        return f"run {self.id} ({self.state})"
+        return f"{called(self, 'agent')} · …{str(self.id)[-8:]}"
 
     @property
     def tree_id(self) -> UUID:
@@ -192,7 +192,7 @@ class Step(Identified):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} step {self.number}.{self.index} of {self.run_id}"
+        return f"{self.number}.{self.index} {self.name or self.kind}"
 
 
 class LLMCall(Identified):
@@ -223,4 +223,4 @@ class LLMCall(Identified):
         indexes = [models.Index(fields=["workspace", "-created_at"], name="ledger_by_workspace")]
 
     def __str__(self) -> str:
-        return f"{self.model} for {self.run_id}"
+        return f"{called(self, 'run')} · {self.model}"

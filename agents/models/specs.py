@@ -6,7 +6,7 @@ from guardian.models import UserObjectPermissionBase
 
 from agents.content import SpecContent
 from chats.models import Chat, InChat
-from common.models import Identified
+from common.models import Identified, called
 from events.rows import DraftRow, SpecRow, ToolConfigRow
 
 
@@ -49,7 +49,7 @@ class AgentSpec(Identified):
         ]
 
     def __str__(self) -> str:
-        return f"v{self.number}" if self.number else f"applied text {self.id}"
+        return f"v{self.number}" if self.number else f"…{str(self.id)[-8:]}"
 
     def content(self) -> SpecContent:
         """The spec as a value; reads its tools."""
@@ -138,7 +138,7 @@ class Draft(Identified, InChat):
         indexes = [models.Index(fields=["holder"], condition=Q(ended_at=None), name="drafts_held_by")]
 
     def __str__(self) -> str:
-        return f"draft of {self.agent_id} in {self.chat_id}"
+        return called(self, "agent", "chat")
 
     @property
     def status(self) -> str:
@@ -164,4 +164,4 @@ class AgentGrant(UserObjectPermissionBase):
     content_object = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="grants")
 
     def __str__(self) -> str:
-        return f"{self.user_id}: {self.permission_id} on {self.content_object_id}"
+        return called(self, "user", "content_object")

@@ -1,18 +1,26 @@
-"""What ends when somebody leaves a chat."""
+"""What ends when somebody leaves a chat, or the workspace."""
 
 from django.db.models import Q
 
 from actors.models import Actor
-from agents.models import Draft, Run
+from agents.models import AgentGrant, Draft, Run
 from agents.models.runs import ACTIVE
 from agents.services.runs import stopping
 from chats.models import Chat, InChat
 from common.clock import now
+from workspaces.grants import end_grants
+from workspaces.models import Workspace
 
 
 def let_go(chat: Chat, actor: Actor) -> list[InChat]:
     """A person's hold here is free; an agent's draft here ends, and its runs are told to stop. The rows to be written."""
     return [*_drafts(chat, actor), *_runs(chat, actor)]
+
+
+def end_grants_on_agents(workspace: Workspace, actor: Actor, remover: Actor) -> list[None]:
+    """Somebody is no longer a member of the workspace: what they were granted on its agents ends."""
+    end_grants(AgentGrant.objects.filter(content_object__workspace=workspace, user=actor), remover)
+    return []
 
 
 def _drafts(chat: Chat, actor: Actor) -> list[InChat]:

@@ -41,7 +41,7 @@ def test_B9_every_page_of_every_table_opens(full_house, model):
         assert str(row.pk) in opened(client, page(model, row.pk, "change"))
     assert client.get(page(model, rows[0].pk, "history")).status_code == 302
     for one in deeds_of(model):
-        assert one.label in opened(client, f"{page(model, rows[0].pk)}{one.path}/")
+        assert str(one.label) in opened(client, f"{page(model, rows[0].pk)}{one.path}/")
 
 
 @every_table
