@@ -11,9 +11,8 @@ from agents.llm.demo.model import DemoModel
 from agents.llm.exchange import Request, Turn
 from agents.llm.litellm_wire import LiteLLMWire
 from agents.llm.openai_wire import OpenAIWire
-from agents.llm.protocol import LLM, Endpoint, LLMError, Provider, Timeouts
+from agents.llm.protocol import LLM, Endpoint, LLMError, Provider, Timeouts, Trial
 from agents.llm.retry import Retrying, breaker_for
-from agents.services.model_trial import Trial
 from common.egress import close_sessions
 
 _WIRES: dict[Provider, Callable[[Endpoint, Timeouts], LLM]] = {

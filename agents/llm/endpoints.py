@@ -6,12 +6,13 @@ from uuid import UUID
 from django.conf import settings
 
 from agents.llm.protocol import Endpoint, Provider
-from agents.services.model_trial import PURPOSE as TEST
 from common.compiled import Compiled
 from common.secrets import Secret, unseal
 from workspaces.models import Credential, Workspace
 
 DEMO_MODEL = "demo"
+TRIAL = "model-test"
+"""What a key that is only tried is sealed for."""
 _CREDENTIAL = Compiled(lambda workspace_id: Credential.objects.filter(workspace_id=workspace_id), UUID)
 
 
@@ -50,7 +51,7 @@ def _of_system(system: dict[str, str]) -> Endpoint:
 def endpoint_to_test(workspace_id: UUID, provider: Provider, api_base: str, sealed: str | None) -> Endpoint:
     """The endpoint as somebody described it; without a key of theirs, with the one that is set for this very address."""
     owner = str(workspace_id)
-    key = unseal(sealed, owner=owner, purpose=TEST) if sealed else _key_that_is_set(owner, provider, api_base)
+    key = unseal(sealed, owner=owner, purpose=TRIAL) if sealed else _key_that_is_set(owner, provider, api_base)
     return Endpoint(provider=provider, api_base=api_base or None, key=key, paid_by="workspace")
 
 

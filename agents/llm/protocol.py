@@ -29,6 +29,15 @@ class Timeouts:
     total: float = 600.0
 
 
+@dataclass(frozen=True)
+class Trial:
+    """What came of trying a model: `message` is empty when it answered; `seconds` until its first piece."""
+
+    ok: bool
+    message: str
+    seconds: float
+
+
 class LLMError(Exception):
     """A request that did not end in an answer.
 

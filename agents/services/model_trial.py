@@ -4,12 +4,13 @@ import json
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import Literal
 
 from django.conf import settings
 from django.core.cache import cache
 from redis import RedisError
 
+from agents.llm.endpoints import TRIAL
+from agents.llm.protocol import Provider, Trial
 from agents.services.hints import tell_workers
 from common.errors import AppError, Code
 from common.local_models import find_local_servers
@@ -17,11 +18,8 @@ from common.secrets import Secret, seal
 from workspaces.models import Workspace
 from workspaces.services import check_model
 
-PURPOSE = "model-test"
 PATIENCE = 30.0
 """Seconds that a person waits for the answer; the worker gives up on the model earlier."""
-
-Provider = Literal["demo", "openai", "anthropic", "gemini", "openrouter", "openai_compatible"]
 
 
 @dataclass(frozen=True)
@@ -32,15 +30,6 @@ class Offer:
     label: str
     api_base: str | None = None
     models: tuple[str, ...] = field(default=())
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What came of trying a model: `message` is empty when it answered; `seconds` until its first piece."""
-
-    ok: bool
-    message: str
-    seconds: float
 
 
 def offers() -> list[Offer]:
@@ -59,7 +48,7 @@ def ask_worker(*, workspace: Workspace, provider: str, api_base: str, default_mo
     """
     check_model(provider=provider, default_model=default_model, api_base=api_base)
     place = f"model-test:{secrets.token_urlsafe(16)}"
-    sealed = seal(key, owner=str(workspace.id), purpose=PURPOSE) if key is not None else None
+    sealed = seal(key, owner=str(workspace.id), purpose=TRIAL) if key is not None else None
     arguments = [place, str(workspace.id), provider, api_base, default_model, sealed]
     if not tell_workers("agents.tasks.test_model", [arguments]):
         raise AppError("No worker can be asked now. Try again in a moment.", code=Code.UNAVAILABLE)

@@ -200,9 +200,9 @@ async def test_a_server_that_is_not_there_is_asked_once(scripted: ScriptedModel,
 async def test_a_trial_leaves_no_connection_behind(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(_WIRES, "anthropic", AtTheScript)
     endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
-    before = len(_open_sessions())
+    before = _open_sessions()
     assert (await asyncio.to_thread(try_model_now, endpoint, "claude-sonnet-4-5")).ok
-    assert len(_open_sessions()) == before
+    assert [one for one in _open_sessions() if one not in before] == []
 
 
 def _open_sessions() -> list[aiohttp.ClientSession]:
