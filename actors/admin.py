@@ -64,6 +64,17 @@ class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
         super().__init__(request, object_id, *args, initial={"level": level_of(person) if person else None}, **kwargs)
 
 
+COLOURS = {"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"}
+STANDINGS = {"active": _("active"), "closed": _("closed"), "ready": _("ready"), "suspended": _("suspended"),
+             "deleted": _("deleted")}  # fmt: skip
+
+
+def _standing(actor: Actor) -> str:
+    if actor.is_agent:
+        return actor.status
+    return "active" if actor.is_active else "closed"
+
+
 OF_PEOPLE = ("email", "language", "last_login", "level")
 OF_AGENTS = ("description", "workspace", "current_spec", "is_public", "is_shipped", "published_at", "published_by_workspace",
              "published_from_agent", "taken_down_at")  # fmt: skip
@@ -71,7 +82,7 @@ OF_AGENTS = ("description", "workspace", "current_spec", "is_public", "is_shippe
 
 @admin.register(Actor)
 class ActorAdmin(Read):
-    list_display = ("name", "kind", "handle", "email", linked("workspace"), "standing", "is_staff", "created_at")
+    list_display = ("name", "kind", "handle", "email", linked("workspace"), "stands", "is_staff", "created_at")
     list_filter = ("kind", "is_active", "status", "is_public", "is_staff")
     search_fields = ("name", "handle", "email")
     hidden = ("password",)
@@ -126,15 +137,15 @@ class ActorAdmin(Read):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("standing", "level")
 
-    @display(
-        description=_("standing"),
-        label={"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"},
-    )  # type: ignore[untyped-decorator]
-    def standing(self, actor: Actor) -> "tuple[str, Text]":
+    @display(description=_("standing"), label=COLOURS)  # type: ignore[untyped-decorator]
+    def stands(self, actor: Actor) -> "tuple[str, Text]":
+        """The same, in its colour."""
+        return _standing(actor), self.standing(actor)
+
+    @admin.display(description=_("standing"))
+    def standing(self, actor: Actor) -> "Text":
         """Whether a person may sign in, or an agent may work."""
-        if actor.is_agent:
-            return actor.status, actor.get_status_display()
-        return ("active", _("active")) if actor.is_active else ("closed", _("closed"))
+        return STANDINGS[_standing(actor)]
 
     @admin.display(description=_("in this admin"))
     def level(self, actor: Actor) -> str:

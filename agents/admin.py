@@ -10,13 +10,14 @@ from agents.models import AgentGrant, AgentSpec, AgentToolConfig, Draft, LLMCall
 from agents.models.runs import ACTIVE
 from agents.services import drafts, runs
 from events.admin_deeds import Deed
-from events.admin_lists import Related, When, among, linked, referred
+from events.admin_lists import Related, When, among, linked, named, referred
 from events.admin_pages import Read, register
 from workspaces.admin import GrantAdmin, about
 from workspaces.models import Provider
 
 PAYERS = {"workspace": _("workspace"), "system": _("system"), "demo": _("demo")}
 ORIGINS = {"wake": _("wake"), "retry": _("retry")}
+PROVIDERS = {value: _(label) for value, label in Provider.choices}
 ENDINGS = {"saved": _("saved"), "discarded": _("discarded")}
 DRAFTS = {"drafting": _("drafting"), "applied": _("applied"), "ended": _("ended")}
 STATES = {
@@ -62,8 +63,8 @@ def cost(row: Any) -> str:
 
 @admin.register(Run)
 class RunAdmin(Read):
-    list_display = ("created_at", linked("agent"), linked("chat"), linked("on_behalf_of", _("for")), "stands", "origin",
-                    "attempt", "error_code", cost, "ended_at")  # fmt: skip
+    list_display = ("created_at", linked("agent"), linked("chat"), linked("on_behalf_of", _("for")), "stands",
+                    named("origin", ORIGINS), "attempt", "error_code", cost, "ended_at")  # fmt: skip
     list_filter = ("state", among("origin", ORIGINS), When)
     search_fields = ("agent__name", "chat__title", "=error_code")
     search_help_text = _("An agent, a chat, an error code, or the id of a run, an agent, a chat, a person or a message")
@@ -110,9 +111,9 @@ register(
 )  # fmt: skip
 register(
     LLMCall, "created_at", linked("agent"), linked("workspace"), linked("run"), "provider", "model", "input_tokens",
-    "output_tokens", cost, "paid_by", "tries", "error_code",
+    "output_tokens", cost, named("paid_by", PAYERS), "tries", "error_code",
     search_fields=("agent__name", "workspace__name", "=model"),
-    list_filter=(among("provider", dict(Provider.choices)), among("paid_by", PAYERS), When),
+    list_filter=(among("provider", PROVIDERS), among("paid_by", PAYERS), When),
     found_by=("run_id", "agent_id", "workspace_id"), joined=("agent", "workspace", "run__agent"), sortable_by=(),
 )  # fmt: skip
 admin.site.register(AgentGrant, GrantAdmin)

@@ -32,7 +32,7 @@ COUNTED = 10_000
 """Rows beyond these are not counted: a list then says that there are at least so many."""
 
 
-Column = Callable[[Any], str]
+Column = Callable[[Any], Any]
 """A computed column; what is null shows as a dash."""
 
 
@@ -116,6 +116,16 @@ def linked(path: str, label: "Text" = "") -> Column:
         return None if row is None else anchor(page_of(type(row), row.pk), short(row))
 
     return _described(column, path, label or _(path.split("__")[-1].replace("_", " ")), order=path)
+
+
+def named(field: str, names: "Mapping[str, Text]") -> Column:
+    """A column of words that the database keeps in short."""
+
+    def column(row: Any) -> "Text":
+        value = getattr(row, field)
+        return names.get(value, value)
+
+    return _described(column, f"{field}_named", _(field.replace("_", " ")), order=field)
 
 
 def referred(field: str, table: str, label: "Text" = "") -> Column:

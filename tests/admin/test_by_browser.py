@@ -59,7 +59,7 @@ def sign_in(tab: Page, house: dict[str, Any]) -> None:
     tab.goto(f"{house['address']}/admin/")
     tab.fill("input[name=username]", house["operator"].email)
     tab.fill("input[name=password]", PASSWORD)
-    shoot(tab, "sign-in")
+    shoot(tab, f"sign-in-{tab.evaluate('navigator.language')}")
     tab.click("button[type=submit]")
     tab.wait_for_selector("#nav-sidebar-apps", state="attached")
 
@@ -68,8 +68,8 @@ def test_B9_the_admin_works_in_a_browser_under_its_policy(house):
     wrong: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)
-        for size, scheme in ((DESK, LIGHT), (DESK, DARK), (PHONE, LIGHT), (PHONE, DARK)):
-            context = browser.new_context(viewport=size, color_scheme=scheme)
+        for size, scheme, language in ((DESK, LIGHT, "en-US"), (DESK, DARK, "zh-CN"), (PHONE, LIGHT, "zh-TW")):
+            context = browser.new_context(viewport=size, color_scheme=scheme, locale=language)
             tab = context.new_page()
             tab.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
             tab.on("pageerror", lambda error: wrong.append(str(error)))
@@ -77,7 +77,7 @@ def test_B9_the_admin_works_in_a_browser_under_its_policy(house):
             for name, path in house["pages"].items():
                 tab.goto(house["address"] + path)
                 wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-                shoot(tab, f"{name}-{size['width']}-{scheme}")
+                shoot(tab, f"{name}-{size['width']}-{scheme}-{language}")
                 if wide > 0:
                     wrong.append(f"{name} is {wide} px too wide at {size['width']}")
             context.close()

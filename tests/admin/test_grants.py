@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.db import transaction
 
 from actors.models import Actor
 from agents.models import AgentGrant
@@ -15,7 +16,8 @@ from events.publish import RIGHTS
 from events.wire import wire
 from tests.admin.house import page, signed_in
 from tests.people import make_agent
-from workspaces.models import WorkspaceGrant
+from workspaces import services as workspaces
+from workspaces.models import Role, WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -121,3 +123,32 @@ def test_the_pages_of_person_and_object_lead_to_a_form_that_is_filled_in(house):
         address = f"{page(AgentGrant, 'add')}?{named}={row.pk}"
         assert address in html
         assert f'value="{row.pk}" selected' in house.client.get(address).content.decode()
+
+
+def test_D5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_gives_nothing_back(house):
+    team = house.team
+    for grants, verb, target in ((AgentGrant, "save_agent_actor", team.robin), (ChatGrant, "stop_run_chat", team.chat),
+                                 (WorkspaceGrant, "create_agent_workspace", team.workspace)):  # fmt: skip
+        give(house, grants, verb, target)
+    with transaction.atomic():
+        workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    workspaces.join(workspace=team.workspace, actor=team.bob, role=Role.SUGGESTER, invited_by=team.alice)
+    for ask, target, verb in ((get_agent_for, team.robin, AgentVerb.SAVE),
+                              (get_workspace_for, team.workspace, WorkspaceVerb.CREATE_AGENT)):  # fmt: skip
+        with pytest.raises(Forbidden):
+            ask(team.bob, target.id, verb)
+    assert not ChatGrant.objects.exists()
+    ended = AuditRecord.objects.filter(deed="grant.ended", actor=team.alice, workspace_id=team.workspace.id)
+    assert {(record.object_id, record.facts["person"]) for record in ended} == {
+        (target.id, str(team.bob.id)) for target in (team.robin, team.chat, team.workspace)
+    }
+
+
+def test_what_was_granted_elsewhere_and_to_others_stays(house):
+    team = house.team
+    elsewhere = workspaces.create_workspace(creator=team.bob, name="Bob's")
+    give(house, WorkspaceGrant, "create_agent_workspace", elsewhere)
+    give(house, AgentGrant, "save_agent_actor", team.robin, person=team.alice)
+    with transaction.atomic():
+        workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    assert (WorkspaceGrant.objects.count(), AgentGrant.objects.count()) == (1, 1)
