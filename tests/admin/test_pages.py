@@ -1,5 +1,6 @@
 """Every page of the operators' view opens, whatever stands in the rows; lists cost the same at any length."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -26,12 +27,18 @@ def opened(client, path, query=None):
     return html
 
 
+def one_of_each(addresses):
+    """Of the ways to narrow a list one for each filter, and one for each column by which it is sorted."""
+    narrowed = (address for address in addresses if address.startswith("?"))
+    return sorted({"&".join(sorted(re.sub(r"^(?!o=)(\w+)=.*|-", r"\1", one) for one in address[1:].split("&"))): address
+                   for address in narrowed}.values())  # fmt: skip
+
+
 @every_table
 def test_B9_every_page_of_every_table_opens(full_house, model):
     client = full_house.client
     assert admin.site.is_registered(model)
-    narrowed = sorted(address for address in links_in(opened(client, page(model))) if address.startswith("?"))
-    for address in narrowed:
+    for address in one_of_each(links_in(opened(client, page(model)))):
         opened(client, page(model) + address)
     for term in ("李", "'\"<%s{{", str(full_house.team.alice.id)):
         opened(client, page(model), {"q": term})
@@ -54,22 +61,23 @@ def test_B9_what_belongs_to_a_row_is_one_click_away(full_house, model):
 
 
 def test_every_link_of_the_first_page_leads_somewhere(full_house):
-    for address in sorted(set(links_in(opened(full_house.client, "/admin/")))):
+    for address in sorted(set(links_in(opened(full_house.client, "/admin/"))) - set(map(page, MODELS))):
         if "logout" not in address:
             opened(full_house.client, address)
 
 
-def test_lists_and_the_first_page_take_the_same_queries_at_2_rows_and_at_20(house):
+def test_lists_and_the_first_page_take_the_same_queries_at_2_rows_and_at_8(house):
     def asked(path):
-        opened(house.client, path)  # what is looked up once for a process, such as content types
         with CaptureQueriesContext(connection) as queries:
             opened(house.client, path)
         return len(queries)
 
     paths = ["/admin/", *map(page, MODELS)]
     fill(house.team, 2)
+    for path in paths:
+        opened(house.client, path)  # what is looked up once for a process, such as content types
     few = {path: asked(path) for path in paths}
-    fill(house.team, 18, first=2)
+    fill(house.team, 6, first=2)
     assert {path: asked(path) for path in paths} == few
     assert max(few.values()) <= 14, few
 
