@@ -1,4 +1,6 @@
-"""The operators' pages in a real browser: they work under their policy, on a desk and on a phone, light and dark."""
+"""The operators' pages in a real browser: they work under their policy, on a desk and on a phone, light and dark, in each
+language, and axe finds nothing in them.
+"""
 
 import os
 from pathlib import Path
@@ -14,6 +16,7 @@ from events.models import AuditRecord
 from tests.admin.house import fill, make_operator, page
 from tests.browser import chromium
 from tests.people import PASSWORD, make_team
+from tests.stories.test_accessibility import ASK, ASKED, AXE
 from workspaces.models import Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -78,6 +81,9 @@ def test_B9_the_admin_works_in_a_browser_under_its_policy(house):
                 tab.goto(house["address"] + path)
                 wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
                 shoot(tab, f"{name}-{size['width']}-{scheme}-{language}")
+                if size is DESK:
+                    tab.evaluate(AXE.read_text())
+                    wrong += [f"{name}, {scheme}: {found}" for found in tab.evaluate(ASK, ASKED[scheme])]
                 if wide > 0:
                     wrong.append(f"{name} is {wide} px too wide at {size['width']}")
             context.close()
