@@ -89,7 +89,8 @@ class Stack:
             with urllib.request.urlopen(self.address + path, timeout=10) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
-            return error.code
+            with error:
+                return error.code
         except OSError:
             return 0
 
