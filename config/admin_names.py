@@ -67,8 +67,8 @@ def translate_names(site: AdminSite) -> None:
     for app, name in APPS.items():
         apps.get_app_config(app).verbose_name = name
     for model in site._registry:
-        singular, plural = TABLES[model._meta.label_lower]
-        model._meta.verbose_name, model._meta.verbose_name_plural = singular, plural
+        if model._meta.label_lower in TABLES:
+            model._meta.verbose_name, model._meta.verbose_name_plural = TABLES[model._meta.label_lower]
     for field in _fields(site):
         _translate(field)
 

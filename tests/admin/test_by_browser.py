@@ -83,7 +83,7 @@ def test_B9_the_admin_works_in_a_browser_under_its_policy(house):
                 shoot(tab, f"{name}-{size['width']}-{scheme}-{language}")
                 if size is DESK:
                     tab.evaluate(AXE.read_text())
-                    wrong += [f"{name}, {scheme}: {found}" for found in tab.evaluate(ASK, ASKED[scheme])]
+                    wrong.extend(f"{name}, {scheme}: {found}" for found in tab.evaluate(ASK, ASKED[scheme]))
                 if wide > 0:
                     wrong.append(f"{name} is {wide} px too wide at {size['width']}")
             context.close()

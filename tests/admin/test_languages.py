@@ -13,6 +13,7 @@ from django.utils.translation import get_language
 from actors.models import Actor
 from agents.models import AgentGrant
 from config import catalogue
+from config.admin_names import TABLES
 from events.admin_deeds import REFUSALS
 from events.models import AuditRecord
 from tests.admin.house import MODELS, deed, page
@@ -56,7 +57,7 @@ class Spoken(HTMLParser):
 def speaks(client, path="/admin/", **headers):
     answer = client.get(path, headers=headers)
     assert answer.status_code == 200, path
-    return re.search(r'<html lang="([^"]*)"', answer.content.decode())[1]
+    return answer.content.decode().partition('<html lang="')[2].partition('"')[0]
 
 
 def test_every_text_is_translated_and_compiled():
@@ -64,15 +65,16 @@ def test_every_text_is_translated_and_compiled():
     assert {("Close the account", None), ("created at", None), ("Waiting Approval", None), ("Can invite people", None),
             ("Newest in the audit trail", None), ("Welcome back to", None)} <= texts.keys()  # fmt: skip
     assert [line for locale in catalogue.languages() for line in catalogue.problems(locale, texts)] == []
+    assert {model._meta.label_lower for model in MODELS} == TABLES.keys()
 
 
 def test_what_is_wrong_with_a_catalogue_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "path_of", lambda locale: tmp_path / f"{locale}.po")
-    texts = {("one", None): "a.py", ("%(n)s of {m}", None): "a.py", ("gone", None): "a.py"}
+    texts: dict[catalogue.Key, str] = dict.fromkeys([("one", None), ("%(n)s of {m}", None), ("gone", None)], "a.py")
     catalogue.update("zh_Hant", texts)
     path: Path = tmp_path / "zh_Hant.po"
     path.write_text(path.read_text().replace('{m}"\nmsgstr ""', '{m}"\nmsgstr "%(n)s"'))
-    texts = {("one", None): "a.py", ("%(n)s of {m}", None): "a.py", ("new", None): "a.py"}
+    texts = dict.fromkeys([("one", None), ("%(n)s of {m}", None), ("new", None)], "a.py")
     told = "\n".join(catalogue.problems("zh_Hant", texts))
     for part in ("not taken in: 'new'", "nobody shows 'gone'", "no translation of 'one'",
                  "other placeholders in the translation of '%(n)s of {m}'", "not compiled"):  # fmt: skip

@@ -1,6 +1,8 @@
 """Who gets in, how far, and under which policy of the browser."""
 
 import pytest
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
 from django.core.cache import cache
 from django.test import Client
 
@@ -72,6 +74,18 @@ def test_no_operator_gets_hold_of_another_operators_account(house, name):
     other = make_operator("Other")
     assert b"Only a superuser changes an operator" in deed(operator, other, name).content
     assert not AuditRecord.objects.filter(object_id=other.pk).exclude(deed="admin.opened").exists()
+
+
+@pytest.mark.parametrize(("name", "verbs"), [("reader", {"view"}), ("operator", {"view", "change"}), ("nobody", set())])
+def test_a_level_means_the_tables_there_are_also_those_that_came_after_it_was_given(house, name, verbs):
+    level(house, house.team.alice, name)
+    table = ContentType.objects.create(app_label="agents", model="newcomer")
+    for verb in ("view", "change", "add", "delete"):
+        Permission.objects.create(content_type=table, codename=f"{verb}_newcomer", name=verb)
+    alice = Actor.objects.get(pk=house.team.alice.pk)
+    assert {verb for verb in ("view", "change", "add", "delete") if alice.has_perm(f"agents.{verb}_newcomer")} == verbs
+    assert alice.has_perm("agents.add_agentgrant") is (name == "operator")
+    assert not alice.has_perm("auth.view_group")
 
 
 def test_who_is_no_operator_any_more_is_out_with_the_next_request(house):
