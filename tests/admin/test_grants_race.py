@@ -1,0 +1,41 @@
+"""A right is granted while its person leaves the workspace: nothing is left behind, whoever comes first."""
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.db import transaction
+
+from agents.models import AgentGrant
+from common.errors import Invalid
+from tests.admin.house import make_operator
+from tests.meanwhile import Meanwhile
+from tests.people import make_team
+from workspaces import services as workspaces
+from workspaces.grants import give
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_D5_a_right_given_while_its_person_leaves_goes_with_them():
+    team, operator = make_team(), make_operator()
+    verb = Permission.objects.get(codename="save_agent_actor")
+
+    def leave():
+        workspace = Workspace.objects.select_for_update(no_key=True).get(pk=team.workspace.pk)
+        workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
+
+    def grant():
+        give(AgentGrant, operator=operator, person=team.bob, permission=verb, target=team.robin)
+
+    with transaction.atomic():
+        grant()
+        leaving = Meanwhile(leave)
+    leaving.result()
+    assert not AgentGrant.objects.exists()
+    workspaces.join(workspace=team.workspace, actor=team.bob, role="suggester", invited_by=team.alice)
+    with transaction.atomic():
+        leave()
+        giving = Meanwhile(grant)
+    with pytest.raises(Invalid):
+        giving.result()
+    assert not AgentGrant.objects.exists()
