@@ -10,9 +10,9 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable
 from django.conf import settings
 from django.db import connections
 
-from config.bridge import Bridge, to_environ
 from config.checks import refuse_to_serve_unsafely
-from config.health import PATHS, Health
+from config.serving.bridge import Bridge, to_environ
+from config.serving.health import PATHS, Health
 from realtime.routing import application as sockets
 
 # Asked once of a new process, so that no person's request pays for imports and first connections.

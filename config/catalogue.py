@@ -23,7 +23,7 @@ from django.contrib import admin
 from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
-from config.admin_names import names
+from config.operators.names import names
 
 SOURCES = ("common", "events", "workspaces", "actors", "chats", "agents", "config")
 KEYWORDS: dict[str, Any] = {

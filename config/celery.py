@@ -34,7 +34,7 @@ class RunEngine(bootsteps.StartStopStep):
         from django.conf import settings
 
         from config.checks import refuse_to_serve_unsafely
-        from config.health import AnswersProbes
+        from config.serving.health import AnswersProbes
         from config.watchdog import Watchdog
 
         refuse_to_serve_unsafely()

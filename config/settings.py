@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import environ
 
-from config.admin_look import UNFOLD as UNFOLD
+from config.operators.look import UNFOLD as UNFOLD
 from realtime.limits import MAX_BODY
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +37,7 @@ SYSTEM_MODEL = {
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
-    "config.admin_app.OperatorsConfig",
+    "config.operators.app.OperatorsConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -1,10 +1,10 @@
-"""Where everything is reached. `/healthz` and `/readyz` are answered before Django (config/health.py)."""
+"""Where everything is reached. `/healthz` and `/readyz` are answered before Django (config/serving/health.py)."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
 
 from config.api_docs import api_docs
-from config.web_app import web_app
+from config.serving.web_app import web_app
 
 API = ("actors", "workspaces", "chats", "agents", "realtime")
 

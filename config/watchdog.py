@@ -13,7 +13,7 @@ from typing import Any
 import redis
 from celery.signals import task_postrun, task_received
 
-from config.health import connect
+from config.serving.health import connect
 
 logger = logging.getLogger(__name__)
 

@@ -80,7 +80,7 @@ class Launcher:
         self._services = [
             Service(
                 "web",
-                [sys.executable, "-m", "config.serve"],
+                [sys.executable, "-m", "config.serving.serve"],
                 environment | {"ATELIER_SOCKET": str(self._door.fileno())},
                 sockets=[self._door.fileno()],
             ),

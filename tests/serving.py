@@ -19,7 +19,7 @@ from django.db import connection
 from django.test import override_settings
 
 from actors.models import Actor
-from config.serve import configuration
+from config.serving.serve import configuration
 from launcher.home import ROOT
 from launcher.processes import die_with_parent, free_port
 from tests.realtime.tab import signed_in
@@ -61,7 +61,7 @@ class Web:
         }
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.serve"],
+                [sys.executable, "-m", "config.serving.serve"],
                 cwd=ROOT,
                 env=os.environ | environment,
                 stdout=log,

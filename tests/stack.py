@@ -24,7 +24,7 @@ NOT_PASSED_ON = (
     "DJANGO_SETTINGS_MODULE",
     "MAKELEVEL",
 )
-MARKS = {"postgres": "/bin/postgres ", "valkey": "valkey-server", "web": "config.serve", "worker": " worker "}
+MARKS = {"postgres": "/bin/postgres ", "valkey": "valkey-server", "web": "config.serving.serve", "worker": " worker "}
 
 
 class Stack:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.health import a_worker_answers, connect
+from config.serving.health import a_worker_answers, connect
 from launcher.home import ROOT
 from launcher.processes import die_with_parent
 from tests.servers import database_url

@@ -13,7 +13,7 @@ from django.utils.translation import get_language
 from actors.models import Actor
 from agents.models import AgentGrant
 from config import catalogue
-from config.admin_names import TABLES
+from config.operators.names import TABLES
 from events.admin_deeds import REFUSALS
 from events.models import AuditRecord
 from tests.admin.house import MODELS, deed, page

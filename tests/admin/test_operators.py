@@ -8,7 +8,7 @@ from django.test import Client
 
 from actors.models import Actor
 from agents.models import AgentGrant, Run
-from config import admin_site
+from config.operators import site as admin_site
 from events.models import AuditRecord
 from tests.admin.house import MODELS, deed, deeds_of, each, fill, make_operator, page, signed_in
 from tests.people import PASSWORD

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config.bridge import Bridge
+from config.serving.bridge import Bridge
 from realtime import limits
 
 
@@ -119,7 +119,7 @@ async def test_a_client_that_hangs_up_is_not_answered() -> None:
 
 @pytest.mark.parametrize("held", [4, 1000])
 async def test_a_long_answer_goes_out_in_parts_and_a_short_one_at_once(monkeypatch: Any, held: int) -> None:
-    monkeypatch.setattr("config.bridge.HELD", held)
+    monkeypatch.setattr("config.serving.bridge.HELD", held)
     closed: list[bool] = []
 
     class Parts:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from config.health import AnswersProbes, Health, a_worker_answers, connect
+from config.serving.health import AnswersProbes, Health, a_worker_answers, connect
 
 
 class Sent(list[Any]):

@@ -17,7 +17,7 @@ from agents.models.runs import ACTIVE
 from chats.models import Chat
 from common.clock import now
 from common.ids import id_at
-from config.health import QUESTION, connect
+from config.serving.health import QUESTION, connect
 from events.admin_objects import object_of
 from events.models import AuditRecord
 from workspaces.models import Workspace

@@ -1,4 +1,4 @@
-"""`python -m config.serve`: the web process. HOST and PORT say where, unless the launcher passes an open socket."""
+"""`python -m config.serving.serve`: the web process. HOST and PORT say where, unless the launcher passes an open socket."""
 
 import os
 import resource
@@ -6,7 +6,7 @@ import socket
 
 import uvicorn
 
-from config.lines import BoundedHttp, BoundedSocket
+from config.serving.lines import BoundedHttp, BoundedSocket
 from realtime import limits
 
 

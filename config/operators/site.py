@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_protect
 from redis import RedisError
 
-from config.admin_language import choose_language, in_their_language
-from config.dashboard import figures
+from config.operators.dashboard import figures
+from config.operators.language import choose_language, in_their_language
 from events.publish import rights_changed
 
 if TYPE_CHECKING:
