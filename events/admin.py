@@ -13,7 +13,6 @@ from events.admin_objects import object_of
 from events.admin_pages import Read
 from events.models import AuditRecord
 
-
 DEED = re.compile(r"[a-z]+\.[a-z_]+")
 
 

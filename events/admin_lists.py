@@ -107,7 +107,7 @@ def anchor(address: str, text: object) -> str:
 def linked(path: str, label: "Text" = "") -> Column:
     """A column that leads to the row which the foreign key `path` names, e.g. `agent` or `chat__workspace`.
 
-    Without a label it is called as the field is (config/admin_names.py).
+    Without a label it is called as the field is (config/operators/names.py).
     """
 
     def column(row: Any) -> str | None:
