@@ -3,6 +3,7 @@ the worker's heartbeat reads it when Redis is down (guarantees §2.6)."""
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator
 from uuid import UUID
 
@@ -36,11 +37,16 @@ async def stops() -> AsyncGenerator[UUID, None]:
         pause = min(pause * 2, 2.0)
 
 
+def listener_name() -> str:
+    """What this process's line is called in Redis' list of clients."""
+    return f"stops-{os.getpid()}"
+
+
 async def _listen() -> AsyncGenerator[UUID, None]:
     # No socket timeout: the channel may rightly be silent for hours; the health check notices a dead line.
     async with redis.from_url(
         settings.REDIS_URL, socket_connect_timeout=1.0, socket_timeout=None, socket_keepalive=True,
-        health_check_interval=10,
+        health_check_interval=10, client_name=listener_name(),
     ) as client, client.pubsub(ignore_subscribe_messages=True) as channel:  # fmt: skip
         await channel.subscribe(STOPS)
         while True:

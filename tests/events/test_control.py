@@ -8,13 +8,19 @@ import redis.asyncio as redis
 from django.conf import settings
 
 from common.sections import Sections
-from events.control import STOPS, send_stop, stops
+from events.control import STOPS, listener_name, send_stop, stops
 from events.wire import wire
 
 
-async def until_heard(client, count: int = 1) -> None:
+async def line(client) -> list[str]:
+    """The ids of this process's line in Redis: other tests may share the server."""
+    clients = await client.client_list(_type="pubsub")
+    return [one["id"] for one in clients if one["name"] == listener_name()]
+
+
+async def until_heard(client, but: tuple[str, ...] = ()) -> None:
     async with asyncio.timeout(10):
-        while (await client.pubsub_numsub(STOPS))[0][1] < count:
+        while not [one for one in await line(client) if one not in but]:
             await asyncio.sleep(0.02)
 
 
@@ -28,8 +34,10 @@ async def test_B16_a_stop_is_heard_and_the_channel_comes_back_when_it_was_cut():
         await tell(first)
         assert await asyncio.wait_for(next_stop, 5) == first
         next_stop = asyncio.ensure_future(anext(heard))
-        await client.client_kill_filter(_type="pubsub")
-        await until_heard(client)
+        cut = tuple(await line(client))
+        for one in cut:
+            await client.client_kill_filter(_id=one)
+        await until_heard(client, but=cut)
         await tell(second)
         assert await asyncio.wait_for(next_stop, 5) == second
     await heard.aclose()
