@@ -33,6 +33,10 @@ class Speaker(threading.Thread):
         self.last_success = 0.0
 
     def run(self) -> None:
+        with self.http:
+            self._speak()
+
+    def _speak(self) -> None:
         while not self.over.is_set():
             body = {"id": str(new_id()), "text": "still here"}
             while not self._is_taken(body):
