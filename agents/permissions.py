@@ -1,7 +1,7 @@
 """Who may do what with an agent (architecture §4): its workspace's members by role, everybody with a public one."""
 
 from enum import StrEnum
-from functools import cache
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Case, CharField, F, QuerySet, Value, When
@@ -12,8 +12,7 @@ from agents.errors import CannotGoOn
 from agents.models import AgentGrant, Run
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
-from common.access import demand, principals_of, seen_through, verbs_on, with_rights
-from common.compiled import Compiled
+from common.access import Fetch, seen_through, verbs_on, with_rights
 from common.errors import Forbidden, NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, role_in
@@ -46,15 +45,16 @@ def _role(actor: Actor) -> Combinable:
     return Case(living, When(workspace__isnull=False, then=role_in(actor, "workspace_id")), default=None)
 
 
+def _with_rights(principals: list[Actor]) -> QuerySet[Actor]:
+    agents = Actor.objects.filter(kind=Kind.AGENT).exclude(status=AgentStatus.DELETED)
+    rows: QuerySet[Actor] = with_rights(agents, principals, role=_role, grants=AgentGrant)
+    return rows.select_related("current_spec")
+
+
 def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
     """The agents that `actor` may see, each with `role_0` and `granted_0`, its production spec and the spec's tools."""
-    rows = with_rights(
-        Actor.objects.filter(kind=Kind.AGENT).exclude(status=AgentStatus.DELETED),
-        [actor],
-        role=_role,
-        grants=AgentGrant,
-    )
-    visible: QuerySet[Actor] = rows.filter(role_0__isnull=False).select_related("current_spec")
+    rows: Any = _with_rights([actor])
+    visible: QuerySet[Actor] = rows.filter(role_0__isnull=False)
     return visible.prefetch_related("current_spec__tool_configs").order_by(F("name"), "pk")
 
 
@@ -63,18 +63,7 @@ def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
     return verbs_on(agent, 1, ROLE_VERBS, AgentVerb)
 
 
-@cache
-def _question(kinds: tuple[str, ...], lock: bool) -> Compiled[Actor]:
-    """One agent, for principals of these kinds."""
-
-    def build(agent_id: UUID, *ids: UUID) -> QuerySet[Actor]:
-        principals = [Actor(pk=id, kind=kind) for id, kind in zip(ids, kinds, strict=True)]
-        agents = Actor.objects.filter(pk=agent_id, kind=Kind.AGENT).exclude(status=AgentStatus.DELETED)
-        rows: QuerySet[Actor] = with_rights(agents, principals, role=_role, grants=AgentGrant)
-        rows = rows.select_related("current_spec")
-        return rows.select_for_update(of=("self",), no_key=True) if lock else rows
-
-    return Compiled(build, *[UUID] * (1 + len(kinds)))
+_fetch = Fetch("agent", _with_rights, role_verbs=ROLE_VERBS, verbs=AgentVerb)
 
 
 def get_agent_for(
@@ -84,11 +73,7 @@ def get_agent_for(
 
     `lock` holds its row against other changes of the agent, not against rows that point at it.
     """
-    principals = principals_of(actor, on_behalf_of)
-    question = _question(tuple(principal.kind for principal in principals), lock)
-    row = question.first(agent_id, *(principal.pk for principal in principals))
-    allowed = verbs_on(row, len(principals), ROLE_VERBS, AgentVerb) if row else frozenset[AgentVerb]()
-    return demand(row, allowed, verb, see=AgentVerb.SEE, what="agent")
+    return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of, lock=lock)
 
 
 def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, lock: bool = False) -> Run:

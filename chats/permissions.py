@@ -1,7 +1,6 @@
 """Who may do what with a chat: its participants only, by their role in its workspace (architecture §4)."""
 
 from enum import StrEnum
-from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -10,8 +9,7 @@ from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
-from common.access import demand, principals_of, seen_through, verbs_on, with_rights
-from common.compiled import Compiled
+from common.access import Fetch, seen_through, with_rights
 from common.errors import NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, role_in
@@ -63,11 +61,6 @@ def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
     return visible
 
 
-def chat_verbs(chat: Chat, principals: int = 1) -> frozenset[ChatVerb]:
-    """What the reader may do with a chat that came from here."""
-    return verbs_on(chat, principals, ROLE_VERBS, ChatVerb)
-
-
 def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
     """The link, for those who may invite into its chat. Raises `NotFound`, `Forbidden`."""
     with seen_through("link"):
@@ -78,16 +71,12 @@ def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
     return link
 
 
-@cache
-def _question(kinds: tuple[str, ...], lock: bool) -> Compiled[Chat]:
-    """One chat, for principals of these kinds: asked with every message and every step, so it is compiled once."""
-
-    def build(chat_id: UUID, *ids: UUID) -> QuerySet[Chat]:
-        principals = [Actor(pk=id, kind=kind) for id, kind in zip(ids, kinds, strict=True)]
-        rows = chats_with_rights(principals).filter(pk=chat_id).select_related("workspace")
-        return rows.select_for_update(of=("self",), no_key=True) if lock else rows
-
-    return Compiled(build, *[UUID] * (1 + len(kinds)))
+_fetch = Fetch(
+    "chat",
+    lambda principals: chats_with_rights(principals).select_related("workspace"),
+    role_verbs=ROLE_VERBS,
+    verbs=ChatVerb,
+)
 
 
 def get_chat_for(
@@ -97,8 +86,4 @@ def get_chat_for(
 
     `lock` holds the chat's row, and with it the order of everything in the chat, until the transaction ends.
     """
-    principals = principals_of(actor, on_behalf_of)
-    question = _question(tuple(principal.kind for principal in principals), lock)
-    row = question.first(chat_id, *(principal.pk for principal in principals))
-    allowed = chat_verbs(row, len(principals)) if row else frozenset[ChatVerb]()
-    return demand(row, allowed, verb, see=ChatVerb.SEE, what="chat")
+    return _fetch(actor, chat_id, verb, on_behalf_of=on_behalf_of, lock=lock)

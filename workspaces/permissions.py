@@ -1,16 +1,13 @@
 """Who may do what with a workspace: fetch-and-check (architecture §4)."""
 
 from enum import StrEnum
-from functools import cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
 from django.db.models import CharField, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 
-from common.access import demand, principals_of, verbs_on, with_rights
-from common.compiled import Compiled
+from common.access import Fetch, verbs_on, with_rights
 from workspaces.models import Membership, Role, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
@@ -51,9 +48,16 @@ def _own_workspace(agent: "Actor", workspace: str) -> Combinable:
     return Subquery(from_agents.annotate(as_agent=Value(AGENT, CharField())).values("as_agent")[:1])
 
 
+def _with_rights(principals: list[Any]) -> QuerySet[Workspace]:
+    rows: QuerySet[Workspace] = with_rights(
+        Workspace.objects.all(), principals, role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant
+    )
+    return rows
+
+
 def workspaces_visible_to(actor: "Actor") -> QuerySet[Workspace]:
     """The workspaces that `actor` is in, each with `role_0` and `granted_0`."""
-    rows = with_rights(Workspace.objects.all(), [actor], role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant)
+    rows: Any = _with_rights([actor])
     visible: QuerySet[Workspace] = rows.filter(role_0__isnull=False)
     return visible
 
@@ -63,21 +67,7 @@ def workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
     return verbs_on(workspace, 1, ROLE_VERBS, WorkspaceVerb)
 
 
-@cache
-def _question(kinds: tuple[str, ...], lock: bool) -> Compiled[Workspace]:
-    """One workspace, for principals of these kinds."""
-
-    def build(workspace_id: UUID, *ids: UUID) -> QuerySet[Workspace]:
-        principals = [get_user_model()(pk=id, kind=kind) for id, kind in zip(ids, kinds, strict=True)]
-        rows: QuerySet[Workspace] = with_rights(
-            Workspace.objects.filter(pk=workspace_id),
-            principals,
-            role=lambda a: role_in(a, "pk"),
-            grants=WorkspaceGrant,
-        )
-        return rows.select_for_update(of=("self",), no_key=True) if lock else rows
-
-    return Compiled(build, *[UUID] * (1 + len(kinds)))
+_fetch = Fetch("workspace", _with_rights, role_verbs=ROLE_VERBS, verbs=WorkspaceVerb)
 
 
 def get_workspace_for(
@@ -89,11 +79,7 @@ def get_workspace_for(
     lock: bool = False,
 ) -> Workspace:
     """The workspace, when this may be done with it. Raises `NotFound`, `Forbidden`. `lock` holds its row."""
-    principals = principals_of(actor, on_behalf_of)
-    question = _question(tuple(principal.kind for principal in principals), lock)
-    row = question.first(workspace_id, *(principal.pk for principal in principals))
-    allowed = verbs_on(row, len(principals), ROLE_VERBS, WorkspaceVerb) if row else frozenset[WorkspaceVerb]()
-    return demand(row, allowed, verb, see=WorkspaceVerb.SEE, what="workspace")
+    return _fetch(actor, workspace_id, verb, on_behalf_of=on_behalf_of, lock=lock)
 
 
 def members_of(workspace: Workspace) -> QuerySet[Membership, Any]:
