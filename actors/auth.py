@@ -1,6 +1,5 @@
 """Who is asking: people only. An agent can never sign in, whatever its row says (S0.2)."""
 
-import hashlib
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -75,19 +74,15 @@ _TOKEN: Compiled[ApiToken] = Compiled(
 def token_behind(text: str) -> ApiToken | None:
     """The live token with this text, with its person, in one query; null when it is unknown, expired or revoked, or its
     person may not sign in."""
-    token = _TOKEN.first(_digest(text)) if text.startswith(TOKEN_PREFIX) else None
+    token = _TOKEN.first(ApiToken.digest_of(text)) if text.startswith(TOKEN_PREFIX) else None
     return None if token is None or token.has_expired else token
 
 
 def tokens_behind(texts: Collection[str]) -> dict[str, ApiToken]:
     """The same for many at once."""
-    said = {_digest(text): text for text in texts}
+    said = {ApiToken.digest_of(text): text for text in texts}
     found = ApiToken.live.select_related("person").filter(digest__in=said, person__is_active=True)
     return {said[token.digest]: token for token in found if not token.has_expired}
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Token(BaseAuthentication):

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from kombu.exceptions import OperationalError
 from redis import RedisError
 
-from common.errors import AppError, Code, LimitReached
+from common.errors import LimitReached, Unavailable
 
 WAIT = 60
 """Seconds after which it is worth trying again: allauth does not tell."""
@@ -30,10 +30,8 @@ class Doors:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not request.path.startswith("/_allauth/") or not isinstance(error, RedisError | OperationalError):
             return None
-        closed = AppError(
-            "Signing in is not possible right now.", code=Code.UNAVAILABLE, hints=["Try again in a moment."]
-        )
-        return JsonResponse(closed.body(), status=503, headers={"Retry-After": "2"})
+        closed = Unavailable("Signing in is not possible right now.", hints=["Try again in a moment."])
+        return JsonResponse(closed.body(), status=closed.status, headers={"Retry-After": "2"})
 
 
 def too_many() -> JsonResponse:

@@ -1,5 +1,6 @@
 """Actor: one table for people and agents (ADR-001). It is the user model; only people can sign in."""
 
+import hashlib
 from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -216,6 +217,11 @@ class ApiToken(Identified):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @staticmethod
+    def digest_of(text: str) -> str:
+        """What is kept of a token's text (D17)."""
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def has_expired(self) -> bool:

@@ -100,3 +100,10 @@ class TooLarge(AppError):
 
     status = 413
     default_code = Code.TOO_LARGE
+
+
+class Unavailable(AppError):
+    """Something that is needed is away, or too busy, for a moment (B7)."""
+
+    status = 503
+    default_code = Code.UNAVAILABLE

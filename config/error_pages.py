@@ -5,7 +5,7 @@ import sys
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from common.errors import AppError, Code, Forbidden, Invalid, NotFound
+from common.errors import AppError, Code, Forbidden, Invalid, NotFound, Unavailable
 
 
 class Internal(AppError):
@@ -13,13 +13,6 @@ class Internal(AppError):
 
     status = 500
     default_code = Code.INTERNAL
-
-
-class Unavailable(AppError):
-    """Something we need is away for a moment (B7)."""
-
-    status = 503
-    default_code = Code.UNAVAILABLE
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

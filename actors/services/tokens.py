@@ -1,6 +1,5 @@
 """Personal API tokens: what a person's programs sign in by."""
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -29,7 +28,7 @@ def create_token(*, person: Actor, name: str, days: int | None) -> tuple[ApiToke
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         person=person, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
-        digest=hashlib.sha256(text.encode()).hexdigest(),
+        digest=ApiToken.digest_of(text),
         expires_at=now() + timedelta(days=days) if days else None,
     )  # fmt: skip
     audit.record(person, "token.created", object_id=token.id, name=token.name, days=days)

@@ -14,7 +14,7 @@ from typing import Any
 
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
-from common.errors import AppError, Code, TooLarge
+from common.errors import AppError, Code, TooLarge, Unavailable
 from realtime import limits
 
 Environ = dict[str, Any]
@@ -27,13 +27,6 @@ UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"
 
 class ClientGone(Exception):
     """The client hung up before its request was whole."""
-
-
-class Overloaded(AppError):
-    """More requests wait than this process will get to in useful time."""
-
-    status = 503
-    default_code = Code.UNAVAILABLE
 
 
 class TooSlow(AppError):
@@ -63,7 +56,7 @@ class Bridge:
         try:
             body = await self._read(scope, receive)
             events = await self._answer(to_environ(scope, body), send)
-        except (TooLarge, TooSlow, Overloaded) as error:
+        except (TooLarge, TooSlow, Unavailable) as error:
             events = _refusal(error)
         except ClientGone:
             return
@@ -192,8 +185,8 @@ def _body(part: bytes, *, more: bool) -> Any:
     return {"type": "http.response.body", "body": part, "more_body": more}
 
 
-def _overloaded() -> Overloaded:
-    return Overloaded("Too many requests wait here.", hints=["Try again in a moment."])
+def _overloaded() -> Unavailable:
+    return Unavailable("Too many requests wait here.", hints=["Try again in a moment."])
 
 
 def _refusal(error: AppError) -> list[Any]:
