@@ -102,6 +102,7 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
         permissions = [
             ("edit_draft_actor", "Can write a draft of this agent"),
             ("save_agent_actor", "Can save versions of this agent"),
+            ("review_agent_actor", "Can review suggestions for this agent"),
             ("rename_agent_actor", "Can change this agent's name and description"),
         ]
         constraints = [

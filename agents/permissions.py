@@ -24,7 +24,9 @@ class AgentVerb(StrEnum):
     SEE = "see"
     CHAT = "chat"
     EDIT_DRAFT = "edit_draft"
+    SUGGEST = "suggest"
     DISCARD_ANY = "discard_any"
+    REVIEW = "review_agent"
     SAVE = "save_agent"
     RENAME = "rename_agent"
     DELETE = "delete_agent"
@@ -33,7 +35,7 @@ class AgentVerb(StrEnum):
 READERS = frozenset({AgentVerb.SEE, AgentVerb.CHAT})
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(AgentVerb),
-    Role.SUGGESTER.value: READERS | {AgentVerb.EDIT_DRAFT},
+    Role.SUGGESTER.value: READERS | {AgentVerb.EDIT_DRAFT, AgentVerb.SUGGEST},
     AGENT: READERS,
     ANYONE: READERS,
 }

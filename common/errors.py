@@ -29,6 +29,15 @@ class Code(StrEnum):
     STALE_REVISION = "stale_revision"
     STALE_BASE = "stale_base"
     NO_DRAFT = "no_draft"
+    NOT_APPLIED = "not_applied"
+    NOTHING_CHANGED = "nothing_changed"
+    COMPARISON_OVER = "comparison_over"
+    # suggestions and merges
+    SUGGESTION_OVER = "suggestion_over"
+    IN_MERGE = "in_merge"
+    MERGE_OVER = "merge_over"
+    # files
+    FILE_UNREADABLE = "file_unreadable"
     # models and runs
     HOST_REFUSED = "host_refused"
     MODEL_UNUSABLE = "model_unusable"

@@ -60,6 +60,8 @@ INSTALLED_APPS = [
     "tools",
     "chats",
     "agents",
+    "suggestions",
+    "notifications",
     "realtime",
 ]
 

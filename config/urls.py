@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 from config.api_docs import api_docs
 from config.serving.web_app import web_app
 
-API = ("actors", "workspaces", "chats", "agents", "realtime")
+API = ("actors", "workspaces", "chats", "agents", "suggestions", "notifications", "realtime")
 
 urlpatterns = [
     path("admin/", admin.site.urls),

@@ -7,7 +7,7 @@ from uuid import UUID
 from events.frames import Bell
 from events.publish import publish
 
-What = Literal["chats", "agents", "members", "workspace", "model", "me"]
+What = Literal["chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications"]
 
 
 def ring(actor_ids: Iterable[UUID], what: What) -> None:

@@ -138,8 +138,18 @@ class Bell(Row):
 
     type: Literal["bell"] = "bell"
     topic: str
-    what: Literal["chats", "agents", "members", "workspace", "model", "me"]
+    what: Literal["chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications"]
     chat_id: UUID | None = None
+
+
+class Progress(Row):
+    """How far a merge has come, on its workspace's topic: `done` of about `expected` characters are written."""
+
+    type: Literal["progress"] = "progress"
+    topic: str
+    merge_id: UUID
+    done: int
+    expected: int
 
 
 class Access(Row):
@@ -167,7 +177,7 @@ class ErrorFrame(Row):
 
 
 ServerFrame = Annotated[
-    Changes | Subscribed | Delta | Typing | Presence | DraftText | Bell | Access | Heartbeat | ErrorFrame,
+    Changes | Subscribed | Delta | Typing | Presence | DraftText | Bell | Progress | Access | Heartbeat | ErrorFrame,
     Field(discriminator="type"),
 ]
 server_frame: TypeAdapter[Any] = TypeAdapter(ServerFrame)

@@ -48,7 +48,8 @@ class ToolResponse(Row):
 
 class About(Row):
     """A system line: who did what to whom. Names are resolved by the client from the ids it knows; they are kept here
-    as well, so that the line still reads after somebody left."""
+    as well, so that the line still reads after somebody left. `via` is how, when it was not by their own hand: an agent's
+    name that did it for them. `summary` comes later than its line, by a model."""
 
     actor_id: UUID | None = None
     actor_name: str = ""
@@ -59,6 +60,42 @@ class About(Row):
     note: str = ""
     run_id: UUID | None = None
     code: str | None = None
+    via: str = ""
+    suggestion_id: UUID | None = None
+    merge_id: UUID | None = None
+    authors: list[str] = []
+    summary: str = ""
+    summary_state: Literal["pending", "ready", "failed"] | None = None
+
+
+class Side(Row):
+    """One of the two who answer in a comparison."""
+
+    run_id: UUID
+    spec_id: UUID
+    version: int | None = None
+    draft_apply: int | None = None
+
+
+class Vote(Row):
+    actor_id: UUID
+    choice: Literal["production", "equal", "draft"]
+
+
+class Comparison(Row):
+    """A message that production and the draft answer side by side (B7); its id is the message's. `ended`: the draft is over,
+    nobody votes any more."""
+
+    actor_id: UUID
+    actor_name: str
+    target_id: UUID
+    target_name: str
+    text: str = Field(max_length=MAX_TEXT)
+    draft_id: UUID
+    production: Side
+    draft: Side
+    votes: list[Vote] = []
+    ended: bool = False
 
 
 PAYLOADS: dict[str, type[Row]] = {
@@ -73,12 +110,18 @@ PAYLOADS: dict[str, type[Row]] = {
     "DRAFT_STARTED": About,
     "DRAFT_APPLIED": About,
     "DRAFT_DISCARDED": About,
+    "DRAFT_MERGED": About,
     "SPEC_SAVED": About,
+    "SUGGESTION_CREATED": About,
+    "SUGGESTION_ACCEPTED": About,
+    "SUGGESTION_REJECTED": About,
+    "SUGGESTION_WITHDRAWN": About,
+    "COMPARISON": Comparison,
     "RUN_FAILED": About,
     "RUN_STOPPED": About,
 }
 
-any_payload: TypeAdapter[Any] = TypeAdapter(Text | Thinking | ToolCall | ToolResponse | About)
+any_payload: TypeAdapter[Any] = TypeAdapter(Text | Thinking | ToolCall | ToolResponse | About | Comparison)
 
 
 def checked_payload(type_: str, payload: dict[str, Any]) -> dict[str, Any]:

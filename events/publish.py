@@ -9,12 +9,12 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
 
-from events.frames import Bell, Changes, Delta, DraftText, Presence, Typing
+from events.frames import Bell, Changes, Delta, DraftText, Presence, Progress, Typing
 from events.wire import wire
 
 Message = tuple[str, bytes]
 """A Redis channel, and what goes there."""
-Frame = Changes | Delta | DraftText | Bell | Presence | Typing
+Frame = Changes | Delta | DraftText | Bell | Presence | Progress | Typing
 
 MAX_TEXT = 256 * 1024
 """Longer frames (bytes, encoded) do not travel: the hub hears only the version, and reads the rows itself."""

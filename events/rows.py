@@ -78,7 +78,10 @@ class ModelRow(Row):
 
 
 class Stamp(Row):
-    """Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom."""
+    """Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
+
+    `compared` is the id of the comparison that the answer is one `side` of.
+    """
 
     spec_id: UUID
     version: int | None = None
@@ -90,6 +93,8 @@ class Stamp(Row):
     output_tokens: int | None = None
     cost_micro: int | None = None
     paid_by: Literal["workspace", "system", "demo"] | None = None
+    compared: UUID | None = None
+    side: Literal["production", "draft"] | None = None
 
 
 class MessageRow(Row):
@@ -126,6 +131,58 @@ class MemberRow(Row):
     ended: bool = False
 
 
+class Voice(Row):
+    """Whose words went into a draft that was not typed: a suggestion's author, or who told an agent to revise itself."""
+
+    id: UUID
+    actor_id: UUID
+    name: str
+
+
+class Piece(Row):
+    """A run of whole lines of a prompt, and whose they are. No voice: they stand in production. Several: joined from them."""
+
+    text: str
+    voices: list[UUID] = []
+    conflict: int | None = None
+
+
+class Choice(Row):
+    """One way to settle a conflict; no voice: what production says."""
+
+    voice: UUID | None = None
+    text: str
+
+
+class Conflict(Row):
+    """Where voices want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
+    `tools.<name>`. `chosen` is what stands in the draft: an index into `choices`; null when it is something else."""
+
+    about: str
+    question: str
+    choices: list[Choice]
+    chosen: int | None = None
+
+
+class Provenance(Row):
+    """Where the words of a draft came from, as it was made: the pieces in order are its prompt (S0.12)."""
+
+    origin: Literal["merge", "revise", "rebase"]
+    merge_id: UUID | None = None
+    voices: list[Voice]
+    pieces: list[Piece]
+    conflicts: list[Conflict] = []
+
+
+class Tally(Row):
+    """How the room voted when one apply of a draft was compared with production (B7)."""
+
+    draft_apply: int
+    production: int = 0
+    equal: int = 0
+    draft: int = 0
+
+
 class DraftRow(Row):
     """The draft of one agent in one chat: what is being written, what is applied here, who holds it.
 
@@ -151,6 +208,8 @@ class DraftRow(Row):
     updated_by: UUID
     updated_at: datetime
     ended_how: Literal["saved", "discarded", "suggested"] | None = None
+    provenance: Provenance | None = None
+    votes: list[Tally] = []
 
 
 class RunRow(Row):
@@ -265,3 +324,143 @@ class ToolRow(Row):
     effect: Literal["read", "write"]
     schema_: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
     config_schema: dict[str, Any]
+
+
+# --- comparing specs -------------------------------------------------------------------------------------------
+
+
+class FieldChange(Row):
+    """One field of a spec that is not its prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>`.
+    Null on one side: it was added or is gone."""
+
+    field: str
+    before: Any = None
+    after: Any = None
+
+
+class DiffRow(Row):
+    """What changes from one spec to another. `prompt` is a unified diff, empty when the prompts are the same."""
+
+    prompt: str
+    prompt_added: int
+    prompt_removed: int
+    fields: list[FieldChange]
+
+
+class EarlierTextRow(Row):
+    """What a draft said before somebody else's text took its place: nothing that was written is lost."""
+
+    id: UUID
+    draft_id: UUID
+    revision: int
+    written: dict[str, Any]
+    author: ActorRow
+    why: Literal["takeover", "merge", "revise", "rebase"]
+    created_at: datetime
+
+
+class ReplyRow(Row):
+    """An answer that was given with a version, in a chat that the reader takes part in."""
+
+    run_id: UUID
+    chat_id: UUID
+    chat_title: str
+    message_id: UUID | None
+    excerpt: str
+    state: str
+    cost_micro: int
+    seconds: float | None
+    created_at: datetime
+
+
+# --- suggestions -----------------------------------------------------------------------------------------------
+
+
+class SuggestionRow(Row):
+    """A proposal to change an agent (S0.11). `chat_id` and `chat_title` are null for who is not in that chat.
+
+    `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
+    merge under way, or the one by which it was accepted; `saved_as` the version that it went into. `verbs` are the reader's.
+    """
+
+    id: UUID
+    workspace_id: UUID
+    agent: ActorRow
+    author: ActorRow
+    chat_id: UUID | None
+    chat_title: str | None
+    content: dict[str, Any]
+    base_version: int
+    production: int
+    touches: list[str]
+    note: str
+    summary: str
+    summary_state: Literal["pending", "ready", "failed"]
+    summary_error: str | None
+    state: Literal["pending", "accepted", "rejected", "withdrawn"]
+    merge_id: UUID | None
+    saved_as: int | None
+    decided_by: ActorRow | None
+    decided_at: datetime | None
+    reason: str
+    verbs: list[Literal["accept", "reject", "withdraw", "summarize"]]
+    created_at: datetime
+
+
+class SuggestionDetailRow(Row):
+    """A suggestion beside what it was made on, and beside what answers today."""
+
+    suggestion: SuggestionRow
+    base: SpecRow
+    production: SpecRow
+    against_base: DiffRow
+    against_production: DiffRow
+
+
+class MergeRow(Row):
+    """Suggestions becoming one draft (S0.12). `method`: `copied` (one, on today's production), the merge `agent`, an `external`
+    service, or the `text` merge that steps in when those fail (`error` says why). `chat_id` is null for who is not in it.
+    """
+
+    id: UUID
+    workspace_id: UUID
+    agent_id: UUID
+    chat_id: UUID | None
+    by: ActorRow
+    suggestion_ids: list[UUID]
+    state: Literal["waiting", "working", "done", "failed", "stopped"]
+    method: Literal["copied", "agent", "external", "text"] | None
+    base_version: int
+    provenance: Provenance | None
+    draft_id: UUID | None
+    error_code: str | None
+    error: str | None
+    model: str
+    tokens: int
+    cost_micro: int | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+# --- notifications ---------------------------------------------------------------------------------------------
+
+
+class NotificationRow(Row):
+    """Something happened that concerns the reader (S0.17). Names are as they were then; what it leads to is asked for anew."""
+
+    id: UUID
+    type: Literal[
+        "mention", "suggestion_created", "suggestion_accepted", "suggestion_rejected", "suggestion_reopened", "lock_lost",
+        "merge_done", "merge_failed",
+    ]  # fmt: skip
+    workspace_id: UUID
+    actor_name: str
+    agent_name: str
+    chat_id: UUID | None
+    agent_id: UUID | None
+    message_id: UUID | None
+    suggestion_id: UUID | None
+    merge_id: UUID | None
+    excerpt: str
+    is_read: bool
+    created_at: datetime

@@ -1,6 +1,17 @@
 """Agents' tables: specs and drafts, runs and their ledger."""
 
 from agents.models.runs import LLMCall, Run, RunState, Step
-from agents.models.specs import AgentGrant, AgentSpec, AgentToolConfig, Draft, Origin
+from agents.models.specs import AgentGrant, AgentSpec, AgentToolConfig, Draft, EarlierText, Origin
 
-__all__ = ["AgentGrant", "AgentSpec", "AgentToolConfig", "Draft", "LLMCall", "Origin", "Run", "RunState", "Step"]
+__all__ = [
+    "AgentGrant",
+    "AgentSpec",
+    "AgentToolConfig",
+    "Draft",
+    "EarlierText",
+    "LLMCall",
+    "Origin",
+    "Run",
+    "RunState",
+    "Step",
+]

@@ -88,6 +88,9 @@ class Run(Identified, InChat):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    # Of a job, which has no chat: what it is asked, and what it answered.
+    brief = models.JSONField(null=True)
+    answer = models.TextField(blank=True, default="")
 
     class Meta:
         constraints = [
@@ -105,6 +108,10 @@ class Run(Identified, InChat):
             models.CheckConstraint(condition=Q(state__in=RunState.values), name="run_state_known"),
             models.CheckConstraint(
                 condition=~Q(state="running") | Q(lease_until__isnull=False), name="a_run_at_work_has_a_lease"
+            ),
+            models.CheckConstraint(
+                condition=Q(chat__isnull=False, brief__isnull=True) | Q(chat=None, brief__isnull=False),
+                name="a_run_has_a_chat_or_a_brief",
             ),
         ]
         indexes = [

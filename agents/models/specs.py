@@ -7,7 +7,7 @@ from guardian.models import UserObjectPermissionBase
 from agents.content import SpecContent
 from chats.models import Chat, InChat
 from common.models import Identified, called
-from events.rows import DraftRow, SpecRow, ToolConfigRow
+from events.rows import DraftRow, EarlierTextRow, SpecRow, ToolConfigRow
 
 
 class Origin(models.TextChoices):
@@ -105,7 +105,8 @@ class Draft(Identified, InChat):
     """The draft of an agent in a chat: one live row per (chat, agent); save, suggest and discard end it (S0.7).
 
     `written` is being typed and changes nothing; `applied` answers in this chat. Hold = `holder` + `held_until` +
-    `revision`, changed by compare-and-set only; `revision` is the fencing token (S0.8, C1–C3).
+    `revision`, changed by compare-and-set only; `revision` is the fencing token (S0.8, C1–C3). `provenance` (a `Provenance`) and
+    `votes` (`Tally`s) are as on the wire.
     """
 
     chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="drafts")
@@ -124,6 +125,8 @@ class Draft(Identified, InChat):
     updated_at = models.DateTimeField(auto_now=True)
     ended_at = models.DateTimeField(null=True)
     ended_how = models.CharField(max_length=12, blank=True, default="")
+    provenance = models.JSONField(null=True)
+    votes = models.JSONField(default=list)
 
     class Meta:
         constraints = [
@@ -155,6 +158,30 @@ class Draft(Identified, InChat):
             apply_count=self.apply_count, revision=self.revision, base_version=self.base_version,
             holder_id=self.holder_id, held_until=self.held_until, created_by=self.created_by_id,
             updated_by=self.updated_by_id, updated_at=self.updated_at, ended_how=self.ended_how or None,
+            provenance=self.provenance, votes=self.votes,
+        )  # fmt: skip
+
+
+class EarlierText(Identified):
+    """What a draft said before the text of somebody else, or of a merge, took its place: nothing written is lost."""
+
+    draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="earlier_texts")
+    revision = models.PositiveIntegerField()
+    written = models.JSONField()
+    author = models.ForeignKey("actors.Actor", on_delete=models.PROTECT, related_name="+")
+    why = models.CharField(max_length=12)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["draft", "revision"], name="each_revision_kept_once")]
+
+    def __str__(self) -> str:
+        return f"{called(self, 'draft')} · {self.revision}"
+
+    def row(self) -> EarlierTextRow:
+        return EarlierTextRow(
+            id=self.id, draft_id=self.draft_id, revision=self.revision, written=self.written, author=self.author.row(),
+            why=self.why, created_at=self.created_at,
         )  # fmt: skip
 
 

@@ -19,6 +19,10 @@ function keyOf(bell: Bell, workspaceId: string): readonly unknown[] {
       return keys.members(workspaceId)
     case 'model':
       return keys.model(workspaceId)
+    case 'suggestions':
+      return keys.suggestions(workspaceId)
+    case 'notifications':
+      return keys.notifications
     case 'workspace':
     case 'me':
       return keys.me

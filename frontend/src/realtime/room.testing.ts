@@ -60,6 +60,8 @@ export const draft = (id: string, version: number, revision: number, status: Dra
   updated_by: 'alice',
   updated_at: at,
   ended_how: null,
+  provenance: null,
+  votes: [],
 })
 
 export const member = (id: string, version: number, ended: boolean): MemberRow => ({

@@ -28,6 +28,7 @@ export function apply(state: LiveState, frame: ServerFrame, now: number): LiveSt
     case 'error':
       return withRefusal(state, frame.topic, frame.code)
     case 'bell':
+    case 'progress':
       return state
     default:
       return frame satisfies never

@@ -623,27 +623,40 @@ export interface components {
     schemas: {
         /**
          * @description A system line: who did what to whom. Names are resolved by the client from the ids it knows; they are kept here
-         *     as well, so that the line still reads after somebody left.
+         *     as well, so that the line still reads after somebody left. `via` is how, when it was not by their own hand: an agent's
+         *     name that did it for them. `summary` comes later than its line, by a model.
          */
         About: {
             /** @default null */
             actor_id: string | null;
             /** @default  */
             actor_name: string;
+            /** @default [] */
+            authors: string[];
             /** @default null */
             code: string | null;
             /** @default null */
             draft_apply: number | null;
+            /** @default null */
+            merge_id: string | null;
             /** @default  */
             note: string;
             /** @default null */
             run_id: string | null;
+            /** @default null */
+            suggestion_id: string | null;
+            /** @default  */
+            summary: string;
+            /** @default null */
+            summary_state: ("pending" | "ready" | "failed") | null;
             /** @default null */
             target_id: string | null;
             /** @default  */
             target_name: string;
             /** @default null */
             version: number | null;
+            /** @default  */
+            via: string;
         };
         /** @description The reader's rights on a topic changed; `allowed` false: the subscription is over. */
         Access: {
@@ -710,7 +723,7 @@ export interface components {
              */
             type: "bell";
             /** @enum {string} */
-            what: "chats" | "agents" | "members" | "workspace" | "model" | "me";
+            what: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications";
         };
         /**
          * @description The durable frame: rows changed between version `after` and `version` of the topic's chat.
@@ -757,12 +770,50 @@ export interface components {
             mentioned: boolean;
             unread: number;
         };
+        /** @description One way to settle a conflict; no voice: what production says. */
+        Choice: {
+            text: string;
+            /** @default null */
+            voice: string | null;
+        };
         ClientFrame: components["schemas"]["Subscribe"] | components["schemas"]["Unsubscribe"] | components["schemas"]["TypingIn"];
         /**
          * @description Every code a client may meet; the web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "unavailable" | "internal" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_held" | "holding_another" | "stale_revision" | "stale_base" | "no_draft" | "host_refused" | "model_unusable" | "run_over" | "still_public";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "unavailable" | "internal" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_held" | "holding_another" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_over" | "suggestion_over" | "in_merge" | "merge_over" | "file_unreadable" | "host_refused" | "model_unusable" | "run_over" | "still_public";
+        /**
+         * @description A message that production and the draft answer side by side (B7); its id is the message's. `ended`: the draft is over,
+         *     nobody votes any more.
+         */
+        Comparison: {
+            /** Format: uuid */
+            actor_id: string;
+            actor_name: string;
+            draft: components["schemas"]["Side"];
+            /** Format: uuid */
+            draft_id: string;
+            /** @default false */
+            ended: boolean;
+            production: components["schemas"]["Side"];
+            /** Format: uuid */
+            target_id: string;
+            target_name: string;
+            text: string;
+            /** @default [] */
+            votes: components["schemas"]["Vote"][];
+        };
+        /**
+         * @description Where voices want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
+         *     `tools.<name>`. `chosen` is what stands in the draft: an index into `choices`; null when it is something else.
+         */
+        Conflict: {
+            about: string;
+            choices: components["schemas"]["Choice"][];
+            /** @default null */
+            chosen: number | null;
+            question: string;
+        };
         /**
          * @description A piece of what an agent is saying. `offset`: how many characters (code points) of this part came before.
          *
@@ -793,6 +844,13 @@ export interface components {
              * @enum {string}
              */
             type: "delta";
+        };
+        /** @description What changes from one spec to another. `prompt` is a unified diff, empty when the prompts are the same. */
+        DiffRow: {
+            fields: components["schemas"]["FieldChange"][];
+            prompt: string;
+            prompt_added: number;
+            prompt_removed: number;
         };
         /** @description `revision` null begins to write (or takes a free draft); a number writes on top of that revision. */
         DraftBodyRequest: {
@@ -839,6 +897,8 @@ export interface components {
              * @enum {string}
              */
             kind: "draft";
+            /** @default null */
+            provenance: components["schemas"]["Provenance"] | null;
             revision: number;
             /** @enum {string} */
             status: "drafting" | "applied" | "ended";
@@ -847,6 +907,8 @@ export interface components {
             /** Format: uuid */
             updated_by: string;
             version: number;
+            /** @default [] */
+            votes: components["schemas"]["Tally"][];
             written: {
                 [key: string]: unknown;
             };
@@ -874,6 +936,22 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description What a draft said before somebody else's text took its place: nothing that was written is lost. */
+        EarlierTextRow: {
+            author: components["schemas"]["ActorRow"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            draft_id: string;
+            /** Format: uuid */
+            id: string;
+            revision: number;
+            /** @enum {string} */
+            why: "takeover" | "merge" | "revise" | "rebase";
+            written: {
+                [key: string]: unknown;
+            };
+        };
         /** @description Something the client sent was refused; `topic` when it was about one. */
         ErrorFrame: {
             code: string;
@@ -885,6 +963,17 @@ export interface components {
              * @enum {string}
              */
             type: "error";
+        };
+        /**
+         * @description One field of a spec that is not its prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>`.
+         *     Null on one side: it was added or is gone.
+         */
+        FieldChange: {
+            /** @default null */
+            after: unknown;
+            /** @default null */
+            before: unknown;
+            field: string;
         };
         /** @description Every 10 s, with the versions of the chats this socket follows. */
         Heartbeat: {
@@ -979,6 +1068,35 @@ export interface components {
             joined_at: string;
             /** @enum {string} */
             role: "editor" | "suggester";
+            /** Format: uuid */
+            workspace_id: string;
+        };
+        /**
+         * @description Suggestions becoming one draft (S0.12). `method`: `copied` (one, on today's production), the merge `agent`, an `external`
+         *     service, or the `text` merge that steps in when those fail (`error` says why). `chat_id` is null for who is not in it.
+         */
+        MergeRow: {
+            /** Format: uuid */
+            agent_id: string;
+            base_version: number;
+            by: components["schemas"]["ActorRow"];
+            chat_id: string | null;
+            cost_micro: number | null;
+            /** Format: date-time */
+            created_at: string;
+            draft_id: string | null;
+            ended_at: string | null;
+            error: string | null;
+            error_code: string | null;
+            /** Format: uuid */
+            id: string;
+            method: ("copied" | "agent" | "external" | "text") | null;
+            model: string;
+            provenance: components["schemas"]["Provenance"] | null;
+            /** @enum {string} */
+            state: "waiting" | "working" | "done" | "failed" | "stopped";
+            suggestion_ids: string[];
+            tokens: number;
             /** Format: uuid */
             workspace_id: string;
         };
@@ -1106,6 +1224,26 @@ export interface components {
             /** @default null */
             handle: string | null;
             name: string;
+        };
+        /** @description Something happened that concerns the reader (S0.17). Names are as they were then; what it leads to is asked for anew. */
+        NotificationRow: {
+            actor_name: string;
+            agent_id: string | null;
+            agent_name: string;
+            chat_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            excerpt: string;
+            /** Format: uuid */
+            id: string;
+            is_read: boolean;
+            merge_id: string | null;
+            message_id: string | null;
+            suggestion_id: string | null;
+            /** @enum {string} */
+            type: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "lock_lost" | "merge_done" | "merge_failed";
+            /** Format: uuid */
+            workspace_id: string;
         };
         /** @description A model that can be had here without a key of one's own. */
         OfferRow: {
@@ -1242,7 +1380,15 @@ export interface components {
             name: string;
             revision: number;
         };
-        Payload: components["schemas"]["Text"] | components["schemas"]["Thinking"] | components["schemas"]["ToolCall"] | components["schemas"]["ToolResponse"] | components["schemas"]["About"];
+        Payload: components["schemas"]["Text"] | components["schemas"]["Thinking"] | components["schemas"]["ToolCall"] | components["schemas"]["ToolResponse"] | components["schemas"]["About"] | components["schemas"]["Comparison"];
+        /** @description A run of whole lines of a prompt, and whose they are. No voice: they stand in production. Several: joined from them. */
+        Piece: {
+            /** @default null */
+            conflict: number | null;
+            text: string;
+            /** @default [] */
+            voices: string[];
+        };
         /** @description Who has this chat open right now. */
         Presence: {
             present: string[];
@@ -1253,12 +1399,51 @@ export interface components {
              */
             type: "presence";
         };
+        /** @description How far a merge has come, on its workspace's topic: `done` of about `expected` characters are written. */
+        Progress: {
+            done: number;
+            expected: number;
+            /** Format: uuid */
+            merge_id: string;
+            topic: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "progress";
+        };
+        /** @description Where the words of a draft came from, as it was made: the pieces in order are its prompt (S0.12). */
+        Provenance: {
+            /** @default [] */
+            conflicts: components["schemas"]["Conflict"][];
+            /** @default null */
+            merge_id: string | null;
+            /** @enum {string} */
+            origin: "merge" | "revise" | "rebase";
+            pieces: components["schemas"]["Piece"][];
+            voices: components["schemas"]["Voice"][];
+        };
         ReadBodyRequest: {
             seq: number;
         };
         /** @description Where the reader's cursor stands. */
         ReadRow: {
             last_read_seq: number;
+        };
+        /** @description An answer that was given with a version, in a chat that the reader takes part in. */
+        ReplyRow: {
+            /** Format: uuid */
+            chat_id: string;
+            chat_title: string;
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            excerpt: string;
+            message_id: string | null;
+            /** Format: uuid */
+            run_id: string;
+            seconds: number | null;
+            state: string;
         };
         RevisionBodyRequest: {
             revision: number;
@@ -1309,7 +1494,18 @@ export interface components {
             message: string;
             revision: number;
         };
-        ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["Bell"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
+        ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["Bell"] | components["schemas"]["Progress"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
+        /** @description One of the two who answer in a comparison. */
+        Side: {
+            /** @default null */
+            draft_apply: number | null;
+            /** Format: uuid */
+            run_id: string;
+            /** Format: uuid */
+            spec_id: string;
+            /** @default null */
+            version: number | null;
+        };
         /** @description A spec. `model` empty: the workspace's default model. Raises `ValidationError` for anything it does not know. */
         SpecContent: {
             /**
@@ -1367,8 +1563,14 @@ export interface components {
             prompt: string;
             tools: components["schemas"]["ToolConfigRow"][];
         };
-        /** @description Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom. */
+        /**
+         * @description Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
+         *
+         *     `compared` is the id of the comparison that the answer is one `side` of.
+         */
         Stamp: {
+            /** @default null */
+            compared: string | null;
             /** @default null */
             cost_micro: number | null;
             /** @default null */
@@ -1385,6 +1587,8 @@ export interface components {
             paid_by: ("workspace" | "system" | "demo") | null;
             /** @default  */
             provider: string;
+            /** @default null */
+            side: ("production" | "draft") | null;
             /** Format: uuid */
             spec_id: string;
             /** @default null */
@@ -1439,6 +1643,61 @@ export interface components {
              */
             type: "subscribed";
             version: number;
+        };
+        /** @description A suggestion beside what it was made on, and beside what answers today. */
+        SuggestionDetailRow: {
+            against_base: components["schemas"]["DiffRow"];
+            against_production: components["schemas"]["DiffRow"];
+            base: components["schemas"]["SpecRow"];
+            production: components["schemas"]["SpecRow"];
+            suggestion: components["schemas"]["SuggestionRow"];
+        };
+        /**
+         * @description A proposal to change an agent (S0.11). `chat_id` and `chat_title` are null for who is not in that chat.
+         *
+         *     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
+         *     merge under way, or the one by which it was accepted; `saved_as` the version that it went into. `verbs` are the reader's.
+         */
+        SuggestionRow: {
+            agent: components["schemas"]["ActorRow"];
+            author: components["schemas"]["ActorRow"];
+            base_version: number;
+            chat_id: string | null;
+            chat_title: string | null;
+            content: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+            decided_at: string | null;
+            decided_by: components["schemas"]["ActorRow"] | null;
+            /** Format: uuid */
+            id: string;
+            merge_id: string | null;
+            note: string;
+            production: number;
+            reason: string;
+            saved_as: number | null;
+            /** @enum {string} */
+            state: "pending" | "accepted" | "rejected" | "withdrawn";
+            summary: string;
+            summary_error: string | null;
+            /** @enum {string} */
+            summary_state: "pending" | "ready" | "failed";
+            touches: string[];
+            verbs: ("accept" | "reject" | "withdraw" | "summarize")[];
+            /** Format: uuid */
+            workspace_id: string;
+        };
+        /** @description How the room voted when one apply of a draft was compared with production (B7). */
+        Tally: {
+            /** @default 0 */
+            draft: number;
+            draft_apply: number;
+            /** @default 0 */
+            equal: number;
+            /** @default 0 */
+            production: number;
         };
         TemplateRow: {
             description: string;
@@ -1563,6 +1822,20 @@ export interface components {
              * @enum {string}
              */
             type: "unsubscribe";
+        };
+        /** @description Whose words went into a draft that was not typed: a suggestion's author, or who told an agent to revise itself. */
+        Voice: {
+            /** Format: uuid */
+            actor_id: string;
+            /** Format: uuid */
+            id: string;
+            name: string;
+        };
+        Vote: {
+            /** Format: uuid */
+            actor_id: string;
+            /** @enum {string} */
+            choice: "production" | "equal" | "draft";
         };
         WakesBodyRequest: {
             /** @default null */

@@ -7,6 +7,8 @@ export const keys = {
   model: (id: string) => ['workspace', id, 'model'] as const,
   agents: (id: string) => ['workspace', id, 'agents'] as const,
   chats: (id: string) => ['workspace', id, 'chats'] as const,
+  suggestions: (id: string) => ['workspace', id, 'suggestions'] as const,
+  notifications: ['notifications'] as const,
   agent: (id: string) => ['agent', id] as const,
   versions: (id: string) => ['agent', id, 'versions'] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,

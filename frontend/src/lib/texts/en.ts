@@ -1,5 +1,9 @@
 import accounts from './en/accounts'
+import compare from './en/compare'
 import errors from './en/errors'
+import history from './en/history'
+import notifications from './en/notifications'
 import screens from './en/screens'
+import suggestions from './en/suggestions'
 
-export default { ...screens, ...accounts, ...errors }
+export default { ...screens, ...accounts, ...suggestions, ...history, ...compare, ...notifications, ...errors }

@@ -1,5 +1,9 @@
 import accounts from './zh-hans/accounts'
+import compare from './zh-hans/compare'
 import errors from './zh-hans/errors'
+import history from './zh-hans/history'
+import notifications from './zh-hans/notifications'
 import screens from './zh-hans/screens'
+import suggestions from './zh-hans/suggestions'
 
-export default { ...screens, ...accounts, ...errors }
+export default { ...screens, ...accounts, ...suggestions, ...history, ...compare, ...notifications, ...errors }

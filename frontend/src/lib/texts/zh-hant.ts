@@ -1,5 +1,9 @@
 import accounts from './zh-hant/accounts'
+import compare from './zh-hant/compare'
 import errors from './zh-hant/errors'
+import history from './zh-hant/history'
+import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
+import suggestions from './zh-hant/suggestions'
 
-export default { ...screens, ...accounts, ...errors }
+export default { ...screens, ...accounts, ...suggestions, ...history, ...compare, ...notifications, ...errors }

@@ -1,0 +1,4 @@
+/** The texts of the bell, in Simplified Chinese. */
+const notifications = {}
+
+export default notifications

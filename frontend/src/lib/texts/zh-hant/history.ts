@@ -1,0 +1,4 @@
+/** The texts of versions, their differences and files, in Traditional Chinese. */
+const history = {}
+
+export default history

@@ -1,0 +1,4 @@
+/** The texts of the bell, in Traditional Chinese. */
+const notifications = {}
+
+export default notifications

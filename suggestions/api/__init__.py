@@ -1,0 +1,1 @@
+"""This app over HTTP."""
