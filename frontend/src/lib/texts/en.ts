@@ -5,5 +5,15 @@ import history from './en/history'
 import notifications from './en/notifications'
 import screens from './en/screens'
 import suggestions from './en/suggestions'
+import workshop from './en/workshop'
 
-export default { ...screens, ...accounts, ...suggestions, ...history, ...compare, ...notifications, ...errors }
+export default {
+  ...screens,
+  ...accounts,
+  ...workshop,
+  ...suggestions,
+  ...history,
+  ...compare,
+  ...notifications,
+  ...errors,
+}

@@ -5,5 +5,15 @@ import history from './zh-hans/history'
 import notifications from './zh-hans/notifications'
 import screens from './zh-hans/screens'
 import suggestions from './zh-hans/suggestions'
+import workshop from './zh-hans/workshop'
 
-export default { ...screens, ...accounts, ...suggestions, ...history, ...compare, ...notifications, ...errors }
+export default {
+  ...screens,
+  ...accounts,
+  ...workshop,
+  ...suggestions,
+  ...history,
+  ...compare,
+  ...notifications,
+  ...errors,
+}

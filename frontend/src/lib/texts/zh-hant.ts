@@ -5,5 +5,15 @@ import history from './zh-hant/history'
 import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
 import suggestions from './zh-hant/suggestions'
+import workshop from './zh-hant/workshop'
 
-export default { ...screens, ...accounts, ...suggestions, ...history, ...compare, ...notifications, ...errors }
+export default {
+  ...screens,
+  ...accounts,
+  ...workshop,
+  ...suggestions,
+  ...history,
+  ...compare,
+  ...notifications,
+  ...errors,
+}
