@@ -31,6 +31,21 @@ export function dayName(iso: string, now = new Date()): string {
   return readable(format({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day))
 }
 
+/** How long ago, in the largest unit that fits: "now", "5 min. ago", "yesterday". */
+export function ago(iso: string, now = Date.now()): string {
+  const past = Math.max(0, now - Date.parse(iso)) / 1_000
+  const units = [
+    ['day', 86_400],
+    ['hour', 3_600],
+    ['minute', 60],
+    ['second', 1],
+  ] as const
+  const [unit, size] = units.find(([, each]) => past >= each) ?? ['second', 1]
+  if (unit === 'day' && past >= 30 * 86_400) return shortDate(iso)
+  const words = new Intl.RelativeTimeFormat(currentTag(), { numeric: 'auto', style: 'short' })
+  return readable(words.format(-Math.floor(past / size), unit))
+}
+
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 export const isSameMoment = (a: string, b: string, minutes: number) =>

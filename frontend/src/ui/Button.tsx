@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { cx } from '@/lib/cx'
 
-type Tone = 'plain' | 'ink' | 'good' | 'apply' | 'bad' | 'flat'
+type Tone = 'plain' | 'ink' | 'good' | 'apply' | 'suggest' | 'bad' | 'flat'
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> {
   tone?: Tone
