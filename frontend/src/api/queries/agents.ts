@@ -1,6 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { del, get, patch, post, put } from '../client'
-import type { AgentRow, AgentTemplate, DraftRow, NewAgentRow, Page, SpecContent, SpecRow, ToolRow } from '../types'
+import { del, get, patch, post } from '../client'
+import type { AgentRow, AgentTemplate, NewAgentRow, Page, SpecRow, ToolRow } from '../types'
 import { useDeed } from './deed'
 import { keys } from './keys'
 import { all } from './pages'
@@ -57,29 +57,3 @@ export function useChangeAgent(agent: AgentRow) {
 }
 
 export const deleteAgent = (id: string) => del(`/agents/${id}`)
-
-// --- the draft of one agent in one chat -------------------------------------------------------------------------
-
-const draftPath = (chatId: string, agentId: string) => `/chats/${chatId}/agents/${agentId}/draft`
-
-export interface DraftWrite {
-  content?: SpecContent
-  /** Null takes the hold: the first edit, or a hold that is free. */
-  revision: number | null
-  /** Characters from the start of the prompt. */
-  caret?: number
-}
-
-export const drafts = {
-  write: (chatId: string, agentId: string, write: DraftWrite) => put<DraftRow>(draftPath(chatId, agentId), write),
-  apply: (chatId: string, agentId: string, revision: number) =>
-    post<DraftRow>(`${draftPath(chatId, agentId)}/apply`, { revision }),
-  save: (chatId: string, agentId: string, save: { revision: number; base_version: number; message: string }) =>
-    post<SpecRow>(`${draftPath(chatId, agentId)}/save`, save),
-  rebase: (chatId: string, agentId: string, revision: number) =>
-    post<DraftRow>(`${draftPath(chatId, agentId)}/rebase`, { revision }),
-  discard: (chatId: string, agentId: string, revision: number) =>
-    post<DraftRow>(`${draftPath(chatId, agentId)}/discard`, { revision }),
-  release: (chatId: string, agentId: string, revision: number) =>
-    post<DraftRow>(`${draftPath(chatId, agentId)}/release`, { revision }),
-}

@@ -11,6 +11,8 @@ export const keys = {
   notifications: ['notifications'] as const,
   agent: (id: string) => ['agent', id] as const,
   versions: (id: string) => ['agent', id, 'versions'] as const,
+  version: (id: string, number: number) => ['agent', id, 'versions', number] as const,
+  earlierTexts: (draftId: string) => ['draft', draftId, 'earlier'] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,
   offers: ['model-offers'] as const,
   templates: (language: string) => ['agent-templates', language] as const,

@@ -86,7 +86,7 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
   }
 
   const rebased = async (revision: number) => {
-    const row = await drafts.rebase(chatId, agentId, revision)
+    const row = await drafts.rebase(chatId, agentId, revision, false)
     workshop.learnRow(row)
     return row
   }
