@@ -11,7 +11,7 @@ from common.errors import Forbidden, Invalid
 from events import audit
 from events.publish import rights_changed
 
-TABLES = ("workspaces", "actors", "chats", "agents", "events")
+TABLES = ("workspaces", "actors", "chats", "agents", "suggestions", "notifications", "events")
 
 
 class Level(models.TextChoices):

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from agents.models import AgentGrant, AgentSpec, AgentToolConfig, Draft, LLMCall, Run, RunState, Step
+from agents.models import AgentGrant, AgentSpec, AgentToolConfig, Draft, EarlierText, LLMCall, Run, RunState, Step
 from agents.models.runs import ACTIVE
 from agents.services import drafts, runs
 from events.admin_deeds import Deed
@@ -16,9 +16,11 @@ from workspaces.admin import GrantAdmin, about
 from workspaces.models import Provider
 
 PAYERS = {"workspace": _("workspace"), "system": _("system"), "demo": _("demo")}
-ORIGINS = {"wake": _("wake"), "retry": _("retry")}
+ORIGINS = {"wake": _("wake"), "retry": _("retry"), "compare": _("comparison"), "summary": _("summary"),
+           "merge": _("merge")}  # fmt: skip
 PROVIDERS = {value: _(label) for value, label in Provider.choices}
-ENDINGS = {"saved": _("saved"), "discarded": _("discarded")}
+ENDINGS = {"saved": _("saved"), "discarded": _("discarded"), "suggested": _("suggested")}
+WHYS = {"takeover": _("takeover"), "merge": _("merge"), "revise": _("revised by the agent"), "rebase": _("rebase")}
 DRAFTS = {"drafting": _("drafting"), "applied": _("applied"), "ended": _("ended")}
 STATES = {
     "queued": "info",
@@ -47,7 +49,10 @@ class DraftAdmin(Read):
     joined = ("agent", "chat", "holder")
     also = (standing,)
     date_hierarchy = "created_at"
-    related = (Related(_("Audit"), "events.auditrecord", "q"),)
+    related = (
+        about(_("Earlier texts"), "agents.earliertext", "draft"),
+        Related(_("Audit"), "events.auditrecord", "q"),
+    )
     deeds = (
         Deed("free_draft", _("Free the lock"), drafts.free_draft,
              _("Whoever holds it can write no more; the text stays, and others can take it."), "lock_open",
@@ -98,6 +103,11 @@ register(
     search_fields=("agent__name", "message"), list_filter=("origin", When), found_by=("agent_id", "author_id"),
     joined=("agent", "author"), date_hierarchy="created_at",
     related=(about(_("Tools"), "agents.agenttoolconfig", "spec"), about(_("Runs"), "agents.run", "spec")),
+)  # fmt: skip
+register(
+    EarlierText, "created_at", linked("draft"), "revision", linked("author"), named("why", WHYS),
+    search_fields=("draft__agent__name", "draft__chat__title", "author__name"), found_by=("draft_id", "author_id"),
+    list_filter=(among("why", WHYS), When), joined=("draft__agent", "draft__chat", "author"),
 )  # fmt: skip
 register(
     AgentToolConfig, "tool", linked("spec"), linked("spec__agent", _("agent")), "is_enabled",

@@ -25,7 +25,7 @@ from django.utils.translation.template import templatize
 
 from config.operators.names import names
 
-SOURCES = ("common", "events", "workspaces", "actors", "chats", "agents", "config")
+SOURCES = ("common", "events", "workspaces", "actors", "chats", "agents", "suggestions", "notifications", "config")
 KEYWORDS: dict[str, Any] = {
     "_": None, "gettext": None, "gettext_lazy": None, "gettext_noop": None, "pgettext": ((1, "c"), 2),
     "pgettext_lazy": ((1, "c"), 2), "ngettext": (1, 2),

@@ -49,6 +49,7 @@ NAVIGATION = [
             _entry(_("Memberships"), "badge", "workspaces_membership"),
             _entry(_("Links"), "link", "chats_chatlink"),
             _entry(_("API tokens"), "api", "actors_apitoken"),
+            _entry(_("Notifications"), "notifications", "notifications_notification"),
         ],
     },
     {
@@ -59,6 +60,9 @@ NAVIGATION = [
             _entry(_("Versions"), "history", "agents_agentspec"),
             _entry(_("Tools in use"), "build", "agents_agenttoolconfig"),
             _entry(_("Drafts"), "edit_note", "agents_draft"),
+            _entry(_("Earlier texts"), "restore_page", "agents_earliertext"),
+            _entry(_("Suggestions"), "rate_review", "suggestions_suggestion"),
+            _entry(_("Merges"), "merge", "suggestions_merge"),
         ],
     },
     {

@@ -20,6 +20,7 @@ TABLES = {
     "agents.agentspec": (_("version"), _("versions")),
     "agents.agenttoolconfig": (_("tool in use"), _("tools in use")),
     "agents.draft": (_("draft"), _("drafts")),
+    "agents.earliertext": (_("earlier text"), _("earlier texts")),
     "agents.llmcall": (_("model call"), _("model calls")),
     "agents.run": (_("run"), _("runs")),
     "agents.step": (_("step"), _("steps")),
@@ -29,6 +30,9 @@ TABLES = {
     "chats.chatlink": (_("link"), _("links")),
     "chats.message": (_("message"), _("messages")),
     "events.auditrecord": (_("audit record"), _("audit records")),
+    "notifications.notification": (_("notification"), _("notifications")),
+    "suggestions.merge": (_("merge"), _("merges")),
+    "suggestions.suggestion": (_("suggestion"), _("suggestions")),
     "workspaces.credential": (_("model and key"), _("models and keys")),
     "workspaces.membership": (_("membership"), _("memberships")),
     "workspaces.workspace": (_("workspace"), _("workspaces")),
@@ -39,6 +43,8 @@ APPS = {
     "agents": _("Agents"),
     "chats": _("Chats"),
     "events": _("Events"),
+    "notifications": _("Notifications"),
+    "suggestions": _("Suggestions"),
     "workspaces": _("Workspaces"),
 }
 

@@ -13,12 +13,15 @@ from django.urls import reverse
 
 from actors import services as actors
 from actors.models import Actor
-from agents.models import AgentGrant, Draft, LLMCall, Run, Step
+from agents.models import AgentGrant, AgentSpec, Draft, EarlierText, LLMCall, Run, Step
 from chats import services as chats
 from chats.models import ChatGrant
 from common.clock import now
+from common.ids import new_id
 from common.secrets import Secret
 from events import audit
+from notifications.models import Notification
+from suggestions.models import Merge, Suggestion
 from tests.api.test_rights import OURS
 from tests.people import PASSWORD, Team, make_agent, make_person
 from workspaces import services as workspaces
@@ -84,8 +87,10 @@ def _one_more(team: Team, number: int) -> None:
     said = chats.post_message(chat=chat, author=person, text=f"{name} {CANARY[:3]}", wake="nobody")
     actors.create_token(person=person, name=name, days=None)
     chats.create_link(chat=chat, creator=person, role="suggester", hours=1)
-    Draft.objects.create(chat=chat, agent=agent, written={"prompt": name}, base_version=1, created_by=person,
-                         updated_by=person)  # fmt: skip
+    draft = Draft.objects.create(chat=chat, agent=agent, written={"prompt": name}, base_version=1, created_by=person,
+                                 updated_by=person)  # fmt: skip
+    EarlierText.objects.create(draft=draft, revision=1, written={"prompt": name}, author=person, why="takeover")
+    _suggestions_of(draft, person, name, number)
     _run_of(agent, chat, said, number)
     for grants, target, verb in ((WorkspaceGrant, workspace, "invite_workspace"), (ChatGrant, chat, "stop_run_chat"),
                                  (AgentGrant, agent, "save_agent_actor")):  # fmt: skip
@@ -99,11 +104,26 @@ def _run_of(agent: Actor, chat: Any, said: Any, number: int) -> None:
                               error_code="timeout", error="<b>no</b> 出錯了", on_behalf_of=said.author)  # fmt: skip
     child = Run.objects.create(**shared, lane=f"b{number}{agent.id}", root=root, parent=root, state="queued")
     Run.objects.create(workspace=chat.workspace, agent=agent, payer=chat.workspace, lane=f"c{number}{agent.id}",
-                       state="completed", ended_at=now())  # fmt: skip
+                       brief={"text": "<b>x</b>"}, state="completed", ended_at=now())  # fmt: skip
     Step.objects.create(run=child, number=1, kind="tool", state="started", attempt=1, name="current_time",
                         result={"text": "<i>結果</i>"})  # fmt: skip
     LLMCall.objects.create(run=root, step_number=1, attempt=1, workspace=chat.workspace, agent=agent, provider="openai",
                            model="gpt-<b>", paid_by="workspace", error_code="timeout" if number % 2 else "")  # fmt: skip
+
+
+def _suggestions_of(draft: Draft, person: Actor, name: str, number: int) -> None:
+    shared = {"workspace": draft.chat.workspace, "chat": draft.chat, "agent": draft.agent,
+              "base": AgentSpec.objects.get(agent=draft.agent, number=1)}  # fmt: skip
+    merge = Merge.objects.create(**shared, by=person, state="failed", ended_at=now(), error_code="draft_held",
+                                 error="<b>no</b> 出錯了", draft=draft if number % 2 else None)  # fmt: skip
+    for state, decided in (("pending", {}), ("accepted", {"merge": merge, "decided_by": person, "decided_at": now()})):
+        suggestion = Suggestion.objects.create(**shared, **decided, author=person, content={"prompt": name}, note=name,
+                                               line_id=new_id(), state=state)  # fmt: skip
+        Notification.objects.create(
+            person=person, event=f"{state}:{suggestion.id}", type=f"suggestion_{state.replace('pending', 'created')}",
+            workspace=draft.chat.workspace, actor_name=name, agent_name=name, chat_id=draft.chat_id,
+            suggestion_id=suggestion.id, merge_id=suggestion.merge_id, message_id=suggestion.line_id, excerpt=name,
+        )  # fmt: skip
 
 
 def links_in(html: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from tests.api.client import Api
 from tests.api.operations import OPERATIONS, PEOPLE, Operation, things_of
 from tests.people import Team, make_team
 
-OURS = ("actors", "agents", "chats", "events", "workspaces")
+OURS = ("actors", "agents", "chats", "events", "notifications", "suggestions", "workspaces")
 
 
 def fingerprint() -> str:
