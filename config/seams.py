@@ -7,5 +7,6 @@ LISTENERS: dict[str, list[str]] = {
         "agents.services.leaving.end_grants_on_agents",
     ],
     "chats.seams.message_posted": ["agents.services.wake.wake_agents"],
+    "agents.seams.draft_ended": ["agents.services.comparisons.close_comparisons"],
     "chats.seams.actor_left": ["agents.services.leaving.let_go"],
 }

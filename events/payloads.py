@@ -69,12 +69,13 @@ class About(Row):
 
 
 class Side(Row):
-    """One of the two who answer in a comparison."""
+    """One of the two who answer in a comparison. `earlier`: runs that failed or were stopped, and were asked again."""
 
     run_id: UUID
     spec_id: UUID
     version: int | None = None
     draft_apply: int | None = None
+    earlier: list[UUID] = []
 
 
 class Vote(Row):

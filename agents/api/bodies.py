@@ -54,6 +54,21 @@ class SaveBody(Body):
     message: str = Field(default="", max_length=400)
 
 
+class ComparisonBody(Body):
+    """`id` is made by the client; asking the same again changes nothing. `revision` is of the draft, and what is applied;
+    null: compare what is applied, whatever has been written since."""
+
+    id: UUID
+    text: str
+    revision: int | None = None
+
+
+class VoteBody(Body):
+    """Null takes the vote back."""
+
+    choice: Literal["production", "equal", "draft"] | None
+
+
 class TemplateRow(Row):
     key: str
     name: str

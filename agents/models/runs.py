@@ -137,6 +137,11 @@ class Run(Identified, InChat):
         return self.crashes >= ALONE_AFTER
 
     @property
+    def is_compared(self) -> bool:
+        """Whether its answer is one side of a comparison: it hears nobody, and nobody is woken by it (ADR 0012)."""
+        return bool(self.stamp and self.stamp.get("compared"))
+
+    @property
     def room_id(self) -> UUID:
         """The chat it works in; for code that is about runs in chats only."""
         assert self.chat_id is not None, "this run has no chat"

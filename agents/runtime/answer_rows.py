@@ -67,7 +67,7 @@ def _thinking(run: Run, message_id: UUID, thinking: str) -> list[Message]:
 
 def _text(run: Run, message_id: UUID, text: str, stamp: Stamp, *, incomplete: bool) -> Message:
     assert run.chat is not None
-    mentions = chats.mentions_in(run.chat, text)
+    mentions = [] if run.is_compared else chats.mentions_in(run.chat, text)
     payload = Text(text=text[:MAX_TEXT], mentions=mentions, stamp=stamp, incomplete=incomplete)
     return _message(run, message_id, "TEXT_MESSAGE", payload)
 

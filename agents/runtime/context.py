@@ -107,11 +107,11 @@ def conversation(
 ) -> Conversation:
     """The turns for a run of `agent_id`. `lines` are in the order of the log, and may begin anywhere in it."""
     items = _items(lines, agent_id, room)
-    last = next((place for place in reversed(range(len(items))) if isinstance(items[place], _Group)), None)
+    # After it may stand what the agent said in a comparison meanwhile.
+    last = next((place for place in reversed(range(len(items))) if _is_of(items[place], run_id)), None)
     group = items[last] if last is not None else None
-    if not isinstance(group, _Group) or group.run_id != run_id or not group.unsettled():
+    if last is None or not isinstance(group, _Group) or not group.unsettled():
         return Conversation(_fitted(system, [_closed(item) for item in items], budget))
-    assert last is not None
     blocks = [_closed(item) for item in items[:last]] + [group.turns(closed=False)]
     later = [turn for item in items[last + 1 :] for turn in _closed(item)]
     return Conversation(_fitted(system, blocks, budget), open=group.unsettled(), later=later)
@@ -158,6 +158,10 @@ def _group_of_call(items: list[Turn | _Group], line: Line) -> _Group:
 
 def _call_of(line: Line, *, index: int) -> ToolCall:
     return ToolCall(line.payload["call_id"], line.payload["name"], line.payload["arguments"], index=index)
+
+
+def _is_of(item: Turn | _Group, run_id: UUID) -> bool:
+    return isinstance(item, _Group) and item.run_id == run_id
 
 
 def _closed(item: Turn | _Group) -> list[Turn]:

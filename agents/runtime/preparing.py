@@ -45,7 +45,7 @@ def prepared(run: Run) -> Prepared:
     assert run.spec is not None
     assert run.chat is not None
     content = _content_of(run.spec)
-    tools = given_tools(content.tools)
+    tools = given_tools(content.tools, only_reading=run.is_compared)
     lines = read_lines(run)
     room, agent = read_room(run, lines), somebody(run.agent)
     system = system_text(content.prompt, agent, room, {name: given.instructions for name, given in tools.items()})

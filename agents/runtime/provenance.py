@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from yarl import URL
 
 from chats.models import Message
@@ -48,7 +48,7 @@ def _shows(text: str, url: str) -> bool:
 
 
 def _said(chat_id: UUID) -> QuerySet[Message]:
-    return _newest(chat_id).filter(type="TEXT_MESSAGE", author__kind="human")
+    return _newest(chat_id).filter(Q(type="TEXT_MESSAGE", author__kind="human") | Q(type="COMPARISON"))
 
 
 def _read(chat_id: UUID) -> QuerySet[Message]:

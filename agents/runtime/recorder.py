@@ -71,7 +71,7 @@ class Recorder:
         run = self._hold()
         assert run.chat is not None
         rows = [_result(run, outcome) for outcome in step.outcomes]
-        news = news_for(run)
+        news = [] if run.is_compared else news_for(run)
         run.set(read_to=run.chat.version)
         _change(run, [*rows, *take_in(run)])
         return replace(_saved(run), news=news)
@@ -90,7 +90,7 @@ class Recorder:
             cost_micro=run.cost_micro + (answer.usage.cost_micro or 0),
         )  # fmt: skip
         assert run.chat is not None
-        woken = message_posted(run.chat, said) if said else []
+        woken = message_posted(run.chat, said) if said and not run.is_compared else []
         _change(run, [*rows, *woken, *([] if answer.calls else _last_word(run, said))])
         return _saved(run)
 

@@ -141,12 +141,15 @@ class Toolbox:
         return await self.in_transaction(call, lambda: _short(str(work())), given.config.timeout_s)
 
 
-def given_tools(uses: Iterable[ToolUse]) -> dict[str, Given]:
-    """The tools that a spec names and that exist. One that is gone, or whose settings no longer fit, is left out."""
+def given_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> dict[str, Given]:
+    """The tools that a spec names and that exist. One that is gone, or whose settings no longer fit, is left out.
+
+    `only_reading`: those that act are left out, too, where two answer the same question and would act twice.
+    """
     found: dict[str, Given] = {}
     for use in uses:
         tool = registry.get(use.tool)
-        if tool is None or not use.is_enabled:
+        if tool is None or not use.is_enabled or (only_reading and tool.effect != "read"):
             continue
         try:
             found[use.tool] = Given(tool, tool.configured(use.custom_config), use.usage_instructions)

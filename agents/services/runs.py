@@ -9,6 +9,7 @@ from actors.models import Actor
 from agents.models import Run, RunState
 from agents.models.runs import ACTIVE
 from agents.permissions import get_run_for
+from agents.services.comparisons import asked_again
 from agents.services.endings import ending
 from agents.services.hints import hint, hint_lane
 from chats import services as chats
@@ -95,7 +96,11 @@ def _repeated(run: Run, actor: Actor, *, for_whom: Actor | None) -> Run:
         trigger_id=run.trigger_id, trigger_seq=run.trigger_seq, hops=run.hops, on_behalf_of=for_whom, payer_id=run.payer_id,
         hinted_at=now(),
     )  # fmt: skip
+    rows: list[InChat] = [again]
+    if run.is_compared:
+        again.spec_id, again.stamp = run.spec_id, run.stamp
+        rows += asked_again(run, again)
     hint(again)
-    chats.changed(run.room_id, rows=[again])
+    chats.changed(run.room_id, rows=rows)
     audit.record(actor, "run.repeated", workspace_id=run.workspace_id, object_id=again.id)
     return again

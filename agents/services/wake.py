@@ -133,5 +133,6 @@ def _person(message: Message, cause: Run | None) -> UUID | None:
 
 
 def _at_work(chat: Chat, agent_ids: Sequence[UUID]) -> set[UUID]:
-    runs = Run.objects.filter(chat=chat, agent_id__in=agent_ids, state__in=[RunState.RUNNING, RunState.QUEUED])
+    lanes = [lane_of(agent_id, chat.id) for agent_id in agent_ids]
+    runs = Run.objects.filter(lane__in=lanes, state__in=[RunState.RUNNING, RunState.QUEUED])
     return set(runs.values_list("agent_id", flat=True))

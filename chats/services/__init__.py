@@ -12,12 +12,21 @@ from chats.services.members import (
     set_wake,
     show_anew,
 )
-from chats.services.messages import mark_read, mentions_in, post_message, post_message_once, read_up_to, system_line
+from chats.services.messages import (
+    checked_text,
+    mark_read,
+    mentions_in,
+    post_message,
+    post_message_once,
+    read_up_to,
+    system_line,
+)
 
 __all__ = [
     "accept_link",
     "add_member",
     "changed",
+    "checked_text",
     "create_chat",
     "create_link",
     "hold_places",

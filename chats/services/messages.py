@@ -60,13 +60,19 @@ def post_message(
 
 
 def _text_payload(chat: Chat, text: str, wake: Literal["auto", "nobody"]) -> dict[str, object]:
+    text = checked_text(text)
+    payload = Text(text=text, mentions=mentions_in(chat, text), wake=wake)
+    return checked_payload("TEXT_MESSAGE", payload.model_dump())
+
+
+def checked_text(text: str) -> str:
+    """What somebody wants to say, as it can be stored. Raises `Invalid` (nothing is said), `TooLarge`."""
     text = text.replace("\x00", "")  # PostgreSQL stores no NUL
     if not text.strip():
         raise Invalid("The message is empty.")
     if len(text) > MAX_TEXT:
         raise TooLarge(f"A message has at most {MAX_TEXT:,} characters.", hints=["Send it in parts."])
-    payload = Text(text=text, mentions=mentions_in(chat, text), wake=wake)
-    return checked_payload("TEXT_MESSAGE", payload.model_dump())
+    return text
 
 
 def _answered(chat: Chat, reply_to: UUID | None) -> Message | None:

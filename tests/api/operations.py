@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from actors import services as actors
-from agents.models import Run
-from agents.services import drafts
+from agents.models import Draft, Run
+from agents.services import comparisons, drafts
 from chats import services as chats
 from common.ids import new_id
 from tests.people import Team
@@ -51,7 +51,7 @@ def things_of(team: Team) -> Things:
     return {
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
-        "message_id": said.id, "revision": 1,
+        "message_id": said.id, "revision": 1, "comparison_id": new_id(),
     }  # fmt: skip
 
 
@@ -59,6 +59,20 @@ def _a_draft(team: Team, things: Things, who: str) -> None:
     """Whoever asks holds the draft; those who may not hold one find Alice's."""
     holder = team[who] if who in ("alice", "bob") else team.alice
     drafts.take_draft(actor=holder, chat_id=team.chat.id, agent_id=team.robin.id)
+
+
+def _an_applied_draft(team: Team, things: Things, who: str) -> None:
+    _a_draft(team, things, who)
+    draft = Draft.objects.select_related("holder").get(chat=team.chat, agent=team.robin, ended_at=None)
+    assert draft.holder is not None
+    drafts.apply_draft(actor=draft.holder, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
+
+
+def _a_comparison(team: Team, things: Things, who: str) -> None:
+    _an_applied_draft(team, things, who)
+    comparisons.start_comparison(
+        actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, id=things["comparison_id"], text="hi", revision=1
+    )  # fmt: skip
 
 
 def _running(team: Team, things: Things, who: str) -> None:
@@ -143,6 +157,20 @@ OPERATIONS: dict[str, Operation] = {
     "rebase_draft": Operation("POST", f"{DRAFT}/rebase", MEMBERS, _revision(), _a_draft),
     "discard_draft": Operation("POST", f"{DRAFT}/discard", MEMBERS, _revision(), _a_draft),
     "release_draft": Operation("POST", f"{DRAFT}/release", MEMBERS, _revision(), _a_draft),
+    "start_comparison": Operation(
+        "POST",
+        "chats/{chat_id}/agents/{agent_id}/comparisons",
+        MEMBERS,
+        lambda t: {"id": str(new_id()), "text": "hi", "revision": t["revision"]},
+        _an_applied_draft,
+    ),
+    "vote": Operation(
+        "POST",
+        "chats/{chat_id}/comparisons/{comparison_id}/vote",
+        MEMBERS,
+        lambda t: {"choice": "draft"},
+        _a_comparison,
+    ),
     "list_runs": Operation("GET", "chats/{chat_id}/runs", MEMBERS),
     "read_run": Operation("GET", "runs/{run_id}", MEMBERS),
     "stop_run": Operation("POST", "runs/{run_id}/stop", MEMBERS, given=_running),

@@ -22,7 +22,7 @@ from agents.runtime.answer_rows import Means, Partial
 from agents.runtime.recorder import Recorder
 from agents.runtime.steps import Answered, Ended, Outcome, Settled, Started, StepId
 from agents.runtime.talk import numbered
-from agents.services import claims, drafts, leases, runs, specs
+from agents.services import claims, comparisons, drafts, leases, runs, specs
 from chats import services as chats
 from chats.models import Chat, Message
 from common.errors import AppError
@@ -162,6 +162,22 @@ class Story:
     def takes_the_hold_away(self, chance: random.Random) -> None:
         drafts.free_draft(draft=self.draft(chance)[0], operator=self.team.alice)
 
+    def compares(self, chance: random.Random) -> None:
+        draft = self.draft(chance)[0]
+        comparisons.start_comparison(
+            actor=self.person(chance), chat_id=self.chat.id, agent_id=draft.agent_id, id=uuid4(), text="Which?",
+            revision=draft.applied_revision,
+        )  # fmt: skip
+
+    def votes(self, chance: random.Random) -> None:
+        asked = list(Message.objects.filter(chat=self.chat, type="COMPARISON").order_by("seq"))
+        if not asked:
+            raise AppError("Nothing is compared.")
+        comparisons.vote(
+            actor=self.person(chance), chat_id=self.chat.id, comparison_id=chance.choice(asked).id,
+            choice=chance.choice(["production", "equal", "draft", None]),
+        )  # fmt: skip
+
     # --- runs -----------------------------------------------------------------------------------------------------
 
     def claims(self, chance: random.Random) -> None:
@@ -218,6 +234,7 @@ STEPS: list[Step] = [
 
 # A draft takes several steps to come anywhere: they come up more often.
 STEPS += [cast("Step", step) for step in (Story.takes_a_draft, Story.writes, Story.saves)] * 2
+STEPS += [cast("Step", step) for step in (Story.applies, Story.compares, Story.votes)]
 
 
 def newest(chat_id: UUID) -> int:
