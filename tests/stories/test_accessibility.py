@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from common.ids import new_id
 from launcher.home import ROOT
-from tests.browser import chromium
 from tests.stack import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
@@ -55,14 +54,12 @@ class Screens:
 
 
 @pytest.fixture
-def screens(stack: Stack) -> Iterator[Screens]:
-    with sync_playwright() as playwright:
-        browser: Browser = playwright.chromium.launch(**chromium().launch_options)
-        look: dict[str, Any] = {"locale": "en-US", "viewport": WIDE, "bypass_csp": True}
-        page = browser.new_context(**look).new_page()
-        page.set_default_timeout(20_000)
-        yield Screens(page, stack.address)
-        browser.close()
+def screens(stack: Stack, browser: Browser) -> Iterator[Screens]:
+    look: dict[str, Any] = {"locale": "en-US", "viewport": WIDE, "bypass_csp": True}
+    page = browser.new_context(**look).new_page()
+    page.set_default_timeout(20_000)
+    yield Screens(page, stack.address)
+    page.context.close()
 
 
 def come_in(screens: Screens) -> None:

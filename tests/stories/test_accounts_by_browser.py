@@ -2,27 +2,17 @@
 
 import re
 import time
-from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from common.ids import new_id
-from tests.browser import chromium
 from tests.stack import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 expect.set_options(timeout=20_000)
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**chromium().launch_options)
-        yield browser
-        browser.close()
 
 
 def a_page(browser: Browser, wrong: list[str]) -> Page:

@@ -4,75 +4,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from common.ids import new_id
-from tests.browser import chromium
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
+from tests.stories.screens import Person, invite, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
-
-PASSWORD = "a long enough password"
-expect.set_options(timeout=20_000)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**chromium().launch_options)
-        yield browser
-        browser.close()
-
-
-class Person:
-    """Somebody at a screen of their own. What the browser's console calls an error fails the story at its end."""
-
-    def __init__(self, browser: Browser, stack: Stack, name: str, **look) -> None:
-        self.name = name
-        self.stack = stack
-        self.context: BrowserContext = browser.new_context(locale="en-US", **look)
-        self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
-        self.errors: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda said: self.errors.append(said.text) if "Content Security" in said.text else None)
-
-    def open(self, path: str) -> None:
-        self.page.goto(self.stack.address + path)
-
-    def fill_in_account(self, button: str) -> None:
-        self.page.get_by_label("Your name").fill(self.name)
-        self.page.get_by_label("Email").fill(f"{self.name.lower()}-{new_id()}@example.org")
-        self.page.get_by_label("Password").fill(PASSWORD)
-        self.page.get_by_role("button", name=button).click()
-
-    def say(self, text: str) -> None:
-        self.page.get_by_placeholder(re.compile("^Message ")).fill(text)
-        self.page.keyboard.press("Enter")
-
-    @property
-    def log(self) -> Locator:
-        return self.page.get_by_role("log")
-
-    def sees(self, text: str | re.Pattern[str], *, seconds: float = 20) -> None:
-        expect(self.log.get_by_text(text).last).to_be_visible(timeout=seconds * 1000)
-
-    @property
-    def workshop(self) -> Locator:
-        return self.page.get_by_role("complementary", name="Workshop")
-
-    def open_workshop(self) -> None:
-        self.page.get_by_role("button", name=re.compile("^Workshop")).click()
-        expect(self.workshop).to_be_visible()
-
-    @property
-    def prompt(self) -> Locator:
-        return self.workshop.get_by_role("textbox", name="Prompt")
-
-    def close(self) -> None:
-        self.context.close()
-        assert self.errors == []
 
 
 @pytest.fixture
@@ -82,38 +20,6 @@ def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
     yield alice, bob
     alice.close()
     bob.close()
-
-
-def start(alice: Person, model: ScriptedModel) -> None:
-    """Sign up, name a workspace, give it a model, make Scribe: its chat is open and it has said hello."""
-    alice.open("/sign-up")
-    alice.fill_in_account("Sign up")
-    page = alice.page
-    page.get_by_label("Name of the workspace").fill("Lighthouse")
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_text("Another server").click()
-    page.get_by_label("Address of the server").fill(model.api_base)
-    page.get_by_label("Default model").fill("scripted")
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_role("button", name="Create and start chatting").click()
-    alice.sees("Hello, I am Scribe.")
-
-
-def invite(alice: Person, bob: Person, role: str) -> None:
-    """Pass on a link; it leads a stranger through sign-up into the workspace and the chat."""
-    page = alice.page
-    page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("combobox", name="Role").select_option(role)
-    dialog.get_by_role("button", name="Make a link").click()
-    link = dialog.get_by_role("textbox", name="Invite by link").input_value()
-    page.keyboard.press("Escape")
-    bob.page.goto(link)
-    expect(bob.page.get_by_text("Alice invites you")).to_be_visible()
-    bob.page.get_by_role("link", name="Sign up and join").click()
-    bob.fill_in_account("Sign up")
-    bob.sees("Hello, I am Scribe.")
-    alice.sees("Bob joined")
 
 
 def test_the_main_job(people, stack: Stack, model: ScriptedModel):

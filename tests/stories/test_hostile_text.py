@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from common.ids import new_id
-from tests.browser import chromium
 from tests.stack import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
@@ -155,14 +154,6 @@ class Watched:
             self.page.wait_for_timeout(200)
         log.evaluate("log => { log.scrollTop = 0 }")
         self.page.wait_for_timeout(500)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**chromium().launch_options)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
