@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { type CSSProperties, Suspense, useCallback, useEffect } from 'react'
 import { useAgents, useChats } from '@/api'
 import { WorkshopPanel } from '@/features/agents'
@@ -20,6 +20,7 @@ export function ChatScreen() {
   const { chat: chatId } = useParams({ from: '/w/$workspace/c/$chat' })
   const { shop } = useSearch({ from: '/w/$workspace/c/$chat' })
   const navigate = useNavigate()
+  const { history } = useRouter()
   const summary = useChats(workspace.id).data?.find(each => each.chat.id === chatId)
   const agents = useAgents(workspace.id).data ?? []
   const inRoom = usePlaces(chatId)
@@ -46,6 +47,7 @@ export function ChatScreen() {
       }),
     [navigate, workspace.handle],
   )
+  const goToPath = useCallback((path: string) => history.push(path), [history])
   const openWorkshop = useCallback((id: string) => go(chatId, id), [go, chatId])
   const first = inRoom[0]?.id
   const toggle = first ? () => go(chatId, agent ? null : first) : null
@@ -63,6 +65,7 @@ export function ChatScreen() {
         summary={summary}
         me={me.actor.id}
         openWorkshop={openWorkshop}
+        onGo={goToPath}
         header={
           <ChatHeader
             chatId={chatId}

@@ -1,4 +1,4 @@
-/** What a quiet line says, and which mark it wears. */
+/** What a quiet line says, which mark it wears, and what stands under it. Pure. */
 import type { AboutPayload, MessageRow } from '@/api'
 import type { TextKey, Values } from '@/lib/language'
 import type { Layer } from '@/ui/Mark'
@@ -7,6 +7,13 @@ export interface SystemLine {
   key: TextKey
   values: Values
   sign: Layer | 'joined' | 'left' | 'failed' | 'stopped'
+  /** What its author wrote about it, under the line. */
+  quote: string
+  suggestionId: string | null
+  /** The agent whose draft is waiting for somebody to look at it. */
+  draftOf: string | null
+  /** What a model says that a suggestion changes; null where none is asked. */
+  summary: { state: 'pending' | 'ready' | 'failed'; text: string } | null
 }
 
 const texts: Partial<Record<string, { key: TextKey; sign: SystemLine['sign'] }>> = {
@@ -17,35 +24,70 @@ const texts: Partial<Record<string, { key: TextKey; sign: SystemLine['sign'] }>>
   DRAFT_STARTED: { key: 'sys.draft', sign: 'writing' },
   DRAFT_APPLIED: { key: 'sys.applied', sign: 'applied' },
   DRAFT_DISCARDED: { key: 'sys.discarded', sign: 'writing' },
+  DRAFT_MERGED: { key: 'sys.merged', sign: 'writing' },
   SPEC_SAVED: { key: 'sys.saved', sign: 'production' },
+  SUGGESTION_CREATED: { key: 'sys.suggested', sign: 'suggestion' },
+  SUGGESTION_ACCEPTED: { key: 'sys.accepted', sign: 'suggestion' },
+  SUGGESTION_REJECTED: { key: 'sys.rejected', sign: 'suggestion' },
+  SUGGESTION_WITHDRAWN: { key: 'sys.withdrawn', sign: 'suggestion' },
   RUN_FAILED: { key: 'sys.failed', sign: 'failed' },
   RUN_STOPPED: { key: 'sys.stopped', sign: 'stopped' },
 }
 
 type NameOf = (id: string | null | undefined, kept: string) => string
 
+type ListOf = (names: readonly string[]) => string
+
 /** Null for a type that this client does not know: an older page meets a newer server. */
-export function systemLineOf(row: MessageRow, nameOf: NameOf): SystemLine | null {
+export function systemLineOf(row: MessageRow, nameOf: NameOf, listOf: ListOf): SystemLine | null {
   const text = texts[row.type]
   if (!text) return null
   const about = row.payload as unknown as AboutPayload
-  const isAlone = !about.target_id || about.target_id === about.actor_id
-  const key = isAlone ? alone(text.key) : about.note && text.key === 'sys.saved' ? 'sys.savedNote' : text.key
+  const isMade = row.type === 'SUGGESTION_CREATED'
   return {
-    key,
+    key: keyFor(text.key, about),
     sign: text.sign,
     values: {
+      ...plainValues(about),
       actor: nameOf(about.actor_id ?? row.author_id, about.actor_name ?? ''),
       target: nameOf(about.target_id, about.target_name ?? ''),
-      version: `v${about.version ?? '?'}`,
-      apply: `r${about.draft_apply ?? '?'}`,
-      note: about.note ?? '',
+      authors: listOf(about.authors ?? []),
     },
+    quote: isMade || row.type === 'SUGGESTION_REJECTED' ? (about.note ?? '') : '',
+    suggestionId: about.suggestion_id ?? null,
+    draftOf: about.via || row.type === 'DRAFT_MERGED' ? (about.target_id ?? null) : null,
+    summary: isMade ? summaryOf(about) : null,
   }
 }
 
-function alone(key: TextKey): TextKey {
-  if (key === 'sys.joined') return 'sys.joinedAlone'
-  if (key === 'sys.left') return 'sys.leftAlone'
-  return key
+const plainValues = (about: AboutPayload) => ({
+  version: `v${about.version ?? '?'}`,
+  apply: `r${about.draft_apply ?? '?'}`,
+  note: about.note ?? '',
+  via: about.via ?? '',
+})
+
+const summaryOf = (about: AboutPayload): SystemLine['summary'] =>
+  about.summary_state ? { state: about.summary_state, text: about.summary ?? '' } : null
+
+/** The text that fits what is known: some lines say more when there is more to say. */
+function keyFor(key: TextKey, about: AboutPayload): TextKey {
+  const isAlone = !about.target_id || about.target_id === about.actor_id
+  switch (key) {
+    case 'sys.joined':
+      return isAlone ? 'sys.joinedAlone' : key
+    case 'sys.left':
+      return isAlone ? 'sys.leftAlone' : key
+    case 'sys.saved':
+      return about.note ? 'sys.savedNote' : key
+    case 'sys.draft':
+    case 'sys.lock':
+      return about.via ? 'sys.draftVia' : key
+    case 'sys.accepted':
+      return about.authors?.length ? 'sys.acceptedOf' : key
+    case 'sys.rejected':
+      return about.authors?.length ? 'sys.rejectedOf' : key
+    default:
+      return key
+  }
 }

@@ -6,6 +6,7 @@ import type { Directory } from '../hooks'
 /** What every message of an open chat needs. */
 export interface ChatContextValue {
   chatId: string
+  workspaceId: string
   me: string
   who: Directory
   names: Naming
@@ -14,6 +15,9 @@ export interface ChatContextValue {
   goTo(messageId: string): void
   /** Opens the workshop at this agent. */
   openWorkshop(agentId: string): void
+  suggestionPath(id: string): string
+  /** Goes to a path of this app. */
+  onGo(path: string): void
 }
 
 export const ChatContext = createContext<ChatContextValue | null>(null)

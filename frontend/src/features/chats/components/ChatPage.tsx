@@ -2,6 +2,7 @@ import { MessageCircleOff } from 'lucide-react'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { type ChatSummaryRow, markRead, type WorkspaceRow } from '@/api'
 import { useTexts } from '@/lib/language'
+import { suggestionPath } from '@/lib/paths'
 import { askAgain, type ChatState, chatState, chatTopic, useChatPart, useTopic } from '@/realtime'
 import { Empty } from '@/ui/Empty'
 import { Skeleton } from '@/ui/Skeleton'
@@ -23,6 +24,7 @@ interface ChatPageProps {
   me: string
   header: ReactNode
   openWorkshop(agentId: string): void
+  onGo(path: string): void
 }
 
 const loadedIn = (chat: ChatState) => chat.loaded
@@ -73,7 +75,7 @@ function useNaming(who: ChatContextValue['who'], chatId: string, me: string): Ch
   }, [members, who, me, t])
 }
 
-function OpenChat({ chatId, workspace, summary, me, openWorkshop }: ChatPageProps) {
+function OpenChat({ chatId, workspace, summary, me, openWorkshop, onGo }: ChatPageProps) {
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
   const who = useDirectory(chatId, workspace.id)
@@ -93,6 +95,7 @@ function OpenChat({ chatId, workspace, summary, me, openWorkshop }: ChatPageProp
   const context = useMemo<ChatContextValue>(
     () => ({
       chatId,
+      workspaceId: workspace.id,
       me,
       who,
       names,
@@ -100,8 +103,10 @@ function OpenChat({ chatId, workspace, summary, me, openWorkshop }: ChatPageProp
       reply: row => composer.current?.reply(row),
       goTo: id => timeline.current?.goTo(id),
       openWorkshop,
+      suggestionPath: id => suggestionPath(workspace.handle, id),
+      onGo,
     }),
-    [chatId, me, who, names, openWorkshop],
+    [chatId, workspace, me, who, names, openWorkshop, onGo],
   )
   useChatKeys({ chatId, reply: context.reply, focusComposer: () => composer.current?.focus() })
   const title = useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''

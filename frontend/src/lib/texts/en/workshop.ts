@@ -99,6 +99,19 @@ const workshop = {
   'sys.savedNote': '{{actor}} saved {{version}} of {{target}}: {{note}}',
   'sys.failed': 'A run of {{target}} failed',
   'sys.stopped': '{{actor}} stopped {{target}}',
+  'sys.draftVia': '{{via}} wrote a draft of {{target}} for {{actor}}',
+  'sys.merged': '{{actor}} merged what {{authors}} suggested into a draft of {{target}}',
+  'sys.suggested': '{{actor}} suggests a change to {{target}}',
+  'sys.accepted': '{{actor}} accepted a suggestion for {{target}}',
+  'sys.acceptedOf': '{{actor}} accepted what {{authors}} suggested for {{target}}',
+  'sys.rejected': '{{actor}} rejected a suggestion for {{target}}',
+  'sys.rejectedOf': '{{actor}} rejected what {{authors}} suggested for {{target}}',
+  'sys.withdrawn': '{{actor}} withdrew a suggestion for {{target}}',
+  'sys.see': 'See it',
+  'sys.look': 'Look at it',
+  'summary.pending': 'A summary is being written',
+  'summary.label': 'Summary',
+  'summary.failed': 'No summary could be written. The suggestion stands without it.',
 }
 
 export default workshop

@@ -101,6 +101,19 @@ const workshop: Record<keyof typeof en, string> = {
   'sys.savedNote': '{{actor}}保存了{{target}}的 {{version}}：{{note}}',
   'sys.failed': '{{target}}的一次运行失败',
   'sys.stopped': '{{actor}}停止了{{target}}',
+  'sys.draftVia': '{{via}}依{{actor}}的要求写了{{target}}的草稿',
+  'sys.merged': '{{actor}}将{{authors}}的建议合并为{{target}}的草稿',
+  'sys.suggested': '{{actor}}对{{target}}提出建议',
+  'sys.accepted': '{{actor}}接受了对{{target}}的一项建议',
+  'sys.acceptedOf': '{{actor}}接受了{{authors}}对{{target}}的建议',
+  'sys.rejected': '{{actor}}驳回了对{{target}}的一项建议',
+  'sys.rejectedOf': '{{actor}}驳回了{{authors}}对{{target}}的建议',
+  'sys.withdrawn': '{{actor}}撤回了对{{target}}的建议',
+  'sys.see': '查看',
+  'sys.look': '前往查看',
+  'summary.pending': '正在撰写摘要',
+  'summary.label': '摘要',
+  'summary.failed': '摘要未能写成，建议本身不受影响。',
 }
 
 export default workshop

@@ -101,6 +101,19 @@ const workshop: Record<keyof typeof en, string> = {
   'sys.savedNote': '{{actor}}儲存了{{target}}的 {{version}}：{{note}}',
   'sys.failed': '{{target}}的一次執行失敗',
   'sys.stopped': '{{actor}}停止了{{target}}',
+  'sys.draftVia': '{{via}}依{{actor}}的要求寫了{{target}}的草稿',
+  'sys.merged': '{{actor}}將{{authors}}的建議合併為{{target}}的草稿',
+  'sys.suggested': '{{actor}}對{{target}}提出建議',
+  'sys.accepted': '{{actor}}接受了對{{target}}的一項建議',
+  'sys.acceptedOf': '{{actor}}接受了{{authors}}對{{target}}的建議',
+  'sys.rejected': '{{actor}}駁回了對{{target}}的一項建議',
+  'sys.rejectedOf': '{{actor}}駁回了{{authors}}對{{target}}的建議',
+  'sys.withdrawn': '{{actor}}撤回了對{{target}}的建議',
+  'sys.see': '查看',
+  'sys.look': '前往查看',
+  'summary.pending': '正在撰寫摘要',
+  'summary.label': '摘要',
+  'summary.failed': '摘要無法寫成，建議本身不受影響。',
 }
 
 export default workshop

@@ -1,0 +1,6 @@
+/** Addresses of screens that more than one feature leads to. */
+
+/** One suggestion in the list of suggestions. */
+export const suggestionPath = (workspace: string, id: string) => `/w/${workspace}/suggestions?s=${id}`
+/** The suggestions that wait for a decision on one agent. */
+export const pendingPath = (workspace: string, agentId: string) => `/w/${workspace}/suggestions?agent=${agentId}`
