@@ -75,6 +75,7 @@ class Side(Row):
     spec_id: UUID
     version: int | None = None
     draft_apply: int | None = None
+    draft_by: str | None = None
     earlier: list[UUID] = []
 
 

@@ -112,7 +112,9 @@ def _run(message: Message, agent: Actor, actor: Actor, stamp: Stamp) -> Run:
 
 
 def _side(run: Run, stamp: Stamp) -> Side:
-    return Side(run_id=run.id, spec_id=stamp.spec_id, version=stamp.version, draft_apply=stamp.draft_apply)
+    return Side(
+        run_id=run.id, spec_id=stamp.spec_id, version=stamp.version, draft_apply=stamp.draft_apply, draft_by=stamp.draft_by
+    )  # fmt: skip
 
 
 def _payload(comparison: Comparison) -> dict[str, object]:
@@ -171,9 +173,7 @@ def _counted(comparison: Comparison, before: Choice | None, after: Choice | None
     return draft.set(votes=[one.model_dump() for one in votes])
 
 
-def tallied(
-    tallies: Sequence[Tally], draft_apply: int, before: Choice | None, after: Choice | None
-) -> list[Tally]:  # fmt: skip
+def tallied(tallies: Sequence[Tally], draft_apply: int, before: Choice | None, after: Choice | None) -> list[Tally]:
     """The votes of a draft after one person's vote went from `before` to `after`, by its applies in their order."""
     by_apply = {one.draft_apply: one.model_dump() for one in tallies}
     counts = by_apply.setdefault(draft_apply, Tally(draft_apply=draft_apply).model_dump())
