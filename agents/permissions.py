@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, CharField, F, QuerySet, Value, When
+from django.db.models import Case, CharField, Exists, F, OuterRef, QuerySet, Value, When
 from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus, Kind
@@ -14,7 +14,7 @@ from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.access import Fetch, seen_through, verbs_on, with_rights
 from common.errors import Forbidden, NotFound
-from workspaces.models import Role
+from workspaces.models import Membership, Role
 from workspaces.permissions import AGENT, role_in
 
 ANYONE = "anyone"
@@ -63,6 +63,17 @@ def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
 def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
     """What the reader may do with an agent that came from here."""
     return verbs_on(agent, 1, ROLE_VERBS, AgentVerb)
+
+
+def people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:
+    """The members of the agent's workspace who may do this with it, by their role or by a grant."""
+    membership = Membership.objects.filter(workspace=agent.workspace_id, actor=OuterRef("pk"))
+    granted = AgentGrant.objects.filter(
+        content_object=agent, user=OuterRef("pk"), permission__codename=f"{verb}_{agent._meta.model_name}"
+    )
+    roles = [role for role, verbs in ROLE_VERBS.items() if verb in verbs]
+    people = Actor.objects.filter(Exists(membership), kind=Kind.HUMAN, is_active=True)
+    return people.filter(Exists(membership.filter(role__in=roles)) | Exists(granted))
 
 
 _fetch = Fetch("agent", _with_rights, role_verbs=ROLE_VERBS, verbs=AgentVerb)

@@ -6,7 +6,11 @@ LISTENERS: dict[str, list[str]] = {
         "chats.services.heard.leave_chats_of_workspace",
         "agents.services.leaving.end_grants_on_agents",
     ],
-    "chats.seams.message_posted": ["agents.services.wake.wake_agents"],
+    "chats.seams.message_posted": ["agents.services.wake.wake_agents", "notifications.services.heard.mentions"],
+    "chats.seams.chat_read": ["notifications.services.heard.chat_read"],
     "agents.seams.draft_ended": ["agents.services.comparisons.close_comparisons"],
+    "agents.seams.lock_lost": ["notifications.services.heard.lock_lost"],
+    "suggestions.seams.suggestion_changed": ["notifications.services.heard.suggestion_changed"],
+    "suggestions.seams.merge_ended": ["notifications.services.heard.merge_ended"],
     "chats.seams.actor_left": ["agents.services.leaving.let_go"],
 }

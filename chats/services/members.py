@@ -95,7 +95,7 @@ def remove_member(*, chat: Chat, remover: Actor, actor_id: UUID) -> ChatActor:
 def _leaving(chat: Chat, place: ChatActor, remover: Actor) -> list[InChat]:
     place.set(ended_at=now())
     line = system_line(chat.id, "MEMBER_LEFT", actor=remover, target=place.actor)
-    return [line, place, *actor_left(chat, place.actor)]
+    return [line, place, *actor_left(chat, place.actor, remover)]
 
 
 def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor) -> None:

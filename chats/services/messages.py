@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from actors.models import Actor
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
-from chats.seams import message_posted
+from chats.seams import chat_read, message_posted
 from chats.services.changes import changed
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
@@ -95,6 +95,11 @@ def mentions_in(chat: Chat, text: str) -> list[UUID]:
     return [actor_id for handle in handles for known, actor_id in found if known == handle]
 
 
+def addresses_everybody(text: str) -> bool:
+    """Whether a text speaks to all people of its room: `@all`, which is nobody's handle and means no agent."""
+    return "@all" in text.lower() and any(handle.lower() == "all" for handle in MENTION.findall(text))
+
+
 def system_line(
     chat_id: UUID, type_: str, *, actor: Actor | None = None, target: Actor | None = None, **facts: object
 ) -> Message:
@@ -116,6 +121,7 @@ def mark_read(*, chat: Chat, actor: Actor, seq: int) -> int:
     seq = min(seq, chat.version)
     if read_up_to(chat.id, actor.id, seq):
         ring([actor.id], "chats")
+        chat_read(chat, actor, seq)
     return ChatActor.objects.values_list("last_read_seq", flat=True).get(chat=chat, actor=actor)
 
 

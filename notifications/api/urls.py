@@ -1,5 +1,11 @@
 """Routes of this app's API."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from notifications.api import views
+
+urlpatterns = [
+    path("notifications", views.Notifications.as_view()),
+    path("notifications/count", views.Unread.as_view()),
+    path("notifications/read", views.Seen.as_view()),
+]

@@ -51,7 +51,7 @@ def things_of(team: Team) -> Things:
     return {
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
-        "message_id": said.id, "revision": 1, "comparison_id": new_id(),
+        "spec_id": team.robin.current_spec_id, "message_id": said.id, "revision": 1, "comparison_id": new_id(),
     }  # fmt: skip
 
 
@@ -79,6 +79,13 @@ def _running(team: Team, things: Things, who: str) -> None:
     Run.objects.filter(pk=things["run_id"]).update(state="queued")
 
 
+def _two_versions(team: Team, things: Things, who: str) -> None:
+    """Alice has saved something new."""
+    where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = drafts.take_draft(**where, content=SpecContent(prompt="New"))
+    drafts.save_draft(**where, revision=draft.revision, base_version=1)
+
+
 def _content(**more: Any) -> Callable[[Things], Any]:
     return lambda things: {"content": {"prompt": "New"}, **more}
 
@@ -87,6 +94,7 @@ def _revision(**more: Any) -> Callable[[Things], Any]:
     return lambda things: {"revision": things["revision"], **more}
 
 
+VERSION = "agents/{agent_id}/versions/1"
 DRAFT = "chats/{chat_id}/agents/{agent_id}/draft"
 MODEL = {"provider": "demo", "default_model": "demo", "revision": 0}
 
@@ -123,6 +131,13 @@ OPERATIONS: dict[str, Operation] = {
     "rename_agent": Operation("PATCH", "agents/{agent_id}", EDITORS, lambda t: {"name": "New", "revision": 1}),
     "delete_agent": Operation("DELETE", "agents/{agent_id}", EDITORS),
     "list_versions": Operation("GET", "agents/{agent_id}/versions", MEMBERS),
+    "read_version": Operation("GET", VERSION, MEMBERS),
+    "list_version_replies": Operation("GET", f"{VERSION}/replies", MEMBERS),
+    "restore_version": Operation(
+        "POST", f"{VERSION}/restore", EDITORS, lambda t: {"base_version": 2, "chat_id": t["chat_id"]}, _two_versions
+    ),
+    "diff_versions": Operation("GET", "agents/{agent_id}/diff?a=1&b=1", MEMBERS),
+    "read_spec": Operation("GET", "agents/{agent_id}/specs/{spec_id}", MEMBERS),
     "list_chats": Operation("GET", "workspaces/{workspace_id}/chats", MEMBERS),
     "create_chat": Operation(
         "POST", "workspaces/{workspace_id}/chats", MEMBERS, lambda t: {"title": "New", "member_ids": [t["agent_id"]]}
@@ -171,6 +186,9 @@ OPERATIONS: dict[str, Operation] = {
         lambda t: {"choice": "draft"},
         _a_comparison,
     ),
+    "list_notifications": Operation("GET", "notifications", EVERYBODY),
+    "count_notifications": Operation("GET", "notifications/count", EVERYBODY),
+    "mark_notifications_read": Operation("POST", "notifications/read", EVERYBODY),
     "list_runs": Operation("GET", "chats/{chat_id}/runs", MEMBERS),
     "read_run": Operation("GET", "runs/{run_id}", MEMBERS),
     "stop_run": Operation("POST", "runs/{run_id}/stop", MEMBERS, given=_running),

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
 from agents.content import SpecContent
-from agents.models import Origin
+from agents.models import Origin, Run
 from agents.services import drafts, specs
 from chats import services as chats
 from chats.models import Chat
@@ -31,10 +31,15 @@ def grow(team: Team, count: int) -> None:
         workspaces.create_workspace(creator=team.alice, name=f"Workspace {tag}")
         actors.create_token(person=team.alice, name=tag, days=None)
         other = chats.create_chat(workspace=team.workspace, creator=team.alice, title=tag, member_ids=[agent.id])
+        chats.post_message(chat=team.chat, author=person, text=f"hi @{team.alice.handle}")
         for chat in (team.chat, other):
             chats.post_message(chat=chat, author=team.alice, text=f"hi @{team.robin.handle}")
         draft = drafts.take_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
+        Run.objects.create(
+            workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin,
+            spec=team.robin.current_spec, lane=tag, state="completed",
+        )  # fmt: skip
         specs.write_spec(
             team.robin, SpecContent(), author=team.alice, origin=Origin.DRAFT, number=100 + team.robin.specs.count()
         )

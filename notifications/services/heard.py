@@ -1,0 +1,86 @@
+"""What people are told of when something happens below: one listener for each seam (config/seams.py)."""
+
+from typing import Literal
+from uuid import UUID
+
+from actors.models import Actor, Kind
+from agents.models import Draft
+from agents.permissions import AgentVerb, people_who_may
+from chats import services as chats
+from chats.models import Chat, ChatActor, Message
+from notifications.models import Notification
+from notifications.services.reading import mark_mentions_read
+from notifications.services.telling import tell
+from suggestions.models import Merge, MergeState, Suggestion
+
+EXCERPT = Notification._meta.get_field("excerpt").max_length or 0
+
+
+def mentions(chat: Chat, message: Message) -> list[None]:
+    """Who is mentioned is told; of most messages, which mention nobody, nothing is asked (P1)."""
+    mentioned = message.payload.get("mentions", [])
+    everybody = chats.addresses_everybody(message.text)
+    if message.author is None or not (mentioned or everybody):
+        return []
+    people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN)
+    if not everybody:
+        people = people.filter(actor__in=mentioned)
+    tell(
+        people.values("actor"), event=_event("mention", message.id), type="mention", workspace_id=chat.workspace_id,
+        actor=message.author, chat_id=chat.id, message_id=message.id, excerpt=_excerpt(message.text),
+    )  # fmt: skip
+    return []
+
+
+def chat_read(chat: Chat, actor: Actor, seq: int) -> list[None]:
+    """Who reads on in a chat has seen its mentions."""
+    mark_mentions_read(person=actor, chat=chat, seq=seq)
+    return []
+
+
+def suggestion_changed(
+    suggestion: Suggestion, what: Literal["created", "accepted", "rejected", "reopened"], actor: Actor
+) -> list[None]:
+    """A new suggestion concerns who may review it; what became of it concerns its author."""
+    is_new = what == "created"
+    reviewers = people_who_may(suggestion.agent, AgentVerb.REVIEW).values("pk")
+    tell(
+        reviewers if is_new else [suggestion.author_id], event=_event(what, suggestion.id, suggestion.merge_id),
+        type=f"suggestion_{what}", workspace_id=suggestion.workspace_id, actor=actor, agent_name=suggestion.agent.name,
+        chat_id=suggestion.chat_id, agent_id=suggestion.agent_id, suggestion_id=suggestion.id,
+        merge_id=suggestion.merge_id,
+        excerpt=_excerpt(suggestion.reason if what == "rejected" else suggestion.note),
+    )  # fmt: skip
+    return []
+
+
+def merge_ended(merge: Merge) -> list[None]:
+    """Who asked for a merge that took its time. What was copied is in the answer to their request."""
+    if merge.method == "copied" or merge.state not in (MergeState.DONE, MergeState.FAILED):
+        return []
+    tell(
+        [merge.by_id], event=_event(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
+        type=f"merge_{merge.state}", workspace_id=merge.workspace_id, actor=None, agent_name=merge.agent.name,
+        chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=_excerpt(merge.error),
+    )  # fmt: skip
+    return []
+
+
+def lock_lost(draft: Draft, holder: Actor, taker: Actor) -> list[None]:
+    """Who held a draft is told who has it now."""
+    tell(
+        [holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", workspace_id=draft.chat.workspace_id,
+        actor=taker, agent_name=draft.agent.name, chat_id=draft.chat_id, agent_id=draft.agent_id,
+    )  # fmt: skip
+    return []
+
+
+def _event(what: str, *which: object) -> str:
+    """A name for what happened; the same when it is told again."""
+    return ":".join([what, *(one.hex if isinstance(one, UUID) else str(one) for one in which)])
+
+
+def _excerpt(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text[: EXCERPT * 4].split())
+    return line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1]}…"

@@ -1,0 +1,118 @@
+"""Reading what one was told: only one's own, only what is open today, and it is read when its place was read."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from chats import services as chats
+from common.clock import now
+from common.ids import new_id
+from notifications.models import Notification
+from notifications.selectors import MOST_UNREAD
+from tests.api.test_rights import asked_by
+from workspaces import services as workspaces
+
+
+def mention(team, name="bob", chat=None):
+    said = chats.post_message(chat=chat or team.chat, author=team.alice, text=f"a secret, @{name}", wake="nobody")
+    return said, Notification.objects.get(message_id=said.id)
+
+
+def listed(api, **query):
+    return api("GET", "notifications?" + "&".join(f"{key}={value}" for key, value in query.items())).json()["results"]
+
+
+def unread(api):
+    return api("GET", "notifications/count").json()["unread"]
+
+
+def test_one_reads_ones_own_the_newest_first(crowd):
+    team = crowd.team
+    ids = [str(mention(team)[1].id) for _ in range(3)]
+    mention(team, "eve")
+    bob = asked_by(team, "bob")
+    assert [row["id"] for row in listed(bob)] == ids[::-1]
+    assert unread(bob) == 3
+    assert [unread(asked_by(team, name)) for name in ("alice", "charlie")] == [0, 0]
+
+
+def test_ones_own_can_be_marked_by_id_up_to_one_and_all(crowd):
+    team, bob = crowd.team, asked_by(crowd.team, "bob")
+    rows = [mention(team)[1] for _ in range(4)]
+    eves = mention(team, "eve")[1]
+    assert bob("POST", "notifications/read", {"ids": [str(rows[3].id), str(eves.id)]}).json() == {"unread": 3}
+    assert bob("POST", "notifications/read", {"up_to": str(eves.id)}).json() == {"unread": 3}
+    assert bob("POST", "notifications/read", {"up_to": str(rows[1].id)}).json() == {"unread": 1}
+    assert [row["id"] for row in listed(bob, unread="true")] == [str(rows[2].id)]
+    assert bob("POST", "notifications/read", {}).json() == {"unread": 0}
+    assert bob("POST", "notifications/read", {"ids": [], "up_to": str(eves.id)}).status_code == 400
+    eves.refresh_from_db()
+    assert eves.read_at is None
+
+
+def test_reading_a_chat_up_to_a_mention_reads_the_mention(crowd):
+    team, bob = crowd.team, asked_by(crowd.team, "bob")
+    (first, _), (second, _) = mention(team), mention(team)
+    elsewhere = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Other", member_ids=[team.bob.id])
+    mention(team, chat=elsewhere)
+    bob("PUT", f"chats/{team.chat.id}/read", {"seq": first.seq})
+    assert unread(bob) == 2
+    bob("PUT", f"chats/{team.chat.id}/read", {"seq": second.seq})
+    assert [row["chat_id"] for row in listed(bob, unread="true")] == [str(elsewhere.id)]
+
+
+def test_D1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(crowd):
+    team, bob = crowd.team, asked_by(crowd.team, "bob")
+    mention(team)
+    chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.bob.id)
+    answer = bob("GET", "notifications")
+    (row,) = answer.json()["results"]
+    assert (row["chat_id"], row["message_id"], row["excerpt"]) == (None, None, "")
+    assert b"secret" not in answer.content
+    chats.add_member(chat=team.chat, adder=team.alice, actor_id=team.bob.id)
+    assert listed(bob)[0]["excerpt"] == "a secret, @bob"
+
+
+def test_D1_who_left_the_workspace_sees_nothing_of_it(crowd):
+    team, bob = crowd.team, asked_by(crowd.team, "bob")
+    mention(team)
+    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    assert (listed(bob), unread(bob)) == ([], 0)
+
+
+def test_the_count_stops_where_nobody_reads_on(crowd):
+    team = crowd.team
+    Notification.objects.bulk_create(
+        Notification(person=team.bob, event=str(number), type="mention", workspace=team.workspace)
+        for number in range(MOST_UNREAD + 5)
+    )
+    assert unread(asked_by(team, "bob")) == MOST_UNREAD
+
+
+@pytest.mark.parametrize("path", ["notifications", "notifications?unread=true", "notifications/count"])
+def test_P7_reading_takes_the_same_queries_at_any_length(crowd, path):
+    team, bob = crowd.team, asked_by(crowd.team, "bob")
+    bob("GET", path)
+    counts = []
+    for more in (2, 20):
+        for number in range(more):
+            Notification.objects.create(person=team.bob, event=f"{more}:{number}", type="mention", message_id=new_id(),
+                                        workspace=team.workspace, chat_id=team.chat.id)  # fmt: skip
+        with CaptureQueriesContext(connection) as queries:
+            assert bob("GET", path).status_code == 200
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 5
+
+
+def test_pages_follow_each_other_and_lose_nothing(crowd):
+    team, bob = crowd.team, asked_by(crowd.team, "bob")
+    moment = now()
+    for number in range(7):
+        Notification.objects.create(person=team.bob, event=str(number), type="mention", workspace=team.workspace)
+    Notification.objects.update(created_at=moment)  # all at once: the id decides
+    found, cursor = [], ""
+    while cursor is not None:
+        page = bob("GET", f"notifications?limit=3{cursor and '&cursor='}{cursor}").json()
+        found += [row["id"] for row in page["results"]]
+        cursor = page["next"]
+    assert found == [str(one.id) for one in Notification.objects.order_by("-pk")]

@@ -1,0 +1,195 @@
+"""Each event tells exactly whom it concerns (S0.17): everybody else is looked at, too."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from agents.models import AgentGrant
+from agents.seams import lock_lost
+from agents.services import drafts
+from chats import services as chats
+from common.clock import now
+from common.ids import new_id
+from notifications import services as notifications
+from notifications.models import Notification
+from notifications.services import telling
+from suggestions.models import Merge, Suggestion
+from suggestions.seams import merge_ended, suggestion_changed
+from workspaces import services as workspaces
+
+
+def say(crowd, text, author=None):
+    return chats.post_message(chat=crowd.team.chat, author=author or crowd.team.alice, text=text, wake="nobody")
+
+
+def suggestion_by(person, team, **fields):
+    return Suggestion.objects.create(
+        workspace=team.workspace, agent=team.robin, chat=team.chat, author=person, base=team.robin.current_spec,
+        content={"prompt": "New"}, note="Shorter answers", line_id=new_id(), **fields,
+    )  # fmt: skip
+
+
+def merge_of(person, team, **fields):
+    return Merge.objects.create(workspace=team.workspace, agent=team.robin, chat=team.chat, by=person,
+                                base=team.robin.current_spec, **fields)  # fmt: skip
+
+
+def test_S0_17_a_mention_tells_the_one_who_is_mentioned_and_nobody_else(crowd):
+    said = say(crowd, "look at this,\n@bob   please, @robin too")
+    assert crowd.told() == {"Bob": ["mention"]}
+    (row,) = [one.row() for one in Notification.objects.all()]
+    assert (row.actor_name, row.chat_id, row.message_id, row.is_read) == ("Alice", crowd.team.chat.id, said.id, False)
+    assert row.excerpt == "look at this, @bob please, @robin too"
+
+
+def test_an_agent_mentions_people_as_people_do(crowd):
+    say(crowd, "done, @bob", author=crowd.team.robin)
+    assert crowd.told() == {"Bob": ["mention"]}
+    assert Notification.objects.get().actor_name == "Robin"
+
+
+def test_at_all_means_all_people_of_the_room_but_the_speaker(crowd):
+    say(crowd, "@All: lunch")
+    assert crowd.told() == {"Bob": ["mention"], "Eve": ["mention"]}
+
+
+@pytest.mark.parametrize(
+    "text", ["@alice myself", "mail me: x@all.org", "@allison", "@dora is not here", "@charlie", "hm"]
+)
+def test_who_speaks_of_themselves_of_nobody_or_of_who_is_not_in_the_room_tells_nobody(crowd, text):
+    say(crowd, text)
+    assert crowd.told() == {}
+
+
+def test_a_long_mention_is_quoted_by_its_beginning(crowd):
+    say(crowd, "@bob " + "字" * 5000)
+    assert Notification.objects.get().excerpt == "@bob " + "字" * 194 + "…"
+
+
+def test_P1_a_message_that_mentions_nobody_asks_nothing_of_notifications(crowd):
+    with CaptureQueriesContext(connection) as queries:
+        say(crowd, "good morning")
+    assert not [query["sql"] for query in queries if "notification" in query["sql"]]
+
+
+def test_a_message_that_is_refused_has_told_nobody(crowd):
+    first = new_id()
+    chats.post_message_once(actor=crowd.team.alice, chat_id=crowd.team.chat.id, id=first, text="hello", wake="nobody")
+    with pytest.raises(Exception, match="another message"):
+        chats.post_message_once(
+            actor=crowd.team.alice, chat_id=crowd.team.chat.id, id=first, text="@bob", wake="nobody"
+        )
+    with transaction.atomic():
+        say(crowd, "@bob")
+        transaction.set_rollback(True)
+    assert crowd.told() == {}
+
+
+def test_who_was_removed_or_closed_their_account_is_told_nothing(crowd):
+    team = crowd.team
+    chats.remove_member(chat=team.chat, remover=team.alice, actor_id=crowd.eve.id)
+    team.bob.is_active = False
+    team.bob.save()
+    say(crowd, "@eve @bob @all")
+    assert crowd.told() == {}
+
+
+def test_S0_17_a_new_suggestion_tells_those_who_may_review_it(crowd):
+    team = crowd.team
+    suggestion = suggestion_by(team.bob, team)
+    suggestion_changed(suggestion, "created", team.bob)
+    suggestion_changed(suggestion, "created", team.bob)
+    assert crowd.told() == {"Alice": ["suggestion_created"], "Dora": ["suggestion_created"]}
+    row = Notification.objects.filter(person=crowd.dora).get().row()
+    assert (row.suggestion_id, row.agent_name, row.actor_name) == (suggestion.id, "Robin", "Bob")
+    assert row.excerpt == "Shorter answers"
+
+
+def test_who_was_granted_the_review_of_this_agent_is_told_and_an_editor_is_not_told_of_their_own(crowd):
+    team = crowd.team
+    verb = Permission.objects.get(codename="review_agent_actor")
+    for person in (crowd.eve, team.charlie):  # a grant opens no workspace to a stranger
+        AgentGrant.objects.create(user=person, permission=verb, content_object=team.robin)
+    suggestion_changed(suggestion_by(team.alice, team), "created", team.alice)
+    assert crowd.told() == {"Dora": ["suggestion_created"], "Eve": ["suggestion_created"]}
+
+
+@pytest.mark.parametrize("what", ["accepted", "rejected", "reopened"])
+def test_S0_17_what_becomes_of_a_suggestion_concerns_its_author(crowd, what):
+    team = crowd.team
+    suggestion = suggestion_by(team.bob, team, reason="Not now")
+    suggestion_changed(suggestion, what, team.alice)
+    assert crowd.told() == {"Bob": [f"suggestion_{what}"]}
+    assert Notification.objects.get().excerpt == ("Not now" if what == "rejected" else "Shorter answers")
+
+
+def test_who_decides_on_their_own_suggestion_is_not_told(crowd):
+    suggestion_changed(suggestion_by(crowd.team.alice, crowd.team), "rejected", crowd.team.alice)
+    assert crowd.told() == {}
+
+
+@pytest.mark.parametrize(
+    ("state", "method", "told"),
+    [
+        ("done", "agent", {"Alice": ["merge_done"]}),
+        ("done", "copied", {}),
+        ("failed", "text", {"Alice": ["merge_failed"]}),
+        ("stopped", "", {}),
+    ],
+)
+def test_S0_17_a_merge_that_took_its_time_tells_who_asked_for_it(crowd, state, method, told):
+    merge = merge_of(crowd.team.alice, crowd.team, state=state, method=method, ended_at=now())
+    merge_ended(merge)
+    merge_ended(merge)
+    assert crowd.told() == told
+
+
+def test_a_merge_that_fails_again_is_news_again(crowd):
+    merge = merge_of(crowd.team.alice, crowd.team, state="failed", ended_at=now())
+    merge_ended(merge)
+    merge.ended_at = now()
+    merge_ended(merge)
+    assert crowd.told() == {"Alice": ["merge_failed"] * 2}
+
+
+def test_S0_17_whose_hold_was_taken_is_told_by_whom(crowd):
+    team = crowd.team
+    draft = drafts.take_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
+    lock_lost(draft, team.bob, team.alice)
+    assert crowd.told() == {"Bob": ["lock_lost"]}
+    row = Notification.objects.get().row()
+    assert (row.actor_name, row.agent_name, row.chat_id) == ("Alice", "Robin", team.chat.id)
+
+
+def test_who_left_the_workspace_is_not_told_what_became_of_their_suggestion(crowd):
+    team = crowd.team
+    suggestion = suggestion_by(team.bob, team)
+    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    suggestion_changed(suggestion, "accepted", team.alice)
+    assert crowd.told() == {}
+
+
+def test_what_is_older_than_90_days_goes_when_there_is_news(crowd, monkeypatch):
+    for _ in range(3):
+        say(crowd, "@bob @eve")
+    Notification.objects.update(created_at=now() - telling.KEPT - timedelta(hours=1))
+    kept = Notification.objects.filter(person=crowd.eve).count()
+    monkeypatch.setattr(telling, "PRUNED_AT_ONCE", 2)
+    say(crowd, "@bob")
+    assert crowd.told() == {"Bob": ["mention"] * 2, "Eve": ["mention"] * kept}
+    say(crowd, "@bob")
+    assert crowd.told()["Bob"] == ["mention"] * 2
+
+
+def test_many_people_are_told_with_as_many_queries_as_one(crowd):
+    def tell(event, people):
+        with CaptureQueriesContext(connection) as queries:
+            notifications.tell(
+                people, event=event, type="mention", workspace_id=crowd.team.workspace.id, actor=crowd.team.alice
+            )
+        return len(queries)
+
+    assert tell("one", [crowd.eve.id]) == tell("many", [crowd.eve.id, crowd.dora.id, crowd.team.bob.id]) == 3

@@ -1,0 +1,52 @@
+"""The bell of notifications rings live, in every tab of who is told, and nowhere else."""
+
+import pytest
+from django.db import transaction
+
+from chats import services as chats
+from common.ids import new_id
+from notifications import services as notifications
+from notifications.models import Notification
+from realtime.sections import section
+
+
+def rings(frame):
+    return frame["type"] == "bell" and frame["what"] == "notifications"
+
+
+async def say(team, text):
+    await section(
+        chats.post_message_once, actor=team.alice, chat_id=team.chat.id, id=new_id(), text=text, wake="nobody"
+    )
+
+
+async def test_S0_17_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read(team, tabs):
+    first, second, alice = [await tabs.of(person) for person in (team.bob, team.bob, team.alice)]
+    for tab in (first, second):
+        await tab.follow(f"actor:{team.bob.id}")
+    await alice.follow(f"actor:{team.alice.id}")
+    await say(team, "hello")
+    await say(team, "@bob")
+    for tab in (first, second):
+        assert (await tab.hear_until(rings))["topic"] == f"actor:{team.bob.id}"
+    row = await section(Notification.objects.get)
+    assert row.person_id == team.bob.id
+    await section(transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id])
+    await second.hear_until(rings)
+    await section(transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id])  # read already: no news
+    assert await second.is_silent()
+    assert not [frame for frame in alice.heard if rings(frame)]
+
+
+async def test_what_is_rolled_back_rings_nowhere(team, tabs):
+    def changed_my_mind():
+        with transaction.atomic():
+            chats.post_message(chat=team.chat, author=team.alice, text="@bob", wake="nobody")
+            raise RuntimeError
+
+    bob = await tabs.of(team.bob)
+    await bob.follow(f"actor:{team.bob.id}")
+    with pytest.raises(RuntimeError):
+        await section(changed_my_mind)
+    assert await bob.is_silent()
+    assert await section(Notification.objects.count) == 0
