@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import type { Provenance } from '@/api'
+import { mergedParts, otherConflicts, sharesOf, tallyOf } from './merged'
+import { allPicked, chosenOf, toggled, toggledAll, whyNotMerge, whyNotReject } from './picking'
+import { changedSearch, searchOf } from './search'
+import { percentOf, stepsOf } from './steps'
+import { actor, merge, suggestion } from './suggestion.testing'
+
+const none: ReadonlySet<string> = new Set()
+
+describe('picking', () => {
+  const rows = [suggestion('s2'), suggestion('s1'), suggestion('s3', { verbs: [] })]
+
+  it('toggles one, and all that can be decided', () => {
+    const one = toggled(none, 's1')
+    expect([allPicked(rows, none), allPicked(rows, one), toggled(one, 's1').size]).toEqual([false, 'mixed', 0])
+    const all = toggledAll(rows, one)
+    expect([[...all], allPicked(rows, all), toggledAll(rows, all).size]).toEqual([['s2', 's1'], true, 0])
+  })
+
+  it('lets go of what was decided meanwhile, and puts who asked first first', () => {
+    expect(chosenOf(rows, new Set(['s1', 's2', 's3', 'gone'])).map(row => row.id)).toEqual(['s1', 's2'])
+  })
+
+  it('says why some cannot be merged', () => {
+    const other = suggestion('s4', { agent: actor('owl', { kind: 'agent' }) })
+    const many = Array.from({ length: 21 }, (_, index) => suggestion(`s${index}`))
+    expect(whyNotMerge([])).toBe('pickFirst')
+    expect(whyNotMerge([suggestion('s1'), other])).toBe('oneAgentOnly')
+    expect(whyNotMerge(many)).toBe('tooManyToMerge')
+    expect(whyNotMerge([suggestion('s1', { verbs: ['reject'] })])).toBe('notYoursToMerge')
+    expect(whyNotMerge([suggestion('s1'), suggestion('s2')])).toBeNull()
+    expect([whyNotReject([]), whyNotReject([suggestion('s1'), other])]).toEqual(['pickFirst', null])
+  })
+})
+
+describe('the address', () => {
+  it('keeps what is known and drops the rest', () => {
+    expect(searchOf({ state: 'accepted', agent: 'a', s: '', m: 7, x: 'y' })).toEqual({ state: 'accepted', agent: 'a' })
+    expect(searchOf({ state: 'odd' })).toEqual({})
+  })
+
+  it('changes a part and lets go of another', () => {
+    expect(changedSearch({ state: 'rejected', s: 'one' }, { s: undefined, m: 'two' })).toEqual({
+      state: 'rejected',
+      m: 'two',
+    })
+  })
+})
+
+describe('the steps of a merge', () => {
+  const at = (...[row, written]: Parameters<typeof stepsOf>) => stepsOf(row, written).map(step => step.state)
+
+  it('go on with what is written', () => {
+    expect(at(merge({ state: 'waiting' }), null)).toEqual(['now', 'todo', 'todo', 'todo'])
+    expect(at(merge(), null)).toEqual(['done', 'now', 'todo', 'todo'])
+    expect(at(merge(), { done: 95, expected: 100 })).toEqual(['done', 'done', 'now', 'todo'])
+    expect(at(merge({ state: 'done' }), null)).toEqual(['done', 'done', 'done', 'done'])
+  })
+
+  it('say where it ended', () => {
+    const provenance: Provenance = { origin: 'merge', merge_id: null, voices: [], pieces: [], conflicts: [] }
+    expect(at(merge({ state: 'failed', provenance }), null)).toEqual(['done', 'done', 'done', 'failed'])
+    expect(at(merge({ state: 'stopped' }), null)).toEqual(['done', 'todo', 'todo', 'todo'])
+  })
+
+  it('never say all before all is done, and never go back', () => {
+    const percents = [0, 10, 60, 100, 900].map(done => percentOf(merge(), { done, expected: 100 }))
+    expect(percents).toEqual([12, 20, 60, 92, 92])
+    expect([percentOf(merge({ state: 'waiting' }), null), percentOf(merge({ state: 'done' }), null)]).toEqual([4, 100])
+    expect(percentOf(merge(), { done: 3, expected: 0 })).toBe(12)
+  })
+})
+
+describe('a merged text', () => {
+  const production = 'abcdefghijkl'.split('').join('\n')
+  const voice = (id: string) => ({ id, actor_id: `${id}-actor`, name: id })
+  const piece = (text: string, voices: string[] = [], conflict: number | null = null) => ({ text, voices, conflict })
+  const provenance: Provenance = {
+    origin: 'merge',
+    merge_id: 'm',
+    voices: [voice('s1'), voice('s2')],
+    pieces: [
+      piece('a\n'),
+      piece('B1\nB2\n', ['s1']),
+      piece('C!\n', ['s1'], 0),
+      piece('d\ne\nf\ng\nh\ni\nj\nk\nl\n'),
+      piece('end', ['s1', 's2']),
+    ],
+    conflicts: [
+      {
+        about: 'prompt',
+        question: 'C?',
+        choices: [
+          { voice: 's1', text: 'C!' },
+          { voice: 's2', text: 'c?' },
+        ],
+        chosen: 0,
+      },
+      {
+        about: 'model',
+        question: 'Which?',
+        choices: [
+          { voice: null, text: 'x' },
+          { voice: 's2', text: 'y' },
+        ],
+        chosen: 1,
+      },
+    ],
+  }
+  const drawn = mergedParts(production, provenance).map(part =>
+    part.kind === 'conflict' ? part.conflict.question : part.lines.map(line => `${line.sign}${line.text}`).join(' '),
+  )
+
+  it('shows what is new, what is gone and where voices disagree, in order', () => {
+    expect(drawn).toEqual([' a', '−b −c +B1 +B2', 'C?', ' d  e  f', ' g  h  i', ' j  k  l', '+end'])
+  })
+
+  it('shows the text itself when none of the choices stands', () => {
+    const free = { ...provenance, conflicts: [{ ...provenance.conflicts[0], chosen: null } as never] }
+    expect(tallyOf(mergedParts(production, free))).toEqual({ added: 5, removed: 2 })
+  })
+
+  it('survives a text that claims production for what does not stand there', () => {
+    const odd = { ...provenance, conflicts: [], pieces: [piece('nowhere\n'), piece('l')] }
+    expect(tallyOf(mergedParts(production, odd))).toEqual({ added: 0, removed: 11 })
+  })
+
+  it('counts whose lines are in it and who disagrees', () => {
+    expect(sharesOf(provenance).map(share => [share.name, share.lines, share.conflicts])).toEqual([
+      ['s1', 4, 1],
+      ['s2', 1, 2],
+    ])
+    expect(otherConflicts(provenance).map(conflict => conflict.about)).toEqual(['model'])
+  })
+})
