@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agents.api import comparisons, drafts, models, runs, views
+from agents.api import comparisons, drafts, models, runs, versions, views
 
 DRAFT = "chats/<uuid:chat_id>/agents/<uuid:agent_id>/draft"
 VERSION = "agents/<uuid:agent_id>/versions/<int:number>"

@@ -13,9 +13,9 @@ from agents.rows import agent_row
 from agents.selectors import agent_rows
 from agents.services import specs
 from agents.templates import TEMPLATES
-from common.paging import PAGED, answer_page, rows_of
+from common.paging import PAGED, answer_page
 from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
-from events.rows import AgentRow, SpecRow, ToolRow
+from events.rows import AgentRow, ToolRow
 from tools.registry import tool_rows
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -66,14 +66,6 @@ class OneAgent(APIView):
         agent = get_agent_for(request.user, agent_id, AgentVerb.DELETE)
         specs.delete_agent(agent=agent, actor=request.user)
         return nothing()
-
-
-class Versions(APIView):
-    @extend_schema(operation_id="list_versions", parameters=PAGED, responses=Page[SpecRow])
-    def get(self, request: Request, agent_id: UUID) -> HttpResponse:
-        agent = get_agent_for(request.user, agent_id, AgentVerb.SEE)
-        versions = agent.specs.filter(number__isnull=False).prefetch_related("tool_configs")
-        return answer_page(request, versions, by="-number", shown=rows_of)
 
 
 class Templates(APIView):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from actors import services as actors
+from agents.content import SpecContent
 from agents.models import Draft, Run
 from agents.services import comparisons, drafts
 from chats import services as chats

@@ -1,0 +1,191 @@
+"""Versions: reading, comparing, bringing back (B6), and which text answered (S0.6)."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+
+from agents.content import SpecContent
+from agents.models import AgentSpec, Draft, Origin, Run
+from agents.services import drafts, versions
+from chats import services as chats
+from chats.models import Chat, Message
+from common.clock import now
+from common.errors import Code, Conflict, Forbidden, NotFound
+from common.ids import new_id
+from events.models import AuditRecord
+from tests.api.test_rights import asked_by
+from tests.people import Team, make_agent
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SECOND = SpecContent(prompt="Answer.\nBriefly.", model="big", limits={"max_steps": 3}, tools=({"tool": "web_fetch"},))
+
+
+def saved(team: Team, content: SpecContent, message: str = "") -> AgentSpec:
+    where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = drafts.take_draft(**where, content=content)
+    return drafts.save_draft(**where, revision=draft.revision, base_version=draft.base_version, message=message)
+
+
+def restore(team: Team, who: str = "alice", **more) -> AgentSpec:
+    asked = {"actor": team[who], "agent_id": team.robin.id, "number": 1, "base_version": 2, **more}
+    return versions.restore_version(**asked)
+
+
+def answered(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Run:
+    """A run of Robin's that used this text, with what it said."""
+    run = Run.objects.create(
+        workspace=team.workspace, payer=team.workspace, chat=chat, agent=team.robin, spec=spec, lane=str(new_id()),
+        state="completed", cost_micro=1200, started_at=now() - timedelta(seconds=3), ended_at=now(), **more,
+    )  # fmt: skip
+    for text in texts:
+        message = Message(chat=chat, author=team.robin, type="TEXT_MESSAGE", payload={"text": text, "mentions": []},
+                          run_id=run.id, created_at=now())  # fmt: skip
+        with transaction.atomic():
+            chats.changed(chat.id, rows=[message])
+    return run
+
+
+def other_room(team: Team, owner: str) -> Chat:
+    return chats.create_chat(workspace=team.workspace, creator=team[owner], title="Other", member_ids=[team.robin.id])
+
+
+# --- restore ---------------------------------------------------------------------------------------------------
+
+
+def test_B6_restoring_makes_the_old_text_the_next_version_with_everything_in_it(team):
+    first = team.robin.current_spec.content()
+    saved(team, SECOND)
+    spec = restore(team)
+    assert (spec.number, spec.origin, spec.base_number, spec.message) == (3, Origin.RESTORED, 1, "Restore v1")
+    assert AgentSpec.objects.get(pk=spec.pk).content() == first
+    team.robin.refresh_from_db()
+    assert team.robin.current_spec_id == spec.pk
+    assert [row.content() for row in team.robin.specs.filter(number__lt=3).order_by("number")] == [first, SECOND]
+    assert AuditRecord.objects.filter(deed="spec.restored", object_id=team.robin.id).count() == 1
+
+
+def test_a_restore_is_told_in_the_chat_it_was_asked_from_and_nowhere_else(team):
+    saved(team, SECOND)
+    other = other_room(team, "alice")
+    restore(team, chat_id=team.chat.id, message="Back to short answers")
+    line = Message.objects.get(chat=team.chat, type="SPEC_SAVED", payload__version=3)
+    assert (line.payload["note"], line.payload["actor_name"]) == ("Back to short answers", "Alice")
+    assert not Message.objects.filter(chat=other, type="SPEC_SAVED").exists()
+
+
+def test_restoring_on_top_of_a_version_that_is_not_production_any_more_changes_nothing(team):
+    saved(team, SECOND)
+    with pytest.raises(Conflict) as refusal:
+        restore(team, base_version=1)
+    assert refusal.value.code == Code.STALE_BASE
+    assert refusal.value.data["production"]["number"] == 2
+    assert team.robin.specs.count() == 2
+
+
+def test_restoring_what_answers_today_is_refused(team):
+    saved(team, SECOND)
+    with pytest.raises(Conflict) as refusal:
+        restore(team, number=2)
+    assert refusal.value.code == Code.NOTHING_CHANGED
+
+
+def test_a_suggester_cannot_restore_and_a_stranger_does_not_see_the_agent(team):
+    saved(team, SECOND)
+    with pytest.raises(Forbidden):
+        restore(team, "bob")
+    with pytest.raises(NotFound):
+        restore(team, "charlie")
+    assert team.robin.specs.count() == 2
+
+
+def test_a_restore_cannot_be_told_in_a_chat_without_its_asker_or_without_the_agent(team):
+    saved(team, SECOND)
+    bare = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Bare", member_ids=[])
+    for chat in (other_room(team, "bob"), bare):
+        with pytest.raises(NotFound):
+            restore(team, chat_id=chat.id)
+    assert team.robin.specs.count() == 2
+
+
+def test_a_draft_begun_before_a_restore_is_on_an_older_base_and_cannot_be_saved_over_it(team):
+    saved(team, SECOND)
+    where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = drafts.take_draft(**where, content=SpecContent(prompt="Mine"))
+    restore(team)
+    with pytest.raises(Conflict) as refusal:
+        drafts.save_draft(**where, revision=draft.revision, base_version=2)
+    assert refusal.value.code == Code.STALE_BASE
+    assert Draft.objects.get(pk=draft.pk).ended_at is None
+
+
+# --- comparing -------------------------------------------------------------------------------------------------
+
+
+def test_any_two_versions_are_compared_in_either_direction(team):
+    saved(team, SECOND)
+    api, address = asked_by(team, "bob"), f"agents/{team.robin.id}/diff"
+    there = api.ok("GET", f"{address}?a=1&b=2")
+    assert there["prompt"] == "@@ -1 +1,2 @@\n Answer.\n+Briefly."
+    assert (there["prompt_added"], there["prompt_removed"]) == (1, 0)
+    assert [change["field"] for change in there["fields"]] == [
+        "model", "limits.max_steps", "tools.current_time", "tools.web_fetch",
+    ]  # fmt: skip
+    back = api.ok("GET", f"{address}?a=2&b=1")
+    assert (back["prompt_added"], back["prompt_removed"]) == (0, 1)
+    api.refused(404, "not_found", "GET", f"{address}?a=1&b=9")
+    api.refused(400, "invalid", "GET", f"{address}?a=1")
+
+
+# --- the replies of a version ----------------------------------------------------------------------------------
+
+
+def replies(team: Team, who: str) -> list[dict]:
+    answer = asked_by(team, who).ok("GET", f"agents/{team.robin.id}/versions/1/replies")
+    return answer["results"]
+
+
+def test_the_replies_of_a_version_are_the_last_words_of_its_runs_newest_first(team):
+    spec = team.robin.current_spec
+    first = answered(team, team.chat, spec, "Let me see", "界" * 200)
+    silent = answered(team, team.chat, spec)
+    answered(team, team.chat, saved(team, SECOND), "by the second")
+    rows = replies(team, "bob")
+    assert [row["run_id"] for row in rows] == [str(silent.id), str(first.id)]
+    assert (rows[0]["message_id"], rows[0]["excerpt"]) == (None, "")
+    assert (rows[1]["excerpt"], rows[1]["chat_title"], rows[1]["cost_micro"]) == ("界" * 160, "Room", 1200)
+    assert rows[1]["seconds"] == pytest.approx(3, abs=0.5)
+
+
+def test_replies_in_chats_of_others_are_not_shown_not_even_to_an_editor(team):
+    answered(team, other_room(team, "bob"), team.robin.current_spec, "between us")
+    assert replies(team, "alice") == []
+    assert [row["excerpt"] for row in replies(team, "bob")] == ["between us"]
+
+
+# --- which text answered ----------------------------------------------------------------------------------------
+
+
+def test_S0_6_the_text_behind_a_stamp_can_be_read_where_it_answered_and_only_there(team):
+    where = {"chat_id": team.chat.id, "agent_id": team.robin.id, "actor": team.alice}
+    draft = drafts.take_draft(**where, content=SpecContent(prompt="First try"))
+    first = drafts.apply_draft(**where, revision=draft.revision).applied
+    draft = drafts.write_draft(**where, content=SpecContent(prompt="Second try"), revision=draft.revision)
+    second = drafts.apply_draft(**where, revision=draft.revision).applied
+    assert first is not None
+    assert second is not None
+    answered(team, team.chat, first, "by the first try")
+    assert versions.get_spec(team.robin, first.id, team.bob).prompt == "First try"
+    assert versions.get_spec(team.robin, second.id, team.bob).prompt == "Second try"
+    chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.bob.id)
+    for spec in (first, second):
+        with pytest.raises(NotFound):
+            versions.get_spec(team.robin, spec.id, team.bob)
+
+
+def test_a_version_can_be_read_by_every_member_but_only_as_its_own_agents(team):
+    other = make_agent(team.workspace, team.alice, "Wren")
+    assert versions.get_spec(team.robin, team.robin.current_spec_id, team.bob).number == 1
+    with pytest.raises(NotFound):
+        versions.get_spec(team.robin, other.current_spec_id, team.bob)
