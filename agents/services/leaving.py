@@ -5,16 +5,16 @@ from django.db.models import Q
 from actors.models import Actor
 from agents.models import AgentGrant, Draft, Run
 from agents.models.runs import ACTIVE
+from agents.services import drafts
 from agents.services.runs import stopping
 from chats.models import Chat, InChat
-from common.clock import now
 from workspaces.grants import end_grants
 from workspaces.models import Workspace
 
 
-def let_go(chat: Chat, actor: Actor) -> list[InChat]:
+def let_go(chat: Chat, actor: Actor, remover: Actor) -> list[InChat]:
     """A person's hold here is free; an agent's draft here ends, and its runs are told to stop. The rows to be written."""
-    return [*_drafts(chat, actor), *_runs(chat, actor)]
+    return [*_drafts(chat, actor, remover), *_runs(chat, actor)]
 
 
 def end_grants_on_agents(workspace: Workspace, actor: Actor, remover: Actor) -> list[None]:
@@ -23,11 +23,12 @@ def end_grants_on_agents(workspace: Workspace, actor: Actor, remover: Actor) -> 
     return []
 
 
-def _drafts(chat: Chat, actor: Actor) -> list[InChat]:
-    live = Draft.objects.filter(Q(holder=actor) | Q(agent=actor), chat=chat, ended_at=None)
-    free = {"holder": None, "held_until": None}
-    over = {**free, "ended_at": now(), "ended_how": "discarded"}
-    return [draft.set(**(over if draft.agent_id == actor.id else free)) for draft in live.select_related("applied")]
+def _drafts(chat: Chat, actor: Actor, remover: Actor) -> list[InChat]:
+    live = Draft.objects.filter(Q(holder=actor) | Q(agent=actor), chat=chat, ended_at=None).select_related("applied")
+    of_agent = [draft for draft in live if draft.agent_id == actor.id]
+    held = [draft for draft in live if draft.agent_id != actor.id]
+    over = [row for draft in of_agent for row in drafts.ended(draft, remover, "discarded")]
+    return [*over, *(draft.set(holder=None, held_until=None) for draft in held)]
 
 
 def _runs(chat: Chat, actor: Actor) -> list[InChat]:

@@ -1,0 +1,265 @@
+"""Proposals to change a spec, merged without a model: line by line in the prompt, field by field elsewhere (S0.12).
+
+Each proposal is compared with the version that it was made on and laid on top of today's production, one after the other.
+Where two want different things nothing is lost: both are named in a conflict, and what the first of them said stands.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from agents.content import MAX_PROMPT, SpecContent, ToolUse
+from agents.matching import Gap, Same, three_ways
+from common.errors import TooLarge
+from events.rows import Choice, Conflict, Piece, Voice
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What somebody wants an agent to be, and what it was when they began."""
+
+    voice: Voice
+    base: SpecContent
+    content: SpecContent
+
+
+@dataclass(frozen=True)
+class Merged:
+    """`pieces` in order are the prompt of `content`; each names the index of its conflict in `conflicts`."""
+
+    content: SpecContent
+    pieces: list[Piece]
+    conflicts: list[Conflict]
+
+
+def merged(production: SpecContent, proposals: Sequence[Proposal]) -> Merged:
+    """Everything of all proposals, the first first. Raises `TooLarge` when together they are more than a spec can hold."""
+    lines, clashes = _merged_lines(production, proposals)
+    content, about_fields = merged_fields(production, proposals)
+    pieces = _pieces(lines, clashes)
+    prompt = "".join(piece.text for piece in pieces)
+    conflicts = [clash.conflict() for clash in clashes] + about_fields
+    return Merged(_checked(content.model_dump() | {"prompt": prompt}), pieces, conflicts)
+
+
+def _checked(content: dict[str, Any]) -> SpecContent:
+    try:
+        return SpecContent.model_validate(content)
+    except ValidationError as error:
+        hint = f"A prompt has up to {MAX_PROMPT:,} characters, a spec up to 64 tools."
+        raise TooLarge("Together this is more than an agent can be given.", hints=[hint]) from error
+
+
+# --- the prompt ---------------------------------------------------------------------------------------------------
+
+
+Said = tuple[Voice | None, list[str]]
+"""What somebody says at some place of the prompt; nobody: what production says."""
+
+
+class _Clash:
+    """A place of the prompt where voices differ: what each of them says there, the first of them standing."""
+
+    def __init__(self, says: list[Said], chosen: int) -> None:
+        self.says = says
+        self.chosen = chosen
+
+    def conflict(self) -> Conflict:
+        choices = [Choice(voice=voice.id if voice else None, text="\n".join(lines)) for voice, lines in self.says]
+        return Conflict(about="prompt", question="", choices=choices, chosen=self.chosen)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of the prompt so far. No text: the mark of a place where `voices` want nothing to be said."""
+
+    text: str | None
+    voices: tuple[Voice, ...] = ()
+    clash: _Clash | None = None
+
+
+def _merged_lines(production: SpecContent, proposals: Sequence[Proposal]) -> tuple[list[_Line], list[_Clash]]:
+    lines = [_Line(text) for text in production.prompt.split("\n")]
+    for proposal in proposals:
+        lines = list(_with(lines, proposal))
+    # A clash may have been swallowed by a later, wider one: those count that still have a line.
+    return lines, list(dict.fromkeys(line.clash for line in lines if line.clash))
+
+
+def _with(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
+    """The lines with what a proposal changes in them."""
+    places = [place for place, line in enumerate(lines) if line.text is not None]
+    ours = [line.text for line in lines if line.text is not None]
+    base, theirs = proposal.base.prompt.split("\n"), proposal.content.prompt.split("\n")
+    done = 0
+    for part in three_ways(base, ours, theirs):
+        # Marks belong to the gap beside them: whoever changes a line beside one meets the clash.
+        end = places[part.ours.stop - 1] + 1 if isinstance(part, Same) else _start_of(part.ours.stop, places, lines)
+        here, done = lines[done:end], end
+        if isinstance(part, Same):
+            yield from here
+        else:
+            yield from _settled(here, part, base, theirs, proposal.voice)
+    yield from lines[done:]
+
+
+def _start_of(number: int, places: list[int], lines: list[_Line]) -> int:
+    return places[number] if number < len(places) else len(lines)
+
+
+def _settled(here: list[_Line], gap: Gap, base: list[str], theirs: list[str], voice: Voice) -> list[_Line]:
+    """What stands where somebody changed something, `here` being what stood until now."""
+    was, wanted = base[gap.base.start : gap.base.stop], theirs[gap.theirs.start : gap.theirs.stop]
+    said = _texts(here)
+    if wanted == was:
+        return here
+    if said == wanted:
+        return [_joined(line, voice) for line in here]
+    if said == was and not any(line.clash for line in here):
+        return _of(voice, wanted)
+    return _clashing(here, wanted, voice)
+
+
+def _of(voice: Voice | None, texts: list[str], clash: _Clash | None = None) -> list[_Line]:
+    """Lines that are somebody's; a mark when they want none."""
+    voices = (voice,) if voice else ()
+    return [_Line(text, voices, clash) for text in texts] or [_Line(None, voices, clash)]
+
+
+def _texts(lines: Sequence[_Line]) -> list[str]:
+    return [line.text for line in lines if line.text is not None]
+
+
+def _joined(line: _Line, voice: Voice) -> _Line:
+    """A line that one more voice wants. What stands in production is nobody's, nor does a clash get another party."""
+    if not line.voices or line.clash or voice in line.voices:
+        return line
+    return _Line(line.text, (*line.voices, voice))
+
+
+def _clashing(here: list[_Line], wanted: list[str], voice: Voice) -> list[_Line]:
+    """Production against a voice: what is asked for now stands. A voice against another: the first one's stands."""
+    says = _each_once([*_said(here), (voice, wanted)])
+    is_first = all(who is None for who, _ in says[:-1])
+    clash = _Clash(says, chosen=len(says) - 1 if is_first else 0)
+    if is_first:
+        return _of(voice, wanted, clash)
+    standing = [_Line(line.text, line.voices, clash) for line in here if line.text is not None]
+    return standing or _of(says[0][0], [], clash)
+
+
+def _said(here: list[_Line]) -> list[Said]:
+    """Who says what here so far: what stands, then the other choices of every clash inside, each in its surroundings."""
+    voices: list[Voice | None] = list(dict.fromkeys(voice for line in here for voice in line.voices))
+    clashes = dict.fromkeys(line.clash for line in here if line.clash)
+    others = [
+        (voice, _instead(here, clash, lines))
+        for clash in clashes for number, (voice, lines) in enumerate(clash.says) if number != clash.chosen
+    ]  # fmt: skip
+    return [(voice, _texts(here)) for voice in voices or [None]] + others
+
+
+def _instead(here: list[_Line], clash: _Clash, lines: list[str]) -> list[str]:
+    """The texts of `here` with other lines in the place of a clash."""
+    first = next(place for place, line in enumerate(here) if line.clash is clash)
+    before = _texts(here[:first])
+    after = _texts([line for line in here[first:] if line.clash is not clash])
+    return [*before, *lines, *after]
+
+
+def _each_once(says: list[Said]) -> list[Said]:
+    return [one for place, one in enumerate(says) if one not in says[:place]]
+
+
+def _pieces(lines: list[_Line], clashes: list[_Clash]) -> list[Piece]:
+    """Whole lines, grouped by whose they are; every line but the last ends the way lines end."""
+    lines = [line for line in lines if line.text is not None or line.clash]
+    last = max(place for place, line in enumerate(lines) if line.text is not None)
+    texts = ["" if line.text is None else line.text + "\n" * (place != last) for place, line in enumerate(lines)]
+    groups = groupby(zip(lines, texts, strict=True), key=lambda pair: (pair[0].voices, pair[0].clash))
+    return [
+        Piece(text="".join(text for _, text in group), voices=[voice.id for voice in voices],
+              conflict=clashes.index(clash) if clash else None)
+        for (voices, clash), group in groups
+    ]  # fmt: skip
+
+
+# --- everything else ----------------------------------------------------------------------------------------------
+
+
+def merged_fields(production: SpecContent, proposals: Sequence[Proposal]) -> tuple[SpecContent, list[Conflict]]:
+    """All but the prompt, which stays production's. Whose order of tools is taken is no question: it means nothing."""
+    flat = fields_of(production)
+    changes = [(proposal.voice, fields_of(proposal.base), fields_of(proposal.content)) for proposal in proposals]
+    names = list(dict.fromkeys([*flat, *(name for _, base, content in changes for name in (*base, *content))]))
+    settled, conflicts = {}, []
+    for name in names:
+        wishes = [(v, base.get(name), content.get(name)) for v, base, content in changes]
+        settled[name], conflict = _field(name, flat.get(name), [one for one in wishes if one[1] != one[2]])
+        conflicts += [conflict] if conflict else []
+    return _whole(production, settled, _order(production, proposals)), conflicts
+
+
+def fields_of(content: SpecContent) -> dict[str, Any]:
+    """A spec without its prompt, flat: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>` (a `ToolUse`)."""
+    flat: dict[str, Any] = {"model": content.model}
+    groups: dict[str, BaseModel] = {"parameters": content.parameters, "limits": content.limits}
+    for group, values in groups.items():
+        flat |= {f"{group}.{name}": value for name, value in values}
+    return flat | {"memory": content.memory} | {f"tools.{use.tool}": use for use in content.tools}
+
+
+def _field(name: str, today: Any, wishes: list[tuple[Voice, Any, Any]]) -> tuple[Any, Conflict | None]:
+    """What a field becomes; each wish is a voice, what it was for them, what they want. The first wish stands."""
+    if not wishes:
+        return today, None
+    wanted = wishes[0][2]
+    has_moved = any(was != today for _, was, _ in wishes) and any(want != today for _, _, want in wishes)
+    if not has_moved and all(want == wanted for _, _, want in wishes):
+        return wanted, None
+    choices = [Choice(voice=voice.id, text=_short(want)) for voice, _, want in wishes]
+    if has_moved and _short(today) not in [choice.text for choice in choices]:
+        choices.append(Choice(text=_short(today)))
+    return wanted, Conflict(about=name, question="", choices=choices, chosen=0)
+
+
+def _short(value: Any) -> str:
+    """A field's value as the text of a choice; empty when there is none (a tool that is taken away)."""
+    if isinstance(value, ToolUse):
+        return json.dumps(value.model_dump(), ensure_ascii=False, sort_keys=True)
+    return "" if value is None else str(value)
+
+
+def _order(production: SpecContent, proposals: Sequence[Proposal]) -> list[str]:
+    """The names of all tools, in production's order or that of who changed it; new ones after their neighbour."""
+    order = [use.tool for use in production.tools]
+    for proposal in proposals:
+        base, wanted = ([use.tool for use in content.tools] for content in (proposal.base, proposal.content))
+        if order == base:
+            order = wanted + [name for name in order if name not in wanted]
+        else:
+            _add(order, wanted)
+    return order
+
+
+def _add(order: list[str], wanted: list[str]) -> None:
+    for place, name in enumerate(wanted):
+        if name not in order:
+            order.insert(order.index(wanted[place - 1]) + 1 if place else 0, name)
+
+
+def _whole(production: SpecContent, flat: dict[str, Any], order: list[str]) -> SpecContent:
+    """A spec of flat fields again, with production's prompt."""
+    groups: dict[str, dict[str, Any]] = {"parameters": {}, "limits": {}}
+    for name, value in flat.items():
+        group, _, key = name.partition(".")
+        if group in groups:
+            groups[group][key] = value
+    tools = [use.model_dump() for tool in order if (use := flat.get(f"tools.{tool}")) is not None]
+    return _checked(
+        {"prompt": production.prompt, "model": flat["model"], "memory": flat["memory"], "tools": tools} | groups
+    )

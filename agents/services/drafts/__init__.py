@@ -1,0 +1,29 @@
+"""The draft of an agent in a chat and its lock: compare-and-set throughout (S0.7–S0.9, C1–C3, guarantees §2.8).
+
+What changes for the room (acquired, applied, saved, discarded, released) goes through `chats.changed` under the chat's
+lock; the words being typed are one fenced UPDATE and a passing frame, and wait for nobody.
+"""
+
+from agents.services.drafts.earlier import earlier_texts
+from agents.services.drafts.ending import discard_draft, ended, hand_in_draft, save_draft
+from agents.services.drafts.holding import HOLD
+from agents.services.drafts.placing import place_draft
+from agents.services.drafts.taking import free_draft, release_draft, take_draft
+from agents.services.drafts.writing import apply_draft, read_draft, rebase_draft, write_draft
+
+__all__ = [
+    "HOLD",
+    "apply_draft",
+    "discard_draft",
+    "earlier_texts",
+    "ended",
+    "free_draft",
+    "hand_in_draft",
+    "place_draft",
+    "read_draft",
+    "rebase_draft",
+    "release_draft",
+    "save_draft",
+    "take_draft",
+    "write_draft",
+]
