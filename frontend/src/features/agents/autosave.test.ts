@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ApiError, type DraftRow, type DraftWrite, type SpecContent } from '@/api'
-import { Autosave, type AutosaveState } from './autosave'
+import { Autosave, type AutosaveState, type Lost, type Unstored } from './autosave'
 
 const content = (prompt: string): SpecContent => ({
   prompt,
@@ -17,8 +17,9 @@ afterEach(() => void vi.useRealTimers())
 function session(answer: (write: DraftWrite) => Promise<DraftRow>) {
   const writes: DraftWrite[] = []
   const states: AutosaveState[] = []
+  const browser: { unstored: Unstored | null; lost: Lost[] } = { unstored: null, lost: [] }
   const autosave = new Autosave(
-    { content: content('start'), revision: 1, status: 'saved', lost: null },
+    { content: content('start'), revision: 1, status: 'saved', problem: null, lost: null },
     {
       write: write => {
         writes.push(write)
@@ -26,9 +27,13 @@ function session(answer: (write: DraftWrite) => Promise<DraftRow>) {
       },
       onChange: state => states.push(state),
       onRow: () => undefined,
+      keep: unstored => {
+        browser.unstored = unstored
+      },
+      onLost: lost => browser.lost.push(lost),
     },
   )
-  return { autosave, writes, states }
+  return { autosave, writes, states, browser }
 }
 
 const accepted = (write: DraftWrite) => Promise.resolve({ revision: (write.revision ?? 0) + 1 } as DraftRow)
@@ -113,5 +118,53 @@ describe('autosave', () => {
     autosave.edit(content('mine'))
     autosave.adopt(content('other'), 9)
     expect(autosave.current.content).toEqual(content('mine'))
+  })
+
+  it('C2: keeps in the browser what is typed until it is stored, and what was on its way', async () => {
+    const { autosave, browser } = session(async write => {
+      await new Promise(done => setTimeout(done, 1_000))
+      return accepted(write)
+    })
+    autosave.edit(content('one'))
+    expect(browser.unstored).toEqual({ content: content('one'), revision: 1, sent: null })
+    await vi.advanceTimersByTimeAsync(500)
+    autosave.edit(content('two'))
+    expect(browser.unstored).toEqual({ content: content('two'), revision: 1, sent: content('one') })
+    await vi.advanceTimersByTimeAsync(4_000)
+    expect(browser.unstored).toBeNull()
+  })
+
+  it('C2: what is stored after the panel was closed is not kept as unstored', async () => {
+    const { autosave, browser } = session(async write => {
+      await new Promise(done => setTimeout(done, 1_000))
+      return accepted(write)
+    })
+    autosave.edit(content('last words'))
+    void autosave.flush()
+    autosave.stop()
+    await vi.advanceTimersByTimeAsync(1_500)
+    expect(browser.unstored).toBeNull()
+  })
+
+  it('C2: what is lost after the panel was closed is set aside, once', async () => {
+    const { autosave, browser } = session(() => Promise.reject(new ApiError(409, 'no_draft', '')))
+    autosave.edit(content('last words'))
+    void autosave.flush()
+    autosave.stop()
+    await vi.advanceTimersByTimeAsync(1_500)
+    expect(browser.lost).toEqual([{ content: content('last words'), code: 'no_draft', by: null }])
+  })
+
+  it('goes on with a text that the server refuses for what it says', async () => {
+    const { autosave, browser } = session(write =>
+      write.content?.prompt === 'too long' ? Promise.reject(new ApiError(413, 'too_large', '')) : accepted(write),
+    )
+    autosave.edit(content('too long'))
+    expect(await autosave.flush()).toBeNull()
+    expect(autosave.current).toMatchObject({ status: 'refused', problem: 'too_large', lost: null })
+    expect(browser.unstored?.content).toEqual(content('too long'))
+    autosave.edit(content('short'))
+    await vi.advanceTimersByTimeAsync(400)
+    expect(autosave.current).toMatchObject({ status: 'saved', problem: null, revision: 2 })
   })
 })

@@ -1,9 +1,12 @@
 /** Writing a draft: every pause is stored, one request at a time; what cannot be stored is never thrown away. */
 import { ApiError, type DraftRow, type DraftWrite, type ErrorCode, type SpecContent } from '@/api'
 
+/** `hold_over`: the time to write ran out before it could be stored. */
+export type LostCode = ErrorCode | 'hold_over'
+
 export interface Lost {
   content: SpecContent
-  code: ErrorCode
+  code: LostCode
   /** Who holds the draft now, when the server said so. */
   by: string | null
 }
@@ -11,14 +14,27 @@ export interface Lost {
 export interface AutosaveState {
   content: SpecContent
   revision: number
-  /** `retrying`: no answer came; it is tried again, and the text is kept in this browser. */
-  status: 'saved' | 'dirty' | 'saving' | 'retrying'
+  /** `retrying`: no answer came; it is tried again. `refused`: it cannot be stored as it is; the next edit is tried again. */
+  status: 'saved' | 'dirty' | 'saving' | 'retrying' | 'refused'
+  /** Why it was refused. */
+  problem: ErrorCode | null
   lost: Lost | null
+}
+
+/** What is not stored yet, to be kept in this browser; `sent` is on its way, or was when the page went. */
+export interface Unstored {
+  content: SpecContent
+  revision: number
+  sent: SpecContent | null
 }
 
 interface AutosaveParts {
   write(write: DraftWrite): Promise<DraftRow>
   onChange(state: AutosaveState): void
+  /** Called whenever what is not stored changes, also after `stop`; null when all of it is. */
+  keep(unstored: Unstored | null): void
+  /** Called once with a text that cannot be stored any more, also after `stop`. */
+  onLost(lost: Lost): void
   /** Called with every row that the server answered. */
   onRow(row: DraftRow): void
   pauseMs?: number
@@ -30,6 +46,7 @@ export class Autosave {
   private sending: Promise<void> | null = null
   private caret: number | undefined
   private over = false
+  private sent: SpecContent | null = null
 
   constructor(
     private state: AutosaveState,
@@ -43,7 +60,7 @@ export class Autosave {
   edit(content: SpecContent, caret?: number): void {
     if (this.state.lost) return
     this.caret = caret
-    this.change({ content, status: 'dirty' })
+    this.change({ content, status: 'dirty', problem: null })
     this.plan(this.parts.pauseMs ?? 400)
   }
 
@@ -56,24 +73,26 @@ export class Autosave {
   /** The revision after everything typed is stored; null when it could not be. */
   async flush(): Promise<number | null> {
     clearTimeout(this.timer)
-    while (!this.over && (this.sending || this.state.status === 'dirty' || this.state.status === 'retrying')) {
+    while (!this.over && (this.sending || this.state.status !== 'saved')) {
       await (this.sending ?? this.send())
-      if (this.state.status === 'retrying' || this.state.lost) return null
+      if (this.state.status === 'retrying' || this.state.status === 'refused' || this.state.lost) return null
     }
     return this.state.lost ? null : this.state.revision
   }
 
   /** The hold is gone. What was not stored yet is kept aside for its writer. */
-  lose(code: ErrorCode, by: string | null): void {
+  lose(code: LostCode, by: string | null): void {
     clearTimeout(this.timer)
     if (this.state.lost || this.state.status === 'saved') return
-    this.change({ lost: { content: this.state.content, code, by } })
+    const lost = { content: this.state.content, code, by }
+    this.change({ status: 'dirty', lost })
+    this.parts.onLost(lost)
   }
 
   /** Goes on from what is stored now, after a text was lost: without this, what is typed next would be stored nowhere. */
   restart(content: SpecContent, revision: number): void {
     if (!this.state.lost) return
-    this.change({ content, revision, status: 'saved', lost: null })
+    this.change({ content, revision, status: 'saved', problem: null, lost: null })
   }
 
   stop(): void {
@@ -96,6 +115,7 @@ export class Autosave {
 
   private async deliver(): Promise<void> {
     const { content, revision } = this.state
+    this.sent = content
     this.change({ status: 'saving' })
     try {
       const row = await this.parts.write({
@@ -103,6 +123,7 @@ export class Autosave {
         revision,
         ...(this.caret === undefined ? {} : { caret: this.caret }),
       })
+      this.sent = null
       const isWhole = this.state.content === content
       this.change({ revision: row.revision, status: isWhole ? 'saved' : 'dirty' })
       this.parts.onRow(row)
@@ -114,21 +135,28 @@ export class Autosave {
 
   private failed(error: unknown): void {
     const problem = error instanceof ApiError ? error : new ApiError(0, 'refused', String(error))
-    const isPassing = problem.status === 0 || problem.status >= 500 || problem.status === 429
-    if (isPassing) {
+    // `sent` stays: without an answer nobody knows whether it arrived.
+    if (isPassing(problem)) {
       this.change({ status: 'retrying' })
       this.plan(this.parts.retryMs ?? 2_000)
       return
     }
-    const by = problem.data['holder_name']
-    this.change({
-      status: 'dirty',
-      lost: { content: this.state.content, code: problem.code, by: typeof by === 'string' ? by : null },
-    })
+    this.sent = null
+    if (isOfTheText(problem)) this.change({ status: 'refused', problem: problem.code })
+    else {
+      const by = problem.data['holder_name']
+      this.lose(problem.code, typeof by === 'string' ? by : null)
+    }
   }
 
   private change(change: Partial<AutosaveState>): void {
     this.state = { ...this.state, ...change }
+    const { content, revision, status, lost } = this.state
+    this.parts.keep(status === 'saved' || lost ? null : { content, revision, sent: this.sent })
     if (!this.over) this.parts.onChange(this.state)
   }
 }
+
+const isPassing = ({ status }: ApiError) => status === 0 || status >= 500 || status === 429
+/** The text itself is at fault: its writer can mend it. */
+const isOfTheText = ({ code }: ApiError) => code === 'too_large' || code === 'invalid' || code === 'unsupported'

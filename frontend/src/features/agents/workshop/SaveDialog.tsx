@@ -8,6 +8,7 @@ import { TextField } from '@/ui/Field'
 import type { DraftActions } from './actions'
 import { lineCounts } from './layers'
 import type { Workshop } from './session'
+import { Votes } from './Votes'
 
 interface SaveDialogProps {
   agent: AgentRow
@@ -75,6 +76,7 @@ function SaveForm({
         autoFocus
         onChange={setMessage}
       />
+      <Votes votes={workshop.draft?.votes ?? []} />
       {newer ? (
         <div className="banner bad" role="alert">
           <span className="grow">{t('newerProduction', { version: `v${newer.number}` })}</span>

@@ -1,4 +1,4 @@
-import { ArrowLeft, ChevronDown, History, X } from 'lucide-react'
+import { ArrowLeft, ChevronDown, Columns2, History, X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { type ActorRow, type AgentRow, type SpecContent, useModel, useOffers, type WorkspaceRow } from '@/api'
@@ -8,11 +8,13 @@ import { IconButton } from '@/ui/Button'
 import { Face } from '@/ui/Face'
 import { Mark } from '@/ui/Mark'
 import { Menu, MenuItem } from '@/ui/Menu'
+import { useIsPhone } from '@/ui/useIsPhone'
 import { VersionsDialog } from '../components/VersionsDialog'
 import { enabledTools } from '../content'
 import { ActionsBar } from './ActionsBar'
 import { useDraftActions } from './actions'
 import { ElsewhereBanner, LostBanner, WriterBanner } from './Banners'
+import { CompareDialog } from './CompareDialog'
 import { DiffView } from './DiffView'
 import { canSave, LimitsForm, ModelForm, ToolsForm } from './Forms'
 import { lineCounts } from './layers'
@@ -32,6 +34,9 @@ interface WorkshopPanelProps {
   onAgent(id: string): void
   onClose(): void
   onGoToChat(id: string): void
+  /** The text for both to answer, while that is asked for. */
+  comparing: string | null
+  onComparing(text: string | null): void
 }
 
 /** The agent's workshop beside the chat: what answers, what is written, and what becomes of it. */
@@ -46,6 +51,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   const [isHistory, setHistory] = useState(false)
   const nameOf = (id: string) => who(id)?.name ?? t('somebody')
   const writer = workshop.writer ? who(workshop.writer.id) : null
+  const isPhone = useIsPhone()
   const canSaveNow = workshop.isMine && canSave(agent)
 
   const openView = (next: View) => {
@@ -56,13 +62,18 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
     if (workshop.isMine) void actions.release()
     props.onClose()
   }
+  /** The answers stand in the chat, which this panel hides on a phone. */
+  const asked = () => {
+    props.onComparing(null)
+    if (isPhone) props.onClose()
+  }
   const apply = () => void (workshop.isMine && actions.apply())
   const save = () => canSaveNow && setSaving(true)
   useSaveKey(save)
 
   return (
     <aside className="shop" aria-label={t('workshop')}>
-      <Head {...props} onClose={close} onHistory={() => setHistory(true)} />
+      <Head {...props} onClose={close} onHistory={() => setHistory(true)} onCompare={() => props.onComparing('')} />
       <Strip agent={agent} workshop={workshop} nameOf={nameOf} me={me} view={view} onView={openView} />
       <Tabs.Root value={tab} onValueChange={setTab} className="shoptabs" activationMode="manual">
         <Tabs.List className="tabs" aria-label={t('spec')}>
@@ -98,6 +109,14 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         onCompare={() => openView('production')}
         onSaved={() => setView('write')}
       />
+      <CompareDialog
+        chatId={chatId}
+        agent={agent}
+        workshop={workshop}
+        text={props.comparing}
+        onClose={() => props.onComparing(null)}
+        onAsked={asked}
+      />
       <VersionsDialog agent={agent} who={who} open={isHistory} onOpenChange={setHistory} />
     </aside>
   )
@@ -116,7 +135,12 @@ function useSaveKey(save: () => void): void {
   })
 }
 
-function Head({ agent, agents, onAgent, onClose, onHistory }: WorkshopPanelProps & { onHistory(): void }) {
+interface HeadProps extends WorkshopPanelProps {
+  onHistory(): void
+  onCompare(): void
+}
+
+function Head({ agent, agents, onAgent, onClose, onHistory, onCompare }: HeadProps) {
   const { t } = useTexts()
   const { actor } = agent
   return (
@@ -148,6 +172,9 @@ function Head({ agent, agents, onAgent, onClose, onHistory }: WorkshopPanelProps
       <div className="end">
         <IconButton label={t('versions')} onClick={onHistory} aria-haspopup="dialog">
           <History className="i" />
+        </IconButton>
+        <IconButton label={t('compare.dots')} onClick={onCompare} aria-haspopup="dialog">
+          <Columns2 className="i" />
         </IconButton>
         <IconButton className="only-wide" label={t('closeWorkshop')} onClick={onClose}>
           <X className="i" />

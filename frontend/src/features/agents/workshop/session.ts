@@ -1,10 +1,11 @@
 /** The draft of one agent in one chat as this person sees and writes it. */
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { type ActorRow, type AgentRow, type DraftRow, drafts, type SpecContent } from '@/api'
-import { keep, kept } from '@/lib/stored'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import type { ActorRow, AgentRow, DraftRow, SpecContent } from '@/api'
 import { type ChatState, isEnded, learn, useChatPart } from '@/realtime'
-import { Autosave, type AutosaveState, type Lost } from '../autosave'
-import { appliedIn, contentOf, isSame, writtenIn } from '../content'
+import type { AutosaveState } from '../autosave'
+import { appliedIn, contentOf, writtenIn } from '../content'
+import type { LostText } from './keeping'
+import { useStoring } from './storing'
 
 export interface Workshop {
   production: SpecContent
@@ -17,7 +18,8 @@ export interface Workshop {
   /** Somebody else who writes now. */
   writer: { id: string; until: string } | null
   save: AutosaveState | null
-  lost: Lost | null
+  /** A text that could not be stored any more, set aside until its writer forgets it. */
+  lost: LostText | null
   forgetLost(): void
   edit(content: SpecContent, caret?: number): void
   /** Stores what is typed; null when it could not be. */
@@ -56,7 +58,7 @@ function useDraft(chatId: string, agentId: string) {
   return { draft, writing }
 }
 
-const stored = (draftId: string) => `atelier.draft.${draftId}`
+const loadedIn = (chat: ChatState) => chat.loaded
 
 export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Workshop {
   const agentId = agent.actor.id
@@ -64,9 +66,16 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
   const heldUntil = writing?.held_until ?? draft?.held_until ?? null
   const now = useNow(heldUntil)
   const isOpen = draft !== null && isHeld(heldUntil, now)
-  const isMine = isOpen && draft.holder_id === me.id
+  const isLoaded = useChatPart(chatId, loadedIn)
   const learnRow = useCallback((row: DraftRow) => learn(chatId, [row]), [chatId])
-  const { autosave, save, lost, forget } = useAutosave({ chatId, agentId, draft, isMine, learnRow })
+  const { autosave, save, lost, forget, isMine } = useStoring({
+    place: useMemo(() => ({ personId: me.id, chatId, agentId }), [me.id, chatId, agentId]),
+    draft,
+    isOpen,
+    isLoaded,
+    production: agent.spec,
+    learnRow,
+  })
 
   const production = useMemo(() => contentOf(agent.spec), [agent.spec])
   const applied = useMemo(() => (draft ? appliedIn(draft) : null), [draft])
@@ -92,7 +101,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
   )
   const revision = Math.max(writing?.revision ?? 0, draft?.revision ?? 0)
   const forgetLost = () => {
-    forget()
+    if (lost) forget(lost.id)
     autosave.current?.restart(written, revision)
   }
   // A text that met a newer one (of another tab) is set aside; what is stored is shown until writing goes on.
@@ -113,65 +122,4 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     learnRow,
     resume,
   }
-}
-
-interface AutosaveInput {
-  chatId: string
-  agentId: string
-  draft: DraftRow | null
-  isMine: boolean
-  learnRow(row: DraftRow): void
-}
-
-/** One autosave for as long as this person holds this draft. Its unsaved text outlives the hold, and a reload. */
-function useAutosave({ chatId, agentId, draft, isMine, learnRow }: AutosaveInput) {
-  const autosave = useRef<Autosave | null>(null)
-  const [save, setSave] = useState<AutosaveState | null>(null)
-  const [lost, setLost] = useState<Lost | null>(null)
-  const draftId = draft?.id ?? null
-  const latest = useRef(draft)
-  latest.current = draft
-
-  useEffect(() => {
-    const row = latest.current
-    if (!isMine || !row || row.id !== draftId) return
-    const own = new Autosave(startOf(row), {
-      write: write => drafts.write(chatId, agentId, write),
-      onRow: learnRow,
-      onChange: state => {
-        setSave(state)
-        keep(stored(row.id), state.status === 'saved' ? null : { content: state.content, revision: state.revision })
-        if (state.lost) setLost(state.lost)
-      },
-    })
-    autosave.current = own
-    setSave(own.current)
-    setLost(null)
-    if (own.current.status === 'dirty') own.edit(own.current.content)
-    return () => {
-      const after = latest.current
-      const isOver = !after || after.id !== row.id || after.holder_id !== row.holder_id
-      if (isOver) own.lose('stale_revision', null)
-      else void own.flush()
-      own.stop()
-      autosave.current = null
-      setSave(null)
-    }
-  }, [isMine, draftId, chatId, agentId, learnRow])
-
-  const forget = useCallback(() => {
-    setLost(null)
-    if (draftId) keep(stored(draftId), null)
-  }, [draftId])
-  return { autosave, save, lost, forget }
-}
-
-/** What was typed before a reload and not stored goes on from there, if nobody has written since. */
-function startOf(row: DraftRow): AutosaveState {
-  const left = kept<{ content: SpecContent; revision: number } | null>(stored(row.id), null)
-  const written = writtenIn(row)
-  if (left && left.revision === row.revision && !isSame(left.content, written)) {
-    return { content: left.content, revision: row.revision, status: 'dirty', lost: null }
-  }
-  return { content: written, revision: row.revision, status: 'saved', lost: null }
 }

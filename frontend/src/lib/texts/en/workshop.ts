@@ -112,6 +112,8 @@ const workshop = {
   'summary.pending': 'A summary is being written',
   'summary.label': 'Summary',
   'summary.failed': 'No summary could be written. The suggestion stands without it.',
+  'autosave.refused': 'Not stored',
+  'error.hold_over': 'Your time to write had run out.',
 }
 
 export default workshop

@@ -114,6 +114,8 @@ const workshop: Record<keyof typeof en, string> = {
   'summary.pending': '正在撰写摘要',
   'summary.label': '摘要',
   'summary.failed': '摘要未能写成，建议本身不受影响。',
+  'autosave.refused': '未保存',
+  'error.hold_over': '你的编辑时间已到。',
 }
 
 export default workshop

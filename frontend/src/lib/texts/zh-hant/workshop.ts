@@ -114,6 +114,8 @@ const workshop: Record<keyof typeof en, string> = {
   'summary.pending': '正在撰寫摘要',
   'summary.label': '摘要',
   'summary.failed': '摘要無法寫成，建議本身不受影響。',
+  'autosave.refused': '未保存',
+  'error.hold_over': '你的編輯時間已到。',
 }
 
 export default workshop
