@@ -34,6 +34,8 @@ SYSTEM_MODEL = {
     "key": env.str("ATELIER_MODEL_KEY", default=""),
     "model": env.str("ATELIER_MODEL", default=""),
 }
+# A service of the operator's that merges suggestions instead of a model (docs/operations.md). Empty: the merge agent does.
+MERGE_SERVICE = {"url": env.str("MERGE_SERVICE_URL", default=""), "secret": env.str("MERGE_SERVICE_SECRET", default="")}
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",

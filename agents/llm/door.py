@@ -13,6 +13,7 @@ from agents.llm.litellm_wire import LiteLLMWire
 from agents.llm.openai_wire import OpenAIWire
 from agents.llm.protocol import LLM, Endpoint, LLMError, Provider, Timeouts, Trial
 from agents.llm.retry import Retrying, breaker_for
+from agents.llm.service_wire import ServiceWire
 from common.egress import close_sessions
 
 _WIRES: dict[Provider, Callable[[Endpoint, Timeouts], LLM]] = {
@@ -21,6 +22,7 @@ _WIRES: dict[Provider, Callable[[Endpoint, Timeouts], LLM]] = {
     "openai_compatible": OpenAIWire,
     "anthropic": LiteLLMWire,
     "gemini": LiteLLMWire,
+    "merge_service": ServiceWire,
 }
 
 

@@ -48,6 +48,13 @@ def _of_system(system: dict[str, str]) -> Endpoint:
     )
 
 
+def merge_service() -> Endpoint | None:
+    """The operator's own service that merges suggestions, asked instead of a model when there is one (S0.12)."""
+    if not settings.MERGE_SERVICE["url"]:
+        return None
+    return Endpoint("merge_service", settings.MERGE_SERVICE["url"], Secret(settings.MERGE_SERVICE["secret"]), "system")
+
+
 def endpoint_to_test(workspace_id: UUID, provider: Provider, api_base: str, sealed: str | None) -> Endpoint:
     """The endpoint as somebody described it; without a key of theirs, with the one that is set for this very address."""
     owner = str(workspace_id)

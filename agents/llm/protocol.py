@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from agents.llm.exchange import Answer, Piece, Request
 from common.secrets import Secret
 
-Provider = Literal["demo", "openai", "anthropic", "gemini", "openrouter", "openai_compatible"]
+Provider = Literal["demo", "openai", "anthropic", "gemini", "openrouter", "openai_compatible", "merge_service"]
 
 
 @dataclass(frozen=True)

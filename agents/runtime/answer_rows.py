@@ -35,7 +35,7 @@ class Means:
 def answer_rows(run: Run, step: Answered, means: Means) -> tuple[list[Message], Message | None]:
     """The rows of an answer, in the order they were said; and the one among them that others may hear, if there is one."""
     answer, message_id = step.answer, step.step.message_id
-    stamp = _stamp(run, means, answer.usage)
+    stamp = stamp_of(run, means, answer.usage)
     rows = _thinking(run, message_id, answer.thinking)
     text = None
     if answer.text.strip():
@@ -50,7 +50,7 @@ def partial_rows(run: Run, partial: Partial, means: Means) -> list[Message]:
         return []
     rows = _thinking(run, partial.message_id, partial.thinking)
     if partial.text.strip():
-        rows.append(_text(run, partial.message_id, partial.text, _stamp(run, means), incomplete=True))
+        rows.append(_text(run, partial.message_id, partial.text, stamp_of(run, means), incomplete=True))
     return rows
 
 
@@ -91,7 +91,7 @@ def _message(run: Run, id: UUID, type_: str, payload: Any) -> Message:
     )  # fmt: skip
 
 
-def _stamp(run: Run, means: Means, usage: Usage | None = None) -> Stamp:
+def stamp_of(run: Run, means: Means, usage: Usage | None = None) -> Stamp:
     """Which text answered, with which model, and what it took (S0.6, B2)."""
     facts: dict[str, Any] = {
         "model": means.model, "provider": means.endpoint.provider, "paid_by": means.endpoint.paid_by

@@ -22,10 +22,10 @@ from agents.runtime.history import news_for
 from agents.runtime.ledger import keep_answer, keep_failure
 from agents.runtime.steps import Answered, Ended, Outcome, Saved, Settled, Started, StepId
 from agents.services.claims import take_in
-from agents.services.endings import ending, result_row
+from agents.services.endings import ending, over, result_row
 from agents.services.leases import lease_end
-from chats import services as chats
-from chats.models import Chat, InChat, Message
+from agents.services.places import IN_ROOM
+from chats.models import InChat, Message
 from chats.seams import message_posted
 from common.clock import now
 from common.compiled import Compiled
@@ -33,7 +33,7 @@ from common.ids import new_id
 from common.writing import insert
 
 
-def _at_work(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> Compiled[Run]:
+def at_work(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> Compiled[Run]:
     """Asks for a run by id, attempt and owner."""
 
     def build(id: UUID, attempt: int, owner: str) -> QuerySet[Run]:
@@ -42,9 +42,9 @@ def _at_work(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> Compiled[Run]:
     return Compiled(build, UUID, int, str)
 
 
-_ALONE = _at_work(lambda runs: runs)
-_LOCKED = _at_work(lambda runs: runs.select_for_update(no_key=True))
-_WITH_ALL = _at_work(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
+_ALONE = at_work(lambda runs: runs)
+_LOCKED = at_work(lambda runs: runs.select_for_update(no_key=True))
+_WITH_ALL = at_work(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Recorder:
         Step.objects.bulk_create(
             steps, update_conflicts=True, unique_fields=["run", "number", "kind", "index"], update_fields=["attempt"]
         )
-        return _saved(run)
+        return saved(run)
 
     @transaction.atomic
     def settled(self, step: Settled) -> Saved:
@@ -74,30 +74,25 @@ class Recorder:
         news = [] if run.is_compared else news_for(run)
         run.set(read_to=run.chat.version)
         _change(run, [*rows, *take_in(run)])
-        return replace(_saved(run), news=news)
+        return replace(saved(run), news=news)
 
     @transaction.atomic
     def answered(self, step: Answered) -> Saved:
         """The model's answer: what it said, its calls, the ledger; without calls, the end of the run."""
         run, answer = self._hold(), step.answer
-        _keep_step(run, step, self.means)
+        keep_step(run, step, self.means)
         keep_answer(run, step.step.number, answer, self.means)
         rows, said = answer_rows(run, step, self.means)
-        run.set(
-            steps_done=step.step.number, message_id=new_id(),
-            input_tokens=run.input_tokens + answer.usage.input_tokens,
-            output_tokens=run.output_tokens + answer.usage.output_tokens,
-            cost_micro=run.cost_micro + (answer.usage.cost_micro or 0),
-        )  # fmt: skip
+        count(run, step)
         assert run.chat is not None
         woken = message_posted(run.chat, said) if said and not run.is_compared else []
         _change(run, [*rows, *woken, *([] if answer.calls else _last_word(run, said))])
-        return _saved(run)
+        return saved(run)
 
     @transaction.atomic
     def ended(self, end: Ended, partial: Partial | None = None, error: LLMError | None = None) -> None:
         """The run rests, is stopped or fails: what was said so far is kept as incomplete, calls get a result (B11, B16)."""
-        Chat.objects.select_for_update(no_key=True).get(pk=self.run.room_id)
+        IN_ROOM.hold(self.run)
         run = self._mine(_WITH_ALL)
         rows: list[InChat] = list(partial_rows(run, partial, self.means)) if partial else []
         if error is not None:
@@ -149,10 +144,20 @@ def _change(run: Run, rows: Sequence[InChat]) -> None:
     """Write the rows and the run; as long as it works, it keeps its lease with it."""
     if run.state == RunState.RUNNING:
         run.set(lease_until=lease_end())
-    chats.changed(run.room_id, rows=[*(row for row in rows if row is not run), run])
+    IN_ROOM.write(run, rows)
 
 
-def _saved(run: Run) -> Saved:
+def count(run: Run, step: Answered) -> None:
+    """One step more, and what it took; the next message gets its id."""
+    usage = step.answer.usage
+    run.set(
+        steps_done=step.step.number, message_id=new_id(), input_tokens=run.input_tokens + usage.input_tokens,
+        output_tokens=run.output_tokens + usage.output_tokens, cost_micro=run.cost_micro + (usage.cost_micro or 0),
+    )  # fmt: skip
+
+
+def saved(run: Run) -> Saved:
+    """Where the run is now."""
     assert run.message_id is not None
     return Saved(StepId(run.steps_done + 1, run.message_id), stop=run.stop_requested_at is not None)
 
@@ -161,7 +166,7 @@ def _last_word(run: Run, said: Message | None) -> list[InChat]:
     """The end of a run. Without a word, nobody would see that there was one: that is a failure, and shown as such."""
     if said is None:
         return ending(run, RunState.FAILED, agent=run.agent, code="empty_answer", text="The model gave no answer.")
-    run.set(state=RunState.COMPLETED, ended_at=now(), lease_owner="", lease_until=None)
+    over(run, RunState.COMPLETED)
     return []
 
 
@@ -174,7 +179,8 @@ def _result(run: Run, outcome: Outcome) -> Message:
     return result_row(run, call_id=outcome.call.id, name=outcome.call.name, seconds=outcome.seconds, **result)
 
 
-def _keep_step(run: Run, step: Answered, means: Means) -> None:
+def keep_step(run: Run, step: Answered, means: Means) -> None:
+    """That the model has answered, and how."""
     result = {"message_id": str(step.step.message_id), "finish": step.answer.finish}
     kept = Step(
         run=run, number=step.step.number, kind="llm", state="done", attempt=run.attempt, name=means.model[:64],

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Literal, ParamSpec, TypeVar
 
 from django.db import InterfaceError, OperationalError
@@ -14,20 +15,20 @@ from agents.llm.exchange import Piece, Request, ToolCall, Turn
 from agents.llm.protocol import LLMError
 from agents.models import Run
 from agents.runtime.answer_rows import Partial
+from agents.runtime.job_recorder import JobRecorder
 from agents.runtime.loop import work
 from agents.runtime.preparing import Prepared
 from agents.runtime.process import die_without_memory
 from agents.runtime.provenance import is_named
 from agents.runtime.recorder import Recorder
+from agents.runtime.speech import speech_of
 from agents.runtime.steps import Answered, Ended, Saved, Settled, Started, Step
-from agents.runtime.talk import call_id_of
 from agents.runtime.toolbox import Toolbox
 from agents.services.leases import give_back
 from common.clock import now
 from common.errors import AppError
 from common.sections import Sections
 from common.text import storable
-from events.stream import Stream, streams
 from tools.interface import ToolContext
 
 logger = logging.getLogger(__name__)
@@ -46,10 +47,11 @@ class Runner:
         self._prepared = prepared
         self._sections = sections
         self._tool_sections = tool_sections
-        self._recorder = Recorder(prepared.run, prepared.means)
+        recorder = JobRecorder if self.run.chat_id is None else Recorder
+        self._recorder = recorder(prepared.run, prepared.means)
+        self._speech = speech_of(prepared.run)
         assert self.run.message_id is not None
         self._partial = Partial(self.run.message_id)
-        self._stream: Stream | None = None
         self._task: asyncio.Task[None] | None = None
         self._why: Why = ""
 
@@ -72,8 +74,7 @@ class Runner:
             logger.warning("Run %s is let go, the database does not answer: %s", self.run.id, error)
         finally:
             self.is_over = True
-            if self._stream is not None:
-                await self._stream.close()
+            await self._speech.close()
 
     async def _drive(self) -> None:
         limit = self._prepared.content.limits.max_seconds
@@ -140,29 +141,24 @@ class Runner:
         return None
 
     def _say(self, piece: Piece) -> None:
-        text = storable(piece.text)
+        piece = replace(piece, text=storable(piece.text))
         if piece.part == "text":
-            self._partial.text += text
+            self._partial.text += piece.text
         elif piece.part == "thinking":
-            self._partial.thinking += text
-        call_id = call_id_of(self._partial.message_id, piece.index) if piece.part == "arguments" else None
-        self._open_stream().say(piece.part, text, index=piece.index, call_id=call_id, name=piece.name)
+            self._partial.thinking += piece.text
+        self._speech.say(piece, self._partial.message_id)
 
     async def _store_answer(self, step: Answered) -> Saved:
         """What was streamed is flushed before its durable row goes out, and forgotten after."""
-        if self._stream is not None:
-            await self._stream.flush()
+        await self._speech.flush()
         saved = await self._whole(self._recorder.answered, step)
         self.is_over = not step.answer.calls
         self._partial = Partial(saved.step.message_id)
-        if self._stream is not None:
-            await self._stream.close()
-            self._stream = None
+        await self._speech.close()
         return saved
 
     async def _end(self, end: Ended, error: LLMError | None = None) -> None:
-        if self._stream is not None:
-            await self._stream.flush()
+        await self._speech.flush()
         await self._whole(self._recorder.ended, end, self._partial, error)
         self.is_over = True
 
@@ -180,14 +176,6 @@ class Runner:
             await self._whole(give_back, self.run)
 
     # --- means --------------------------------------------------------------------------------------------------
-
-    def _open_stream(self) -> Stream:
-        if self._stream is None:
-            self._stream = streams.open(
-                topic=f"chat:{self.run.chat_id}", run_id=self.run.id, agent_id=self.run.agent_id,
-                message_id=self._partial.message_id, attempt=self.run.attempt,
-            )  # fmt: skip
-        return self._stream
 
     async def _is_named(self, url: str) -> bool:
         return await self._sections(is_named, self.run.room_id, self._prepared.content.prompt, url)

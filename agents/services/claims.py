@@ -15,12 +15,12 @@ from agents.models import AgentSpec, Draft, Run, RunState
 from agents.models.runs import ALONE_AFTER
 from agents.permissions import hold_chat_of
 from agents.services.endings import ending
-from agents.services.leases import lease_end
+from agents.services.jobs import begun_job
+from agents.services.leases import taken
 from chats import services as chats
 from chats.models import Chat, ChatActor, InChat
 from common.clock import now
 from common.compiled import Compiled
-from common.ids import new_id
 from events.rows import Stamp
 
 AT_WORK = (RunState.RUNNING, RunState.WAITING_CHILD)
@@ -91,7 +91,7 @@ def _claim(next_one: Callable[[], Run | None], owner: str, apart: bool) -> Run |
             return None
         try:
             with transaction.atomic():
-                run = _begun(waiting, owner)
+                run = _begun(waiting, owner) if waiting.chat_id else begun_job(waiting, owner)
         except (IntegrityError, LeaseLost):
             return None
         if run is not None:
@@ -114,11 +114,7 @@ def _begun(waiting: Run, owner: str) -> Run | None:
         return None
     assert spec is not None
     # The first claim fixes the text that answers; later ones find it fixed.
-    run.set(
-        spec=spec, stamp=stamp, limits=spec.limits, state=RunState.RUNNING, attempt=run.attempt + 1,
-        lease_owner=owner, lease_until=lease_end(), started_at=run.started_at or now(),
-        message_id=run.message_id or new_id(), read_to=chat.version,
-    )  # fmt: skip
+    taken(run, owner).set(spec=spec, stamp=stamp, limits=spec.limits, read_to=chat.version)
     chats.changed(run.room_id, rows=[run, *take_in(run)])
     return run
 
@@ -166,8 +162,11 @@ def _spec_for(run: Run) -> tuple[AgentSpec | None, dict[str, Any] | None]:
 def take_in(run: Run) -> list[InChat]:
     """The run has read the room up to `read_to`: its agent's cursor moves, and wakes that this answers end with it.
 
-    The caller holds the chat; so a message is either read by now, or finds no wake left to join.
+    The caller holds the chat; so a message is either read by now, or finds no wake left to join. Who is compared reads one
+    message, and answers no other.
     """
+    if run.is_compared:
+        return []
     chats.read_up_to(run.room_id, run.agent_id, run.read_to)
     read = [one for one in _ANSWERED_BY.all(run.lane, run.room_id, run.read_to) if one.pk != run.pk]
     return [one.set(state=RunState.COMPLETED, ended_at=now()).only_if(state=RunState.QUEUED) for one in read]

@@ -28,10 +28,15 @@ def ending(
     line = chats.system_line(
         run.room_id, type_, actor=by, target=agent, run_id=run.id, code=code or None, note=text[:600]
     )
-    run.set(
-        state=state, ended_at=now(), lease_owner="", lease_until=None, error_code=code[:40], error=text[:600]
-    )  # fmt: skip
+    over(run, state, code=code, text=text)
     return [*_results_of_open_calls(run, state), line, run]
+
+
+def over(run: Run, state: RunState, *, code: str = "", text: str = "") -> Run:
+    """A run that is over, not yet written: nobody holds it any more."""
+    return run.set(
+        state=state, ended_at=now(), lease_owner="", lease_until=None, error_code=code[:40], error=text[:600]
+    )
 
 
 def open_calls(run: Run) -> list[ToolCall]:

@@ -1,7 +1,7 @@
 """Who works on a run: keeping it, giving it back, and taking it from those who died (guarantees §2.3).
 
 PostgreSQL's clock alone says when a lease is over. Every write of a run that is at work names its attempt and its
-owner; who finds the row changed has lost it (B3). What changes a run takes the chat first, as everything does.
+owner; who finds the row changed has lost it (B3). What changes a run in a chat takes the chat first, as everything does.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,10 +19,10 @@ from django.db.models.lookups import GreaterThan
 
 from agents.errors import LeaseLost
 from agents.models import Run, RunState
-from agents.services.endings import ending
 from agents.services.hints import hint_lane
-from chats import services as chats
-from chats.models import Chat
+from agents.services.places import place_of
+from common.clock import now
+from common.ids import new_id
 
 MAX_CRASHES = 3
 
@@ -35,6 +35,14 @@ def lease_end() -> Combinable:
 @lru_cache(maxsize=8)
 def _in(seconds: float) -> Combinable:
     return Now() + timedelta(seconds=seconds)
+
+
+def taken(run: Run, owner: str) -> Run:
+    """A run that is ours from now on, not yet written. Its time and its message's id are those of its first beginning."""
+    return run.set(
+        state=RunState.RUNNING, attempt=run.attempt + 1, lease_owner=owner, lease_until=lease_end(),
+        started_at=run.started_at or now(), message_id=run.message_id or new_id(),
+    )  # fmt: skip
 
 
 # --- keeping and giving back ----------------------------------------------------------------------------------
@@ -75,9 +83,10 @@ def give_back(run: Run) -> None:
 def fail(run: Run, code: str, text: str) -> None:
     """A run that was claimed and cannot be worked on ends visibly. Raises `LeaseLost`."""
     with transaction.atomic():
-        Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+        place = place_of(run)
+        place.hold(run)
         run.only_if(state=RunState.RUNNING, attempt=run.attempt, lease_owner=run.lease_owner)
-        chats.changed(run.room_id, rows=ending(run, RunState.FAILED, agent=run.agent, code=code, text=text))
+        place.end(run, RunState.FAILED, code=code, text=text)
 
 
 # --- taking from the dead -------------------------------------------------------------------------------------
@@ -95,18 +104,18 @@ def take_over(stale: Run) -> bool:
 
 def _requeue(run_id: UUID, conditions: dict[str, object], *, crashed: bool = False) -> None:
     run = Run.objects.select_related("agent").get(pk=run_id)
-    Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+    place = place_of(run)
+    place.hold(run)
     run.refresh_from_db()
     run.only_if(state=RunState.RUNNING, **conditions)
     run.set(crashes=run.crashes + 1 if crashed else run.crashes, hinted_at=None)
     if run.stop_requested_at is not None:
-        rows = ending(run, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
+        place.end(run, RunState.STOPPED, by=run.stopped_by)
     elif run.crashes >= MAX_CRASHES:
         text = f"The worker died {run.crashes} times while it was at this."
-        rows = ending(run, RunState.FAILED, agent=run.agent, code="crash_loop", text=text)
+        place.end(run, RunState.FAILED, code="crash_loop", text=text)
     else:
-        rows = [run.set(state=RunState.QUEUED, lease_owner="", lease_until=None)]
-    chats.changed(run.room_id, rows=rows)
+        place.write(run.set(state=RunState.QUEUED, lease_owner="", lease_until=None))
 
 
 class PostgresStart(Func):

@@ -12,6 +12,7 @@ from agents.permissions import get_run_for
 from agents.services.comparisons import asked_again
 from agents.services.endings import ending
 from agents.services.hints import hint, hint_lane
+from agents.services.jobs import stop_job
 from chats import services as chats
 from chats.models import Chat, InChat
 from chats.permissions import ChatVerb
@@ -35,8 +36,19 @@ def stop_run(*, actor: Actor, run_id: UUID) -> Run:
 @transaction.atomic
 def stop_any_run(run: Run, operator: Actor) -> Run:
     """`stop_run` for an operator, who is in no chat; the run is from `get_for_operator`. Raises `Conflict` (`run_over`)."""
+    if run.chat_id is None:
+        return _stopped_job(run, operator)
     Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
     return _stopped(run, operator)
+
+
+def _stopped_job(run: Run, operator: Actor) -> Run:
+    if run.state not in ACTIVE:
+        raise Conflict("This run is over.", code=Code.RUN_OVER)
+    stop_job(run_id=run.id, actor=operator)
+    audit.record(operator, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
+    run.refresh_from_db()
+    return run
 
 
 def _stopped(run: Run, actor: Actor) -> Run:
@@ -80,6 +92,8 @@ def retry_run(*, actor: Actor, run_id: UUID) -> Run:
 @transaction.atomic
 def retry_any_run(run: Run, operator: Actor) -> Run:
     """`retry_run` for an operator: it works for whom it worked before. Raises `Conflict` when there is nothing to repeat."""
+    if run.chat_id is None:
+        raise Conflict("A summary or a merge is asked for again where it was asked for.", code=Code.INVALID)
     Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
     return _repeated(run, operator, for_whom=run.on_behalf_of)
 
