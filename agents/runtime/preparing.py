@@ -51,7 +51,7 @@ def prepared(run: Run) -> Prepared:
 def _of_job(run: Run) -> Prepared:
     """A job reads its brief and nothing else, and begins anew each time it is begun."""
     assert run.spec is not None
-    content, brief = _content_of(run.spec), Brief(**run.brief)
+    content, brief = _content_of(run.spec), Brief.of(run)
     if run.origin == "merge" and (service := merge_service()):
         made, means = [Turn("user", asked_of_service(run.id, run.origin, brief.input))], Means(service, SERVICE_NAME)
     else:

@@ -64,7 +64,7 @@ class OfMerge:
     def __init__(self, run: Run) -> None:
         assert run.trigger_id is not None
         self._frame = Progress(
-            topic=f"workspace:{run.workspace_id}", merge_id=run.trigger_id, done=0, expected=Brief(**run.brief).expected
+            topic=f"workspace:{run.workspace_id}", merge_id=run.trigger_id, done=0, expected=Brief.of(run).expected
         )  # fmt: skip
         self._done = 0
         self._due = 0.0

@@ -47,6 +47,12 @@ class Brief:
     input: dict[str, Any]
     expected: int
 
+    @classmethod
+    def of(cls, run: Run) -> "Brief":
+        """What this job was asked."""
+        assert run.brief is not None, "this run is no job"
+        return cls(**run.brief)
+
 
 def start_job(*, workspace: Workspace, kind: Kind, subject_id: UUID, brief: Brief, on_behalf_of: Actor) -> Run:
     """Have it done by a worker, for this person, at the workspace's expense; in the caller's transaction.

@@ -9,17 +9,14 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from agents.errors import CannotGoOn, LeaseLost
-from agents.llm.exchange import Answer, Usage
 from agents.models import LLMCall, Run, Step
 from agents.runtime.engine import Engine
-from agents.runtime.job_recorder import JobRecorder
-from agents.runtime.preparing import prepared
-from agents.runtime.steps import Answered, StepId
 from agents.services import claims, jobs, leases, runs
 from agents.shipped import SHIPPED
 from chats.models import Message
 from common.errors import Conflict
 from tests.agents.jobroom import Jobroom
+from tests.jobs import answer_job, begin_job
 from tests.meanwhile import Meanwhile
 from tests.realtime.recording import Recording
 from workspaces import services as workspaces
@@ -37,14 +34,6 @@ def jobroom(workroom, monkeypatch):
 
 def expire(run):
     Run.objects.filter(pk=run.pk).update(lease_until=Now() - timedelta(seconds=1))
-
-
-def answered(run, text="late"):
-    return Answered(StepId(run.steps_done + 1, run.message_id), Answer(text, "", (), Usage(1, 1), "stop", "m"))
-
-
-def recorder_of(run):
-    return JobRecorder(run, prepared(run).means)
 
 
 @pytest.mark.usefixtures("engine")
@@ -161,10 +150,10 @@ def test_D5_a_job_for_somebody_who_left_asks_no_model(jobroom, engine, gone):
 
 
 def test_D5_who_leaves_while_the_model_answers_gets_no_answer(jobroom):
-    run = claims.claim(jobroom.start(by=jobroom.workroom.team.bob).id, "here:1:a")
+    run = begin_job(jobroom.start(by=jobroom.workroom.team.bob))
     leave(jobroom.workroom.team, "removed")
     with pytest.raises(CannotGoOn):
-        recorder_of(run).answered(answered(run))
+        answer_job(run, "late")
     assert jobroom.told == []
 
 
@@ -181,20 +170,20 @@ def leave(team, how):
 
 
 def test_B3_who_lost_a_job_tells_nobody(jobroom):
-    zombie = claims.claim(jobroom.start().id, "there:1:a")
+    zombie = begin_job(jobroom.start())
     expire(zombie)
     assert leases.take_over(leases.expired()[0])
-    heir = claims.claim(zombie.id, "here:2:b")
+    heir = begin_job(zombie, "here:2:b")
     assert (heir.attempt, heir.crashes, heir.message_id) == (2, 1, zombie.message_id)
     with pytest.raises(LeaseLost):
-        recorder_of(zombie).answered(answered(zombie))
+        answer_job(zombie, "late")
     assert jobroom.told == []
-    recorder_of(heir).answered(answered(heir, "mine"))
+    answer_job(heir, "mine")
     assert jobroom.told == [("completed", "mine", "")]
 
 
 def test_B3_what_a_listener_did_goes_back_with_a_lost_lease(jobroom):
-    run = claims.claim(jobroom.start().id, "there:1:a")
+    run = begin_job(jobroom.start())
     title = jobroom.workroom.team.chat.title
 
     def taken_meanwhile(ended):
@@ -204,7 +193,7 @@ def test_B3_what_a_listener_did_goes_back_with_a_lost_lease(jobroom):
 
     jobroom.listen = taken_meanwhile
     with pytest.raises(LeaseLost):
-        recorder_of(run).answered(answered(run))
+        answer_job(run, "late")
     jobroom.workroom.team.chat.refresh_from_db()
     run.refresh_from_db()
     assert (jobroom.workroom.team.chat.title, run.state, jobroom.told) == (title, "running", [])
