@@ -1,5 +1,5 @@
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { type CSSProperties, Suspense, useCallback, useEffect } from 'react'
+import { type CSSProperties, Suspense, useCallback, useEffect, useState } from 'react'
 import { useAgents, useChats } from '@/api'
 import { WorkshopPanel } from '@/features/agents'
 import { BackButton, ChatHeader, ChatPage, usePlaces } from '@/features/chats'
@@ -49,6 +49,14 @@ export function ChatScreen() {
   )
   const goToPath = useCallback((path: string) => history.push(path), [history])
   const openWorkshop = useCallback((id: string) => go(chatId, id), [go, chatId])
+  const [comparing, setComparing] = useState<string | null>(null)
+  const compare = useCallback(
+    (agentId: string, text: string) => {
+      openWorkshop(agentId)
+      setComparing(text)
+    },
+    [openWorkshop],
+  )
   const first = inRoom[0]?.id
   const toggle = first ? () => go(chatId, agent ? null : first) : null
   useWorkshopKey(toggle)
@@ -65,6 +73,7 @@ export function ChatScreen() {
         summary={summary}
         me={me.actor.id}
         openWorkshop={openWorkshop}
+        onCompare={compare}
         onGo={goToPath}
         header={
           <ChatHeader
@@ -101,6 +110,8 @@ export function ChatScreen() {
             onAgent={openWorkshop}
             onClose={() => go(chatId, null)}
             onGoToChat={chat => go(chat, agent.actor.id)}
+            comparing={comparing}
+            onComparing={setComparing}
           />
         </Suspense>
       ) : null}

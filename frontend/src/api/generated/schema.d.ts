@@ -36,6 +36,54 @@ export interface paths {
         patch: operations["rename_agent"];
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["diff_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/merges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["merge_suggestions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/specs/{spec_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_spec"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/versions": {
         parameters: {
             query?: never;
@@ -46,6 +94,54 @@ export interface paths {
         get: operations["list_versions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/versions/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/versions/{number}/replies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_version_replies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/versions/{number}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["restore_version"];
         delete?: never;
         options?: never;
         head?: never;
@@ -66,6 +162,22 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["rename_chat"];
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/comparisons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["start_comparison"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/chats/{chat_id}/agents/{agent_id}/draft": {
@@ -168,6 +280,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["suggest_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["suggest_text"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/changes": {
         parameters: {
             query?: never;
@@ -178,6 +322,22 @@ export interface paths {
         get: operations["read_changes"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/comparisons/{comparison_id}/vote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["vote"];
         delete?: never;
         options?: never;
         head?: never;
@@ -393,6 +553,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/merges/{merge_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_merge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merges/{merge_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What is done to a merge. */
+        post: operations["retry_merge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merges/{merge_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What is done to a merge. */
+        post: operations["stop_merge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/model-offers": {
         parameters: {
             query?: never;
@@ -403,6 +613,54 @@ export interface paths {
         get: operations["list_model_offers"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["count_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["mark_notifications_read"];
         delete?: never;
         options?: never;
         head?: never;
@@ -451,6 +709,88 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["stop_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suggestions/{suggestion_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_suggestion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suggestions/{suggestion_id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["accept_suggestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suggestions/{suggestion_id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["reject_suggestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suggestions/{suggestion_id}/summarize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What is done to a suggestion without saying more. */
+        post: operations["summarize_suggestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suggestions/{suggestion_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What is done to a suggestion without saying more. */
+        post: operations["withdraw_suggestion"];
         delete?: never;
         options?: never;
         head?: never;
@@ -585,6 +925,22 @@ export interface paths {
         patch: operations["change_role"];
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/merges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_merges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/model": {
         parameters: {
             query?: never;
@@ -611,6 +967,38 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["test_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/suggestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_suggestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/suggestions/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["count_suggestions"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -657,6 +1045,13 @@ export interface components {
             version: number | null;
             /** @default  */
             via: string;
+        };
+        /** @description `id` is the merge's, made by the client; the draft comes to be in `chat_id`. */
+        AcceptBodyRequest: {
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: uuid */
+            id: string;
         };
         /** @description The reader's rights on a topic changed; `allowed` false: the subscription is over. */
         Access: {
@@ -804,6 +1199,17 @@ export interface components {
             votes: components["schemas"]["Vote"][];
         };
         /**
+         * @description `id` is made by the client; asking the same again changes nothing. `revision` is of the draft, and what is applied;
+         *     null: compare what is applied, whatever has been written since.
+         */
+        ComparisonBodyRequest: {
+            /** Format: uuid */
+            id: string;
+            /** @default null */
+            revision: number | null;
+            text: string;
+        };
+        /**
          * @description Where voices want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
          *     `tools.<name>`. `chosen` is what stands in the draft: an index into `choices`; null when it is something else.
          */
@@ -813,6 +1219,9 @@ export interface components {
             /** @default null */
             chosen: number | null;
             question: string;
+        };
+        CountRow: {
+            pending: number;
         };
         /**
          * @description A piece of what an agent is saying. `offset`: how many characters (code points) of this part came before.
@@ -1071,6 +1480,13 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
+        MergeBodyRequest: {
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: uuid */
+            id: string;
+            suggestion_ids: string[];
+        };
         /**
          * @description Suggestions becoming one draft (S0.12). `method`: `copied` (one, on today's production), the merge `agent`, an `external`
          *     service, or the `text` merge that steps in when those fail (`error` says why). `chat_id` is null for who is not in it.
@@ -1215,6 +1631,15 @@ export interface components {
             /** Format: uuid */
             actor_id: string;
         };
+        /** @description `id` is made by the client: asking again with it changes nothing. */
+        NewSuggestionBodyRequest: {
+            base_version: number;
+            content: components["schemas"]["SpecContent"];
+            /** Format: uuid */
+            id: string;
+            /** @default  */
+            note: string;
+        };
         /** @description A token that was just made. `text` is what a program signs in by; it is not shown again. */
         NewTokenRow: {
             text: string;
@@ -1284,15 +1709,30 @@ export interface components {
             next: string | null;
             results: components["schemas"]["MembershipRow"][];
         };
+        PageOfMergeRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["MergeRow"][];
+        };
         PageOfMessageRow: {
             /** @default null */
             next: string | null;
             results: components["schemas"]["MessageRow"][];
         };
+        PageOfNotificationRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["NotificationRow"][];
+        };
         PageOfOfferRow: {
             /** @default null */
             next: string | null;
             results: components["schemas"]["OfferRow"][];
+        };
+        PageOfReplyRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ReplyRow"][];
         };
         PageOfRunRow: {
             /** @default null */
@@ -1303,6 +1743,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["SpecRow"][];
+        };
+        PageOfSuggestionRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["SuggestionRow"][];
         };
         PageOfTemplateRow: {
             /** @default null */
@@ -1430,6 +1875,10 @@ export interface components {
         ReadRow: {
             last_read_seq: number;
         };
+        RejectBodyRequest: {
+            /** @default  */
+            reason: string;
+        };
         /** @description An answer that was given with a version, in a chat that the reader takes part in. */
         ReplyRow: {
             /** Format: uuid */
@@ -1444,6 +1893,14 @@ export interface components {
             run_id: string;
             seconds: number | null;
             state: string;
+        };
+        /** @description `base_version` is the production that is to be replaced; `chat_id` a chat in which it is told. */
+        RestoreBodyRequest: {
+            base_version: number;
+            /** @default null */
+            chat_id: string | null;
+            /** @default  */
+            message: string;
         };
         RevisionBodyRequest: {
             revision: number;
@@ -1494,11 +1951,22 @@ export interface components {
             message: string;
             revision: number;
         };
+        /** @description Which ones were read: `ids`, or all up to and with `up_to`; neither: all. */
+        SeenBodyRequest: {
+            /** @default null */
+            ids: string[] | null;
+            /** @default null */
+            up_to: string | null;
+        };
         ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["Bell"] | components["schemas"]["Progress"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
-        /** @description One of the two who answer in a comparison. */
+        /** @description One of the two who answer in a comparison. `earlier`: runs that failed or were stopped, and were asked again. */
         Side: {
             /** @default null */
             draft_apply: number | null;
+            /** @default null */
+            draft_by: string | null;
+            /** @default [] */
+            earlier: string[];
             /** Format: uuid */
             run_id: string;
             /** Format: uuid */
@@ -1643,6 +2111,11 @@ export interface components {
              */
             type: "subscribed";
             version: number;
+        };
+        SuggestBodyRequest: {
+            /** @default  */
+            note: string;
+            revision: number;
         };
         /** @description A suggestion beside what it was made on, and beside what answers today. */
         SuggestionDetailRow: {
@@ -1815,6 +2288,10 @@ export interface components {
              */
             type: "typing";
         };
+        /** @description How many were not read yet; it is counted up to 100. */
+        UnreadRow: {
+            unread: number;
+        };
         Unsubscribe: {
             topic: string;
             /**
@@ -1836,6 +2313,10 @@ export interface components {
             actor_id: string;
             /** @enum {string} */
             choice: "production" | "equal" | "draft";
+        };
+        /** @description Null takes the vote back. */
+        VoteBodyRequest: {
+            choice: ("production" | "equal" | "draft") | null;
         };
         WakesBodyRequest: {
             /** @default null */
@@ -1958,6 +2439,77 @@ export interface operations {
             };
         };
     };
+    diff_versions: {
+        parameters: {
+            query?: {
+                a?: number;
+                b?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffRow"];
+                };
+            };
+        };
+    };
+    merge_suggestions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
+        };
+    };
+    read_spec: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                spec_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpecRow"];
+                };
+            };
+        };
+    };
     list_versions: {
         parameters: {
             query?: {
@@ -1978,6 +2530,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageOfSpecRow"];
+                };
+            };
+        };
+    };
+    read_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpecRow"];
+                };
+            };
+        };
+    };
+    list_version_replies: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfReplyRow"];
+                };
+            };
+        };
+    };
+    restore_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestoreBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpecRow"];
                 };
             };
         };
@@ -2024,6 +2649,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChatSummaryRow"];
+                };
+            };
+        };
+    };
+    start_comparison: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComparisonBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
                 };
             };
         };
@@ -2206,6 +2865,58 @@ export interface operations {
             };
         };
     };
+    suggest_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SuggestBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionRow"];
+                };
+            };
+        };
+    };
+    suggest_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSuggestionBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionRow"];
+                };
+            };
+        };
+    };
     read_changes: {
         parameters: {
             query?: {
@@ -2225,6 +2936,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Subscribed"];
+                };
+            };
+        };
+    };
+    vote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                comparison_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VoteBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
                 };
             };
         };
@@ -2693,6 +3430,69 @@ export interface operations {
             };
         };
     };
+    read_merge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                merge_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
+        };
+    };
+    retry_merge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                merge_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
+        };
+    };
+    stop_merge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                merge_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
+        };
+    };
     list_model_offers: {
         parameters: {
             query?: never;
@@ -2708,6 +3508,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageOfOfferRow"];
+                };
+            };
+        };
+    };
+    list_notifications: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+                unread?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfNotificationRow"];
+                };
+            };
+        };
+    };
+    count_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnreadRow"];
+                };
+            };
+        };
+    };
+    mark_notifications_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SeenBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnreadRow"];
                 };
             };
         };
@@ -2771,6 +3636,119 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunRow"];
+                };
+            };
+        };
+    };
+    read_suggestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                suggestion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionDetailRow"];
+                };
+            };
+        };
+    };
+    accept_suggestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                suggestion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
+        };
+    };
+    reject_suggestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                suggestion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RejectBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionRow"];
+                };
+            };
+        };
+    };
+    summarize_suggestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                suggestion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionRow"];
+                };
+            };
+        };
+    };
+    withdraw_suggestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                suggestion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionRow"];
                 };
             };
         };
@@ -3074,6 +4052,31 @@ export interface operations {
             };
         };
     };
+    list_merges: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+                state?: "active" | "all";
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfMergeRow"];
+                };
+            };
+        };
+    };
     read_model: {
         parameters: {
             query?: never;
@@ -3141,6 +4144,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TestedRow"];
+                };
+            };
+        };
+    };
+    list_suggestions: {
+        parameters: {
+            query?: {
+                agent_id?: string | null;
+                author_id?: string | null;
+                cursor?: string | null;
+                limit?: number;
+                state?: "pending" | "accepted" | "rejected" | "withdrawn" | "all";
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfSuggestionRow"];
+                };
+            };
+        };
+    };
+    count_suggestions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CountRow"];
                 };
             };
         };

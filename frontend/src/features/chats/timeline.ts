@@ -1,6 +1,7 @@
-/** From rows to what the log shows: days, groups, replies, quiet lines. Pure. */
+/** From rows to what the log shows: days, groups, replies, comparisons, quiet lines. Pure. */
 import type { MessageRow, RunRow } from '@/api'
 import { dayKey, isSameMoment } from '@/lib/time'
+import { answersIn, comparisonOf, runOf } from './comparison'
 import type { Unsent } from './outbox'
 
 export type Item =
@@ -16,6 +17,13 @@ export type Item =
       rows: readonly MessageRow[]
       at: string
       last: boolean
+    }
+  | {
+      kind: 'comparison'
+      key: string
+      row: MessageRow
+      production: readonly MessageRow[]
+      draft: readonly MessageRow[]
     }
   | { kind: 'system'; key: string; row: MessageRow }
 
@@ -34,18 +42,18 @@ interface Input {
   me: string
 }
 
-/** The line that tells how a run ended names it in its payload. */
-const runOf = (row: MessageRow) => row.run_id ?? (row.payload as { run_id?: string | null }).run_id ?? ''
 /** Whose reply it is. The line of an end is the system's, and about the agent. */
 const agentOf = (row: MessageRow) => (row.payload as { target_id?: string | null }).target_id ?? row.author_id
 const isReply = (row: MessageRow) => replyTypes.has(row.type) && runOf(row) !== ''
 
 /** The items of a log, oldest first. A reply is the rows of one run, in one place until a person speaks again. */
 export function itemsOf({ messages, unsent, active, atOpening, me }: Input): Item[] {
-  const builder = new Builder()
+  const answers = answersIn(messages)
+  const builder = new Builder(answers)
   // Who has read nothing yet is new here: then everything is news, and nothing stands out.
   const { readSeq, lastSeq } = atOpening.readSeq > 0 ? atOpening : { readSeq: 0, lastSeq: 0 }
   for (const row of messages) {
+    if (answers.has(runOf(row))) continue
     const isNews = row.seq <= lastSeq && row.seq > readSeq && row.author_id !== me
     builder.add(row, isNews)
   }
@@ -62,6 +70,9 @@ class Builder {
   private readonly open = new Map<string, Reply>()
   private readonly segments = new Map<string, number>()
 
+  /** `answers`: by run, what is said in comparisons. */
+  constructor(private readonly answers: ReadonlyMap<string, readonly MessageRow[]>) {}
+
   private markNew(): void {
     if (this.isMarked) return
     this.isMarked = true
@@ -73,12 +84,14 @@ class Builder {
     if (isNews) this.markNew()
     if (isReply(row)) this.addToReply(row)
     else if (row.type === 'TEXT_MESSAGE') this.addSaid(row)
+    else if (row.type === 'COMPARISON') this.addComparison(row)
     else this.items.push({ kind: 'system', key: row.id, row })
   }
 
   addWorking(active: readonly RunRow[]): void {
     for (const run of active) {
-      if (!this.open.has(run.id)) this.begin(run.id, run.agent_id, run.started_at ?? run.created_at)
+      if (!this.open.has(run.id) && !run.stamp?.compared)
+        this.begin(run.id, run.agent_id, run.started_at ?? run.created_at)
     }
   }
 
@@ -99,6 +112,19 @@ class Builder {
     const before = this.items.at(-1)
     const more = !row.reply_to && before !== undefined && this.continues(before, row.author_id, row.created_at)
     this.items.push({ kind: 'said', key: row.id, row, more })
+    this.open.clear()
+  }
+
+  private addComparison(row: MessageRow): void {
+    const { production, draft } = comparisonOf(row)
+    const answer = (runId: string) => this.answers.get(runId) ?? []
+    this.items.push({
+      kind: 'comparison',
+      key: row.id,
+      row,
+      production: answer(production.run_id),
+      draft: answer(draft.run_id),
+    })
     this.open.clear()
   }
 

@@ -1,21 +1,15 @@
-import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
-import { memo, useMemo, useState } from 'react'
-import { type MessageRow, type RunRow, retryRun, stopRun } from '@/api'
-import { runErrorText, textOfError } from '@/lib/errors'
+import { memo, useMemo } from 'react'
+import type { MessageRow, RunRow } from '@/api'
 import { useTexts } from '@/lib/language'
-import { clock, seconds } from '@/lib/time'
-import { isActive, learn } from '@/realtime'
-import { Button } from '@/ui/Button'
+import { clock } from '@/lib/time'
+import { isActive } from '@/realtime'
 import { Face } from '@/ui/Face'
-import { Fold } from '@/ui/Fold'
-import { say } from '@/ui/Toasts'
 import { useLiveTexts, useRun } from '../hooks'
-import { type Ending, type Part, replyOf } from '../reply'
+import { replyOf } from '../reply'
 import { useChat } from './ChatContext'
-import { LazyProse } from './LazyProse'
 import { Actions, Quote, Who } from './MessageParts'
+import { Details, Ended, PartView, Stop, Waiting } from './ReplyPieces'
 import { Cost, ModelName, StampButton } from './Stamped'
-import { ToolRow } from './ToolRow'
 
 interface AgentReplyProps {
   runId: string
@@ -66,64 +60,6 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
   )
 })
 
-function PartView({ part, isEnded }: { part: Part; isEnded: boolean }) {
-  switch (part.kind) {
-    case 'thinking':
-      return <Thought part={part} />
-    case 'tool':
-      return <ToolRow part={part} />
-    case 'text':
-      return <Words part={part} isEnded={isEnded} />
-  }
-}
-
-function Words({ part, isEnded }: { part: Extract<Part, { kind: 'text' }>; isEnded: boolean }) {
-  const { t } = useTexts()
-  const { names } = useChat()
-  return (
-    <div className={part.live ? 'words growing' : 'words'} data-part={part.row?.id}>
-      <LazyProse text={part.text} names={names} growing={part.live} />
-      {part.incomplete && !isEnded ? <p className="faint xs">{t('incomplete')}</p> : null}
-    </div>
-  )
-}
-
-function Thought({ part }: { part: Extract<Part, { kind: 'thinking' }> }) {
-  const { t } = useTexts()
-  const label = part.live
-    ? t('thinking')
-    : part.seconds === null
-      ? t('thought')
-      : t('thoughtFor', { n: seconds(part.seconds) })
-  return (
-    <Fold
-      plain
-      head={
-        <span className="cut">
-          {label}
-          {part.live ? ` · ${part.text.slice(-80)}` : ''}
-        </span>
-      }
-    >
-      <p className="thought">{part.text}</p>
-    </Fold>
-  )
-}
-
-function Waiting({ run }: { run: RunRow }) {
-  const { t } = useTexts()
-  const label = run.state === 'queued' ? t('queued') : t('working')
-  return (
-    <div className="waiting faint">
-      <span className="typing" role="img" aria-label={label}>
-        <i />
-        <i />
-        <i />
-      </span>
-    </div>
-  )
-}
-
 interface FootProps {
   run: RunRow | null
   runId: string
@@ -146,68 +82,5 @@ function Foot({ run, runId, agentId, reply, isWorking }: FootProps) {
       {reply.ending && !isWorking ? <Ended ending={reply.ending} runId={runId} /> : null}
       {isWorking && run ? <Stop run={run} /> : null}
     </div>
-  )
-}
-
-function Stop({ run }: { run: RunRow }) {
-  const { t } = useTexts()
-  const [asked, setAsked] = useState(false)
-  const stop = async () => {
-    setAsked(true)
-    try {
-      learn(run.chat_id, [await stopRun(run.id)])
-    } catch (error) {
-      setAsked(false)
-      say(textOfError(error))
-    }
-  }
-  return (
-    <span className="end">
-      <Button size="xs" onClick={() => void stop()} busy={asked || run.stopping ? t('stopping') : null}>
-        <Square className="i s" aria-hidden />
-        {t('stop')}
-      </Button>
-    </span>
-  )
-}
-
-/** What the model's server said itself: for whoever has to mend it. */
-function Details({ note }: { note: string }) {
-  const { t } = useTexts()
-  return (
-    <Fold plain head={t('details')}>
-      <p className="thought" lang="en">
-        {note}
-      </p>
-    </Fold>
-  )
-}
-
-function Ended({ ending, runId }: { ending: Ending; runId: string }) {
-  const { t } = useTexts()
-  const { chatId, who } = useChat()
-  const [busy, setBusy] = useState(false)
-  const retry = async () => {
-    setBusy(true)
-    try {
-      learn(chatId, [await retryRun(runId)])
-    } catch (error) {
-      say(textOfError(error))
-    }
-    setBusy(false)
-  }
-  const by = who(ending.by)?.name
-  const Icon = ending.kind === 'failed' ? CircleAlert : CircleStop
-  return (
-    <>
-      <span className={ending.kind === 'failed' ? 'no' : 'row faint'}>
-        <Icon className="i s" aria-hidden />
-        {ending.kind === 'failed' ? runErrorText(ending.code) : by ? t('stoppedBy', { name: by }) : t('stopped')}
-      </span>
-      <Button size="xs" onClick={() => void retry()} busy={busy ? t('retry') : null}>
-        <RotateCcw className="i s" aria-hidden />
-        {t('retry')}
-      </Button>
-    </>
   )
 }

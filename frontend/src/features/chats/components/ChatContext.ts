@@ -12,6 +12,8 @@ export interface ChatContextValue {
   names: Naming
   find(messageId: string): MessageRow | undefined
   reply(row: MessageRow): void
+  /** Asks production and the draft the same again; null where there is no draft to compare. */
+  compare: ((row: MessageRow) => void) | null
   goTo(messageId: string): void
   /** Opens the workshop at this agent. */
   openWorkshop(agentId: string): void

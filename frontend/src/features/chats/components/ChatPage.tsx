@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { type ChatSummaryRow, markRead, type WorkspaceRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { suggestionPath } from '@/lib/paths'
-import { askAgain, type ChatState, chatState, chatTopic, useChatPart, useTopic } from '@/realtime'
+import { askAgain, type ChatState, chatState, chatTopic, isEnded, useChatPart, useTopic } from '@/realtime'
 import { Empty } from '@/ui/Empty'
 import { Skeleton } from '@/ui/Skeleton'
 import { useDirectory, useIsClosed, useMessages, useWorking } from '../hooks'
@@ -14,6 +14,7 @@ import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
 import { ConnectionBanner } from './ConnectionBanner'
+import { textOf } from './MessageParts'
 import { Timeline, type TimelineHandle } from './Timeline'
 import { TypingLine } from './TypingLine'
 
@@ -24,6 +25,8 @@ interface ChatPageProps {
   me: string
   header: ReactNode
   openWorkshop(agentId: string): void
+  /** Opens the question for production and this agent's draft, with a text to begin with. */
+  onCompare(agentId: string, text: string): void
   onGo(path: string): void
 }
 
@@ -75,7 +78,7 @@ function useNaming(who: ChatContextValue['who'], chatId: string, me: string): Ch
   }, [members, who, me, t])
 }
 
-function OpenChat({ chatId, workspace, summary, me, openWorkshop, onGo }: ChatPageProps) {
+function OpenChat({ chatId, workspace, summary, me, openWorkshop, onCompare, onGo }: ChatPageProps) {
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
   const who = useDirectory(chatId, workspace.id)
@@ -92,6 +95,7 @@ function OpenChat({ chatId, workspace, summary, me, openWorkshop, onGo }: ChatPa
     return itemsOf({ messages, unsent: unsent.filter(entry => !known.has(entry.id)), active, atOpening, me })
   }, [messages, unsent, active, atOpening, me])
 
+  const comparable = useChatPart(chatId, comparableIn)
   const context = useMemo<ChatContextValue>(
     () => ({
       chatId,
@@ -101,12 +105,13 @@ function OpenChat({ chatId, workspace, summary, me, openWorkshop, onGo }: ChatPa
       names,
       find: id => chatState(chatId).messages.get(id),
       reply: row => composer.current?.reply(row),
+      compare: comparable === null ? null : row => onCompare(comparable, textOf(row)),
       goTo: id => timeline.current?.goTo(id),
       openWorkshop,
       suggestionPath: id => suggestionPath(workspace.handle, id),
       onGo,
     }),
-    [chatId, workspace, me, who, names, openWorkshop, onGo],
+    [chatId, workspace, me, who, names, openWorkshop, comparable, onCompare, onGo],
   )
   useChatKeys({ chatId, reply: context.reply, focusComposer: () => composer.current?.focus() })
   const title = useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
@@ -118,6 +123,12 @@ function OpenChat({ chatId, workspace, summary, me, openWorkshop, onGo }: ChatPa
       <Announcer messages={messages} />
     </ChatContext>
   )
+}
+
+/** The agent whose draft can be compared here: one that answers, before one that is only written. */
+function comparableIn(chat: ChatState): string | null {
+  const live = [...chat.drafts.values()].filter(draft => !isEnded(draft))
+  return (live.find(draft => draft.applied) ?? live[0])?.agent_id ?? null
 }
 
 const titleOf = (chat: ChatState) => chat.chat?.title ?? null

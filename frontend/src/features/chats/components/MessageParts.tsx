@@ -1,4 +1,4 @@
-import { Reply } from 'lucide-react'
+import { Columns2, Reply } from 'lucide-react'
 import { memo } from 'react'
 import type { ActorRow, MessageRow, TextPayload } from '@/api'
 import { useTexts } from '@/lib/language'
@@ -54,12 +54,18 @@ export function Quote({ id }: { id: string }) {
 /** What can be done with a message; floats at its top right. */
 export function Actions({ row }: { row: MessageRow }) {
   const { t } = useTexts()
-  const { reply } = useChat()
+  const { reply, compare, who } = useChat()
+  const canCompare = compare !== null && who(row.author_id)?.kind === 'human'
   return (
     <div className="acts" role="toolbar" aria-label={t('messageActions')}>
       <IconButton small label={t('reply')} onClick={() => reply(row)}>
         <Reply className="i" />
       </IconButton>
+      {canCompare ? (
+        <IconButton small label={t('compare.dots')} aria-haspopup="dialog" onClick={() => compare(row)}>
+          <Columns2 className="i" />
+        </IconButton>
+      ) : null}
     </div>
   )
 }

@@ -9,6 +9,7 @@ import { useStickToEnd } from '../stick'
 import type { Item } from '../timeline'
 import { AgentReply } from './AgentReply'
 import { useChat } from './ChatContext'
+import { Comparison } from './Comparison'
 import { Said, UnsentMessage } from './Said'
 import { System } from './System'
 
@@ -24,8 +25,18 @@ interface TimelineProps {
   ref: Ref<TimelineHandle>
 }
 
-const holds = (item: Item, id: string) =>
-  (item.kind === 'said' && item.row.id === id) || (item.kind === 'reply' && item.rows.some(row => row.id === id))
+function holds(item: Item, id: string): boolean {
+  switch (item.kind) {
+    case 'said':
+      return item.row.id === id
+    case 'reply':
+      return item.rows.some(row => row.id === id)
+    case 'comparison':
+      return [item.row, ...item.production, ...item.draft].some(row => row.id === id)
+    default:
+      return false
+  }
+}
 
 /** The log. It keeps its place unless the reader is at the end; older pages come in above without a jump. */
 export function Timeline({ items, lastSeq, onRead, ref }: TimelineProps) {
@@ -116,6 +127,8 @@ function ItemView({ item }: { item: Item }) {
       return <UnsentMessage entry={item.entry} more={item.more} />
     case 'reply':
       return <AgentReply runId={item.runId} agentId={item.agentId} rows={item.rows} at={item.at} last={item.last} />
+    case 'comparison':
+      return <Comparison row={item.row} production={item.production} draft={item.draft} />
     case 'system':
       return <System row={item.row} />
   }

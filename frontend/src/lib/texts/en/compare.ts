@@ -1,4 +1,29 @@
 /** The texts of comparing production and draft, in English. The other languages have the same keys. */
-const compare = {}
+const compare = {
+  'compare.dots': 'Compare…',
+  'compare.title': 'Compare: {{name}}',
+  'compare.hint':
+    'Production and the draft answer the same message side by side in this chat. Tools that write are left out.',
+  'compare.question': 'Message for both',
+  'compare.ask': 'Ask both',
+  'compare.applyAndAsk': 'Apply and compare',
+  'compare.askApplied': 'Compare {{apply}}',
+  'compare.asking': 'Asking both',
+  'compare.noText': 'Write the message first.',
+  'compare.noDraft': '{{name}} has no draft in this chat. Edit it first, then compare.',
+  'compare.notApplied': 'What is written is not applied here yet. It answers once it is.',
+  'compare.othersText': 'Nothing is applied here yet, and somebody else is writing.',
+  'compare.asked': '{{name}} asked production and draft of {{agent}}, {{time}}',
+  'compare.production': 'Production {{version}}',
+  'compare.draft': 'Draft {{apply}}',
+  'compare.tools_one': '{{count}} tool call',
+  'compare.tools_other': '{{count}} tool calls',
+  'compare.better': 'Which is better?',
+  'compare.equal': 'Equal',
+  'compare.over': 'This draft is over: the vote is closed.',
+  'compare.votedBy': 'Voted: {{names}}',
+  'compare.votes': 'How the room voted',
+  'compare.tally': '{{apply}}: draft {{draft}}, equal {{equal}}, production {{production}}',
+}
 
 export default compare
