@@ -8,7 +8,11 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "chats.seams.message_posted": ["agents.services.wake.wake_agents", "notifications.services.heard.mentions"],
     "chats.seams.chat_read": ["notifications.services.heard.chat_read"],
-    "agents.seams.draft_ended": ["agents.services.comparisons.close_comparisons"],
+    "agents.seams.draft_ended": [
+        "agents.services.comparisons.close_comparisons",
+        "suggestions.services.heard.draft_ended",
+    ],
+    "agents.seams.job_ended": ["suggestions.services.heard.job_ended"],
     "agents.seams.lock_lost": ["notifications.services.heard.lock_lost"],
     "suggestions.seams.suggestion_changed": ["notifications.services.heard.suggestion_changed"],
     "suggestions.seams.merge_ended": ["notifications.services.heard.merge_ended"],

@@ -1,8 +1,10 @@
 """Suggestions to change an agent, and the merges that make drafts of them (S0.11, S0.12)."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from agents.content import SpecContent
 from agents.models import AgentSpec, Draft, Run
 from chats.models import Chat
 from common.models import Identified, called
@@ -38,14 +40,16 @@ UNDER_WAY = (MergeState.WAITING, MergeState.WORKING)
 
 
 class Merge(Identified):
-    """Suggestions becoming one draft. `by` asked for it, and the draft is theirs. `result` (a `Provenance`) and `content` are
-    kept when the draft could not be placed, so that trying again asks no model."""
+    """Suggestions becoming one draft. `by` asked for it, and the draft is theirs. `chosen` are the suggestions' ids in the
+    order given, whatever became of them. `result` (a `Provenance`) and `content` are kept when the draft could not be placed,
+    so that trying again asks no model."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="merges")
     agent = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="merges")
     chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="merges")
     by = models.ForeignKey("actors.Actor", on_delete=models.PROTECT, related_name="+")
     state = models.CharField(max_length=8, choices=MergeState.choices, default=MergeState.WAITING)
+    chosen = ArrayField(models.UUIDField(), default=list)
     method = models.CharField(max_length=8, blank=True, default="")
     base = models.ForeignKey(AgentSpec, on_delete=models.PROTECT, related_name="+")
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -117,3 +121,7 @@ class Suggestion(Identified):
 
     def __str__(self) -> str:
         return called(self, "agent", "author")
+
+    def proposed(self) -> SpecContent:
+        """The spec that it proposes, as a value."""
+        return SpecContent.model_validate(self.content)

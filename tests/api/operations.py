@@ -12,7 +12,10 @@ from agents.content import SpecContent
 from agents.models import Draft, Run
 from agents.services import comparisons, drafts
 from chats import services as chats
+from chats.models import Message
+from common.clock import now
 from common.ids import new_id
+from suggestions.models import Merge, Suggestion
 from tests.people import Team
 
 PEOPLE = ("alice", "bob", "charlie", "nobody")
@@ -49,11 +52,38 @@ def things_of(team: Team) -> Things:
         workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, on_behalf_of=team.bob,
         lane="elsewhere", trigger_id=said.id, trigger_seq=said.seq, state="failed",
     )  # fmt: skip
+    suggestion = a_suggestion(team, said)
     return {
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
         "spec_id": team.robin.current_spec_id, "message_id": said.id, "revision": 1, "comparison_id": new_id(),
+        "suggestion_id": suggestion.id, "merge_id": a_merge(team, suggestion).id,
     }  # fmt: skip
+
+
+def a_suggestion(team: Team, line: Message) -> Suggestion:
+    """Bob's, of which no summary could be written."""
+    return Suggestion.objects.create(
+        workspace=team.workspace, agent=team.robin, chat=team.chat, author=team.bob, base=team.robin.current_spec,
+        content=SpecContent(prompt="Newer").as_json(), touches=["prompt"], line_id=line.id, summary_state="failed",
+    )  # fmt: skip
+
+
+def a_merge(team: Team, suggestion: Suggestion, **fields: Any) -> Merge:
+    """Alice's, that could not be done."""
+    return Merge.objects.create(
+        workspace=team.workspace, agent=team.robin, chat=team.chat, by=team.alice, base=team.robin.current_spec,
+        chosen=[suggestion.id], **{"state": "failed", "ended_at": now(), **fields},
+    )  # fmt: skip
+
+
+def _a_changed_draft(team: Team, things: Things, who: str) -> None:
+    _a_draft(team, things, who)
+    Draft.objects.update(written=SpecContent(prompt="New").as_json())
+
+
+def _merging(team: Team, things: Things, who: str) -> None:
+    Merge.objects.filter(pk=things["merge_id"]).update(state="waiting", ended_at=None)
 
 
 def _a_draft(team: Team, things: Things, who: str) -> None:
@@ -95,6 +125,7 @@ def _revision(**more: Any) -> Callable[[Things], Any]:
     return lambda things: {"revision": things["revision"], **more}
 
 
+SUGGESTION = "suggestions/{suggestion_id}"
 VERSION = "agents/{agent_id}/versions/1"
 DRAFT = "chats/{chat_id}/agents/{agent_id}/draft"
 MODEL = {"provider": "demo", "default_model": "demo", "revision": 0}
@@ -139,6 +170,11 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "diff_versions": Operation("GET", "agents/{agent_id}/diff?a=1&b=1", MEMBERS),
     "read_spec": Operation("GET", "agents/{agent_id}/specs/{spec_id}", MEMBERS),
+    "export_agent": Operation("GET", "agents/{agent_id}/file", MEMBERS),
+    "import_agent": Operation(
+        "POST", "workspaces/{workspace_id}/agents/import", EDITORS, lambda t: {"text": "atelier: agent/1\nname: New"}
+    ),
+    "read_agent_file_schema": Operation("GET", "agent-file-schema", EVERYBODY),
     "list_chats": Operation("GET", "workspaces/{workspace_id}/chats", MEMBERS),
     "create_chat": Operation(
         "POST", "workspaces/{workspace_id}/chats", MEMBERS, lambda t: {"title": "New", "member_ids": [t["agent_id"]]}
@@ -194,4 +230,30 @@ OPERATIONS: dict[str, Operation] = {
     "read_run": Operation("GET", "runs/{run_id}", MEMBERS),
     "stop_run": Operation("POST", "runs/{run_id}/stop", MEMBERS, given=_running),
     "retry_run": Operation("POST", "runs/{run_id}/retry", MEMBERS),
+    "suggest_draft": Operation("POST", f"{DRAFT}/suggest", MEMBERS, _revision(note="Please"), _a_changed_draft),
+    "suggest_text": Operation(
+        "POST",
+        "chats/{chat_id}/agents/{agent_id}/suggestions",
+        MEMBERS,
+        lambda t: {"id": str(new_id()), "content": {"prompt": "New"}, "base_version": 1, "note": "Please"},
+    ),
+    "list_suggestions": Operation("GET", "workspaces/{workspace_id}/suggestions", MEMBERS),
+    "count_suggestions": Operation("GET", "workspaces/{workspace_id}/suggestions/count", MEMBERS),
+    "read_suggestion": Operation("GET", SUGGESTION, MEMBERS),
+    "reject_suggestion": Operation("POST", f"{SUGGESTION}/reject", EDITORS, lambda t: {"reason": "No"}),
+    "withdraw_suggestion": Operation("POST", f"{SUGGESTION}/withdraw", {**MEMBERS, "alice": 403}),
+    "summarize_suggestion": Operation("POST", f"{SUGGESTION}/summarize", MEMBERS),
+    "accept_suggestion": Operation(
+        "POST", f"{SUGGESTION}/accept", EDITORS, lambda t: {"id": str(new_id()), "chat_id": t["chat_id"]}
+    ),
+    "merge_suggestions": Operation(
+        "POST",
+        "agents/{agent_id}/merges",
+        EDITORS,
+        lambda t: {"id": str(new_id()), "suggestion_ids": [t["suggestion_id"]], "chat_id": t["chat_id"]},
+    ),
+    "list_merges": Operation("GET", "workspaces/{workspace_id}/merges", MEMBERS),
+    "read_merge": Operation("GET", "merges/{merge_id}", MEMBERS),
+    "stop_merge": Operation("POST", "merges/{merge_id}/stop", EDITORS, given=_merging),
+    "retry_merge": Operation("POST", "merges/{merge_id}/retry", EDITORS),
 }

@@ -10,7 +10,7 @@ from agents.models import Origin, Run
 from agents.services import drafts, specs
 from chats import services as chats
 from chats.models import Chat
-from tests.api.operations import OPERATIONS, things_of
+from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
 from tests.api.test_rights import asked, asked_by
 from tests.people import Team, make_agent, make_person
 from workspaces import services as workspaces
@@ -33,7 +33,8 @@ def grow(team: Team, count: int) -> None:
         other = chats.create_chat(workspace=team.workspace, creator=team.alice, title=tag, member_ids=[agent.id])
         chats.post_message(chat=team.chat, author=person, text=f"hi @{team.alice.handle}")
         for chat in (team.chat, other):
-            chats.post_message(chat=chat, author=team.alice, text=f"hi @{team.robin.handle}")
+            said = chats.post_message(chat=chat, author=team.alice, text=f"hi @{team.robin.handle}")
+        a_merge(team, a_suggestion(team, said), state="waiting", ended_at=None)
         draft = drafts.take_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
         Run.objects.create(

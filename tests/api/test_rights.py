@@ -104,7 +104,17 @@ def _other_team() -> dict[str, Any]:
     [
         (name, key)
         for name, operation in OPERATIONS.items()
-        for key in ("workspace_id", "chat_id", "agent_id", "actor_id", "link_id", "run_id", "token_id")
+        for key in (
+            "workspace_id",
+            "chat_id",
+            "agent_id",
+            "actor_id",
+            "link_id",
+            "run_id",
+            "token_id",
+            "suggestion_id",
+            "merge_id",
+        )
         if f"{{{key}}}" in operation.path
     ],
 )
@@ -125,6 +135,9 @@ def test_D2_a_foreign_id_among_ones_own_opens_nothing(team, name, swapped):
         ("create_chat", "agent_id", 400),
         ("add_chat_member", "actor_id", 404),
         ("post_message", "message_id", 404),
+        ("accept_suggestion", "chat_id", 404),
+        ("merge_suggestions", "chat_id", 404),
+        ("merge_suggestions", "suggestion_id", 404),
     ],
 )
 def test_D3_a_foreign_id_in_a_body_opens_nothing(team, name, field, status):

@@ -1,0 +1,67 @@
+"""Merges: suggestions becoming one draft (S0.12)."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.views import APIView
+
+from common.paging import page_of
+from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from events.rows import MergeRow
+from suggestions import services as suggestions
+from suggestions.api.bodies import MergeBody, MergesQuery
+from suggestions.models import UNDER_WAY, Merge
+from suggestions.permissions import MergeVerb, get_merge_for
+from suggestions.selectors import merge_row_of, merge_rows, merges_in, with_run
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+
+class NewMerge(APIView):
+    @extend_schema(operation_id="merge_suggestions", request=MergeBody, responses={201: MergeRow})
+    def post(self, request: Request, agent_id: UUID) -> HttpResponse:
+        body = read(request, MergeBody)
+        merge = suggestions.merge_suggestions(
+            actor=request.user, agent_id=agent_id, id=body.id, suggestion_ids=body.suggestion_ids, chat_id=body.chat_id
+        )
+        return answer(merge_row_of(request.user, merge.id), 201)
+
+
+class Merges(APIView):
+    @extend_schema(operation_id="list_merges", parameters=query_parameters(MergesQuery), responses=Page[MergeRow])
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        query = read_query(request, MergesQuery)
+        rows = merges_in(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE))
+        if query.state == "active":
+            rows = rows.filter(state__in=UNDER_WAY)
+        found, more = page_of(with_run(rows), query, by="-created_at")
+        return answer_list(merge_rows(request.user, found), more)
+
+
+class OneMerge(APIView):
+    @extend_schema(operation_id="read_merge", responses=MergeRow)
+    def get(self, request: Request, merge_id: UUID) -> HttpResponse:
+        merge = get_merge_for(request.user, merge_id, MergeVerb.SEE)
+        return answer(merge_row_of(request.user, merge.id))
+
+
+class Deed(APIView):
+    """What is done to a merge."""
+
+    deed: ClassVar[Callable[..., Merge]]
+
+    def post(self, request: Request, merge_id: UUID) -> HttpResponse:
+        merge = type(self).deed(actor=request.user, merge_id=merge_id)
+        return answer(merge_row_of(request.user, merge.id))
+
+
+def _deed(operation_id: str, deed: Callable[..., Any]) -> type[Deed]:
+    view = type(operation_id, (Deed,), {"deed": staticmethod(deed)})
+    described = extend_schema(operation_id=operation_id, request=None, responses=MergeRow)
+    return extend_schema_view(post=described)(view)
+
+
+Stop = _deed("stop_merge", suggestions.stop_merge)
+Retry = _deed("retry_merge", suggestions.retry_merge)

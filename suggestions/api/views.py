@@ -1,0 +1,121 @@
+"""Suggestions: made, listed, read, decided (S0.11)."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.views import APIView
+
+from common.paging import page_of
+from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from events.rows import MergeRow, SuggestionDetailRow, SuggestionRow
+from suggestions import services as suggestions
+from suggestions.api.bodies import (
+    AcceptBody,
+    CountRow,
+    NewSuggestionBody,
+    RejectBody,
+    SuggestBody,
+    SuggestionsQuery,
+)  # fmt: skip
+from suggestions.models import Suggestion
+from suggestions.permissions import SuggestionVerb, get_suggestion_for
+from suggestions.selectors import (
+    merge_row_of,
+    pending_count,
+    suggestion_detail,
+    suggestion_row_of,
+    suggestion_rows,
+    suggestions_in,
+    with_names,
+)  # fmt: skip
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+
+class FromDraft(APIView):
+    @extend_schema(operation_id="suggest_draft", request=SuggestBody, responses={201: SuggestionRow})
+    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        body = read(request, SuggestBody)
+        made = suggestions.suggest_draft(
+            actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision, note=body.note
+        )
+        return answer(suggestion_row_of(request.user, made.id), 201)
+
+
+class FromText(APIView):
+    @extend_schema(operation_id="suggest_text", request=NewSuggestionBody, responses={201: SuggestionRow})
+    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        body = read(request, NewSuggestionBody)
+        made = suggestions.suggest_text(
+            actor=request.user, chat_id=chat_id, agent_id=agent_id, id=body.id, content=body.content,
+            base_version=body.base_version, note=body.note,
+        )  # fmt: skip
+        return answer(suggestion_row_of(request.user, made.id), 201)
+
+
+class Suggestions(APIView):
+    @extend_schema(
+        operation_id="list_suggestions", parameters=query_parameters(SuggestionsQuery), responses=Page[SuggestionRow]
+    )
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        query = read_query(request, SuggestionsQuery)
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        asked = {"state": None if query.state == "all" else query.state, "agent_id": query.agent_id,
+                 "author_id": query.author_id}  # fmt: skip
+        rows = suggestions_in(workspace).filter(**{name: value for name, value in asked.items() if value})
+        found, more = page_of(with_names(rows), query, by="-created_at")
+        return answer_list(suggestion_rows(request.user, found), more)
+
+
+class Count(APIView):
+    @extend_schema(operation_id="count_suggestions", responses=CountRow)
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        return answer(CountRow(pending=pending_count(workspace)))
+
+
+class OneSuggestion(APIView):
+    @extend_schema(operation_id="read_suggestion", responses=SuggestionDetailRow)
+    def get(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        suggestion = get_suggestion_for(request.user, suggestion_id, SuggestionVerb.SEE)
+        return answer(suggestion_detail(request.user, suggestion.id))
+
+
+class Reject(APIView):
+    @extend_schema(operation_id="reject_suggestion", request=RejectBody, responses=SuggestionRow)
+    def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        reason = read(request, RejectBody).reason
+        suggestions.reject_suggestion(actor=request.user, suggestion_id=suggestion_id, reason=reason)
+        return answer(suggestion_row_of(request.user, suggestion_id))
+
+
+class Accept(APIView):
+    @extend_schema(operation_id="accept_suggestion", request=AcceptBody, responses={201: MergeRow})
+    def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        body = read(request, AcceptBody)
+        merge = suggestions.accept_suggestion(
+            actor=request.user, suggestion_id=suggestion_id, id=body.id, chat_id=body.chat_id
+        )
+        return answer(merge_row_of(request.user, merge.id), 201)
+
+
+class Deed(APIView):
+    """What is done to a suggestion without saying more."""
+
+    deed: ClassVar[Callable[..., Suggestion]]
+
+    def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        type(self).deed(actor=request.user, suggestion_id=suggestion_id)
+        return answer(suggestion_row_of(request.user, suggestion_id))
+
+
+def _deed(operation_id: str, deed: Callable[..., Any]) -> type[Deed]:
+    view = type(operation_id, (Deed,), {"deed": staticmethod(deed)})
+    described = extend_schema(operation_id=operation_id, request=None, responses=SuggestionRow)
+    return extend_schema_view(post=described)(view)
+
+
+Withdraw = _deed("withdraw_suggestion", suggestions.withdraw_suggestion)
+Summarize = _deed("summarize_suggestion", suggestions.summarize_suggestion)

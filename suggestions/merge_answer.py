@@ -1,0 +1,198 @@
+"""What a merge agent or service answered: read strictly, and believed only as far as the texts bear it out.
+
+The answer speaks of the prompt alone. Whatever it claims, words that stand in production or in a suggestion are credited to
+where they stand; nothing else of a spec comes from here, so that no text can talk a model into giving an agent a tool.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agents.content import MAX_PROMPT
+from common.text import storable
+from events.rows import Choice, Conflict, Piece
+from suggestions.briefs import Named
+
+FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+MAX_ANSWER = 1_000_000
+
+
+class Unusable(Exception):
+    """The answer cannot be taken; its text says why, in one English sentence."""
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class SaidPiece(_Closed):
+    text: str
+    source: list[str] = Field(alias="from", max_length=21)
+
+
+class SaidChoice(_Closed):
+    source: str | None = Field(alias="from")
+    text: str = Field(max_length=MAX_PROMPT)
+
+
+class SaidConflict(_Closed):
+    question: str = Field(max_length=2_000)
+    between: list[str] = Field(default=[], max_length=21)
+    choices: list[SaidChoice] = Field(max_length=21)
+    chosen: int | None = None
+
+
+class MergeAnswer(_Closed):
+    """The schema of an answer. `from`: names of suggestions, none for production; null in a choice is production, too."""
+
+    pieces: list[SaidPiece] = Field(min_length=1, max_length=10_000)
+    conflicts: list[SaidConflict] = Field(default=[], max_length=50)
+
+
+@dataclass(frozen=True)
+class MergedPrompt:
+    """`pieces` joined are the prompt; each names the place of its conflict in `conflicts`."""
+
+    pieces: list[Piece]
+    conflicts: list[Conflict]
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
+
+
+def merged_prompt(answered: str, production: str, suggestions: Sequence[Named]) -> MergedPrompt:
+    """The prompt of an answer, every line credited to whose it is. Raises `Unusable`."""
+    answer = _read(answered)
+    voices = {one.name: one.proposal.voice.id for one in suggestions}
+    _knows_its_sources(answer, voices)
+    texts = _Texts(production, suggestions)
+    lines = [line for piece in answer.pieces for line in texts.credited(piece, voices)]
+    _ends_as(lines, production)
+    conflicts = [_settled(number, said, voices, lines) for number, said in enumerate(answer.conflicts)]
+    merged = MergedPrompt(list(_pieces(lines)), conflicts)
+    if len(merged.text) > MAX_PROMPT:
+        raise Unusable(f"The merged prompt is longer than {MAX_PROMPT:,} characters.")
+    _says_what_all_want(merged, answer, suggestions, production)
+    return merged
+
+
+def _read(answered: str) -> MergeAnswer:
+    if len(answered) > MAX_ANSWER:
+        raise Unusable("The answer is too long.")
+    fenced = FENCED.search(answered)
+    try:
+        return MergeAnswer.model_validate(json.loads(storable(fenced[1] if fenced else answered)))
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise Unusable(f"The answer has the wrong shape ({place or 'all of it'}).") from error
+    except (ValueError, RecursionError) as error:
+        raise Unusable("The answer is no JSON.") from error
+
+
+def _knows_its_sources(answer: MergeAnswer, voices: dict[str, UUID]) -> None:
+    named = {name for piece in answer.pieces for name in piece.source}
+    for said in answer.conflicts:
+        named |= {*said.between, *(choice.source for choice in said.choices if choice.source)}
+        if said.chosen is not None and not 0 <= said.chosen < len(said.choices):
+            raise Unusable("The answer chooses what is no choice.")
+    if unknown := named - voices.keys():
+        raise Unusable(f"The answer credits somebody who suggested nothing ({min(unknown)[:20]}).")
+
+
+@dataclass
+class _Line:
+    text: str
+    voices: tuple[UUID, ...]
+    conflict: int | None = None
+
+    @property
+    def bare(self) -> str:
+        return self.text.strip()
+
+
+class _Texts:
+    """Who wrote which lines: blanks at their ends make no difference."""
+
+    def __init__(self, production: str, suggestions: Sequence[Named]) -> None:
+        self._production = bare_lines(production)
+        self._own = {
+            one.proposal.voice.id: bare_lines(one.proposal.content.prompt) - bare_lines(one.proposal.base.prompt)
+            for one in suggestions
+        }
+
+    def credited(self, piece: SaidPiece, voices: dict[str, UUID]) -> Iterator[_Line]:
+        """The lines of a piece, each with whose it is. Raises `Unusable` for words that nobody wrote and nobody is said to."""
+        claimed = tuple(voices[name] for name in dict.fromkeys(piece.source))
+        for text in _whole_lines(piece.text):
+            bare = text.strip()
+            own = tuple(voice for voice, lines in self._own.items() if bare in lines)
+            if not bare or bare in self._production:
+                yield _Line(text, ())
+            elif own or claimed:
+                yield _Line(text, own or claimed)
+            else:
+                raise Unusable("The answer has words that stand neither in production nor in a suggestion.")
+
+
+def bare_lines(text: str) -> set[str]:
+    """The lines that say something, without the blanks around them."""
+    return {line.strip() for line in text.split("\n")} - {""}
+
+
+def _whole_lines(text: str) -> list[str]:
+    lines = [f"{line}\n" for line in text.split("\n")]
+    return lines[:-1] if text.endswith("\n") else lines
+
+
+def _ends_as(lines: list[_Line], production: str) -> None:
+    """The end of the last line is production's: agents end theirs as it comes."""
+    if lines and not production.endswith("\n"):
+        lines[-1].text = lines[-1].text.removesuffix("\n")
+
+
+def _settled(number: int, said: SaidConflict, voices: dict[str, UUID], lines: list[_Line]) -> Conflict:
+    """The conflict, its chosen version found in the text; when it does not stand there, something else does."""
+    chosen = said.chosen
+    if chosen is not None and not _mark(number, said.choices[chosen].text, lines):
+        chosen = None
+    choices = [
+        Choice(voice=voices[choice.source] if choice.source else None, text=choice.text.strip("\n"))
+        for choice in said.choices
+    ]
+    return Conflict(about="prompt", question=said.question.strip(), choices=choices, chosen=chosen)
+
+
+def _mark(number: int, text: str, lines: list[_Line]) -> bool:
+    wanted = [line.strip() for line in text.strip().split("\n")]
+    for start in range(len(lines) - len(wanted) + 1):
+        found = lines[start : start + len(wanted)]
+        if [line.bare for line in found] == wanted and all(line.conflict is None for line in found):
+            for line in found:
+                line.conflict = number
+            return True
+    return False
+
+
+def _pieces(lines: list[_Line]) -> Iterator[Piece]:
+    for (voices, conflict), group in groupby(lines, key=lambda line: (line.voices, line.conflict)):
+        yield Piece(text="".join(line.text for line in group), voices=list(voices), conflict=conflict)
+
+
+def _says_what_all_want(
+    merged: MergedPrompt, answer: MergeAnswer, suggestions: Sequence[Named], production: str
+) -> None:
+    """Whoever wants new words has some in the prompt, or is party to a conflict. Raises `Unusable`."""
+    heard = {voice for piece in merged.pieces for voice in piece.voices}
+    heard |= {choice.voice for conflict in merged.conflicts for choice in conflict.choices if choice.voice}
+    parties = {name for said in answer.conflicts for name in said.between}
+    for one in suggestions:
+        proposal = one.proposal
+        wants = bare_lines(proposal.content.prompt) - bare_lines(proposal.base.prompt) - bare_lines(production)
+        if wants and proposal.voice.id not in heard and one.name not in parties:
+            raise Unusable(f"The answer leaves out what {proposal.voice.name} suggests.")

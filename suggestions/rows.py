@@ -1,0 +1,62 @@
+"""Suggestions and merges as they go over the wire, for one reader."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from actors.models import Actor
+from agents.models import RunState
+from agents.permissions import AgentVerb
+from events.rows import MergeRow, Provenance, Stamp, SuggestionRow
+from suggestions.models import Merge, MergeState, Suggestion
+from suggestions.permissions import SuggestionVerb, is_under_way, suggestion_verbs
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads, with what they may do with the agents at hand and which of the chats at hand they are in, by title."""
+
+    actor: Actor
+    verbs: dict[UUID, frozenset[AgentVerb]]
+    chats: dict[UUID, str]
+
+
+def suggestion_row(suggestion: Suggestion, reader: Reader) -> SuggestionRow:
+    """For a suggestion whose agent, its production and all who are named were fetched with it."""
+    production, base = suggestion.agent.current_spec, suggestion.base
+    assert production is not None
+    assert production.number is not None
+    assert base.number is not None
+    verbs = suggestion_verbs(suggestion, reader.actor, reader.verbs.get(suggestion.agent_id, frozenset()))
+    return SuggestionRow(
+        id=suggestion.id, workspace_id=suggestion.workspace_id, agent=suggestion.agent.row(),
+        author=suggestion.author.row(),
+        chat_id=suggestion.chat_id if suggestion.chat_id in reader.chats else None,
+        chat_title=reader.chats.get(suggestion.chat_id), content=suggestion.content, base_version=base.number,
+        production=production.number, touches=suggestion.touches, note=suggestion.note, summary=suggestion.summary,
+        summary_state=suggestion.summary_state, summary_error=suggestion.summary_error or None, state=suggestion.state,
+        merge_id=suggestion.merge_id, saved_as=suggestion.saved_as.number if suggestion.saved_as else None,
+        decided_by=suggestion.decided_by.row() if suggestion.decided_by else None, decided_at=suggestion.decided_at,
+        reason=suggestion.reason, verbs=sorted(verbs - {SuggestionVerb.SEE}), created_at=suggestion.created_at,
+    )  # fmt: skip
+
+
+def merge_row(merge: Merge, reader: Reader) -> MergeRow:
+    """For a merge whose base, run and asker were fetched with it."""
+    run = merge.run
+    stamp = Stamp.model_validate(run.stamp) if run and run.stamp else None
+    return MergeRow(
+        id=merge.id, workspace_id=merge.workspace_id, agent_id=merge.agent_id,
+        chat_id=merge.chat_id if merge.chat_id in reader.chats else None, by=merge.by.row(),
+        suggestion_ids=merge.chosen, state=_state(merge), method=merge.method or None, base_version=merge.base.number,
+        provenance=Provenance.model_validate(merge.result) if merge.result else None, draft_id=merge.draft_id,
+        error_code=merge.error_code or None, error=merge.error or None, model=stamp.model if stamp else "",
+        tokens=run.input_tokens + run.output_tokens if run else 0, cost_micro=run.cost_micro if run else None,
+        created_at=merge.created_at, ended_at=merge.ended_at,
+    )  # fmt: skip
+
+
+def _state(merge: Merge) -> str:
+    """Whether it waits or is at work is its run's business: nothing is written for it when the run begins."""
+    if not is_under_way(merge):
+        return merge.state
+    return MergeState.WORKING if merge.run and merge.run.state == RunState.RUNNING else MergeState.WAITING

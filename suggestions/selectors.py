@@ -1,0 +1,86 @@
+"""Reads of suggestions and merges; the number of queries does not grow with the list."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from actors.models import Actor, AgentStatus
+from agents.differences import diff
+from agents.models import AgentSpec
+from agents.permissions import agent_verbs, agents_visible_to
+from chats.permissions import chats_visible_to
+from events.rows import MergeRow, SuggestionDetailRow, SuggestionRow
+from suggestions.models import Merge, State, Suggestion
+from suggestions.rows import Reader, merge_row, suggestion_row
+from workspaces.models import Workspace
+
+
+def suggestions_in(workspace: Workspace) -> QuerySet[Suggestion]:
+    """Those to agents that there still are, of a workspace that the caller got from `get_workspace_for`."""
+    return Suggestion.objects.filter(workspace=workspace).exclude(agent__status=AgentStatus.DELETED)
+
+
+def merges_in(workspace: Workspace) -> QuerySet[Merge]:
+    return Merge.objects.filter(workspace=workspace).exclude(agent__status=AgentStatus.DELETED)
+
+
+def pending_count(workspace: Workspace) -> int:
+    return suggestions_in(workspace).filter(state=State.PENDING).count()
+
+
+def with_names(rows: QuerySet[Suggestion]) -> QuerySet[Suggestion]:
+    """With all that `suggestion_row` shows."""
+    return rows.select_related("agent__current_spec", "author", "base", "saved_as", "decided_by")
+
+
+def suggestion_rows(actor: Actor, suggestions: Sequence[Suggestion]) -> list[SuggestionRow]:
+    """As `actor` sees them. Two queries more than theirs."""
+    reader = _reader(actor, suggestions)
+    return [suggestion_row(suggestion, reader) for suggestion in suggestions]
+
+
+def merge_rows(actor: Actor, merges: Sequence[Merge]) -> list[MergeRow]:
+    """As `actor` sees them. Two queries more than theirs."""
+    reader = _reader(actor, merges)
+    return [merge_row(merge, reader) for merge in merges]
+
+
+def _reader(actor: Actor, things: Iterable[Suggestion] | Iterable[Merge]) -> Reader:
+    agents, chats = {thing.agent_id for thing in things}, {thing.chat_id for thing in things}
+    visible = agents_visible_to(actor).prefetch_related(None).filter(pk__in=agents)
+    return Reader(
+        actor,
+        {agent.pk: agent_verbs(agent) for agent in visible},
+        dict(chats_visible_to(actor).filter(pk__in=chats).values_list("pk", "title")),
+    )
+
+
+def suggestion_row_of(actor: Actor, id: UUID) -> SuggestionRow:
+    """One that `actor` may see, as it is now."""
+    return suggestion_rows(actor, [with_names(Suggestion.objects.all()).get(pk=id)])[0]
+
+
+def with_run(rows: QuerySet[Merge]) -> QuerySet[Merge]:
+    """With all that `merge_row` shows."""
+    return rows.select_related("by", "base", "run")
+
+
+def merge_row_of(actor: Actor, id: UUID) -> MergeRow:
+    """One that `actor` may see, as it is now."""
+    return merge_rows(actor, [with_run(Merge.objects.all()).get(pk=id)])[0]
+
+
+def suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
+    """A suggestion that `actor` may see, beside what it was made on and what answers today (S0.11)."""
+    row = suggestion_row_of(actor, id)
+    suggestion = Suggestion.objects.select_related("agent").get(pk=id)
+    specs = AgentSpec.objects.prefetch_related("tool_configs").in_bulk(
+        [suggestion.base_id, suggestion.agent.current_spec_id]
+    )
+    base, production = specs[suggestion.base_id], specs[suggestion.agent.current_spec_id]
+    wanted = suggestion.proposed()
+    return SuggestionDetailRow(
+        suggestion=row, base=base.row(), production=production.row(), against_base=diff(base.content(), wanted),
+        against_production=diff(production.content(), wanted),
+    )  # fmt: skip

@@ -1,0 +1,25 @@
+"""The writes of suggestions and merges, one door each."""
+
+from suggestions.services.deciding import reject_suggestion, withdraw_suggestion
+from suggestions.services.merges import (
+    accept_suggestion,
+    merge_suggestions,
+    retry_merge,
+    stop_any_merge,
+    stop_merge,
+)
+from suggestions.services.suggesting import suggest_draft, suggest_text
+from suggestions.services.summaries import summarize_suggestion
+
+__all__ = [
+    "accept_suggestion",
+    "merge_suggestions",
+    "reject_suggestion",
+    "retry_merge",
+    "stop_any_merge",
+    "stop_merge",
+    "suggest_draft",
+    "suggest_text",
+    "summarize_suggestion",
+    "withdraw_suggestion",
+]

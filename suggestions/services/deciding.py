@@ -1,0 +1,101 @@
+"""How a suggestion ends: rejected, withdrawn, accepted by a merge; and how an accepted one comes to be pending again.
+
+`pending -> …` is a compare-and-set on a row that is locked, with its chat (C5).
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from actors.models import Actor
+from agents.models import AgentSpec, Draft
+from chats import services as chats
+from common.clock import now
+from common.errors import Code, Conflict
+from events import audit
+from events.bells import ring_workspace
+from suggestions.models import Merge, State, Suggestion
+from suggestions.permissions import SuggestionVerb, get_suggestion_for
+from suggestions.seams import suggestion_changed
+from suggestions.services.lines import decided_line
+
+DECIDED = ["state", "decided_by", "decided_at", "reason", "merge"]
+
+
+@transaction.atomic
+def reject_suggestion(*, actor: Actor, suggestion_id: UUID, reason: str = "") -> Suggestion:
+    """Say no, and why (up to 400 characters). Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_over`, `in_merge`)."""
+    suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.REJECT, lock=True)
+    _decide(suggestion, State.REJECTED, actor, reason.strip())
+    suggestion_changed(suggestion, "rejected", actor)
+    return suggestion
+
+
+@transaction.atomic
+def withdraw_suggestion(*, actor: Actor, suggestion_id: UUID) -> Suggestion:
+    """Take one's own suggestion back. Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_over`, `in_merge`)."""
+    suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.WITHDRAW, lock=True)
+    _decide(suggestion, State.WITHDRAWN, actor)
+    return suggestion
+
+
+def check_open(suggestion: Suggestion) -> None:
+    """Whether it can be decided. Raises `Conflict` saying what became of it."""
+    if suggestion.state != State.PENDING:
+        by = suggestion.decided_by.name if suggestion.decided_by else ""
+        raise Conflict(
+            f"This suggestion was {suggestion.state} by {by}.", code=Code.SUGGESTION_OVER,
+            data={"id": str(suggestion.id), "state": suggestion.state, "decided_by": by},
+        )  # fmt: skip
+    if suggestion.merge_id:
+        raise Conflict(
+            "This suggestion is being merged.", code=Code.IN_MERGE, hints=["Wait for the merge, or stop it."],
+            data={"id": str(suggestion.id), "merge_id": str(suggestion.merge_id)},
+        )  # fmt: skip
+
+
+def _decide(suggestion: Suggestion, state: State, actor: Actor, reason: str = "") -> None:
+    check_open(suggestion)
+    mark_decided(suggestion, state, actor, reason)
+    chats.changed(suggestion.chat_id, rows=[decided_line(suggestion, f"SUGGESTION_{state.upper()}", actor)])
+    ring_workspace(suggestion.workspace_id, "suggestions")
+
+
+def mark_decided(suggestion: Suggestion, state: State, actor: Actor, reason: str = "") -> None:
+    """The decision, stored. The caller holds the row and has seen that it is open, and tells."""
+    suggestion.state, suggestion.decided_by, suggestion.decided_at = state, actor, now()
+    suggestion.reason = reason
+    suggestion.save(update_fields=DECIDED)
+    audit.record(actor, f"suggestion.{state}", workspace_id=suggestion.workspace_id, object_id=suggestion.id,
+                 agent=str(suggestion.agent_id))  # fmt: skip
+
+
+def reopen(suggestions: Iterable[Suggestion], actor: Actor) -> None:
+    """Accepted ones whose words are in no draft any more are pending again. The caller holds the rows."""
+    for suggestion in suggestions:
+        suggestion_changed(suggestion, "reopened", actor)  # while it knows of which merge
+        suggestion.state, suggestion.decided_by, suggestion.decided_at = State.PENDING, None, None
+        suggestion.merge, suggestion.reason = None, ""
+        suggestion.save(update_fields=DECIDED)
+        audit.record(actor, "suggestion.reopened", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
+        ring_workspace(suggestion.workspace_id, "suggestions")
+
+
+def waiting_in(draft: Draft, *, but: Merge | None = None) -> QuerySet[Suggestion]:
+    """Accepted ones that were merged into this draft and are in no version yet, their rows locked."""
+    rows = Suggestion.objects.select_related("agent", "author").filter(
+        merge__draft=draft, state=State.ACCEPTED, saved_as=None
+    )
+    rows = rows.exclude(merge=but) if but else rows
+    return rows.order_by("pk").select_for_update(of=("self",))
+
+
+def mark_saved(draft: Draft, spec: AgentSpec) -> None:
+    """The draft is a version now, and they are in it."""
+    waiting = waiting_in(draft)
+    workspaces = {suggestion.workspace_id for suggestion in waiting}
+    Suggestion.objects.filter(pk__in=[suggestion.pk for suggestion in waiting]).update(saved_as=spec)
+    for workspace_id in workspaces:
+        ring_workspace(workspace_id, "suggestions")

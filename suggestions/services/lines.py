@@ -1,0 +1,21 @@
+"""What a chat's log says about its suggestions."""
+
+from actors.models import Actor
+from chats import services as chats
+from chats.models import InChat, Message
+from suggestions.models import Suggestion
+
+
+def decided_line(suggestion: Suggestion, type_: str, actor: Actor) -> Message:
+    """Somebody accepted, rejected or withdrew a suggestion; the reason is the note."""
+    return chats.system_line(
+        suggestion.chat_id, type_, actor=actor, target=suggestion.agent, authors=[suggestion.author.name],
+        suggestion_id=suggestion.id, merge_id=suggestion.merge_id, note=suggestion.reason,
+    )  # fmt: skip
+
+
+def with_summary(suggestion: Suggestion) -> list[InChat]:
+    """The line of a suggestion, saying how its summary stands now; not yet written. The caller holds the chat."""
+    line = Message.objects.get(pk=suggestion.line_id)
+    summary = {"summary": suggestion.summary, "summary_state": suggestion.summary_state}
+    return [line.set(payload=line.payload | summary)]

@@ -1,0 +1,93 @@
+"""What comes of merging: by copying, by what a model or a service answered, or line by line when that is of no use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.content import SpecContent
+from agents.merging import Proposal, merged, merged_fields
+from agents.models import Run, RunState
+from events.rows import Provenance, Voice
+from suggestions.briefs import Named, named
+from suggestions.merge_answer import Unusable, merged_prompt
+from suggestions.models import Merge, Suggestion
+
+EXTERNAL = "merge_service"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A spec, and whose words it is made of. `error` says why it is not by whom it was asked of."""
+
+    content: SpecContent
+    provenance: Provenance
+    method: str
+    error: str = ""
+
+
+def suggestions_of(merge: Merge) -> list[Suggestion]:
+    """Those that were chosen and are there, for its agent, in the order given; their rows are locked."""
+    rows = Suggestion.objects.select_related("agent", "author", "base", "decided_by").filter(
+        agent=merge.agent_id, pk__in=merge.chosen
+    )
+    found = rows.order_by("pk").select_for_update(of=("self",))
+    return sorted(found, key=lambda suggestion: merge.chosen.index(suggestion.pk))
+
+
+def proposals(suggestions: Sequence[Suggestion]) -> list[Proposal]:
+    """Each with the version that it was made on; its voice has the suggestion's id."""
+    return [
+        Proposal(Voice(id=one.id, actor_id=one.author_id, name=one.author.name), one.base.content(), one.proposed())
+        for one in suggestions
+    ]
+
+
+def named_for(suggestions: Sequence[Suggestion]) -> list[Named]:
+    """Under the names by which a merge agent knows them."""
+    return named(proposals(suggestions), [one.note for one in suggestions])
+
+
+def copied(merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
+    """One suggestion that was made on today's production, as it is."""
+    by_line = _line_by_line(merge, suggestions)
+    return Outcome(suggestions[0].proposed(), by_line.provenance, "copied")
+
+
+def outcome_of(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
+    """What a job came to. Raises `TooLarge` when the suggestions together are more than an agent can be given."""
+    if run.state != RunState.COMPLETED:
+        return _line_by_line(merge, suggestions, error=run.error or "It broke off.")
+    try:
+        return _as_answered(run, merge, suggestions)
+    except Unusable as error:
+        return _line_by_line(merge, suggestions, error=str(error))
+
+
+def _as_answered(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
+    production, all_ = merge.base.content(), named_for(suggestions)
+    prompt = merged_prompt(run.answer, production.prompt, all_)
+    content, about_fields = merged_fields(production, [one.proposal for one in all_])
+    provenance = Provenance(
+        origin="merge", merge_id=merge.id, voices=[one.proposal.voice for one in all_], pieces=prompt.pieces,
+        conflicts=prompt.conflicts + about_fields,
+    )  # fmt: skip
+    is_external = run.stamp is not None and run.stamp.get("provider") == EXTERNAL
+    whole = content.model_copy(update={"prompt": prompt.text})
+    return Outcome(whole, provenance, "external" if is_external else "agent")
+
+
+def _line_by_line(merge: Merge, suggestions: Sequence[Suggestion], *, error: str = "") -> Outcome:
+    all_ = proposals(suggestions)
+    done = merged(merge.base.content(), all_)
+    provenance = Provenance(
+        origin="merge", merge_id=merge.id, voices=[one.voice for one in all_], pieces=done.pieces,
+        conflicts=done.conflicts,
+    )  # fmt: skip
+    return Outcome(done.content, provenance, "text", error)
+
+
+def kept(merge: Merge) -> Outcome | None:
+    """What an earlier try came to and could not place."""
+    if merge.content is None or merge.result is None:
+        return None
+    content = SpecContent.model_validate(merge.content)
+    return Outcome(content, Provenance.model_validate(merge.result), merge.method)

@@ -1,0 +1,118 @@
+"""How a merge ends. The draft and the acceptance of its suggestions are one transaction, or neither is there (S0.12)."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from agents.models import Draft, Run, RunState
+from agents.services import drafts
+from chats import services as chats
+from chats.models import InChat
+from common.clock import now
+from common.errors import AppError
+from events import audit
+from events.bells import ring_workspace
+from suggestions.models import UNDER_WAY, Merge, MergeState, State, Suggestion
+from suggestions.permissions import hold_merge, is_under_way
+from suggestions.seams import merge_ended, suggestion_changed
+from suggestions.services.deciding import mark_decided, reopen, waiting_in
+from suggestions.services.lines import decided_line
+from suggestions.services.outcomes import Outcome, outcome_of, suggestions_of
+
+
+def settle_merge(run: Run) -> None:
+    """A merge's job has ended: its draft is placed, or the merge has failed and keeps what it came to. One that is not
+    waited for any more is passed over."""
+    merge = Merge.objects.filter(run=run.pk, state__in=UNDER_WAY).first()
+    if merge is None:
+        return
+    hold_merge(merge)
+    if not is_under_way(merge) or merge.run_id != run.pk:
+        return
+    if run.state == RunState.STOPPED:
+        close(merge, MergeState.STOPPED)
+        return
+    suggestions = suggestions_of(merge)
+    try:
+        outcome = outcome_of(run, merge, suggestions)
+    except AppError as error:
+        _fail(merge, error)
+        return
+    _place_or_keep(merge, suggestions, outcome)
+
+
+def _place_or_keep(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> None:
+    try:
+        with transaction.atomic():
+            place(merge, suggestions, outcome)
+    except AppError as error:
+        merge.refresh_from_db()
+        _keep(merge, outcome)
+        _fail(merge, error)
+
+
+def place(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> None:
+    """Make the draft, accept the suggestions, end the merge. The caller holds all chats, the merge and its suggestions.
+
+    Raises as `place_draft`.
+    """
+    merge.state, merge.ended_at = MergeState.DONE, now()
+    _keep(merge, outcome)
+    merge.error = outcome.error[:600]
+    merge.save()
+    for suggestion in suggestions:
+        suggestion.merge = merge
+        mark_decided(suggestion, State.ACCEPTED, merge.by)
+    merge.draft = _draft(merge, suggestions, outcome)
+    merge.save(update_fields=["draft"])
+    # What an earlier merge had put into this draft is not in it any more.
+    reopen(waiting_in(merge.draft, but=merge), merge.by)
+    for suggestion in suggestions:
+        suggestion_changed(suggestion, "accepted", merge.by)
+    _told(merge, "merge.done")
+
+
+def _draft(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> Draft:
+    lines: dict[UUID, list[InChat]] = {}
+    for suggestion in suggestions:
+        line = decided_line(suggestion, "SUGGESTION_ACCEPTED", merge.by)
+        lines.setdefault(suggestion.chat_id, []).append(line)
+    authors = list(dict.fromkeys(suggestion.author.name for suggestion in suggestions))
+    merged = chats.system_line(
+        merge.chat_id, "DRAFT_MERGED", actor=merge.by, target=merge.agent, merge_id=merge.id, authors=authors
+    )
+    draft = drafts.place_draft(
+        actor=merge.by, chat_id=merge.chat_id, agent_id=merge.agent_id, content=outcome.content, base=merge.base,
+        provenance=outcome.provenance, line=merged, hold=True, rows=lines.pop(merge.chat_id, ()),
+    )  # fmt: skip
+    for chat_id in sorted(lines):
+        chats.changed(chat_id, rows=lines[chat_id])
+    return draft
+
+
+def _keep(merge: Merge, outcome: Outcome) -> None:
+    merge.method = outcome.method
+    merge.content = outcome.content.as_json()
+    merge.result = outcome.provenance.model_dump(mode="json")
+
+
+def _fail(merge: Merge, error: AppError) -> None:
+    merge.error_code, merge.error = error.code.value, error.message[:600]
+    close(merge, MergeState.FAILED)
+    _told(merge, "merge.failed")
+
+
+def close(merge: Merge, state: MergeState) -> None:
+    """End a merge that made no draft: its suggestions are free again. The caller holds it."""
+    merge.state, merge.ended_at = state, now()
+    merge.save()
+    Suggestion.objects.filter(merge=merge, state=State.PENDING).update(merge=None)
+    ring_workspace(merge.workspace_id, "suggestions")
+
+
+def _told(merge: Merge, deed: str) -> None:
+    audit.record(merge.by, deed, workspace_id=merge.workspace_id, object_id=merge.id, method=merge.method,
+                 code=merge.error_code)  # fmt: skip
+    ring_workspace(merge.workspace_id, "suggestions")
+    merge_ended(merge)

@@ -1,0 +1,68 @@
+"""The summary of a suggestion: a job that costs nobody the suggestion when it fails (S0.11)."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from actors.models import Actor
+from agents.models import Run, RunState
+from agents.services.jobs import start_job
+from chats import services as chats
+from events import audit
+from events.bells import ring_workspace
+from suggestions.briefs import summary_brief
+from suggestions.models import Suggestion, SummaryState
+from suggestions.permissions import SuggestionVerb, get_suggestion_for, hold_chats
+from suggestions.services.lines import with_summary
+
+MAX_SUMMARY = 600
+
+
+def begin_summary(suggestion: Suggestion, asked_by: Actor) -> None:
+    """Have it written, in its author's language; the caller stores the suggestion."""
+    brief = summary_brief(
+        suggestion.id, agent=suggestion.agent, base=suggestion.base.content(), wanted=suggestion.proposed(),
+        note=suggestion.note, language=suggestion.author.language,
+    )  # fmt: skip
+    suggestion.summary_state, suggestion.summary_error = SummaryState.PENDING, ""
+    suggestion.summary_run = start_job(
+        workspace=suggestion.workspace, kind="summary", subject_id=suggestion.id, brief=brief, on_behalf_of=asked_by
+    )
+
+
+@transaction.atomic
+def summarize_suggestion(*, actor: Actor, suggestion_id: UUID) -> Suggestion:
+    """Have a summary written that failed before; asking while it is being written is asking once.
+
+    Raises `NotFound`, `Forbidden` (for who neither wrote the suggestion nor reviews it).
+    """
+    suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE, lock=True)
+    if suggestion.summary_state == SummaryState.FAILED:
+        begin_summary(suggestion, actor)
+        _shown(suggestion)
+        audit.record(actor, "suggestion.summarized", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
+    return suggestion
+
+
+def settle_summary(run: Run) -> None:
+    """A summary's job has ended: what it says, or why there is none, is shown. One that is not waited for is passed over."""
+    suggestion = Suggestion.objects.filter(summary_run=run.pk).first()
+    if suggestion is None:
+        return
+    hold_chats([suggestion.chat_id])
+    suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
+    if suggestion.summary_run_id != run.pk or suggestion.summary_state != SummaryState.PENDING:
+        return
+    text = " ".join(run.answer.split()) if run.state == RunState.COMPLETED else ""
+    if text:
+        suggestion.summary, suggestion.summary_state = text[:MAX_SUMMARY], SummaryState.READY
+    else:
+        suggestion.summary_state = SummaryState.FAILED
+        suggestion.summary_error = run.error or "No summary was written."
+    _shown(suggestion)
+
+
+def _shown(suggestion: Suggestion) -> None:
+    suggestion.save(update_fields=["summary", "summary_state", "summary_error", "summary_run"])
+    chats.changed(suggestion.chat_id, rows=with_summary(suggestion))
+    ring_workspace(suggestion.workspace_id, "suggestions")
