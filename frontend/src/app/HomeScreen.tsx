@@ -7,7 +7,7 @@ import { Button } from '@/ui/Button'
 import { Empty } from '@/ui/Empty'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { useShell } from './ShellContext'
-import { Chats, WorkspaceMenu } from './Sidebar'
+import { Chats, NewsBell, WorkspaceMenu } from './Sidebar'
 
 export const lastChat = (workspaceId: string) => `atelier.chat.${workspaceId}`
 
@@ -32,6 +32,9 @@ function PhoneList() {
       <header className="bar">
         <h1 className="sr">{workspace.name}</h1>
         <WorkspaceMenu />
+        <div className="end">
+          <NewsBell />
+        </div>
       </header>
       <div className="page">
         <Chats />

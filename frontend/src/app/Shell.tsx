@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useMe, useMembers } from '@/api'
 import { NewAgentDialog } from '@/features/agents'
 import { NewChatDialog } from '@/features/chats'
+import { Rising } from '@/features/notifications'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { keep } from '@/lib/stored'
@@ -71,6 +72,7 @@ function InWorkspace({ me, workspace }: Pick<ShellValue, 'me' | 'workspace'>) {
         <Outlet />
         {isInChat ? null : <TabBar />}
       </div>
+      <Rising />
       <Suspense fallback={null}>
         {chatWith ? (
           <NewChatDialog workspaceId={workspace.id} open onOpenChange={close} onMade={goTo} withIds={chatWith} />

@@ -1,9 +1,10 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { useAgents, useChats } from '@/api'
 import { AgentLine } from '@/features/agents'
 import { ChatLine, chatLineClass } from '@/features/chats'
+import { Bell } from '@/features/notifications'
 import { chord } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
@@ -21,6 +22,7 @@ export function Sidebar({ onFind }: { onFind(): void }) {
     <nav className="side" aria-label={t('workspace')}>
       <div className="top">
         <WorkspaceMenu />
+        <NewsBell />
         <IconButton label={t('newChat')} onClick={() => newChat()}>
           <SquarePen className="i" />
         </IconButton>
@@ -51,6 +53,13 @@ export function Sidebar({ onFind }: { onFind(): void }) {
       </div>
     </nav>
   )
+}
+
+/** The bell of what concerns this person, in all their workspaces. */
+export function NewsBell() {
+  const { me, workspace } = useShell()
+  const { history } = useRouter()
+  return <Bell me={me} workspaceId={workspace.id} onGo={path => history.push(path)} />
 }
 
 /** The menu of workspaces; what draws menus comes with the first use. */

@@ -1,5 +1,7 @@
 /** Addresses of screens that more than one feature leads to. */
 
+/** A chat. */
+export const chatPath = (workspace: string, id: string) => `/w/${workspace}/c/${id}`
 /** One suggestion in the list of suggestions. */
 export const suggestionPath = (workspace: string, id: string) => `/w/${workspace}/suggestions?s=${id}`
 /** The suggestions that wait for a decision on one agent. */

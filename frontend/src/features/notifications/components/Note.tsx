@@ -1,0 +1,109 @@
+import {
+  AtSign,
+  CircleX,
+  GitMerge,
+  LockOpen,
+  type LucideIcon,
+  MessageSquareCheck,
+  MessageSquareDashed,
+  MessageSquarePlus,
+  MessageSquareX,
+} from 'lucide-react'
+import type { NotificationRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { languageOf } from '@/lib/textLanguage'
+import { ago, fullTime } from '@/lib/time'
+import { PathLink } from '@/ui/PathLink'
+import { kindOf, pathOf, type Sign } from '../wording'
+
+const icons: Record<Sign, LucideIcon> = {
+  mention: AtSign,
+  suggestion: MessageSquarePlus,
+  accepted: MessageSquareCheck,
+  rejected: MessageSquareX,
+  reopened: MessageSquareDashed,
+  lock: LockOpen,
+  merged: GitMerge,
+  failed: CircleX,
+}
+
+export interface Place {
+  handle: string
+  /** The workspace's name, when it is not the one on the screen. */
+  elsewhere: string
+  chatTitle: string
+}
+
+interface NoteProps {
+  row: NotificationRow
+  place: Place
+  onRead(): void
+  onGo(path: string): void
+}
+
+/** One line of the list. It leads to where it happened; what leads nowhere any more is only marked as read. */
+export function Note({ row, place, onRead, onGo }: NoteProps) {
+  const kind = kindOf(row, place.chatTitle)
+  if (!kind) return null
+  const path = pathOf(row, place.handle)
+  const Icon = icons[kind.sign]
+  const look = { className: cx('note', !row.is_read && 'unread'), 'data-note': row.id }
+  const inside = (
+    <>
+      <span className="sign" data-layer={kind.layer ?? undefined}>
+        <Icon className={cx('i', kind.sign === 'failed' && 'no')} aria-hidden />
+      </span>
+      <Words row={row} place={place} />
+    </>
+  )
+  if (path)
+    return (
+      <PathLink
+        {...look}
+        path={path}
+        onGo={there => {
+          onRead()
+          onGo(there)
+        }}
+      >
+        {inside}
+      </PathLink>
+    )
+  return (
+    <button type="button" {...look} onClick={onRead}>
+      {inside}
+    </button>
+  )
+}
+
+function Words({ row, place }: Pick<NoteProps, 'row' | 'place'>) {
+  const { t, rich } = useTexts()
+  const kind = kindOf(row, place.chatTitle)
+  if (!kind) return null
+  return (
+    <>
+      <span className="words">
+        <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: place.chatTitle })}</span>
+        {row.excerpt ? (
+          <span className="quote muted" lang={languageOf(row.excerpt)}>
+            {row.excerpt}
+          </span>
+        ) : null}
+        {place.elsewhere ? (
+          <span className="faint xs">{t('note.inWorkspace', { workspace: place.elsewhere })}</span>
+        ) : null}
+      </span>
+      <span className="when">
+        <time className="faint xs" dateTime={row.created_at} title={fullTime(row.created_at)}>
+          {ago(row.created_at)}
+        </time>
+        {row.is_read ? null : (
+          <span className="new">
+            <span className="sr">{t('unread')}</span>
+          </span>
+        )}
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,2 @@
+export { Bell } from './components/Bell'
+export { Rising } from './components/Rising'

@@ -1,0 +1,47 @@
+/** What a notification says, which sign it wears, and where it leads. Pure. */
+import type { NotificationRow } from '@/api'
+import type { TextKey } from '@/lib/language'
+import { chatPath, pendingPath, suggestionPath } from '@/lib/paths'
+import type { Layer } from '@/ui/Mark'
+
+export type Sign = 'mention' | 'suggestion' | 'accepted' | 'rejected' | 'reopened' | 'lock' | 'merged' | 'failed'
+
+interface Kind {
+  key: TextKey
+  sign: Sign
+  layer: Layer | null
+}
+
+const kinds: Record<NotificationRow['type'], Kind> = {
+  mention: { key: 'note.mention', sign: 'mention', layer: null },
+  suggestion_created: { key: 'note.suggestionCreated', sign: 'suggestion', layer: 'suggestion' },
+  suggestion_accepted: { key: 'note.suggestionAccepted', sign: 'accepted', layer: 'suggestion' },
+  suggestion_rejected: { key: 'note.suggestionRejected', sign: 'rejected', layer: 'suggestion' },
+  suggestion_reopened: { key: 'note.suggestionReopened', sign: 'reopened', layer: 'suggestion' },
+  lock_lost: { key: 'note.lockLost', sign: 'lock', layer: 'writing' },
+  merge_done: { key: 'note.mergeDone', sign: 'merged', layer: 'writing' },
+  merge_failed: { key: 'note.mergeFailed', sign: 'failed', layer: null },
+}
+
+/** Null for a type that this client does not know: an older page meets a newer server. */
+export function kindOf(row: NotificationRow, chat: string): Kind | null {
+  const kind = kinds[row.type] as Kind | undefined
+  if (!kind) return null
+  return row.type === 'mention' && chat ? { ...kind, key: 'note.mentionIn' } : kind
+}
+
+/** Where it happened, in the workspace of this handle; null when that is closed to the reader by now. */
+export function pathOf(row: NotificationRow, workspace: string): string | null {
+  const inChat = row.chat_id ? chatPath(workspace, row.chat_id) : null
+  switch (row.type) {
+    case 'mention':
+      return inChat && `${inChat}#${row.message_id}`
+    case 'lock_lost':
+    case 'merge_done':
+      return inChat && `${inChat}?shop=${row.agent_id}`
+    case 'merge_failed':
+      return row.agent_id && pendingPath(workspace, row.agent_id)
+    default:
+      return row.suggestion_id && suggestionPath(workspace, row.suggestion_id)
+  }
+}
