@@ -71,6 +71,14 @@ def test_open_calls_of_this_run_stay_open_and_what_followed_waits():
     assert [turn.text for turn in made.later] == ["and?"]
 
 
+def test_open_calls_stay_open_when_the_agent_has_said_something_in_a_comparison_since():
+    lines = [said(ALICE, "hi"), call("a"), said(ALICE, "which?"), said(ROBIN, "this", EARLIER)]
+    made, turns = seen(lines)
+    assert turns == [("user", "hi"), ("assistant", "")]
+    assert [call.id for call in made.open] == ["a"]
+    assert [(turn.role, turn.text) for turn in made.later] == [("user", "which?"), ("assistant", "this")]
+
+
 def test_open_calls_of_a_run_that_is_over_are_closed():
     lines = [call("a", EARLIER), said(ALICE, "hi")]
     made, turns = seen(lines)
