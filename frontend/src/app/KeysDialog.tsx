@@ -15,6 +15,8 @@ const rows: readonly [string, TextKey][] = [
   ['Alt ⇧ ↑ ↓', 'keys.unread'],
   ['↑ ↓  J K', 'keys.message'],
   ['R', 'keys.reply'],
+  ['G C  G S', 'keys.goto'],
+  ['J K  X  ↵', 'keys.suggestions'],
   ['↵  ⇧ ↵', 'keys.send'],
   [`${shift}↵`, 'keys.nobody'],
   [`${shift}.`, 'keys.stop'],

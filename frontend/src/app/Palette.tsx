@@ -1,6 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import {
   Bot,
+  GitPullRequestArrow,
   Hash,
   Keyboard,
   type LucideIcon,
@@ -223,6 +224,14 @@ function useOptions(onKeys: () => void): Option[] {
         end: `@${each.actor.handle}`,
         run: () => void navigate({ to: '/w/$workspace/agents/$agent', params: { ...params, agent: each.actor.id } }),
       })),
+      {
+        id: 'suggestions',
+        group: t('goTo'),
+        icon: GitPullRequestArrow,
+        label: t('suggestions'),
+        end: 'G S',
+        run: () => void navigate({ to: '/w/$workspace/suggestions', params, search: {} }),
+      },
       ...does,
       ...sections.map(section => ({
         id: `settings ${section}`,

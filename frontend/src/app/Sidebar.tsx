@@ -12,6 +12,7 @@ import { Face } from '@/ui/Face'
 import { Skeleton } from '@/ui/Skeleton'
 import { useNameOf } from './names'
 import { useShell } from './ShellContext'
+import { SuggestionsLink } from './SuggestionsLink'
 
 const Workspaces = lazy(() => import('./Workspaces').then(module => ({ default: module.Workspaces })))
 
@@ -33,6 +34,7 @@ export function Sidebar({ onFind }: { onFind(): void }) {
         <kbd>{chord('K')}</kbd>
       </button>
       <div className="scroll">
+        <SuggestionsLink className="nav" />
         <Chats />
         <Agents />
       </div>

@@ -3,6 +3,7 @@ import { Bot, MessagesSquare, Settings } from 'lucide-react'
 import { useTexts } from '@/lib/language'
 import { useUnread } from './names'
 import { useShell } from './ShellContext'
+import { SuggestionsLink } from './SuggestionsLink'
 
 /** On a phone: one screen at a time. In a chat it gives way to the composer. */
 export function TabBar() {
@@ -18,6 +19,7 @@ export function TabBar() {
         {t('chats')}
         {unread > 0 ? <span className="count">{unread > 99 ? '99+' : unread}</span> : null}
       </Link>
+      <SuggestionsLink />
       <Link to="/w/$workspace/agents" params={params} activeProps={current}>
         <Bot className="i" aria-hidden />
         {t('agents')}

@@ -18,6 +18,36 @@ export function nextOf<T>(list: readonly T[], from: T | undefined, step: 1 | -1)
   return list[(at + step + list.length) % list.length]
 }
 
+/** Where G and then a letter leads. */
+const places = { c: '/w/$workspace', s: '/w/$workspace/suggestions' } as const
+
+/** How long after G its letter counts. */
+const SECOND_MS = 1_500
+
+const isLetter = (event: KeyboardEvent) =>
+  event.key.length === 1 &&
+  !(event.ctrlKey || event.metaKey || event.altKey || isWriting(event)) &&
+  kept(LETTERS, true) &&
+  !document.querySelector('[role=dialog], [role=menu]')
+
+/** G, then where to. */
+function useGoKeys(workspace: WorkspaceRow): void {
+  const navigate = useNavigate()
+  useEffect(() => {
+    let since = 0
+    const onKey = (event: KeyboardEvent) => {
+      if (!isLetter(event)) return
+      const to = Date.now() - since < SECOND_MS ? places[event.key.toLowerCase() as keyof typeof places] : undefined
+      since = event.key.toLowerCase() === 'g' ? Date.now() : 0
+      if (!to) return
+      event.preventDefault()
+      void navigate({ to, params: { workspace: workspace.handle }, search: {} })
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [navigate, workspace.handle])
+}
+
 /** F6 goes from pane to pane. */
 function nextPane(back: boolean): void {
   const panes = [
@@ -31,6 +61,7 @@ function nextPane(back: boolean): void {
 }
 
 export function useShellKeys({ workspace, openPalette, openKeys }: ShellKeys): void {
+  useGoKeys(workspace)
   const navigate = useNavigate()
   const chats = useChats(workspace.id).data
   const open = useParams({ strict: false }).chat

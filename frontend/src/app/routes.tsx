@@ -8,6 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { agentsQuery, isGoodKey, type Me, meQuery } from '@/api'
+import { searchOf } from '@/features/suggestions'
 import { kept } from '@/lib/stored'
 import { ChatScreen } from './ChatScreen'
 import { HomeScreen } from './HomeScreen'
@@ -147,6 +148,13 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import('./AgentScreen'), 'AgentScreen'),
 })
 
+const suggestions = createRoute({
+  getParentRoute: () => workspace,
+  path: '/suggestions',
+  validateSearch: searchOf,
+  component: lazyRouteComponent(() => import('./SuggestionsScreen'), 'SuggestionsScreen'),
+})
+
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: '/settings',
@@ -165,7 +173,7 @@ const tree = root.addChildren([
   resetPassword,
   welcome,
   join,
-  workspace.addChildren([home, chat, agents, agent, settings]),
+  workspace.addChildren([home, chat, agents, agent, suggestions, settings]),
 ])
 
 export const makeRouter = (client: QueryClient) =>

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { get, post } from '../client'
-import type { DraftRow, MergeRow, Page, SpecRow, SuggestionDetailRow, SuggestionRow } from '../types'
+import type { MergeRow, Page, SuggestionDetailRow, SuggestionRow } from '../types'
 import { useDeed } from './deed'
 import { keys } from './keys'
 import { all } from './pages'
+import { drafts } from './workshop'
 
 export type SuggestionState = SuggestionRow['state']
 
@@ -57,19 +58,11 @@ export const useActiveMerges = (workspaceId: string) =>
     queryFn: ({ signal }) => all<MergeRow>(`/workspaces/${workspaceId}/merges?state=active`, signal),
   })
 
-/** One saved version of an agent: immutable, so it is read once. */
-export const useVersion = (agentId: string, number: number) =>
-  useQuery({
-    queryKey: [...keys.versions(agentId), number],
-    queryFn: ({ signal }) => get<SpecRow>(`/agents/${agentId}/versions/${number}`, signal),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-
 /** Who writes the agent in that chat now, if anybody; asked before a draft is to be opened there. */
 export const useDraftThere = (chatId: string | null, agentId: string) =>
   useQuery({
     queryKey: ['chat', chatId, 'draft', agentId],
-    queryFn: ({ signal }) => get<DraftRow>(`/chats/${chatId}/agents/${agentId}/draft`, signal),
+    queryFn: () => drafts.read(chatId ?? '', agentId),
     enabled: chatId !== null,
     retry: false,
     staleTime: 0,
@@ -92,9 +85,6 @@ export const useReject = (workspaceId: string) =>
 
 export const useWithdraw = (workspaceId: string) =>
   useSuggestionDeed(workspaceId, (id: string) => post<SuggestionRow>(`/suggestions/${id}/withdraw`))
-
-export const useSummarize = (workspaceId: string) =>
-  useSuggestionDeed(workspaceId, (id: string) => post<SuggestionRow>(`/suggestions/${id}/summarize`))
 
 export interface NewMerge {
   /** Made by the client: asking twice merges once. */

@@ -4,6 +4,7 @@ const suggestions = {
   pendingSuggestions_one: '{{count}} pending suggestion',
   pendingSuggestions_other: '{{count}} pending suggestions',
   allSuggestions: 'All suggestions',
+  goTo: 'Go to',
   'keys.goto': 'Go to chats, to suggestions',
   'keys.suggestions': 'In the suggestions: previous, next, pick, open',
   'suggested.pending': 'Pending',

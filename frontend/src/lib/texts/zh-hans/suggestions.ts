@@ -4,6 +4,7 @@ const suggestions = {
   pendingSuggestions_one: '{{count}} 条待处理的建议',
   pendingSuggestions_other: '{{count}} 条待处理的建议',
   allSuggestions: '所有建议',
+  goTo: '前往',
   'keys.goto': '前往聊天室、建议',
   'keys.suggestions': '在建议中：上一条、下一条、选取、打开',
   'suggested.pending': '待处理',

@@ -4,6 +4,7 @@ const suggestions = {
   pendingSuggestions_one: '{{count}} 則待處理的建議',
   pendingSuggestions_other: '{{count}} 則待處理的建議',
   allSuggestions: '所有建議',
+  goTo: '前往',
   'keys.goto': '前往聊天室、建議',
   'keys.suggestions': '在建議中：上一則、下一則、選取、開啟',
   'suggested.pending': '待處理',

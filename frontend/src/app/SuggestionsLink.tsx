@@ -1,0 +1,30 @@
+import { Link } from '@tanstack/react-router'
+import { GitPullRequestArrow } from 'lucide-react'
+import { useSuggestionCount } from '@/api'
+import { useTexts } from '@/lib/language'
+import { useShell } from './ShellContext'
+
+/** The way to the suggestions, with how many wait for a decision. */
+export function SuggestionsLink({ className }: { className?: string }) {
+  const { t } = useTexts()
+  const { workspace } = useShell()
+  const pending = useSuggestionCount(workspace.id).data?.pending ?? 0
+  return (
+    <Link
+      to="/w/$workspace/suggestions"
+      params={{ workspace: workspace.handle }}
+      search={{}}
+      className={className}
+      activeOptions={{ includeSearch: false }}
+      activeProps={{ 'aria-current': 'page' }}
+    >
+      <GitPullRequestArrow className="i" aria-hidden />
+      <span className="cut">{t('suggestions')}</span>
+      {pending > 0 ? (
+        <span className="count" data-layer="suggestion" title={t('pendingSuggestions', { count: pending })}>
+          {pending > 99 ? '99+' : pending}
+        </span>
+      ) : null}
+    </Link>
+  )
+}

@@ -1,0 +1,84 @@
+import { type FormEvent, useState } from 'react'
+import { type SuggestionRow, useReject, useWithdraw } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import { Field } from '@/ui/Field'
+import { say } from '@/ui/Toasts'
+
+interface DecideProps {
+  workspaceId: string
+  rows: readonly SuggestionRow[]
+  onClose(): void
+}
+
+/** Rejecting asks for the reason, which the authors are told. */
+export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
+  const { t } = useTexts()
+  const [reason, setReason] = useState('')
+  const reject = useReject(workspaceId)
+  const count = rows.length
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    reject.mutate(
+      { ids: rows.map(row => row.id), reason: reason.trim() },
+      {
+        onSuccess: () => {
+          say(t('rejectedN', { count }))
+          onClose()
+        },
+      },
+    )
+  }
+  return (
+    <Dialog open onOpenChange={onClose} title={t('rejectTitle', { count })} description={t('rejectHint')}>
+      <form className="col gap" onSubmit={submit}>
+        <Field label={t('reason')} hint={t('reasonHint')} error={reject.error ? textOfError(reject.error) : null}>
+          {attributes => (
+            <textarea
+              {...attributes}
+              className="input"
+              rows={3}
+              maxLength={400}
+              value={reason}
+              onChange={event => setReason(event.target.value)}
+            />
+          )}
+        </Field>
+        <div className="row endrow">
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button tone="bad" type="submit" busy={reject.isPending ? t('rejecting') : null}>
+            {t('reject')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Withdrawing is final, so it is asked once. */
+export function WithdrawDialog({ workspaceId, rows: [row], onClose }: DecideProps) {
+  const { t } = useTexts()
+  const withdraw = useWithdraw(workspaceId)
+  if (!row) return null
+  return (
+    <Dialog open onOpenChange={onClose} title={t('withdrawTitle')} description={t('withdrawHint')}>
+      {withdraw.error ? (
+        <p className="err" role="alert">
+          {textOfError(withdraw.error)}
+        </p>
+      ) : null}
+      <div className="row endrow">
+        <Button onClick={onClose}>{t('cancel')}</Button>
+        <Button
+          tone="bad"
+          busy={withdraw.isPending ? t('withdrawing') : null}
+          onClick={() => withdraw.mutate(row.id, { onSuccess: onClose })}
+        >
+          {t('withdraw')}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,74 @@
+import { useAgents, useMembers, useSuggestionCount } from '@/api'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { type SuggestionSearch, states } from '../search'
+
+interface FiltersProps {
+  workspaceId: string
+  search: SuggestionSearch
+  onSearch(change: Partial<Record<keyof SuggestionSearch, string | undefined>>): void
+  className: string
+}
+
+/** Which suggestions are listed: how they stand, for which agent, by whom. */
+export function Filters({ workspaceId, search, onSearch, className }: FiltersProps) {
+  const { t } = useTexts()
+  const agents = useAgents(workspaceId).data ?? []
+  const people = useMembers(workspaceId).data ?? []
+  const pending = useSuggestionCount(workspaceId).data?.pending ?? 0
+  const state = search.state ?? 'pending'
+  return (
+    <div className={cx('filters', className)}>
+      <fieldset className="seg" aria-label={t('suggestions')}>
+        {states.map(each => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={each === state}
+            onClick={() => onSearch({ state: each === 'pending' ? undefined : each })}
+          >
+            {t(`suggested.${each}`)}
+            {each === 'pending' && pending > 0 ? <span className="num">{pending > 99 ? '99+' : pending}</span> : null}
+          </button>
+        ))}
+      </fieldset>
+      <Choice
+        label={t('byAgent')}
+        every={t('allAgents')}
+        value={search.agent}
+        options={agents.map(row => row.actor)}
+        onChange={agent => onSearch({ agent })}
+      />
+      <Choice
+        label={t('byAuthor')}
+        every={t('everyAuthor')}
+        value={search.author}
+        options={people.map(row => row.actor)}
+        onChange={author => onSearch({ author })}
+      />
+    </div>
+  )
+}
+
+interface ChoiceProps {
+  label: string
+  every: string
+  value: string | undefined
+  options: readonly { id: string; name: string }[]
+  onChange(id: string | undefined): void
+}
+
+function Choice({ label, every, value, options, onChange }: ChoiceProps) {
+  return (
+    <span className="select">
+      <select aria-label={label} value={value ?? ''} onChange={event => onChange(event.target.value || undefined)}>
+        <option value="">{every}</option>
+        {options.map(option => (
+          <option key={option.id} value={option.id}>
+            {option.name}
+          </option>
+        ))}
+      </select>
+    </span>
+  )
+}

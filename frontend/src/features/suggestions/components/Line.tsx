@@ -1,0 +1,88 @@
+import type { SuggestionRow } from '@/api'
+import { useTexts } from '@/lib/language'
+import { languageOf } from '@/lib/textLanguage'
+import { ago, fullTime } from '@/lib/time'
+import { Box } from '@/ui/Box'
+import { Face } from '@/ui/Face'
+import { isPickable } from '../picking'
+import { titleOf, touchesText } from '../wording'
+
+interface LineProps {
+  row: SuggestionRow
+  isOpen: boolean
+  isPicked: boolean
+  onOpen(): void
+  onPick(): void
+}
+
+/** A suggestion in the list: what it is about, whose, on which version, and a box to pick it. */
+export function Line({ row, isOpen, isPicked, onOpen, onPick }: LineProps) {
+  const { t } = useTexts()
+  const title = titleOf(row, t)
+  return (
+    <li className="sugg" data-picked={isPicked || undefined} data-open={isOpen || undefined}>
+      {isPickable(row) ? <Box checked={isPicked} label={t('pick', { title })} onChange={onPick} /> : <span />}
+      <Face id={row.author.id} name={row.author.name} square={row.author.kind === 'agent'} />
+      <div className="grow">
+        <button
+          type="button"
+          className="t"
+          data-suggestion={row.id}
+          aria-current={isOpen || undefined}
+          lang={languageOf(title)}
+          onClick={onOpen}
+        >
+          {title}
+        </button>
+        <Sum row={row} />
+        <div className="m">
+          <span>{row.author.name}</span>
+          {row.chat_title ? <span className="cut">{row.chat_title}</span> : null}
+          <span title={fullTime(row.created_at)}>{ago(row.created_at)}</span>
+          <span>{row.agent.name}</span>
+          <span className="num">{t('onVersion', { version: `v${row.base_version}` })}</span>
+          <Badges row={row} />
+        </div>
+      </div>
+    </li>
+  )
+}
+
+function Sum({ row }: { row: SuggestionRow }) {
+  const { t } = useTexts()
+  if (row.summary)
+    return (
+      <p className="sum" lang={languageOf(row.summary)}>
+        {row.summary}
+      </p>
+    )
+  return row.state === 'pending' && row.summary_state === 'pending' ? (
+    <p className="sum faint">{t('summaryPending')}</p>
+  ) : null
+}
+
+/** What stands out about it: what it touches besides the prompt, that its base is old, that it is being merged. */
+export function Badges({ row }: { row: SuggestionRow }) {
+  const { t } = useTexts()
+  const beside = row.touches.filter(each => each !== 'prompt')
+  const isOld = row.state === 'pending' && row.base_version !== row.production
+  return (
+    <>
+      {beside.map(each => (
+        <span key={each} className="badge">
+          {touchesText([each], t)}
+        </span>
+      ))}
+      {isOld ? (
+        <span className="badge" title={t('baseOldHint', { base: `v${row.base_version}`, now: `v${row.production}` })}>
+          {t('baseOld')}
+        </span>
+      ) : null}
+      {row.state === 'pending' && row.merge_id ? (
+        <span className="badge" data-layer="suggestion">
+          {t('inMerge')}
+        </span>
+      ) : null}
+    </>
+  )
+}

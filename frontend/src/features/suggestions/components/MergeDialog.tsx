@@ -1,0 +1,189 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Hash, MessageSquarePlus } from 'lucide-react'
+import { type FormEvent, useState } from 'react'
+import {
+  type ActorRow,
+  ApiError,
+  type ChatSummaryRow,
+  createChat,
+  type DraftRow,
+  keys,
+  type MergeRow,
+  type SuggestionRow,
+  startMerge,
+  useChats,
+  useDraftThere,
+} from '@/api'
+import { useAttempt } from '@/lib/attempt'
+import { textOfError } from '@/lib/errors'
+import { newId } from '@/lib/ids'
+import { useTexts } from '@/lib/language'
+import { clock } from '@/lib/time'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+
+interface MergeDialogProps {
+  workspaceId: string
+  /** Of one agent; one alone is accepted. */
+  rows: readonly SuggestionRow[]
+  me: ActorRow
+  who(id: string): ActorRow | null
+  onStarted(merge: MergeRow): void
+  onClose(): void
+}
+
+/** Stands for a chat that is yet to be made. */
+const NEW = 'new'
+
+export function MergeDialog(props: MergeDialogProps) {
+  const { t } = useTexts()
+  const { rows } = props
+  const title = rows.length === 1 ? t('acceptTitle') : t('mergeTitle', { count: rows.length })
+  const agent = rows[0]?.agent
+  if (!agent) return null
+  return (
+    <Dialog open onOpenChange={props.onClose} title={title} description={t('acceptLead', { agent: agent.name })}>
+      <MergeForm {...props} agent={agent} />
+    </Dialog>
+  )
+}
+
+/** The reader's chats with this agent, those where it was suggested first. */
+function useRooms(workspaceId: string, agentId: string, rows: readonly SuggestionRow[]): ChatSummaryRow[] | undefined {
+  const chats = useChats(workspaceId).data
+  const origins = new Set(rows.map(row => row.chat_id))
+  return chats
+    ?.filter(each => !each.chat.ended && each.members.some(member => member.id === agentId))
+    .sort((a, b) => Number(origins.has(b.chat.id)) - Number(origins.has(a.chat.id)))
+}
+
+/** The chat that is chosen, and what stands in the way there. */
+function useChosenRoom(rooms: ChatSummaryRow[] | undefined, agentId: string, me: ActorRow) {
+  const [chosen, choose] = useState<string | null>(null)
+  const chatId = chosen ?? rooms?.[0]?.chat.id ?? NEW
+  const draft = useDraftThere(chatId === NEW ? null : chatId, agentId).data ?? null
+  const isHeld = Boolean(draft?.holder_id && draft.held_until && Date.parse(draft.held_until) > Date.now())
+  return { chatId, choose, draft, isHeld: isHeld && draft?.holder_id !== me.id }
+}
+
+function MergeForm({ workspaceId, rows, me, who, agent, onStarted, onClose }: MergeDialogProps & { agent: ActorRow }) {
+  const { t } = useTexts()
+  const client = useQueryClient()
+  const rooms = useRooms(workspaceId, agent.id, rows)
+  const [id] = useState(newId)
+  const { chatId, choose, draft, isHeld } = useChosenRoom(rooms, agent.id, me)
+  const { busy, error, attempt } = useAttempt()
+
+  const roomFor = async () => {
+    if (chatId !== NEW) return chatId
+    const made = await createChat(workspaceId, { title: agent.name, member_ids: [agent.id] })
+    choose(made.chat.id)
+    await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
+    return made.chat.id
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isHeld || !rooms) return
+    void attempt(async () => {
+      const suggestionIds = rows.map(row => row.id)
+      try {
+        onStarted(await startMerge({ id, agentId: agent.id, suggestionIds, chatId: await roomFor() }))
+      } finally {
+        void client.invalidateQueries({ queryKey: keys.suggestions(workspaceId) })
+      }
+    })
+  }
+  return (
+    <form className="col gap" onSubmit={submit}>
+      <Rooms rooms={rooms ?? []} rows={rows} agent={agent} chatId={chatId} onChoose={choose} />
+      {rooms?.length === 0 ? <p className="muted sm">{t('noChatYet', { agent: agent.name })}</p> : null}
+      {draft ? <DraftThere draft={draft} isHeld={isHeld} isMine={draft.holder_id === me.id} who={who} /> : null}
+      {error ? (
+        <p className="banner bad" role="alert">
+          <Refusal error={error} />
+        </p>
+      ) : null}
+      <div className="row endrow">
+        <Button onClick={onClose}>{t('cancel')}</Button>
+        <Button tone="suggest" type="submit" blocked={isHeld || !rooms} busy={busy ? t('startingMerge') : null}>
+          {t(rows.length === 1 ? 'accept' : 'merge')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface RoomsProps {
+  rooms: readonly ChatSummaryRow[]
+  rows: readonly SuggestionRow[]
+  agent: ActorRow
+  chatId: string
+  onChoose(id: string): void
+}
+
+function Rooms({ rooms, rows, agent, chatId, onChoose }: RoomsProps) {
+  const { t } = useTexts()
+  const origins = new Set(rows.map(row => row.chat_id))
+  const all = [
+    ...rooms.map(({ chat }) => ({ id: chat.id, title: chat.title, note: origins.has(chat.id) ? t('itsChat') : null })),
+    { id: NEW, title: t('inNewChat', { agent: agent.name }), note: null },
+  ]
+  return (
+    <fieldset className="rooms">
+      <legend className="label">{t('whichChat')}</legend>
+      {all.map(({ id, title, note }) => (
+        <Room key={id} value={id} isChosen={id === chatId} onChoose={() => onChoose(id)} title={title} note={note} />
+      ))}
+    </fieldset>
+  )
+}
+
+interface DraftThereProps {
+  draft: DraftRow
+  /** By somebody else, now. */
+  isHeld: boolean
+  isMine: boolean
+  who(id: string): ActorRow | null
+}
+
+function DraftThere({ draft, isHeld, isMine, who }: DraftThereProps) {
+  const { t } = useTexts()
+  const name = who(draft.holder_id ?? '')?.name ?? t('somebody')
+  return (
+    <p className="banner" role="status">
+      {isHeld
+        ? t('heldThere', { name, time: clock(draft.held_until ?? '') })
+        : t(isMine ? 'yourDraftThere' : 'draftThere')}
+    </p>
+  )
+}
+
+interface RoomProps {
+  value: string
+  isChosen: boolean
+  title: string
+  note: string | null
+  onChoose(): void
+}
+
+function Room({ value, isChosen, title, note, onChoose }: RoomProps) {
+  const Icon = value === NEW ? MessageSquarePlus : Hash
+  return (
+    <label className="room">
+      <input type="radio" name="room" value={value} checked={isChosen} onChange={onChoose} />
+      <Icon className="i s" aria-hidden />
+      <span className="cut grow">{title}</span>
+      {note ? <span className="faint xs">{note}</span> : null}
+    </label>
+  )
+}
+
+function Refusal({ error }: { error: unknown }) {
+  const { t } = useTexts()
+  if (error instanceof ApiError && error.code === 'holding_another' && error.data['chat_title'])
+    return t('writingElsewhereMerge', {
+      agent: String(error.data['agent_name']),
+      chat: String(error.data['chat_title']),
+    })
+  return textOfError(error)
+}

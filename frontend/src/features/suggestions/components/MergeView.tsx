@@ -1,0 +1,272 @@
+import { Check, CircleAlert, GitMergeConflict, Info, Square } from 'lucide-react'
+import { type ActorRow, type MergeRow, useChats, useMerge, useRetryMerge, useStopMerge, useVersion } from '@/api'
+import { runErrorText, textOfError } from '@/lib/errors'
+import { type Texts, useTexts } from '@/lib/language'
+import { ago, fullTime, money } from '@/lib/time'
+import { Busy } from '@/ui/Busy'
+import { Button } from '@/ui/Button'
+import { Face } from '@/ui/Face'
+import { Skeleton } from '@/ui/Skeleton'
+import { useNow, useWritten } from '../live'
+import { type Share, sharesOf } from '../merged'
+import { isUnderWay, percentOf, type StepName, type StepState, stepsOf } from '../steps'
+import { Failed } from './Failed'
+import { MergedText } from './MergedText'
+
+interface MergeViewProps {
+  workspaceId: string
+  id: string
+  me: ActorRow
+  /** Whether the reader may decide on this agent's suggestions; who asked for a merge always may stop it. */
+  mayReview(agentId: string): boolean
+  onOpenDraft(chatId: string, agentId: string): void
+  onSuggestion(id: string): void
+}
+
+/** A merge: how far it is, and what came of it. */
+export function MergeView({ workspaceId, id, ...rest }: MergeViewProps) {
+  const { t } = useTexts()
+  const merge = useMerge(workspaceId, id)
+  if (merge.data) return <Merge workspaceId={workspaceId} merge={merge.data} {...rest} />
+  if (merge.isError) return <Failed text={t('mergeUnread')} error={merge.error} onRetry={() => void merge.refetch()} />
+  return (
+    <div className="pad">
+      <Skeleton lines={6} label={t('loading')} />
+    </div>
+  )
+}
+
+type MergeProps = Omit<MergeViewProps, 'id'> & { merge: MergeRow }
+
+function Merge({ workspaceId, merge, me, mayReview, onOpenDraft, onSuggestion }: MergeProps) {
+  const { t } = useTexts()
+  const isOn = isUnderWay(merge)
+  const written = useWritten(merge.id)
+  const now = useNow(isOn)
+  const isOwn = merge.by.id === me.id
+  const count = merge.suggestion_ids.length
+  const when = ago(merge.created_at, now)
+  return (
+    <article className="pad suggestion">
+      <header className="row wrap top">
+        <div className="grow">
+          <h2>{t('mergeOf', { count })}</h2>
+          <p className="muted xs" title={fullTime(merge.created_at)}>
+            {isOwn ? t('startedByYou', { when }) : t('startedBy', { name: merge.by.name, when })}{' '}
+            {isOn && isOwn ? t('mayLeave') : ''}
+          </p>
+        </div>
+        <MergeButtons
+          workspaceId={workspaceId}
+          merge={merge}
+          isMine={isOwn || mayReview(merge.agent_id)}
+          onOpenDraft={onOpenDraft}
+        />
+      </header>
+      <div className="row wrap progress">
+        <Steps merge={merge} steps={stepsOf(merge, written)} />
+        <Spent merge={merge} />
+      </div>
+      <div
+        className="track"
+        role="progressbar"
+        aria-label={t('mergeOf', { count })}
+        aria-valuenow={percentOf(merge, written)}
+      >
+        <i data-layer="suggestion" style={{ width: `${percentOf(merge, written)}%` }} />
+      </div>
+      <Outcome merge={merge} workspaceId={workspaceId} />
+      {merge.provenance ? <Result merge={merge} onSuggestion={onSuggestion} /> : null}
+    </article>
+  )
+}
+
+interface MergeButtonsProps {
+  workspaceId: string
+  merge: MergeRow
+  isMine: boolean
+  onOpenDraft(chatId: string, agentId: string): void
+}
+
+function MergeButtons({ workspaceId, merge, isMine, onOpenDraft }: MergeButtonsProps) {
+  const { t } = useTexts()
+  const stop = useStopMerge(workspaceId)
+  const retry = useRetryMerge(workspaceId)
+  const { chat_id: chatId, draft_id: draftId } = merge
+  const error = stop.error ?? retry.error
+  return (
+    <div className="row wrap">
+      {error ? (
+        <span className="xs no" role="alert">
+          {textOfError(error)}
+        </span>
+      ) : null}
+      {isUnderWay(merge) && isMine ? (
+        <Button busy={stop.isPending ? t('stopping') : null} onClick={() => stop.mutate(merge.id)}>
+          <Square className="i s" aria-hidden />
+          {t('stopMerge')}
+        </Button>
+      ) : null}
+      {merge.state === 'failed' && isMine ? (
+        <Button
+          tone="suggest"
+          busy={retry.isPending ? t('startingMerge') : null}
+          onClick={() => retry.mutate(merge.id)}
+        >
+          {t(merge.provenance ? 'openDraftThere' : 'tryAgain')}
+        </Button>
+      ) : null}
+      {merge.state === 'done' && chatId && draftId ? (
+        <Button tone="ink" onClick={() => onOpenDraft(chatId, merge.agent_id)}>
+          {t('openDraft')}
+        </Button>
+      ) : null}
+    </div>
+  )
+}
+
+/** What a step is called by how it stands. */
+function stepText(merge: MergeRow, name: StepName, state: StepState, t: Texts['t']): string {
+  if (state === 'done') return doneText(merge, name, t)
+  switch (name) {
+    case 'read':
+      return t('step.read.now')
+    case 'merging':
+      return t('step.merging')
+    case 'conflicts':
+      return t(state === 'now' ? 'step.conflicts.now' : 'step.conflicts')
+    case 'opens':
+      return t('step.opens')
+  }
+}
+
+function doneText(merge: MergeRow, name: StepName, t: Texts['t']): string {
+  const conflicts = merge.provenance?.conflicts.length ?? 0
+  switch (name) {
+    case 'read':
+      return t('step.read.done', { count: merge.suggestion_ids.length })
+    case 'merging':
+      return t('step.merging.done')
+    case 'conflicts':
+      return conflicts > 0 ? t('nConflicts', { count: conflicts }) : t('noConflicts')
+    case 'opens':
+      return t('step.opens.done')
+  }
+}
+
+const signs = {
+  done: <Check className="i s" aria-hidden />,
+  now: <Busy />,
+  failed: <CircleAlert className="i s" aria-hidden />,
+  todo: null,
+}
+
+function Steps({ merge, steps }: { merge: MergeRow; steps: readonly { name: StepName; state: StepState }[] }) {
+  const { t } = useTexts()
+  return (
+    <ol className="steps" role="status">
+      {steps.map(({ name, state }) => (
+        <li key={name} className={state}>
+          {signs[state]}
+          {stepText(merge, name, state, t)}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Spent({ merge }: { merge: MergeRow }) {
+  const { t } = useTexts()
+  const parts = [
+    merge.method ? t(`mergedBy.${merge.method}`) : '',
+    merge.model,
+    merge.tokens > 0 ? t('tokens', { count: merge.tokens, n: merge.tokens }) : '',
+    merge.cost_micro ? money(merge.cost_micro) : '',
+  ]
+  return <span className="xs faint num spent">{parts.filter(Boolean).join(' · ')}</span>
+}
+
+/** In a sentence: what came of it, or what is going to. */
+function Outcome({ merge, workspaceId }: { merge: MergeRow; workspaceId: string }) {
+  const { t, rich } = useTexts()
+  const chats = useChats(workspaceId).data
+  const chat = chats?.find(each => each.chat.id === merge.chat_id)?.chat.title
+  const why = merge.error_code ? runErrorText(merge.error_code) : (merge.error ?? '')
+  if (merge.state === 'failed')
+    return (
+      <p className="banner bad" role="alert">
+        <CircleAlert className="i s" aria-hidden />
+        <span>
+          {t(merge.provenance ? 'notPlaced' : 'mergeFailed')} {why} {merge.provenance ? t('againHint') : ''}
+        </span>
+      </p>
+    )
+  if (merge.state === 'stopped') return <Said>{t('mergeStopped')}</Said>
+  const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
+  return (
+    <>
+      <Said>{chat ? rich(where, { chat }) : t('openedElsewhere')}</Said>
+      {merge.method === 'text' ? <Said>{why ? t('byText', { why }) : t('byTextOnly')}</Said> : null}
+    </>
+  )
+}
+
+const Said = ({ children }: { children: React.ReactNode }) => (
+  <p className="banner">
+    <Info className="i s" aria-hidden />
+    <span>{children}</span>
+  </p>
+)
+
+function Result({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id: string): void }) {
+  const { t } = useTexts()
+  const base = useVersion(merge.agent_id, merge.base_version)
+  if (!merge.provenance) return null
+  if (base.isError) return <Failed text={t('mergeUnread')} error={base.error} onRetry={() => void base.refetch()} />
+  if (!base.data) return <Skeleton lines={6} label={t('loading')} />
+  return (
+    <>
+      <MergedText production={base.data.prompt} version={merge.base_version} provenance={merge.provenance} />
+      <section className="sec became">
+        <h3 className="h">{t('whatBecame')}</h3>
+        <ul className="b rows">
+          {sharesOf(merge.provenance).map(share => (
+            <Became
+              key={share.id}
+              share={share}
+              onOpen={merge.suggestion_ids.includes(share.id) ? () => onSuggestion(share.id) : null}
+            />
+          ))}
+        </ul>
+      </section>
+    </>
+  )
+}
+
+function Became({ share, onOpen }: { share: Share; onOpen: (() => void) | null }) {
+  const { t } = useTexts()
+  return (
+    <li>
+      <Face id={share.actorId} name={share.name} square={false} />
+      {onOpen ? (
+        <button type="button" className="link" onClick={onOpen}>
+          {share.name}
+        </button>
+      ) : (
+        <span>{share.name}</span>
+      )}
+      <span className="grow muted">{share.lines > 0 ? t('linesTaken', { count: share.lines }) : t('noLines')}</span>
+      {share.conflicts > 0 ? (
+        <span className="no">
+          <GitMergeConflict className="i s" aria-hidden />
+          {t('nOpen', { count: share.conflicts })}
+        </span>
+      ) : (
+        <span className="ok">
+          <Check className="i s" aria-hidden />
+          {t('joined')}
+        </span>
+      )}
+    </li>
+  )
+}

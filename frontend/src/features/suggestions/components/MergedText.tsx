@@ -1,0 +1,145 @@
+import { GitMergeConflict, UnfoldVertical } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import type { Conflict, Provenance } from '@/api'
+import { useTexts } from '@/lib/language'
+import { languageOf } from '@/lib/textLanguage'
+import { Face } from '@/ui/Face'
+import { Mark } from '@/ui/Mark'
+import { type MergedLine, type MergedPart, mergedParts, otherConflicts, tallyOf } from '../merged'
+import { aboutText } from '../wording'
+
+interface MergedTextProps {
+  production: string
+  version: number
+  provenance: Provenance
+}
+
+type VoiceOf = (id: string) => Provenance['voices'][number] | undefined
+
+/** The merged prompt, with whose each line is in the margin, and every conflict with its choices. */
+export function MergedText({ production, version, provenance }: MergedTextProps) {
+  const { t } = useTexts()
+  const parts = useMemo(() => mergedParts(production, provenance), [production, provenance])
+  const voices = useMemo(() => new Map(provenance.voices.map(voice => [voice.id, voice])), [provenance])
+  const voiceOf: VoiceOf = id => voices.get(id)
+  const { added, removed } = tallyOf(parts)
+  const others = otherConflicts(provenance)
+  return (
+    <>
+      <div className="diff who" data-layer="suggestion">
+        <div className="h">
+          <Mark layer="production" />v{version} <span className="faint">→</span> <Mark layer="suggestion" />
+          {t('mergedText')}
+          <span className="st num">
+            +{added} −{removed}
+          </span>
+        </div>
+        {parts.map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no other name, and it does not change
+          <Part key={index} part={part} voiceOf={voiceOf} />
+        ))}
+      </div>
+      {others.length > 0 ? (
+        <div className="diff" data-layer="suggestion">
+          {others.map(conflict => (
+            <ConflictBox key={conflict.about} conflict={conflict} voiceOf={voiceOf} />
+          ))}
+        </div>
+      ) : null}
+    </>
+  )
+}
+
+function Part({ part, voiceOf }: { part: MergedPart; voiceOf: VoiceOf }) {
+  const { t } = useTexts()
+  const [isOpen, setOpen] = useState(false)
+  if (part.kind === 'conflict') return <ConflictBox conflict={part.conflict} voiceOf={voiceOf} />
+  if (part.kind === 'gap' && !isOpen)
+    return (
+      <button type="button" className="d gap" onClick={() => setOpen(true)}>
+        <UnfoldVertical className="i s" aria-hidden />
+        {t('linesUnchanged', { count: part.lines.length })}
+      </button>
+    )
+  return part.lines.map((line, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
+    <Line key={index} line={line} isSame={sameVoices(line, part.lines[index - 1])} voiceOf={voiceOf} />
+  ))
+}
+
+const sameVoices = (line: MergedLine, before: MergedLine | undefined) =>
+  Boolean(before) && String(line.voices) === String(before?.voices)
+
+const kinds = { ' ': '', '+': 'new', '−': 'old' } as const
+
+/** One line. Its author is named where a run of theirs begins. */
+function Line({ line, isSame, voiceOf }: { line: MergedLine; isSame: boolean; voiceOf: VoiceOf }) {
+  const { t } = useTexts()
+  const names = line.voices.map(id => voiceOf(id)?.name ?? '').join(t('listJoin'))
+  return (
+    <div className={`d ${kinds[line.sign]}`.trim()}>
+      <i title={names || undefined}>
+        {isSame || line.voices.length === 0 ? null : <Faces ids={line.voices} names={names} voiceOf={voiceOf} />}
+      </i>
+      <b>{line.sign}</b>
+      <span lang={languageOf(line.text)}>{line.text || ' '}</span>
+    </div>
+  )
+}
+
+function Faces({ ids, names, voiceOf }: { ids: readonly string[]; names: string; voiceOf: VoiceOf }) {
+  return (
+    <>
+      {ids.slice(0, 2).map(id => {
+        const voice = voiceOf(id)
+        return voice ? <Face key={id} id={voice.actor_id} name={voice.name} square={false} size="tiny" /> : null
+      })}
+      <span className="cut">{names}</span>
+    </>
+  )
+}
+
+/** Where voices want different things: the question, each one's words, and which of them stand in the draft. */
+function ConflictBox({ conflict, voiceOf }: { conflict: Conflict; voiceOf: VoiceOf }) {
+  const { t } = useTexts()
+  const about = aboutText(conflict.about, t)
+  return (
+    <section className="conf" aria-label={conflict.question}>
+      <div className="h">
+        <GitMergeConflict className="i s" aria-hidden />
+        <span className="grow" lang={languageOf(conflict.question)}>
+          {about ? <b>{about}: </b> : null}
+          {conflict.question}
+        </span>
+      </div>
+      <ul>
+        {conflict.choices.map((choice, index) => {
+          const voice = choice.voice ? voiceOf(choice.voice) : undefined
+          const isChosen = index === conflict.chosen
+          return (
+            <li key={`${choice.voice} ${choice.text}`} className={isChosen ? 'choice sel' : 'choice'}>
+              {voice ? <Face id={voice.actor_id} name={voice.name} square={false} /> : <Mark layer="production" />}
+              <span>
+                <span className="xs muted">{voice?.name ?? t('fromProduction')}</span>
+
+                {isChosen ? (
+                  <span className="badge" data-layer="suggestion">
+                    {t('standsInDraft')}
+                  </span>
+                ) : null}
+
+                <span className="words" lang={languageOf(choice.text)}>
+                  {choice.text.trim() || t('leaveOut')}
+                </span>
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+      <p className="xs faint">
+        {conflict.chosen === null ? `${t('anotherStands')} ` : ''}
+        {t('chooseInDraft')}
+      </p>
+    </section>
+  )
+}

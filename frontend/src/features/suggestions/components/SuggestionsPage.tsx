@@ -1,0 +1,149 @@
+import { ArrowLeft, GitPullRequestArrow } from 'lucide-react'
+import { useState } from 'react'
+import { type ActorRow, type MergeRow, type SuggestionRow, useAgents, type WorkspaceRow } from '@/api'
+import { useTexts } from '@/lib/language'
+import { IconButton } from '@/ui/Button'
+import { Empty } from '@/ui/Empty'
+import { say } from '@/ui/Toasts'
+import { useIsPhone } from '@/ui/useIsPhone'
+import type { Picked } from '../picking'
+import type { SuggestionSearch } from '../search'
+import { RejectDialog, WithdrawDialog } from './DecideDialogs'
+import { Detail } from './Detail'
+import { Filters } from './Filters'
+import { List, useListed } from './List'
+import { MergeDialog } from './MergeDialog'
+import { MergeView } from './MergeView'
+
+export interface SuggestionsPageProps {
+  workspace: WorkspaceRow
+  me: ActorRow
+  search: SuggestionSearch
+  who(id: string): ActorRow | null
+  onSearch(change: Partial<Record<keyof SuggestionSearch, string | undefined>>): void
+  onOpenDraft(chatId: string, agentId: string): void
+  onChat(chatId: string): void
+}
+
+interface Asked {
+  what: 'merge' | 'reject' | 'withdraw'
+  rows: readonly SuggestionRow[]
+}
+
+const nobody: Picked = new Set()
+
+/** The suggestions of a workspace: the list, and beside it one of them or a merge. */
+export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDraft, onChat }: SuggestionsPageProps) {
+  const { t } = useTexts()
+  const isPhone = useIsPhone()
+  const { rows } = useListed(workspace.id, search)
+  const [picked, setPicked] = useState<Picked>(nobody)
+  const [asked, setAsked] = useState<Asked | null>(null)
+  // A wide screen shows the first one until another is chosen.
+  const open = search.m ? undefined : (search.s ?? (isPhone ? undefined : rows[0]?.id))
+  const ask: Ask = what => given => setAsked({ what, rows: [given].flat() })
+  const close = () => setAsked(null)
+
+  const follow = (merge: MergeRow) => {
+    close()
+    setPicked(nobody)
+    if (merge.method === 'copied' && merge.state === 'done' && merge.chat_id) {
+      say(t('acceptedOpen'))
+      onOpenDraft(merge.chat_id, merge.agent_id)
+    } else onSearch({ m: merge.id, s: undefined })
+  }
+  const filters = { workspaceId: workspace.id, search, onSearch }
+  const isDetail = Boolean(search.m || search.s)
+  return (
+    <main className="stage" id="log" tabIndex={-1}>
+      <header className="bar">
+        {isDetail ? (
+          <IconButton
+            className="only-phone"
+            label={t('allSuggestions')}
+            onClick={() => onSearch({ s: undefined, m: undefined })}
+          >
+            <ArrowLeft className="i" />
+          </IconButton>
+        ) : null}
+        <h1>{t('suggestions')}</h1>
+        <Filters {...filters} className="end only-wide" />
+      </header>
+      {isDetail ? null : <Filters {...filters} className="only-phone" />}
+      <div className="split" data-view={isDetail ? 'detail' : undefined}>
+        <List
+          workspaceId={workspace.id}
+          search={search}
+          open={open}
+          picked={picked}
+          onPicked={setPicked}
+          onSearch={onSearch}
+          onMerge={ask('merge')}
+          onReject={ask('reject')}
+        />
+        <div className="beside">
+          <Beside
+            {...{ workspace, me, search, onSearch, onOpenDraft, onChat, ask }}
+            open={open}
+            isEmpty={rows.length === 0}
+          />
+        </div>
+      </div>
+      {asked ? <Dialogs {...{ workspace, me, who, asked }} onStarted={follow} onClose={close} /> : null}
+    </main>
+  )
+}
+
+type Ask = (what: Asked['what']) => (given: SuggestionRow | readonly SuggestionRow[]) => void
+
+type BesideProps = Omit<SuggestionsPageProps, 'who'> & { open: string | undefined; isEmpty: boolean; ask: Ask }
+
+/** Beside the list: a merge, a suggestion, or how to begin. */
+function Beside({ workspace, me, search, open, isEmpty, ask, onSearch, onOpenDraft, onChat }: BesideProps) {
+  const { t } = useTexts()
+  const agents = useAgents(workspace.id).data
+  const mayReview = (id: string) => Boolean(agents?.find(each => each.actor.id === id)?.verbs.includes('review_agent'))
+  if (search.m)
+    return (
+      <MergeView
+        key={search.m}
+        workspaceId={workspace.id}
+        id={search.m}
+        me={me}
+        mayReview={mayReview}
+        onOpenDraft={onOpenDraft}
+        onSuggestion={s => onSearch({ s, m: undefined })}
+      />
+    )
+  if (open)
+    return (
+      <Detail
+        key={open}
+        workspaceId={workspace.id}
+        id={open}
+        onAccept={ask('merge')}
+        onReject={ask('reject')}
+        onWithdraw={ask('withdraw')}
+        onMerge={m => onSearch({ m, s: undefined })}
+        onChat={onChat}
+      />
+    )
+  if (isEmpty) return null
+  return (
+    <Empty icon={GitPullRequestArrow} title={t('chooseSuggestion')}>
+      {t('chooseHint')}
+    </Empty>
+  )
+}
+
+interface DialogsProps extends Pick<SuggestionsPageProps, 'workspace' | 'me' | 'who'> {
+  asked: Asked
+  onStarted(merge: MergeRow): void
+  onClose(): void
+}
+
+function Dialogs({ workspace: { id }, me, who, asked: { what, rows }, onStarted, onClose }: DialogsProps) {
+  if (what === 'reject') return <RejectDialog workspaceId={id} rows={rows} onClose={onClose} />
+  if (what === 'withdraw') return <WithdrawDialog workspaceId={id} rows={rows} onClose={onClose} />
+  return <MergeDialog workspaceId={id} rows={rows} me={me} who={who} onStarted={onStarted} onClose={onClose} />
+}

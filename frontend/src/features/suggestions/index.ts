@@ -1,0 +1,7 @@
+import { lazy } from 'react'
+
+export { changedSearch, type SuggestionSearch, searchOf } from './search'
+
+export const SuggestionsPage = lazy(() =>
+  import('./components/SuggestionsPage').then(module => ({ default: module.SuggestionsPage })),
+)

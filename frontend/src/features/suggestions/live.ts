@@ -1,0 +1,29 @@
+/** What of a merge is told by the socket, and by the clock. */
+import { useEffect, useState } from 'react'
+import { onFrame } from '@/realtime'
+import type { Written } from './steps'
+
+/** How much of a merge is written; null until the socket says. */
+export function useWritten(mergeId: string): Written | null {
+  const [written, setWritten] = useState<Written | null>(null)
+  useEffect(() => {
+    setWritten(null)
+    return onFrame(frame => {
+      if (frame.type === 'progress' && frame.merge_id === mergeId)
+        setWritten({ done: frame.done, expected: frame.expected })
+    })
+  }, [mergeId])
+  return written
+}
+
+/** The time, told again every second while it matters. */
+export function useNow(isTold: boolean): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    setNow(Date.now())
+    if (!isTold) return
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [isTold])
+  return now
+}
