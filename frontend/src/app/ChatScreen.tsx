@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
+import { useLocation, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { type CSSProperties, Suspense, useCallback, useEffect, useState } from 'react'
 import { useAgents, useChats } from '@/api'
 import { WorkshopPanel } from '@/features/agents'
@@ -19,6 +19,7 @@ export function ChatScreen() {
   const { me, workspace } = useShell()
   const { chat: chatId } = useParams({ from: '/w/$workspace/c/$chat' })
   const { shop } = useSearch({ from: '/w/$workspace/c/$chat' })
+  const at = useLocation({ select: location => location.hash }) || null
   const navigate = useNavigate()
   const { history } = useRouter()
   const summary = useChats(workspace.id).data?.find(each => each.chat.id === chatId)
@@ -72,6 +73,7 @@ export function ChatScreen() {
         workspace={workspace}
         summary={summary}
         me={me.actor.id}
+        at={at}
         openWorkshop={openWorkshop}
         onCompare={compare}
         onGo={goToPath}

@@ -9,6 +9,14 @@ const NEAR_TOP = 2_000
 const hasOlderIn = (chat: ChatState) => chat.hasOlder
 const floorOf = (chat: ChatState) => chat.floor
 
+/** One page more at the start of the log. Raises what the network raises. */
+export async function readPage(chatId: string, limit?: number): Promise<void> {
+  const chat = chatState(chatId)
+  if (!chat.hasOlder) return
+  const page = await readOlder(chatId, chat.floor, limit)
+  learnOlder(chatId, page.results, page.next !== null)
+}
+
 export function useOlder(chatId: string, firstKey: string, scroller: RefObject<HTMLElement | null>) {
   const hasOlder = useChatPart(chatId, hasOlderIn)
   const floor = useChatPart(chatId, floorOf)
@@ -27,8 +35,7 @@ export function useOlder(chatId: string, firstKey: string, scroller: RefObject<H
     if (!isNear || loading.current || !chat.hasOlder) return
     loading.current = true
     try {
-      const page = await readOlder(chatId, chat.floor)
-      learnOlder(chatId, page.results, page.next !== null)
+      await readPage(chatId)
     } catch {
       // The next scroll asks again; the connection's banner says why.
     } finally {

@@ -6,6 +6,7 @@ import { suggestionPath } from '@/lib/paths'
 import { askAgain, type ChatState, chatState, chatTopic, isEnded, useChatPart, useTopic } from '@/realtime'
 import { Empty } from '@/ui/Empty'
 import { Skeleton } from '@/ui/Skeleton'
+import { useArrival } from '../arrive'
 import { useDirectory, useIsClosed, useMessages, useWorking } from '../hooks'
 import { useUnsent } from '../outbox'
 import { useChatKeys } from '../shortcuts'
@@ -23,6 +24,8 @@ interface ChatPageProps {
   workspace: WorkspaceRow
   summary: ChatSummaryRow | undefined
   me: string
+  /** The message that the reader comes for. */
+  at: string | null
   header: ReactNode
   openWorkshop(agentId: string): void
   /** Opens the question for production and this agent's draft, with a text to begin with. */
@@ -78,7 +81,7 @@ function useNaming(who: ChatContextValue['who'], chatId: string, me: string): Ch
   }, [members, who, me, t])
 }
 
-function OpenChat({ chatId, workspace, summary, me, openWorkshop, onCompare, onGo }: ChatPageProps) {
+function OpenChat({ chatId, workspace, summary, me, at, openWorkshop, onCompare, onGo }: ChatPageProps) {
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
   const who = useDirectory(chatId, workspace.id)
@@ -113,6 +116,7 @@ function OpenChat({ chatId, workspace, summary, me, openWorkshop, onCompare, onG
     }),
     [chatId, workspace, me, who, names, openWorkshop, comparable, onCompare, onGo],
   )
+  useArrival(chatId, at, messages, timeline)
   useChatKeys({ chatId, reply: context.reply, focusComposer: () => composer.current?.focus() })
   const title = useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
   return (
