@@ -62,7 +62,8 @@ class ServiceWire:
 
     async def _posted(self, body: str) -> str:
         target = check_url(self._endpoint.api_base or "", any_host=True)
-        headers = {"Content-Type": "application/json"} | signed(body, self._endpoint.key, at=int(time.time()))
+        id = f"msg_{json.loads(body)['id']}"
+        headers = {"Content-Type": "application/json"} | signed(body, self._endpoint.key, id=id, at=int(time.time()))
         async with session_for(target).post(
             target.url, data=body.encode(), headers=headers, allow_redirects=False
         ) as response:
@@ -72,9 +73,8 @@ class ServiceWire:
         return _checked(answered)
 
 
-def signed(body: str, secret: Secret, *, at: int) -> dict[str, str]:
-    """The headers of Standard Webhooks for a body from `asked_of_service`, signed `at` this second."""
-    id = f"msg_{json.loads(body)['id']}"
+def signed(body: str, secret: Secret, *, id: str, at: int) -> dict[str, str]:
+    """The headers of Standard Webhooks for a message, signed `at` this second."""
     mac = hmac.new(_key(secret), f"{id}.{at}.{body}".encode(), hashlib.sha256)
     signature = base64.b64encode(mac.digest()).decode()
     return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": f"v1,{signature}"}

@@ -6,7 +6,7 @@ import operator
 import re
 from collections.abc import Callable
 
-from agents.llm.demo.calls import TIME, wish_of
+from agents.llm.demo.calls import REVISE, TIME, wish_of
 from agents.llm.demo.phrases import WEEKDAYS, phrase
 from agents.llm.demo.situation import Situation
 from agents.llm.exchange import ToolCall
@@ -50,7 +50,8 @@ def _from_result(call: ToolCall, result: str, language: str) -> list[str]:
         return phrase("page", language, source=page["source"], text=_shortened(text, 300))
     if moment := _MOMENT.search(result):
         return phrase("time", language, **_moment(moment, call.arguments, language))
-    key = "failed" if _FAILED.search(result) else "result"
+    done = "revised" if call.name == REVISE else "result"
+    key = "failed" if _FAILED.search(result) else done
     return phrase(key, language, tool=call.name, result=_shortened(result, 2000))
 
 

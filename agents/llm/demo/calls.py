@@ -48,11 +48,51 @@ _SEARCH = re.compile(
 )
 
 
+REVISE = "revise_prompt"
+# An order for good, not for this answer: what follows, or came before, is the instruction.
+_FOR_GOOD = re.compile(
+    r"\b(?:from now on|from here on|in (?:the )?future|henceforth)\b[\s,:]*|"
+    r"(?:從現在起|从现在起|從現在開始|从现在开始|從今以後|从今以后|今後|今后|以後|以后|往後|往后|從此|从此)(?:請|请|都|,|，|：|:|\s)*",
+    re.IGNORECASE,
+)
+_ALWAYS_DO = re.compile(
+    r"^\W*(?:please\s+)?(?P<order>(?:always|never)\s+\w.*|(?:一律|每次都)\S.*)$", re.IGNORECASE | re.DOTALL
+)
+_ASKS = re.compile(r"[?？]\s*$|[嗎吗呢]\W*$")
+
+
 def wish_of(situation: Situation) -> Wish | None:
     """The call that the moment asks for. After a result there is none: the demo model calls once, then answers."""
     if situation.results or not situation.tools:
         return None
-    return next((wish for rule in (_ordered, _time, _page, _search, _always) for wish in rule(situation)), None)
+    return next(
+        (wish for rule in (_revised, _ordered, _time, _page, _search, _always) for wish in rule(situation)), None
+    )
+
+
+def _revised(situation: Situation) -> Iterator[Wish]:
+    """Told how to be from now on, it writes that below its prompt."""
+    tool, order = situation.tool(REVISE), _order_for_good(situation.question)
+    if tool is None or not order:
+        return
+    lines = situation.prompt.split("\n")
+    mark = "- " if lines[-1].startswith("- ") else ""
+    prompt = "\n".join([*lines, f"{mark}{order}"]).strip("\n")
+    yield _filled(tool, json.dumps({"prompt": prompt, "reason": situation.question[:200]}), situation)
+
+
+def _order_for_good(question: str) -> str:
+    """What it is to do from now on, as a sentence; empty when it is told nothing of the kind."""
+    if _ASKS.search(question):
+        return ""
+    if found := _ALWAYS_DO.search(question):
+        order = found["order"]
+    elif _FOR_GOOD.search(question):
+        order = _FOR_GOOD.sub(" ", question)
+    else:
+        return ""
+    order = re.sub(r"^(?:please|you should|i want you to)\s+", "", order.strip(" ,，。.!！\n"), flags=re.IGNORECASE)
+    return f"{order[:1].upper()}{order[1:]}{'。' if _PLACE_ZH.search(order) else '.'}" if order else ""
 
 
 def _ordered(situation: Situation) -> Iterator[Wish]:

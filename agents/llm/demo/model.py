@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 
 from agents.llm.demo.answers import sentences_for
 from agents.llm.demo.calls import Wish, wish_of
+from agents.llm.demo.jobs import answer_to_job
 from agents.llm.demo.language import spoken
 from agents.llm.demo.manner import styled
 from agents.llm.demo.situation import situation_of
@@ -28,15 +29,8 @@ class DemoModel:
         """Answer by rules. Never raises."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        situation = situation_of(request)
-        calls: tuple[ToolCall, ...] = ()
-        wish = wish_of(situation)
-        if wish and not wish.missing:
-            text, calls = "", (ToolCall("", wish.tool.name, _written(wish)),)
-            pieces = _call_pieces(calls[0])
-        else:
-            text, calls = styled(sentences_for(situation), situation.manner, situation.language), ()
-            pieces = [Piece("text", part) for part in spoken(text)]
+        text, calls = _answered(request)
+        pieces = _call_pieces(calls[0]) if calls else [Piece("text", part) for part in spoken(text)]
         pause = min(self._pace, LONGEST / max(1, len(pieces)))
         await asyncio.sleep(pause * 4)
         first = loop.time() - started
@@ -53,6 +47,17 @@ class DemoModel:
             first_token_s=first,
             seconds=loop.time() - started,
         )
+
+
+def _answered(request: Request) -> tuple[str, tuple[ToolCall, ...]]:
+    """What it says, or the one call that it makes."""
+    if (done := answer_to_job(request)) is not None:
+        return done, ()
+    situation = situation_of(request)
+    wish = wish_of(situation)
+    if wish and not wish.missing:
+        return "", (ToolCall("", wish.tool.name, _written(wish)),)
+    return styled(sentences_for(situation), situation.manner, situation.language), ()
 
 
 def _written(wish: Wish) -> str:

@@ -1,0 +1,53 @@
+"""The agents that ship with the product: made when first needed, once, and always as this release defines them (S2.5)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+
+from actors.models import Actor
+from agents import shipped as module
+from agents.models import AgentSpec
+from agents.shipped import SHIPPED, shipped
+from tests.api.client import sign_in
+from tests.people import PASSWORD
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_it_is_public_has_no_publisher_and_is_made_once():
+    first = shipped("merger")
+    assert shipped("merger") == first
+    assert (first.is_shipped, first.is_public, first.workspace_id, first.published_by_workspace_id) == (
+        True, True, None, None
+    )  # fmt: skip
+    [version] = AgentSpec.objects.filter(agent=first)
+    assert (version.number, version.author, version.content()) == (1, first, SHIPPED["merger"].content)
+
+
+def test_what_this_release_defines_becomes_a_version_and_wins(monkeypatch):
+    shipped("merger")
+    newer = SHIPPED["merger"].content.model_copy(update={"prompt": "Another text."})
+    monkeypatch.setitem(module.SHIPPED, "merger", replace(SHIPPED["merger"], content=newer))
+    for _ in range(2):
+        assert shipped("merger").current_spec.prompt == "Another text."
+    assert list(AgentSpec.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
+
+
+def test_two_workers_that_start_together_make_it_once():
+    def make(_):
+        try:
+            return shipped("summarizer").current_spec_id
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as threads:
+        found = list(threads.map(make, range(6)))
+    assert len(set(found)) == Actor.objects.filter(is_shipped=True).count() == AgentSpec.objects.count() == 1
+
+
+def test_it_is_not_among_the_agents_of_a_workspace(team):
+    shipped("merger")
+    listed = sign_in(team.alice.email, PASSWORD).ok("GET", f"workspaces/{team.workspace.id}/agents")
+    assert [agent["actor"]["handle"] for agent in listed["results"]] == ["robin"]
