@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agents.api import comparisons, drafts, models, runs, versions, views
+from agents.api import comparisons, drafts, files, models, runs, versions, views
 
 DRAFT = "chats/<uuid:chat_id>/agents/<uuid:agent_id>/draft"
 VERSION = "agents/<uuid:agent_id>/versions/<int:number>"
@@ -18,6 +18,9 @@ urlpatterns = [
     path(f"{VERSION}/restore", versions.Restore.as_view()),
     path("agents/<uuid:agent_id>/specs/<uuid:spec_id>", versions.OneSpec.as_view()),
     path("agents/<uuid:agent_id>/diff", versions.Diff.as_view()),
+    path("agents/<uuid:agent_id>/file", files.Export.as_view()),
+    path("agent-file-schema", files.Shape.as_view()),
+    path("workspaces/<uuid:workspace_id>/agents/import", files.Import.as_view()),
     path("model-offers", models.Offers.as_view()),
     path("workspaces/<uuid:workspace_id>/model/test", models.Test.as_view()),
     path(DRAFT, drafts.OneDraft.as_view()),

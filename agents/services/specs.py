@@ -35,16 +35,32 @@ def create_agent(
         prompt=plan.prompt if prompt is None else prompt,
         tools=tuple(ToolUse(tool=tool) for tool in (plan.tools if tools is None else tools)),
     )
+    return make_agent(
+        workspace=workspace, creator=creator, content=content, origin=Origin.CREATED, name=name,
+        description=description or plan.description, handle=handle, fallback=f"agent-{plan.key}",
+    )  # fmt: skip
+
+
+def make_agent(
+    *, workspace: Workspace, creator: Actor, content: SpecContent, origin: Origin, name: str, description: str,
+    handle: str | None, wish: str = "", fallback: str = "",
+) -> Actor:  # fmt: skip
+    """Make an agent of this content. Without a `handle` it gets a free one like `wish`, or like its name.
+
+    Raises `Invalid` for a name, handle or tool that cannot be; `Conflict` (`handle_taken`).
+    """
     check_content(content)
-    agent = _stored(workspace, name, description or plan.description, handle, fallback=plan.key)
-    agent.current_spec = write_spec(agent, content, author=creator, origin=Origin.CREATED, number=1)
+    agent = _stored(workspace, name, description, handle, wish=wish, fallback=fallback)
+    agent.current_spec = write_spec(agent, content, author=creator, origin=origin, number=1)
     agent.save(update_fields=["current_spec"])
-    audit.record(creator, "agent.created", workspace_id=workspace.id, object_id=agent.id)
+    audit.record(creator, f"agent.{origin.value}", workspace_id=workspace.id, object_id=agent.id)
     ring_workspace(workspace.id, "agents")
     return agent
 
 
-def _stored(workspace: Workspace, name: str, description: str, handle: str | None, *, fallback: str) -> Actor:
+def _stored(
+    workspace: Workspace, name: str, description: str, handle: str | None, *, wish: str, fallback: str
+) -> Actor:
     name = checked_agent_name(name)
     taken = Actor.objects.filter(workspace=workspace).exclude(status=AgentStatus.DELETED)
     if handle is not None and not is_handle(handle):
@@ -53,7 +69,7 @@ def _stored(workspace: Workspace, name: str, description: str, handle: str | Non
         with transaction.atomic():
             return Actor.objects.create(
                 kind=Kind.AGENT, workspace=workspace, name=name, description=description[:2000],
-                handle=handle or free_handle(name, taken, fallback=f"agent-{fallback}"),
+                handle=handle or free_handle(wish or name, taken, fallback=fallback),
             )  # fmt: skip
     except IntegrityError as error:
         raise Conflict(

@@ -1,6 +1,7 @@
 """Versions: reading, comparing, bringing back (B6), and which text answered (S0.6)."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -23,7 +24,7 @@ SECOND = SpecContent(prompt="Answer.\nBriefly.", model="big", limits={"max_steps
 
 
 def saved(team: Team, content: SpecContent, message: str = "") -> AgentSpec:
-    where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    where: dict[str, Any] = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.take_draft(**where, content=content)
     return drafts.save_draft(**where, revision=draft.revision, base_version=draft.base_version, message=message)
 
@@ -141,9 +142,9 @@ def test_any_two_versions_are_compared_in_either_direction(team):
 # --- the replies of a version ----------------------------------------------------------------------------------
 
 
-def replies(team: Team, who: str) -> list[dict]:
-    answer = asked_by(team, who).ok("GET", f"agents/{team.robin.id}/versions/1/replies")
-    return answer["results"]
+def replies(team: Team, who: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = asked_by(team, who).ok("GET", f"agents/{team.robin.id}/versions/1/replies")["results"]
+    return rows
 
 
 def test_the_replies_of_a_version_are_the_last_words_of_its_runs_newest_first(team):
@@ -186,6 +187,7 @@ def test_S0_6_the_text_behind_a_stamp_can_be_read_where_it_answered_and_only_the
 
 def test_a_version_can_be_read_by_every_member_but_only_as_its_own_agents(team):
     other = make_agent(team.workspace, team.alice, "Wren")
-    assert versions.get_spec(team.robin, team.robin.current_spec_id, team.bob).number == 1
+    mine, its = (AgentSpec.objects.get(agent=agent) for agent in (team.robin, other))
+    assert versions.get_spec(team.robin, mine.id, team.bob).number == 1
     with pytest.raises(NotFound):
-        versions.get_spec(team.robin, other.current_spec_id, team.bob)
+        versions.get_spec(team.robin, its.id, team.bob)

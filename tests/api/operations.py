@@ -112,7 +112,7 @@ def _running(team: Team, things: Things, who: str) -> None:
 
 def _two_versions(team: Team, things: Things, who: str) -> None:
     """Alice has saved something new."""
-    where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    where: dict[str, Any] = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.take_draft(**where, content=SpecContent(prompt="New"))
     drafts.save_draft(**where, revision=draft.revision, base_version=1)
 

@@ -1,0 +1,128 @@
+"""Agents as files (mission row B6): one closed shape, written and read as YAML or JSON. Nothing here knows the database."""
+
+import json
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from agents.content import SpecContent
+from common.errors import AppError, Code, Invalid, TooLarge
+from common.text import MAX_DEPTH, storable_json
+
+Format = Literal["yaml", "json"]
+MAX_FILE = 512_000
+"""Bytes of a file that is read."""
+
+
+class AgentFile(SpecContent):
+    """An agent as a file: its name and one whole version. Keys of models and people's names are never in it.
+
+    `version` is the number it had where it came from; `handle` is wished for, and another is made where it is taken.
+    """
+
+    atelier: Literal["agent/1"] = "agent/1"
+    name: str = Field(min_length=1, max_length=80)
+    handle: str = Field(default="", max_length=40)
+    description: str = Field(default="", max_length=2000)
+    version: int | None = Field(default=None, ge=1)
+
+    def content(self) -> SpecContent:
+        return SpecContent.model_validate({name: getattr(self, name) for name in SpecContent.model_fields})
+
+
+def written(file: AgentFile, format: Format) -> str:
+    """The file's text: what names the agent first, then its spec."""
+    fields = file.model_dump(mode="json")
+    spec = {name: fields.pop(name) for name in SpecContent.model_fields}
+    if format == "json":
+        return json.dumps({**fields, **spec}, ensure_ascii=False, indent=2) + "\n"
+    return yaml.dump({**fields, **spec}, Dumper=_Readable, allow_unicode=True, sort_keys=False, width=MAX_FILE)
+
+
+def read_file(text: str) -> AgentFile:
+    """The agent that a file describes. Raises `TooLarge`, and `Invalid` (`file_unreadable`) with a hint per field."""
+    if len(text.encode()) > MAX_FILE:
+        raise TooLarge(f"A file with an agent has {MAX_FILE // 1000} kB at most.")
+    try:
+        return AgentFile.model_validate(_parsed(text.lstrip("\ufeff")))
+    except ValidationError as error:
+        found = [f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors(include_input=False)]
+        raise _unreadable("This file does not describe an agent.", *found[:10]) from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise _unreadable("This file cannot be read as YAML or JSON.", f"{where}{error.problem}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _unreadable("This file cannot be read as YAML or JSON.", str(error)[:200]) from error
+
+
+def _unreadable(message: str, *hints: str) -> AppError:
+    return Invalid(message, code=Code.FILE_UNREADABLE, hints=hints)
+
+
+def _parsed(text: str) -> Any:
+    """What the text says, as JSON would have it: YAML knows keys and numbers that JSON does not. Raises `ValueError`."""
+    return storable_json(json.loads(json.dumps(_loaded(text), allow_nan=False)))
+
+
+def _loaded(text: str) -> Any:
+    if text.lstrip().startswith("{"):
+        try:
+            return json.loads(text)
+        except ValueError:
+            pass  # YAML may begin so, too
+    _check_events(text)
+    return yaml.load(text, Loader=_Plain)
+
+
+def _check_events(text: str) -> None:
+    """Before anything is built of it: no aliases, by which little text becomes much; no tags; no endless depth."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError("An alias (`*name`) cannot be used here.")
+        if getattr(event, "tag", None):
+            raise ValueError("A tag (`!name`) cannot be used here.")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ValueError("It is nested too deeply.")
+
+
+class _Plain(yaml.CSafeLoader):
+    """A date is a text: JSON has none."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+class _Readable(yaml.SafeDumper):
+    """A text of several lines stands as it is written, line by line, wherever YAML can say it so."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def analyze_scalar(self, scalar: str) -> Any:
+        analysis = super().analyze_scalar(scalar)
+        # PyYAML quotes a text with a tab or with spaces at the end of a line, which a block can hold.
+        analysis.allow_block = _fits_block(scalar)
+        return analysis
+
+
+def _fits_block(text: str) -> bool:
+    return "\n" in text and _is_plain(text) and not text[0].isspace()
+
+
+def _is_plain(text: str) -> bool:
+    return all(char.isprintable() or char in "\n\t\u3000" for char in text)
+
+
+def _represent_text(dumper: _Readable, text: str) -> yaml.ScalarNode:
+    # Left to itself, PyYAML writes rare ends of lines (NEL, LS, PS) as they are, and reads other ones.
+    style = "|" if _fits_block(text) else None if _is_plain(text) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Readable.add_representer(str, _represent_text)

@@ -1,0 +1,233 @@
+"""Agents as files: what leaves comes back the same, and nothing odd comes in (B6)."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from actors.models import Actor
+from agents.content import MAX_PROMPT, SpecContent
+from agents.files import MAX_FILE, AgentFile, read_file, written
+from agents.models import AgentSpec, Origin
+from agents.services import files, specs
+from chats.models import Message
+from common.errors import AppError, Code, Conflict, Invalid, TooLarge
+from common.secrets import Secret
+from common.text import storable, storable_json
+from tests.api.test_rights import asked_by
+from tests.people import make_agent
+from workspaces import services as workspaces
+
+LINES = [
+    "yes", "null", "  leads", "ends  ", "\tindented", "- item", "a: b", "# no comment", "'", '"', "界🌍", "", "   ", "|", ">", "%",
+    "---", "...", "\x85", "\u2028", "\r", "\ufeff", "\x07", "{{x}}", "&a", "*a", "!tag", "1", "2026-01-01", "=", "<<", "\u3000全形",
+]  # fmt: skip
+TEXTS = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(LINES), max_size=5).map("\n".join)).map(storable)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
+    max_leaves=4,
+)
+TOOLS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "tool": st.from_regex(r"[a-zA-Z0-9_-]{1,64}", fullmatch=True),
+            "is_enabled": st.booleans(),
+            "custom_config": st.dictionaries(TEXTS, VALUES, max_size=2).map(storable_json),
+            "usage_instructions": TEXTS,
+        }
+    ),
+    max_size=2,
+    unique_by=lambda use: use["tool"],
+)
+CONTENTS = st.fixed_dictionaries(
+    {
+        "prompt": TEXTS,
+        "model": TEXTS,
+        "parameters": st.fixed_dictionaries({"temperature": st.none() | st.floats(0, 2)}),
+        "limits": st.fixed_dictionaries({"max_steps": st.integers(1, 50)}),
+        "memory": st.sampled_from(["chat", "agent"]),
+        "tools": TOOLS,
+    }
+).map(SpecContent.model_validate)
+
+
+@settings(max_examples=300, deadline=None)
+@given(content=CONTENTS, description=TEXTS, format=st.sampled_from(["yaml", "json"]))
+def test_B6_whatever_an_agent_is_it_comes_back_from_its_file_the_same(content, description, format):
+    file = AgentFile(**dict(content), name="Robin", description=description, version=3)
+    text = written(file, format)
+    assert read_file(text) == file
+    assert written(read_file(text), format) == text
+    assert read_file(text).content() == content
+
+
+def test_a_prompt_of_several_lines_stands_in_the_file_as_it_was_written():
+    prompt = "You plan trips.\n\n- 用繁體中文回答：簡短 🌏\n  - a sub-item  \n\tcode"
+    text = written(AgentFile(name="旅行", prompt=prompt), "yaml")
+    assert "name: 旅行\n" in text
+    assert "prompt: |-\n  You plan trips.\n\n  - 用繁體中文回答：簡短 🌏\n    - a sub-item  \n  \tcode\n" in text
+
+
+def test_the_longest_prompt_fits_a_file():
+    file = AgentFile(name="Robin", prompt="界" * MAX_PROMPT)
+    assert read_file(written(file, "yaml")) == file
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("", "file: Input should be"),
+        ("just words", "file: Input should be"),
+        ("name: Robin\natelier: agent/2", "atelier: "),
+        ("name: 5", "name: Input should be a valid string"),
+        ("name: Robin\nowner: me", "owner: Extra inputs"),
+        ("name: Robin\nlimits: {max_steps: 99}", "limits.max_steps: "),
+        ("name: Robin\ntools: [{tool: x, secret: y}]", "tools.0.secret: Extra inputs"),
+        ("name: Robin\ntools: [{tool: x}, {tool: x}]", "tools: "),
+        ("name: [Robin", "line "),
+        ('{"name": ', "line "),
+        ("a: &x [1, 2]\nname: *x", "alias"),
+        ("name: !!python/object/apply:os.system [ls]", "tag"),
+        ("[" * 100_000, "nested"),
+        ('{"a":' * 100_000, "recursion"),
+        ("name: .nan", "not JSON compliant"),
+        ("name: Robin\x01", "control characters"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(text, hint):
+    with pytest.raises(Invalid) as refusal:
+        read_file(text)
+    assert refusal.value.code == Code.FILE_UNREADABLE
+    assert any(hint in one for one in refusal.value.hints), refusal.value.hints
+
+
+def test_a_few_lines_that_would_grow_without_end_are_refused_at_once():
+    bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
+        f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]"
+        for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    with pytest.raises(Invalid):
+        read_file(bomb)
+
+
+def test_a_date_in_the_settings_of_a_tool_stays_a_text_and_a_key_becomes_one():
+    file = read_file("name: Robin\ntools: [{tool: x, custom_config: {since: 2026-01-01, 1: one}}]")
+    assert file.tools[0].custom_config == {"since": "2026-01-01", "1": "one"}
+
+
+def test_a_file_of_more_than_its_share_is_not_read():
+    with pytest.raises(TooLarge):
+        read_file("# " + "界" * (MAX_FILE // 3 + 1))
+
+
+# --- by the API ------------------------------------------------------------------------------------------------
+
+
+def production(agent_id):
+    return AgentSpec.objects.get(agent=agent_id, number=1)
+
+
+def brought(team, text, **more):
+    address = f"workspaces/{team.workspace.id}/agents/import"
+    return asked_by(team, "alice").ok("POST", address, {"text": text, **more})
+
+
+@pytest.mark.parametrize("format", ["yaml", "json"])
+def test_B6_an_exported_agent_comes_in_as_another_with_the_same_content_and_says_hello(team, format):
+    heron = make_agent(
+        team.workspace, team.alice, "Heron 蒼鷺", prompt="Wait.\nStrike.", tools=["current_time", "web_fetch"]
+    )
+    got = asked_by(team, "bob")("GET", f"agents/{heron.id}/file?format={format}")
+    assert got["Content-Type"] == f"application/{format}; charset=utf-8"
+    assert got["Content-Disposition"] == f"attachment; filename*=utf-8''Heron_%E8%92%BC%E9%B7%BA.v1.{format}"
+    row = brought(team, got.content.decode())
+    agent = Actor.objects.get(pk=row["agent"]["actor"]["id"])
+    spec = production(agent)
+    assert (agent.name, agent.handle, row["missing"]) == ("Heron 蒼鷺", "heron-2", [])
+    assert spec.content() == production(heron).content()
+    assert (spec.origin, agent.current_spec_id) == ("imported", spec.id)
+    hello = Message.objects.get(chat=row["chat_id"], type="TEXT_MESSAGE")
+    assert (hello.author, hello.payload["greeting"]) == (agent, True)
+
+
+def test_any_version_can_be_taken_away(team):
+    content = SpecContent(prompt="New")
+    specs.write_spec(team.robin, content, author=team.alice, origin=Origin.DRAFT, number=2)
+    api, address = asked_by(team, "bob"), f"agents/{team.robin.id}/file"
+    assert read_file(api("GET", f"{address}?version=2").content.decode()).prompt == "New"
+    assert read_file(api("GET", address).content.decode()).prompt == "Answer."
+    api.refused(404, "not_found", "GET", f"{address}?version=9")
+    api.refused(400, "invalid", "GET", f"{address}?format=xml")
+
+
+def test_a_key_of_the_workspace_is_in_no_file(team):
+    workspaces.set_model(workspace=team.workspace, actor=team.alice, provider="openai", default_model="m", api_base="",
+                         key=Secret("sk-very-secret-1234"), revision=0)  # fmt: skip
+    text = asked_by(team, "alice")("GET", f"agents/{team.robin.id}/file").content.decode()
+    assert "1234" not in text
+    assert "openai" not in text
+
+
+ELSEWHERE = """
+name: Robin
+model: gpt-9
+tools:
+- tool: summon
+- tool: web_fetch
+  custom_config: {colour: red}
+- tool: current_time
+"""
+
+
+def test_a_trial_says_what_is_missing_here_and_makes_nothing(team):
+    before = Actor.objects.count()
+    row = brought(team, ELSEWHERE, is_trial=True)
+    assert (row["agent"], row["chat_id"]) == (None, None)
+    assert {(one["what"], one["name"]) for one in row["missing"]} == {
+        ("tool", "summon"), ("setting", "web_fetch"), ("model", "gpt-9"),
+    }  # fmt: skip
+    assert [use["tool"] for use in row["content"]["tools"]] == ["web_fetch", "current_time"]
+    assert Actor.objects.count() == before
+
+
+def test_what_is_missing_is_left_out_and_the_rest_comes_in(team):
+    row = brought(team, ELSEWHERE, name="Second")
+    spec = production(row["agent"]["actor"]["id"])
+    assert [(use.tool, use.custom_config) for use in spec.content().tools] == [("web_fetch", {}), ("current_time", {})]
+    assert spec.model == "gpt-9"
+    assert row["agent"]["actor"]["name"] == "Second"
+
+
+def test_a_model_is_not_called_missing_where_nobody_knows(team):
+    workspaces.set_model(workspace=team.workspace, actor=team.alice, provider="openai", default_model="m", api_base="",
+                         key=Secret("k"), revision=0)  # fmt: skip
+    assert files.fit(AgentFile(name="X", model="gpt-9"), team.workspace).missing == []
+
+
+@pytest.mark.parametrize(("handle", "error"), [("robin", Conflict), ("Not a handle", Invalid)])
+def test_a_handle_that_was_asked_for_is_given_or_refused(team, handle, error):
+    before = Actor.objects.count()
+    with pytest.raises(AppError) as refusal:
+        files.import_agent(workspace=team.workspace, creator=team.alice, file=AgentFile(name="X"),
+                           content=SpecContent(), handle=handle)  # fmt: skip
+    assert type(refusal.value) is error
+    assert Actor.objects.count() == before
+
+
+def test_an_unreadable_file_makes_nothing(team):
+    before = Actor.objects.count()
+    api = asked_by(team, "alice")
+    address = f"workspaces/{team.workspace.id}/agents/import"
+    refusal = api.refused(400, "file_unreadable", "POST", address, {"text": "name: Robin\nowner: me"})
+    assert refusal["hints"] == ["owner: Extra inputs are not permitted"]
+    assert Actor.objects.count() == before
+
+
+def test_the_shape_of_the_file_is_a_json_schema_that_its_own_files_fit(team):
+    schema = asked_by(team, "bob").ok("GET", "agent-file-schema")
+    Draft202012Validator.check_schema(schema)
+    text = asked_by(team, "bob")("GET", f"agents/{team.robin.id}/file?format=json").content
+    Draft202012Validator(schema).validate(json.loads(text))
