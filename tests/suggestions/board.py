@@ -1,0 +1,128 @@
+"""Suggestions for an agent of several lines, made, merged and answered by a test."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from actors.models import Actor
+from agents.content import SpecContent
+from agents.models import Draft, Run
+from agents.services import drafts
+from chats import services as chats
+from chats.models import Chat, Message
+from common.ids import new_id
+from suggestions import services as suggestions
+from suggestions.models import Merge, Suggestion
+from tests.jobs import answer_job, fail_job
+from tests.people import Team, make_agent, make_person
+from workspaces import services as workspaces
+
+PROMPT = "Be kind.\nBe brief.\nSay when you are not sure.\n"
+BRIEFER = PROMPT.replace("Be brief.", "Use one sentence.")
+KINDER = PROMPT.replace("Be kind.", "Be very kind.")
+LOUDER = PROMPT.replace("Be brief.", "Be loud.")
+
+
+class Board:
+    """Alice (editor), Bob and Carol (suggesters) and Scribe, in a room."""
+
+    def __init__(self, team: Team) -> None:
+        self.team = team
+        self.scribe: Actor = make_agent(team.workspace, team.alice, "Scribe", PROMPT, tools=["current_time"])
+        self.carol = make_person("Carol")
+        workspaces.join(workspace=team.workspace, actor=self.carol, role="suggester", invited_by=team.alice)
+        self.chat = self.room("Workshop", team.bob, self.carol)
+
+    def room(self, title: str, *members: Actor, by: Actor | None = None) -> Chat:
+        """One more, with Scribe in it."""
+        return chats.create_chat(
+            workspace=self.team.workspace, creator=by or self.team.alice, title=title,
+            member_ids=[member.id for member in (*members, self.scribe)],
+        )  # fmt: skip
+
+    def __getitem__(self, who: str) -> Actor:
+        return self.carol if who == "carol" else self.team[who]
+
+    def content(self, prompt: str, **fields: Any) -> SpecContent:
+        self.scribe.refresh_from_db()
+        assert self.scribe.current_spec is not None
+        return SpecContent.model_validate({**self.scribe.current_spec.content().as_json(), "prompt": prompt, **fields})
+
+    def suggest(
+        self, prompt: str = BRIEFER, who: str = "bob", *, base: int = 1, note: str = "", chat: Chat | None = None,
+        **fields: Any,
+    ) -> Suggestion:  # fmt: skip
+        """A text, suggested."""
+        return suggestions.suggest_text(
+            actor=self[who], chat_id=(chat or self.chat).id, agent_id=self.scribe.id, id=new_id(),
+            content=self.content(prompt, **fields), base_version=base, note=note,
+        )  # fmt: skip
+
+    def where(self, who: str = "alice", chat: Chat | None = None) -> dict[str, Any]:
+        return {"actor": self[who], "chat_id": (chat or self.chat).id, "agent_id": self.scribe.id}
+
+    def draft(self, prompt: str = BRIEFER, who: str = "bob", chat: Chat | None = None) -> Draft:
+        """A draft of this text, held."""
+        return drafts.take_draft(**self.where(who, chat), content=self.content(prompt))
+
+    def save(self, prompt: str) -> int:
+        """The next version, by Alice, in a room of her own; its number."""
+        room = self.room("Elsewhere")
+        draft = self.draft(prompt, "alice", room)
+        spec = drafts.save_draft(**self.where("alice", room), revision=draft.revision, base_version=draft.base_version)
+        assert spec.number is not None
+        return spec.number
+
+    def merge(self, *chosen: Suggestion, who: str = "alice", chat: Chat | None = None, id: UUID | None = None) -> Merge:
+        return suggestions.merge_suggestions(
+            **self.where(who, chat), id=id or new_id(), suggestion_ids=[one.id for one in chosen]
+        )
+
+    def answer(self, merge: Merge, answer: Any) -> Merge:
+        """The merge agent says this: text, or what is put into JSON."""
+        assert merge.run is not None
+        answer_job(merge.run, answer if isinstance(answer, str) else json.dumps(answer))
+        return fresh(merge)
+
+    def fail(self, merge: Merge) -> Merge:
+        assert merge.run is not None
+        fail_job(merge.run)
+        return fresh(merge)
+
+    def live(self, chat: Chat | None = None) -> Draft | None:
+        return Draft.objects.filter(chat=chat or self.chat, agent=self.scribe, ended_at=None).first()
+
+    def lines(self, chat: Chat | None = None) -> list[str]:
+        """What the system noted in the room, but for who is there."""
+        rows = Message.objects.filter(chat=chat or self.chat, author=None).exclude(type="MEMBER_JOINED")
+        return list(rows.order_by("seq").values_list("type", flat=True))
+
+    def line(self, type_: str, chat: Chat | None = None) -> dict[str, Any]:
+        """What the newest such line carries."""
+        row = Message.objects.filter(chat=chat or self.chat, type=type_).order_by("-seq").first()
+        assert row is not None
+        payload: dict[str, Any] = row.payload
+        return payload
+
+
+def fresh(row: Any) -> Any:
+    """As it is in the database."""
+    return type(row).objects.get(pk=row.pk)
+
+
+def piece(text: str, *names: str) -> dict[str, Any]:
+    return {"text": text, "from": list(names)}
+
+
+def both(text_of_two: str = "Use one sentence.") -> dict[str, Any]:
+    """A good answer to a merge of KINDER (s1) and another second line (s2)."""
+    return {
+        "pieces": [
+            piece("Be very kind.\n", "s1"), piece(f"{text_of_two}\n", "s2"), piece("Say when you are not sure.\n"),
+        ],
+        "conflicts": [],
+    }  # fmt: skip
+
+
+def jobs(kind: str) -> list[Run]:
+    return list(Run.objects.filter(origin=kind).order_by("created_at"))
