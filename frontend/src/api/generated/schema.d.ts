@@ -4,6 +4,22 @@
  */
 
 export interface paths {
+    "/api/v1/agent-file-schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_agent_file_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agent-templates": {
         parameters: {
             query?: never;
@@ -44,6 +60,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["diff_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["export_agent"];
         put?: never;
         post?: never;
         delete?: never;
@@ -861,6 +893,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/agents/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["import_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/chats": {
         parameters: {
             query?: never;
@@ -1395,6 +1443,30 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** @description `text` is the file, YAML or JSON. With `is_trial` nothing is made: the answer says what would come of it. */
+        ImportBodyRequest: {
+            /** @default null */
+            handle: string | null;
+            /** @default false */
+            is_trial: boolean;
+            /** @default null */
+            name: string | null;
+            text: string;
+        };
+        /**
+         * @description What came, or would come, of a file. `agent` and `chat_id` are null after a trial; `content` is the spec as it fits
+         *     here; `name` and `description` are what the file says.
+         */
+        ImportRow: {
+            agent: components["schemas"]["AgentRow"] | null;
+            chat_id: string | null;
+            content: {
+                [key: string]: unknown;
+            };
+            description: string;
+            missing: components["schemas"]["MissingRow"][];
+            name: string;
+        };
         /** @description What a link shows before it is accepted; `already_member`: of the chat. */
         InvitationRow: {
             already_member: boolean;
@@ -1561,6 +1633,13 @@ export interface components {
             seq: number;
             type: string;
             version: number;
+        };
+        /** @description What the file asks for and this place does not have; `text` says what becomes of it. */
+        MissingRow: {
+            name: string;
+            text: string;
+            /** @enum {string} */
+            what: "tool" | "model" | "setting";
         };
         /** @description `key` left out or null keeps the one that is set (for the same provider and address); "" removes it. */
         ModelBodyRequest: {
@@ -2352,6 +2431,27 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    read_agent_file_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
     list_agent_templates: {
         parameters: {
             query?: {
@@ -2459,6 +2559,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DiffRow"];
+                };
+            };
+        };
+    };
+    export_agent: {
+        parameters: {
+            query?: {
+                format?: "yaml" | "json";
+                version?: number | null;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": string;
                 };
             };
         };
@@ -3908,6 +4032,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NewAgentRow"];
+                };
+            };
+        };
+    };
+    import_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportRow"];
                 };
             };
         };
