@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
+from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
 from agents.content import MAX_PROMPT, SpecContent, ToolUse
-from agents.matching import Gap, Same, three_ways
+from agents.matching import Same, matches, three_ways
 from common.errors import TooLarge
 from events.rows import Choice, Conflict, Piece, Voice
 
@@ -57,8 +58,8 @@ def _checked(content: dict[str, Any]) -> SpecContent:
 # --- the prompt ---------------------------------------------------------------------------------------------------
 
 
-Said = tuple[Voice | None, list[str]]
-"""What somebody says at some place of the prompt; nobody: what production says."""
+Said = tuple[UUID | None, list[str]]
+"""What a voice says at some place of the prompt; none: what production says."""
 
 
 class _Clash:
@@ -69,7 +70,7 @@ class _Clash:
         self.chosen = chosen
 
     def conflict(self) -> Conflict:
-        choices = [Choice(voice=voice.id if voice else None, text="\n".join(lines)) for voice, lines in self.says]
+        choices = [Choice(voice=voice, text="\n".join(lines)) for voice, lines in self.says]
         return Conflict(about="prompt", question="", choices=choices, chosen=self.chosen)
 
 
@@ -78,7 +79,7 @@ class _Line:
     """A line of the prompt so far. No text: the mark of a place where `voices` want nothing to be said."""
 
     text: str | None
-    voices: tuple[Voice, ...] = ()
+    voices: tuple[UUID, ...] = ()
     clash: _Clash | None = None
 
 
@@ -93,7 +94,8 @@ def _merged_lines(production: SpecContent, proposals: Sequence[Proposal]) -> tup
 def _with(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
     """The lines with what a proposal changes in them."""
     places = [place for place, line in enumerate(lines) if line.text is not None]
-    ours = [line.text for line in lines if line.text is not None]
+    # A clash is one place: none of its lines is taken for one of the base, so that whoever changes one meets all of it.
+    ours = [f"\0{place}" if lines[place].clash else str(lines[place].text) for place in places]
     base, theirs = proposal.base.prompt.split("\n"), proposal.content.prompt.split("\n")
     done = 0
     for part in three_ways(base, ours, theirs):
@@ -103,7 +105,8 @@ def _with(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
         if isinstance(part, Same):
             yield from here
         else:
-            yield from _settled(here, part, base, theirs, proposal.voice)
+            was, wanted = base[part.base.start : part.base.stop], theirs[part.theirs.start : part.theirs.stop]
+            yield from _settled(here, was, wanted, proposal.voice.id)
     yield from lines[done:]
 
 
@@ -111,20 +114,21 @@ def _start_of(number: int, places: list[int], lines: list[_Line]) -> int:
     return places[number] if number < len(places) else len(lines)
 
 
-def _settled(here: list[_Line], gap: Gap, base: list[str], theirs: list[str], voice: Voice) -> list[_Line]:
-    """What stands where somebody changed something, `here` being what stood until now."""
-    was, wanted = base[gap.base.start : gap.base.stop], theirs[gap.theirs.start : gap.theirs.stop]
+def _settled(here: list[_Line], was: list[str], wanted: list[str], voice: UUID) -> list[_Line]:
+    """What stands where somebody changed something: `here` stood until now, the voice made `wanted` of what `was`."""
     said = _texts(here)
     if wanted == was:
         return here
     if said == wanted:
         return [_joined(line, voice) for line in here]
-    if said == was and not any(line.clash for line in here):
+    if said == was and not any(line.voices or line.clash for line in here):
         return _of(voice, wanted)
+    if not any([*said, *wanted]):  # a blank line against none: nobody need be asked
+        return here
     return _clashing(here, wanted, voice)
 
 
-def _of(voice: Voice | None, texts: list[str], clash: _Clash | None = None) -> list[_Line]:
+def _of(voice: UUID | None, texts: list[str], clash: _Clash | None = None) -> list[_Line]:
     """Lines that are somebody's; a mark when they want none."""
     voices = (voice,) if voice else ()
     return [_Line(text, voices, clash) for text in texts] or [_Line(None, voices, clash)]
@@ -134,14 +138,14 @@ def _texts(lines: Sequence[_Line]) -> list[str]:
     return [line.text for line in lines if line.text is not None]
 
 
-def _joined(line: _Line, voice: Voice) -> _Line:
+def _joined(line: _Line, voice: UUID) -> _Line:
     """A line that one more voice wants. What stands in production is nobody's, nor does a clash get another party."""
     if not line.voices or line.clash or voice in line.voices:
         return line
     return _Line(line.text, (*line.voices, voice))
 
 
-def _clashing(here: list[_Line], wanted: list[str], voice: Voice) -> list[_Line]:
+def _clashing(here: list[_Line], wanted: list[str], voice: UUID) -> list[_Line]:
     """Production against a voice: what is asked for now stands. A voice against another: the first one's stands."""
     says = _each_once([*_said(here), (voice, wanted)])
     is_first = all(who is None for who, _ in says[:-1])
@@ -154,7 +158,7 @@ def _clashing(here: list[_Line], wanted: list[str], voice: Voice) -> list[_Line]
 
 def _said(here: list[_Line]) -> list[Said]:
     """Who says what here so far: what stands, then the other choices of every clash inside, each in its surroundings."""
-    voices: list[Voice | None] = list(dict.fromkeys(voice for line in here for voice in line.voices))
+    voices: list[UUID | None] = list(dict.fromkeys(voice for line in here for voice in line.voices))
     clashes = dict.fromkeys(line.clash for line in here if line.clash)
     others = [
         (voice, _instead(here, clash, lines))
@@ -182,10 +186,36 @@ def _pieces(lines: list[_Line], clashes: list[_Clash]) -> list[Piece]:
     texts = ["" if line.text is None else line.text + "\n" * (place != last) for place, line in enumerate(lines)]
     groups = groupby(zip(lines, texts, strict=True), key=lambda pair: (pair[0].voices, pair[0].clash))
     return [
-        Piece(text="".join(text for _, text in group), voices=[voice.id for voice in voices],
+        Piece(text="".join(text for _, text in group), voices=list(voices),
               conflict=clashes.index(clash) if clash else None)
         for (voices, clash), group in groups
     ]  # fmt: skip
+
+
+def told_by(pieces: Sequence[Piece], steps: Sequence[tuple[UUID, str]]) -> list[Piece]:
+    """Whose the lines are, when each voice in turn made another text of the one before; what came first are `pieces`."""
+    lines = _lines_of(pieces)
+    for voice, text in steps:
+        lines = list(_retold(lines, text.split("\n"), voice))
+    return _pieces(lines, [])
+
+
+def _lines_of(pieces: Sequence[Piece]) -> list[_Line]:
+    """The lines of a prompt from its pieces; the last one ends without an end of line."""
+    texts = "".join(piece.text for piece in pieces).split("\n")
+    whose = [tuple(piece.voices) for piece in pieces for _ in range(piece.text.count("\n"))]
+    unended = next((piece for piece in reversed(pieces) if piece.text), Piece(text=""))
+    last = tuple(unended.voices) if not unended.text.endswith("\n") else ()
+    return [_Line(text, voices) for text, voices in zip(texts, [*whose, last], strict=True)]
+
+
+def _retold(lines: list[_Line], texts: list[str], voice: UUID) -> Iterator[_Line]:
+    done = 0
+    for before, after, size in matches(_texts(lines), texts):
+        yield from (_Line(text, (voice,)) for text in texts[done:after])
+        yield from lines[before : before + size]
+        done = after + size
+    yield from (_Line(text, (voice,)) for text in texts[done:])
 
 
 # --- everything else ----------------------------------------------------------------------------------------------
