@@ -1,5 +1,6 @@
 """What must be right before a process may serve anybody."""
 
+import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,11 +25,24 @@ def secrets_are_our_own(app_configs: Sequence[AppConfig] | None, **kwargs: Any) 
     return wrong
 
 
+@register(deploy=True)
+def the_merge_service_can_know_us(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """A service of the operator's is asked with a signature; without a secret anybody could be us."""
+    if not settings.MERGE_SERVICE["url"]:
+        return []
+    try:
+        secret = base64.b64decode(settings.MERGE_SERVICE["secret"].removeprefix("whsec_"), validate=True)
+    except ValueError:
+        secret = b""
+    hint = "24 to 64 random bytes in base64, with whsec_ before it if you like; the service gets the same."
+    return [] if len(secret) >= 24 else [Error("MERGE_SERVICE_SECRET is no secret.", hint=hint, id="atelier.E003")]
+
+
 def refuse_to_serve_unsafely() -> None:
     """Called where a process begins to serve; the checks of management commands are not run there.
 
     Raises `ImproperlyConfigured` with every reason.
     """
-    wrong = secrets_are_our_own(None)
+    wrong = [*secrets_are_our_own(None), *the_merge_service_can_know_us(None)]
     if wrong:
         raise ImproperlyConfigured(" ".join(f"{error.msg} {error.hint}" for error in wrong))

@@ -31,7 +31,9 @@ def test_what_this_release_defines_becomes_a_version_and_wins(monkeypatch):
     newer = SHIPPED["merger"].content.model_copy(update={"prompt": "Another text."})
     monkeypatch.setitem(module.SHIPPED, "merger", replace(SHIPPED["merger"], content=newer))
     for _ in range(2):
-        assert shipped("merger").current_spec.prompt == "Another text."
+        version = shipped("merger").current_spec
+        assert version is not None
+        assert version.prompt == "Another text."
     assert list(AgentSpec.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
 
 

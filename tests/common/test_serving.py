@@ -83,3 +83,16 @@ def test_every_error_page_exists() -> None:
         module, _, name = str(getattr(urls, f"handler{status}")).rpartition(".")
         assert module == "config.error_pages"
         assert callable(getattr(error_pages, name))
+
+
+@pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", "not base64 at all, however long it may be"])
+def test_nothing_serves_with_a_merge_service_that_cannot_know_us(settings: Any, secret: str) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEYS = (
+        "long and random and ours",
+        ["b3Vyb3duLW91cm93bi1vdXJvd24tb3Vyb3duLW91cm8="],
+    )
+    settings.MERGE_SERVICE = {"url": "http://merges.example.org/", "secret": secret}
+    with pytest.raises(ImproperlyConfigured, match="MERGE_SERVICE_SECRET"):
+        refuse_to_serve_unsafely()
+    settings.MERGE_SERVICE["secret"] = "whsec_eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4"
+    refuse_to_serve_unsafely()
