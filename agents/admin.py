@@ -89,7 +89,7 @@ class RunAdmin(Read):
         Deed("stop_run", _("Stop"), runs.stop_any_run, _("It and everything it started ends; what was said so far stays."),
              "stop_circle", when=lambda run: run.state in ACTIVE, is_grave=True),
         Deed("retry_run", _("Repeat"), runs.retry_any_run, _("The same message is answered anew, for the same person."),
-             "replay", when=lambda run: run.state in (RunState.FAILED, RunState.STOPPED)),
+             "replay", when=lambda run: run.chat_id is not None and run.state in (RunState.FAILED, RunState.STOPPED)),
     )  # fmt: skip
 
     @display(description=_("state"), label=STATES)  # type: ignore[untyped-decorator]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PERMISSION = "operate"
 # With which words services refuse what is offered here: they say it in English, operators read it in their language.
 REFUSALS = (
+    gettext_noop("A job is repeated where it was asked for."),
     gettext_noop("A workspace keeps at least one editor."),
     gettext_noop("Agents have no account. Suspend or resume them."),
     gettext_noop("Nobody holds this draft."),
@@ -33,6 +34,7 @@ REFUSALS = (
     gettext_noop("There is no key."),
     gettext_noop("There is no such member."),
     gettext_noop("They are not in this chat."),
+    gettext_noop("This merge is over."),
     gettext_noop("This run is over."),
     gettext_noop("You cannot deactivate yourself."),
 )

@@ -6,9 +6,11 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from events.admin_deeds import Deed
 from events.admin_lists import Related, When, among, linked, named
 from events.admin_pages import Read
-from suggestions.models import Merge, Suggestion
+from suggestions import services
+from suggestions.models import UNDER_WAY, Merge, Suggestion
 from workspaces.admin import about
 
 METHODS = {"copied": _("copied"), "agent": _("by the merge agent"), "external": _("by a service"),
@@ -49,6 +51,11 @@ class MergeAdmin(Read):
         about(_("Suggestions"), "suggestions.suggestion", "merge"),
         Related(_("Audit"), "events.auditrecord", "q"),
     )
+    deeds = (
+        Deed("stop_merge", _("Stop"), services.stop_any_merge,
+             _("No draft is made of these suggestions; they wait for a decision again."), "stop_circle",
+             when=lambda merge: merge.state in UNDER_WAY, is_grave=True),
+    )  # fmt: skip
 
     @display(description=_("state"), label=MERGES)  # type: ignore[untyped-decorator]
     def stands(self, merge: Merge) -> tuple[str, Any]:

@@ -26,8 +26,9 @@ def mentions(chat: Chat, message: Message) -> list[None]:
     if not everybody:
         people = people.filter(actor__in=mentioned)
     tell(
-        people.values("actor"), event=_event("mention", message.id), type="mention", workspace_id=chat.workspace_id,
-        actor=message.author, chat_id=chat.id, message_id=message.id, excerpt=_excerpt(message.text),
+        people.values_list("actor_id", flat=True), event=_event("mention", message.id), type="mention",
+        workspace_id=chat.workspace_id, actor=message.author, chat_id=chat.id, message_id=message.id,
+        excerpt=_excerpt(message.text),
     )  # fmt: skip
     return []
 
@@ -43,7 +44,7 @@ def suggestion_changed(
 ) -> list[None]:
     """A new suggestion concerns who may review it; what became of it concerns its author."""
     is_new = what == "created"
-    reviewers = people_who_may(suggestion.agent, AgentVerb.REVIEW).values("pk")
+    reviewers = people_who_may(suggestion.agent, AgentVerb.REVIEW).values_list("pk", flat=True)
     tell(
         reviewers if is_new else [suggestion.author_id], event=_event(what, suggestion.id, suggestion.merge_id),
         type=f"suggestion_{what}", workspace_id=suggestion.workspace_id, actor=actor, agent_name=suggestion.agent.name,

@@ -9,8 +9,10 @@ from agents.models import Draft, Run
 from agents.services import drafts
 from chats import services as chats
 from chats.models import ChatActor, ChatLink, Message
+from common.ids import new_id
 from common.secrets import Secret
 from events.models import AuditRecord
+from suggestions.models import Merge, Suggestion
 from tests.admin.house import CANARY, deed, each, page, signed_in
 from tests.people import PASSWORD
 from workspaces import services as workspaces
@@ -51,6 +53,26 @@ def test_B9_an_operator_stops_a_run_and_the_room_reads_who(house):
     line = Message.objects.get(chat=house.team.chat, type="RUN_STOPPED")
     assert line.payload["actor_name"] == house.operator.name
     assert logged(house, "run.stopped", run)
+
+
+def test_a_job_has_no_message_to_be_answered_anew(house):
+    team = house.team
+    job = Run.objects.create(workspace=team.workspace, payer=team.workspace, agent=team.robin, lane="a job",
+                             origin="summary", brief={}, state="failed")  # fmt: skip
+    assert "repeated where it was asked for" in each(house.client, Run, "retry_run", job).content.decode()
+    assert Run.objects.count() == 1
+
+
+def test_B9_an_operator_stops_a_merge_and_its_suggestions_wait_again(house):
+    team = house.team
+    shared = {"workspace": team.workspace, "chat": team.chat, "agent": team.robin, "base": team.robin.current_spec}
+    merge = Merge.objects.create(**shared, by=team.alice)
+    waiting = Suggestion.objects.create(**shared, author=team.bob, content={}, line_id=new_id(), merge=merge)
+    deed(house.client, merge, "stop_merge")
+    merge.refresh_from_db()
+    waiting.refresh_from_db()
+    assert (merge.state, waiting.state, waiting.merge) == ("stopped", "pending", None)
+    assert logged(house, "merge.stopped", merge)
 
 
 def test_B9_an_operator_repeats_a_run_for_the_person_it_worked_for(house):

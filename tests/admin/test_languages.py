@@ -146,8 +146,8 @@ def test_no_page_says_anything_in_english(full_house, language):
 def test_what_a_service_refuses_is_read_in_the_operators_language(house):
     Actor.objects.filter(pk=house.operator.pk).update(language="zh-hant")
     assert "不能關閉自己的帳號。" in deed(house.client, house.operator, "deactivate").content.decode()
-    sources = "".join(path.read_text() for app in ("actors", "workspaces", "chats", "agents")
-                      for path in (settings.ROOT / app / "services.py", *(settings.ROOT / app).glob("services/*.py"))
+    sources = "".join(path.read_text() for app in ("actors", "workspaces", "chats", "agents", "suggestions")
+                      for path in (settings.ROOT / app / "services.py", *(settings.ROOT / app).rglob("services/**/*.py"))
                       if path.exists())  # fmt: skip
     assert [text for text in REFUSALS if f'"{text}"' not in sources] == []
 

@@ -110,9 +110,9 @@ def test_pages_follow_each_other_and_lose_nothing(crowd):
     for number in range(7):
         Notification.objects.create(person=team.bob, event=str(number), type="mention", workspace=team.workspace)
     Notification.objects.update(created_at=moment)  # all at once: the id decides
-    found, cursor = [], ""
-    while cursor is not None:
-        page = bob("GET", f"notifications?limit=3{cursor and '&cursor='}{cursor}").json()
+    found, path = [], "notifications?limit=3"
+    while path:
+        page = bob("GET", path).json()
         found += [row["id"] for row in page["results"]]
-        cursor = page["next"]
+        path = f"notifications?limit=3&cursor={page['next']}" if page["next"] else ""
     assert found == [str(one.id) for one in Notification.objects.order_by("-pk")]
