@@ -112,6 +112,7 @@ export function ChatScreen() {
             onAgent={openWorkshop}
             onClose={() => go(chatId, null)}
             onGoToChat={chat => go(chat, agent.actor.id)}
+            onGo={goToPath}
             comparing={comparing}
             onComparing={setComparing}
           />

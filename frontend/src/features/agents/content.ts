@@ -34,7 +34,8 @@ export interface FieldChange {
 }
 
 const shown = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
-const toolShown = (tool: ToolUse | undefined) => {
+/** A tool and its settings in one line. */
+export const toolShown = (tool: ToolUse | undefined) => {
   if (!tool?.is_enabled) return '–'
   const settings = Object.entries(tool.custom_config ?? {}).map(([name, value]) => `${name} = ${shown(value)}`)
   return ['✓', ...settings.sort(), tool.usage_instructions].filter(Boolean).join(' ')

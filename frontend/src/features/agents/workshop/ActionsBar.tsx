@@ -1,15 +1,22 @@
-import { PenLine, Play } from 'lucide-react'
+import { Ellipsis, PenLine, Play } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
 import type { AgentRow } from '@/api'
 import { chord } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
-import { Button } from '@/ui/Button'
+import { Button, IconButton } from '@/ui/Button'
+import { Mark } from '@/ui/Mark'
+import { Menu, MenuItem } from '@/ui/Menu'
 import { isSame } from '../content'
 import type { Doing, DraftActions } from './actions'
-import { canSave, canWrite } from './Forms'
+import { EarlierTexts } from './EarlierTexts'
+import { canDiscardAny, canSave, canSuggest, canWrite } from './Forms'
+import { SuggestDialog } from './SuggestDialog'
 import type { Workshop } from './session'
 
 interface ActionsBarProps {
+  chatId: string
   agent: AgentRow
+  me: string
   workshop: Workshop
   actions: DraftActions
   writerName: string
@@ -22,27 +29,46 @@ export function ActionsBar(props: ActionsBarProps) {
   return <ReaderBar {...props} />
 }
 
-function HolderBar({ agent, workshop, actions, onSave }: ActionsBarProps) {
+function HolderBar(props: ActionsBarProps) {
   const { t } = useTexts()
+  const { agent, workshop, actions, onSave } = props
+  const [isSuggesting, setSuggesting] = useState(false)
   const { doing } = actions
   const isApplied = workshop.applied !== null && isSame(workshop.applied, workshop.content)
   const isProduction = isSame(workshop.production, workshop.content)
+  const version = `v${agent.spec.number}`
   const busy = (what: Doing) => (doing === what ? t(what) : null)
   return (
     <footer className="acts-bar">
       <SaveState workshop={workshop} />
       <span className="end">
+        <More {...props}>
+          {canSave(agent) && canSuggest(agent) && !isProduction ? (
+            <MenuItem onSelect={() => setSuggesting(true)}>
+              <Mark layer="suggestion" />
+              {t('suggestDots')}
+            </MenuItem>
+          ) : null}
+        </More>
         <Button tone="flat" busy={busy('doing.discarding')} onClick={() => void actions.discard()}>
           {t('discard')}
         </Button>
         {canSave(agent) ? (
           <Button
             tone="ink"
-            blocked={isProduction ? t('nothingToSave', { version: `v${agent.spec.number}` }) : false}
+            blocked={isProduction ? t('nothingToSave', { version }) : false}
             title={chord('S')}
             onClick={onSave}
           >
             {t('saveDots')}
+          </Button>
+        ) : canSuggest(agent) ? (
+          <Button
+            tone="suggest"
+            blocked={isProduction ? t('nothingToSuggest', { version }) : false}
+            onClick={() => setSuggesting(true)}
+          >
+            {t('suggestDots')}
           </Button>
         ) : null}
         <Button
@@ -56,7 +82,47 @@ function HolderBar({ agent, workshop, actions, onSave }: ActionsBarProps) {
           {t('applyHere')}
         </Button>
       </span>
+      <SuggestDialog
+        open={isSuggesting}
+        onOpenChange={setSuggesting}
+        title={t('suggestTitle', { name: agent.actor.name })}
+        hint={t('suggestHint')}
+        before={workshop.production}
+        after={workshop.content}
+        isBusy={doing === 'doing.suggesting'}
+        onSend={actions.suggest}
+      />
     </footer>
+  )
+}
+
+/** What is done seldom. */
+function More({ chatId, workshop, children }: ActionsBarProps & { children?: ReactNode }) {
+  const { t } = useTexts()
+  const [isEarlier, setEarlier] = useState(false)
+  if (!workshop.draft) return null
+  return (
+    <>
+      <Menu
+        label={t('more')}
+        align="end"
+        trigger={
+          <IconButton label={t('more')}>
+            <Ellipsis className="i" />
+          </IconButton>
+        }
+      >
+        {children}
+        <MenuItem onSelect={() => setEarlier(true)}>{t('earlierTexts')}</MenuItem>
+      </Menu>
+      <EarlierTexts
+        chatId={chatId}
+        draft={workshop.draft}
+        workshop={workshop}
+        open={isEarlier}
+        onOpenChange={setEarlier}
+      />
+    </>
   )
 }
 
@@ -70,8 +136,9 @@ function SaveState({ workshop }: { workshop: Workshop }) {
   )
 }
 
-function ReaderBar({ agent, workshop, actions, writerName }: ActionsBarProps) {
+function ReaderBar(props: ActionsBarProps) {
   const { t } = useTexts()
+  const { agent, me, workshop, actions, writerName } = props
   const { writer, draft } = workshop
   if (!canWrite(agent)) return null
   const says = writer
@@ -79,11 +146,12 @@ function ReaderBar({ agent, workshop, actions, writerName }: ActionsBarProps) {
     : workshop.applied
       ? t('answersDraft', { apply: `r${draft?.apply_count}` })
       : t('answersVersion', { version: `v${agent.spec.number}` })
-  const mayDiscard = draft !== null && !writer
+  const mayDiscard = draft !== null && !writer && (draft.created_by === me || canDiscardAny(agent))
   return (
     <footer className="acts-bar">
       <span className="say grow">{says}</span>
       <span className="end">
+        <More {...props} />
         {mayDiscard ? (
           <Button
             tone="flat"

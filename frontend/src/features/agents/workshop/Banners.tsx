@@ -1,59 +1,55 @@
-import { Copy, LockKeyholeOpen, PenLine, X } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
-import type { ActorRow } from '@/api'
+import { CircleAlert, PenLine, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { ActorRow, ErrorCode } from '@/api'
 import { errorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { Button, IconButton } from '@/ui/Button'
-import { copyText } from '@/ui/copy'
-import { Dialog } from '@/ui/Dialog'
+import { clock } from '@/lib/time'
+import { Button } from '@/ui/Button'
 import { Face } from '@/ui/Face'
-import { say } from '@/ui/Toasts'
-import type { Lost } from '../autosave'
 import type { DraftActions } from './actions'
 
 /** Somebody else is writing: one reads along, live. */
-export function WriterBanner({ writer }: { writer: ActorRow }) {
-  const { rich } = useTexts()
+export function WriterBanner({ writer, until }: { writer: ActorRow; until: string }) {
+  const { t, rich } = useTexts()
   return (
     <Banner layer="writing">
       <Face id={writer.id} name={writer.name} square={writer.kind === 'agent'} />
-      <span className="grow">{rich('isWriting', { name: writer.name })}</span>
+      <span className="grow">
+        {rich('isWriting', { name: writer.name })}{' '}
+        <span className="num">{t('writingUntil', { time: clock(until) })}</span>
+      </span>
     </Banner>
   )
 }
 
-interface LostBannerProps {
-  lost: Lost
-  onForget(): void
+/** The server refuses the text for what it says; its writer can mend it. */
+export const RefusedBanner = ({ code }: { code: ErrorCode }) => (
+  <Banner bad>
+    <CircleAlert className="i" aria-hidden />
+    <span className="grow">{errorText(code)}</span>
+  </Banner>
+)
+
+interface StaleBannerProps {
+  base: number
+  production: number
+  /** Shows what has changed; null while it is shown. */
+  onLook: (() => void) | null
 }
 
-/** The hold is gone; the words are not. */
-export function LostBanner({ lost, onForget }: LostBannerProps) {
+/** A newer version was saved while this draft was written. */
+export function StaleBanner({ base, production, onLook }: StaleBannerProps) {
   const { t } = useTexts()
-  const [isOpen, setOpen] = useState(false)
-  const copy = async () => say((await copyText(lost.content.prompt)) ? t('copied') : t('copyFailed'))
   return (
-    <>
-      <Banner bad>
-        <LockKeyholeOpen className="i" aria-hidden />
-        <span className="grow">
-          <b>{lost.by ? t('lostTo', { name: lost.by }) : errorText(lost.code)}</b> {t('textSafe')}
-        </span>
-        <Button size="xs" onClick={() => setOpen(true)}>
-          {t('seeMyText')}
+    <Banner>
+      <TriangleAlert className="i" aria-hidden />
+      <span className="grow">{t('staleBase', { version: `v${production}`, base: `v${base}` })}</span>
+      {onLook ? (
+        <Button size="xs" onClick={onLook}>
+          {t('compareFirst')}
         </Button>
-        <Button size="xs" onClick={() => void copy()}>
-          <Copy className="i s" aria-hidden />
-          {t('copy')}
-        </Button>
-        <IconButton small label={t('dismiss')} onClick={onForget}>
-          <X className="i s" />
-        </IconButton>
-      </Banner>
-      <Dialog open={isOpen} onOpenChange={setOpen} title={t('myText')} className="wide">
-        <pre className="mytext">{lost.content.prompt}</pre>
-      </Dialog>
-    </>
+      ) : null}
+    </Banner>
   )
 }
 
@@ -78,7 +74,7 @@ export function ElsewhereBanner({ elsewhere, onGo }: ElsewhereBannerProps) {
   )
 }
 
-function Banner({ children, layer, bad }: { children: ReactNode; layer?: 'writing'; bad?: boolean }) {
+export function Banner({ children, layer, bad }: { children: ReactNode; layer?: 'writing'; bad?: boolean }) {
   return (
     <div className="bannerbox">
       <div className={bad ? 'banner bad' : 'banner'} data-layer={layer} role={bad ? 'alert' : 'status'}>

@@ -63,7 +63,7 @@ export function DiffView({ before, after, layer }: DiffViewProps) {
   )
 }
 
-const fieldName = (field: FieldChange['field']): TextKey =>
+export const fieldName = (field: FieldChange['field']): TextKey =>
   field.startsWith('tool:') ? 'tool' : (`field.${field}` as Extract<TextKey, `field.${string}`>)
 
 function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {

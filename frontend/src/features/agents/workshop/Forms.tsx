@@ -160,3 +160,5 @@ export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
 
 export const canSave = (agent: AgentRow) => agent.verbs.includes('save_agent')
 export const canWrite = (agent: AgentRow) => agent.verbs.includes('edit_draft')
+export const canSuggest = (agent: AgentRow) => agent.verbs.includes('suggest')
+export const canDiscardAny = (agent: AgentRow) => agent.verbs.includes('discard_any')

@@ -1,11 +1,16 @@
 import type { EditorView } from '@codemirror/view'
-import { useCallback, useEffect, useRef } from 'react'
+import { type Ref, useCallback, useEffect, useImperativeHandle, useRef } from 'react'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { type Below, setBelow } from './layers'
-import { makePrompt, type PromptEvents, setReadOnly, showText } from './prompt'
+import { goToLine, makePrompt, type PromptEvents, setReadOnly, showText } from './prompt'
 import { setCaret } from './remoteCaret'
 import { useShadow } from './shadow'
+import { type Mark, setSources } from './sourceMarks'
+
+export interface PromptHandle {
+  goTo(line: number): void
+}
 
 interface PromptEditorProps extends PromptEvents {
   text: string
@@ -13,12 +18,15 @@ interface PromptEditorProps extends PromptEvents {
   below: Below
   /** Where somebody else is writing. */
   caret: { at: number; name: string } | null
+  /** Whose words the lines are. */
+  sources: readonly Mark[]
+  ref: Ref<PromptHandle>
 }
 
 /** The prompt, as it is written or read along. Esc, then Tab leaves it. */
 export function PromptEditor(props: PromptEditorProps) {
   const { t } = useTexts()
-  const { text, isReadOnly, below, caret } = props
+  const { text, isReadOnly, below, caret, sources, ref } = props
   const view = useRef<EditorView | null>(null)
   const latest = useRef(props)
   latest.current = props
@@ -62,6 +70,8 @@ export function PromptEditor(props: PromptEditorProps) {
   }, [isReadOnly])
   useBelow(view, below)
   useCaret(view, caret)
+  useEffect(() => view.current?.dispatch({ effects: setSources.of(sources) }), [sources])
+  useImperativeHandle(ref, () => ({ goTo: line => view.current && goToLine(view.current, line) }), [])
   return <div className={cx('ed', isReadOnly && 'ro')} ref={host} />
 }
 

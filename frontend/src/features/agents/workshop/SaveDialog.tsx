@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { type AgentRow, ApiError, type SpecRow } from '@/api'
+import { type AgentRow, ApiError } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -16,8 +16,8 @@ interface SaveDialogProps {
   actions: DraftActions
   open: boolean
   onOpenChange(open: boolean): void
-  /** Shows the difference to today's production. */
-  onCompare(): void
+  /** A newer version came between: shows what it changed. */
+  onStale(): void
   onSaved(): void
 }
 
@@ -36,34 +36,32 @@ export function SaveDialog(props: SaveDialogProps) {
   )
 }
 
-const productionOf = (error: unknown): SpecRow | null =>
-  error instanceof ApiError && error.code === 'stale_base'
-    ? ((error.data['production'] as SpecRow | undefined) ?? null)
-    : null
+const isStale = (error: unknown) => error instanceof ApiError && error.code === 'stale_base'
 
 function SaveForm({
   agent,
   workshop,
   actions,
   onOpenChange,
-  onCompare,
+  onStale,
   onSaved,
   next,
 }: SaveDialogProps & { next: string }) {
   const { t } = useTexts()
   const [message, setMessage] = useState('')
   const [error, setError] = useState<unknown>(null)
-  const newer = productionOf(error)
   const counts = lineCounts(agent.spec.prompt, workshop.content.prompt)
   const save = async (event: FormEvent) => {
     event.preventDefault()
     try {
-      const saved = await actions.save(message.trim(), newer?.number ?? undefined)
+      const saved = await actions.save(message.trim())
       if (!saved) return
       onOpenChange(false)
       onSaved()
     } catch (problem) {
-      setError(problem)
+      if (!isStale(problem)) return setError(problem)
+      onOpenChange(false)
+      onStale()
     }
   }
   return (
@@ -77,20 +75,7 @@ function SaveForm({
         onChange={setMessage}
       />
       <Votes votes={workshop.draft?.votes ?? []} />
-      {newer ? (
-        <div className="banner bad" role="alert">
-          <span className="grow">{t('newerProduction', { version: `v${newer.number}` })}</span>
-          <Button
-            size="xs"
-            onClick={() => {
-              onCompare()
-              onOpenChange(false)
-            }}
-          >
-            {t('compareFirst')}
-          </Button>
-        </div>
-      ) : error ? (
+      {error ? (
         <div className="banner bad" role="alert">
           {textOfError(error)}
         </div>
@@ -102,7 +87,7 @@ function SaveForm({
           type="submit"
           busy={actions.doing === 'doing.saving' ? t('savingVersion', { version: next }) : null}
         >
-          {newer ? t('saveOnTop', { version: `v${newer.number}` }) : t('saveAs', { version: next })}
+          {t('saveAs', { version: next })}
         </Button>
       </div>
     </form>

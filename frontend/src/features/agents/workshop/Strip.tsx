@@ -1,24 +1,31 @@
 import type { ReactNode } from 'react'
-import type { ActorRow, AgentRow } from '@/api'
+import { type ActorRow, type AgentRow, usePendingOf } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { clock, shortDate } from '@/lib/time'
 import { type Layer, Mark } from '@/ui/Mark'
+import { PathLink } from '@/ui/PathLink'
 import type { Workshop } from './session'
 
-export type View = 'write' | 'production' | 'applied'
+/** `rebase`: what a newer production changed, beside what is written here. */
+export type View = 'write' | 'production' | 'applied' | 'rebase'
 
 interface StripProps {
   agent: AgentRow
+  workspaceId: string
+  /** Where the suggestions for this agent are. */
+  pendingPath: string
   workshop: Workshop
   nameOf(id: string): string
   me: ActorRow
   view: View
   onView(view: View): void
+  onGo(path: string): void
 }
 
-/** Production, applied here, editing: label above value. The cell that answers in this chat is filled. */
-export function Strip({ agent, workshop, nameOf, me, view, onView }: StripProps) {
+/** Production, applied here, editing, suggestions: label above value. The cell that answers in this chat is filled. */
+export function Strip(props: StripProps) {
+  const { agent, workshop, nameOf, me, view, onView } = props
   const { t } = useTexts()
   const { draft, applied, writer } = workshop
   // Also while this person writes it in another tab.
@@ -67,9 +74,37 @@ export function Strip({ agent, workshop, nameOf, me, view, onView }: StripProps)
           t('nobody')
         )}
       </Cell>
+      <Suggestions {...props} />
     </section>
   )
 }
+
+function Suggestions({ agent, workspaceId, pendingPath, onGo }: StripProps) {
+  const { t } = useTexts()
+  const pending = usePendingOf(workspaceId, agent.actor.id).data
+  const n = pending?.count ?? 0
+  return (
+    <PathLink className={cx(n === 0 && 'none')} data-layer="suggestion" path={pendingPath} onGo={onGo}>
+      <Label layer="suggestion" label={t('suggestionsOf')} />
+      <span className="v">
+        {n === 0 ? t('none') : n}
+        {n === 0 ? null : (
+          <small>
+            {pending?.isMore ? '+ ' : ' '}
+            {t('pending')}
+          </small>
+        )}
+      </span>
+    </PathLink>
+  )
+}
+
+const Label = ({ layer, label }: { layer: Layer; label: string }) => (
+  <span className="t">
+    <Mark layer={layer} />
+    {label}
+  </span>
+)
 
 interface CellProps {
   layer: Layer
@@ -87,10 +122,7 @@ function Cell({ layer, label, isLive, isOpen, isNone, onOpen, children }: CellPr
   const className = cx(isLive && 'live', (isNone || !onOpen) && 'none')
   const inside = (
     <>
-      <span className="t">
-        <Mark layer={layer} />
-        {label}
-      </span>
+      <Label layer={layer} label={label} />
       <span className="v">{children}</span>
       {isLive ? <span className="sr">{t('answersHere')}</span> : null}
     </>

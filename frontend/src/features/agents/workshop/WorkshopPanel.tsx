@@ -1,8 +1,17 @@
 import { ArrowLeft, ChevronDown, Columns2, History, X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
-import { type ActorRow, type AgentRow, type SpecContent, useModel, useOffers, type WorkspaceRow } from '@/api'
+import { type ReactNode, type Ref, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type ActorRow,
+  type AgentRow,
+  type Provenance,
+  type SpecContent,
+  useModel,
+  useOffers,
+  type WorkspaceRow,
+} from '@/api'
 import { useTexts } from '@/lib/language'
+import { pendingPath, suggestionPath } from '@/lib/paths'
 import { count } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
 import { Face } from '@/ui/Face'
@@ -13,15 +22,19 @@ import { VersionsDialog } from '../components/VersionsDialog'
 import { enabledTools } from '../content'
 import { ActionsBar } from './ActionsBar'
 import { useDraftActions } from './actions'
-import { ElsewhereBanner, LostBanner, WriterBanner } from './Banners'
 import { CompareDialog } from './CompareDialog'
 import { DiffView } from './DiffView'
 import { canSave, LimitsForm, ModelForm, ToolsForm } from './Forms'
 import { lineCounts } from './layers'
-import { PromptEditor } from './PromptEditor'
+import { Notices } from './Notices'
+import { PromptEditor, type PromptHandle } from './PromptEditor'
+import { RebaseView } from './RebaseView'
 import { SaveDialog } from './SaveDialog'
+import { namesOf } from './SourcesPanel'
 import { Strip, type View } from './Strip'
 import { useWorkshop, type Workshop } from './session'
+import type { Mark as SourceMark } from './sourceMarks'
+import { type Sources, sourcesIn } from './sources'
 
 interface WorkshopPanelProps {
   chatId: string
@@ -34,6 +47,8 @@ interface WorkshopPanelProps {
   onAgent(id: string): void
   onClose(): void
   onGoToChat(id: string): void
+  /** Goes to a path of this app. */
+  onGo(path: string): void
   /** The text for both to answer, while that is asked for. */
   comparing: string | null
   onComparing(text: string | null): void
@@ -42,22 +57,21 @@ interface WorkshopPanelProps {
 /** The agent's workshop beside the chat: what answers, what is written, and what becomes of it. */
 export default function WorkshopPanel(props: WorkshopPanelProps) {
   const { t } = useTexts()
-  const { chatId, workspace, agent, me, who } = props
+  const { chatId, workspace, agent, me, who, onGo } = props
   const workshop = useWorkshop(chatId, agent, me)
-  const actions = useDraftActions({ chatId, agent, workspaceId: workspace.id }, workshop)
-  const [view, setView] = useState<View>('write')
-  const [tab, setTab] = useState('prompt')
+  const onSuggestion = (id: string) => onGo(suggestionPath(workspace.handle, id))
+  const actions = useDraftActions({ chatId, agent, workspaceId: workspace.id, onSuggestion }, workshop)
+  const { draft } = workshop
+  const isStale = draft !== null && draft.base_version !== agent.spec.number
+  const { view, tab, openView, setTab } = useView(isStale)
   const [isSaving, setSaving] = useState(false)
   const [isHistory, setHistory] = useState(false)
+  const prompt = useRef<PromptHandle>(null)
+  const sources = useSources(workshop)
   const nameOf = (id: string) => who(id)?.name ?? t('somebody')
   const writer = workshop.writer ? who(workshop.writer.id) : null
   const isPhone = useIsPhone()
-  const canSaveNow = workshop.isMine && canSave(agent)
 
-  const openView = (next: View) => {
-    setView(next)
-    setTab('prompt')
-  }
   const close = () => {
     if (workshop.isMine) void actions.release()
     props.onClose()
@@ -68,13 +82,33 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
     if (isPhone) props.onClose()
   }
   const apply = () => void (workshop.isMine && actions.apply())
-  const save = () => canSaveNow && setSaving(true)
+  const save = () => {
+    if (!workshop.isMine || !canSave(agent)) return
+    // Nothing newer is overwritten unseen.
+    if (isStale) openView('rebase')
+    else setSaving(true)
+  }
+  const goToLine = (line: number) => {
+    openView('write')
+    // After the editor is drawn.
+    setTimeout(() => prompt.current?.goTo(line), 0)
+  }
   useSaveKey(save)
 
   return (
     <aside className="shop" aria-label={t('workshop')}>
       <Head {...props} onClose={close} onHistory={() => setHistory(true)} onCompare={() => props.onComparing('')} />
-      <Strip agent={agent} workshop={workshop} nameOf={nameOf} me={me} view={view} onView={openView} />
+      <Strip
+        agent={agent}
+        workspaceId={workspace.id}
+        pendingPath={pendingPath(workspace.handle, agent.actor.id)}
+        workshop={workshop}
+        nameOf={nameOf}
+        me={me}
+        view={view}
+        onView={openView}
+        onGo={onGo}
+      />
       <Tabs.Root value={tab} onValueChange={setTab} className="shoptabs" activationMode="manual">
         <Tabs.List className="tabs" aria-label={t('spec')}>
           <Tabs.Trigger value="prompt">{t('prompt')}</Tabs.Trigger>
@@ -84,21 +118,49 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
           <Tabs.Trigger value="model">{t('model')}</Tabs.Trigger>
           <Tabs.Trigger value="limits">{t('limits')}</Tabs.Trigger>
         </Tabs.List>
-        {workshop.lost ? <LostBanner lost={workshop.lost} onForget={workshop.forgetLost} /> : null}
-        {actions.elsewhere ? <ElsewhereBanner elsewhere={actions.elsewhere} onGo={props.onGoToChat} /> : null}
-        {writer ? <WriterBanner writer={writer} /> : null}
+        <Notices
+          agent={agent}
+          workshop={workshop}
+          actions={actions}
+          writer={writer}
+          sources={sources}
+          isStale={isStale}
+          onRebase={view === 'rebase' && tab === 'prompt' ? null : () => openView('rebase')}
+          onLine={goToLine}
+          onGoToChat={props.onGoToChat}
+        />
         <Tabs.Content value="prompt" className="shopbody" tabIndex={-1}>
-          <Modes agent={agent} workshop={workshop} view={view} onView={setView} />
-          <PromptView workshop={workshop} view={view} writerName={writer?.name ?? ''} onApply={apply} onSave={save} />
+          <Modes agent={agent} workshop={workshop} view={view} isStale={isStale} onView={openView} />
+          {view === 'rebase' && draft ? (
+            <RebaseView
+              agent={agent}
+              draft={draft}
+              workshop={workshop}
+              actions={actions}
+              onDone={() => openView('write')}
+            />
+          ) : (
+            <PromptView
+              workshop={workshop}
+              view={view}
+              writerName={writer?.name ?? ''}
+              sources={sources}
+              onApply={apply}
+              onSave={save}
+              ref={prompt}
+            />
+          )}
         </Tabs.Content>
         <FormTabs workshop={workshop} workspaceId={workspace.id} />
       </Tabs.Root>
       <ActionsBar
+        chatId={chatId}
         agent={agent}
+        me={me.id}
         workshop={workshop}
         actions={actions}
         writerName={writer?.name ?? ''}
-        onSave={() => setSaving(true)}
+        onSave={save}
       />
       <SaveDialog
         agent={agent}
@@ -106,8 +168,8 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         actions={actions}
         open={isSaving}
         onOpenChange={setSaving}
-        onCompare={() => openView('production')}
-        onSaved={() => setView('write')}
+        onStale={() => openView('rebase')}
+        onSaved={() => openView('write')}
       />
       <CompareDialog
         chatId={chatId}
@@ -120,6 +182,24 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
       <VersionsDialog agent={agent} who={who} open={isHistory} onOpenChange={setHistory} />
     </aside>
   )
+}
+
+/** Which text is shown, on which tab. Once nothing newer stands in the way any more, one is back at writing. */
+function useView(isStale: boolean) {
+  const [chosen, setView] = useState<View>('write')
+  const [tab, setTab] = useState('prompt')
+  const openView = (next: View) => {
+    setView(next)
+    setTab('prompt')
+  }
+  const view: View = chosen === 'rebase' && !isStale ? 'write' : chosen
+  return { view, tab, openView, setTab }
+}
+
+/** Whose words the draft is made of, as it stands now; null when somebody typed it. */
+function useSources({ draft, content }: Workshop): Sources | null {
+  const provenance = draft?.provenance ?? null
+  return useMemo(() => (provenance ? sourcesIn(provenance, content) : null), [provenance, content])
 }
 
 /** Ctrl/⌘ S anywhere while the workshop is open: the browser's own "save page" would help nobody. */
@@ -188,10 +268,11 @@ interface ModesProps {
   agent: AgentRow
   workshop: Workshop
   view: View
+  isStale: boolean
   onView(view: View): void
 }
 
-function Modes({ agent, workshop, view, onView }: ModesProps) {
+function Modes({ agent, workshop, view, isStale, onView }: ModesProps) {
   const { t } = useTexts()
   const { production, content, draft, applied } = workshop
   const counts = useMemo(() => lineCounts(production.prompt, content.prompt), [production.prompt, content.prompt])
@@ -218,6 +299,7 @@ function Modes({ agent, workshop, view, onView }: ModesProps) {
               </>,
             )
           : null}
+        {isStale ? mode('rebase', t('rebaseView', { version: `v${agent.spec.number}` })) : null}
       </fieldset>
       <span className="num end">
         +{counts.added} −{counts.removed} ·{' '}
@@ -231,26 +313,40 @@ interface PromptViewProps {
   workshop: Workshop
   view: View
   writerName: string
+  sources: Sources | null
   onApply(): void
   onSave(): void
+  ref: Ref<PromptHandle>
 }
 
-function PromptView({ workshop, view, writerName, onApply, onSave }: PromptViewProps) {
-  const { content, production, applied, isMine, caret, edit } = workshop
+function PromptView({ workshop, view, writerName, sources, onApply, onSave, ref }: PromptViewProps) {
+  const { content, production, draft, applied, isMine, caret, edit } = workshop
+  const provenance = draft?.provenance ?? null
+  const marks = useMemo(() => marksOf(sources, provenance), [sources, provenance])
   if (view === 'production')
     return <DiffView before={production} after={content} layer={applied && !isMine ? 'applied' : 'writing'} />
   if (view === 'applied' && applied) return <DiffView before={applied} after={content} layer="writing" />
   return (
     <PromptEditor
+      ref={ref}
       text={content.prompt}
       isReadOnly={!isMine}
       below={{ production: production.prompt, applied: applied?.prompt ?? null }}
       caret={caret === null || !writerName ? null : { at: caret, name: writerName }}
+      sources={marks}
       onEdit={(prompt, at) => edit({ ...content, prompt }, at)}
       onApply={onApply}
       onSave={onSave}
     />
   )
+}
+
+/** The lines that are somebody's; those of production stay plain. */
+function marksOf(sources: Sources | null, provenance: Provenance | null): SourceMark[] {
+  if (!sources || !provenance) return []
+  return sources.standing
+    .filter(({ piece, lines }) => piece.voices?.length && lines.length > 0)
+    .map(({ piece, lines }) => ({ lines, names: namesOf(provenance, piece.voices ?? []) }))
 }
 
 function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: string }) {

@@ -1,10 +1,20 @@
 /** What can be done with a draft, with everything typed stored first. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { type AgentRow, ApiError, drafts, keys, type SpecContent, type SpecRow } from '@/api'
-import { textOfError } from '@/lib/errors'
+import {
+  type AgentRow,
+  ApiError,
+  type DraftRow,
+  drafts,
+  keys,
+  type SpecContent,
+  type SpecRow,
+  type SuggestionRow,
+} from '@/api'
+import { errorText, textOfError } from '@/lib/errors'
 import { type TextKey, useTexts } from '@/lib/language'
 import { say } from '@/ui/Toasts'
+import type { LostText } from './keeping'
 import type { Workshop } from './session'
 
 /** What is going on, as the key of its text ("Applying"). */
@@ -14,6 +24,8 @@ interface Place {
   chatId: string
   agent: AgentRow
   workspaceId: string
+  /** Goes to a suggestion. */
+  onSuggestion(id: string): void
 }
 
 export interface DraftActions {
@@ -22,15 +34,21 @@ export interface DraftActions {
   elsewhere: { chatId: string; chatTitle: string; agentName: string } | null
   take(content?: SpecContent): Promise<void>
   apply(): Promise<void>
-  /** Saves as the next version; the production that came between, when one did. */
-  save(message: string, onTopOf?: number): Promise<SpecRow | null>
+  /** Saves as the next version. Raises `stale_base` when another version came between. */
+  save(message: string): Promise<SpecRow | null>
+  /** The draft goes and becomes a suggestion. */
+  suggest(note: string): Promise<boolean>
+  /** A text that came too late for its draft becomes a suggestion. */
+  offer(lost: LostText, note: string): Promise<boolean>
+  /** Onto today's production: with what it changed brought in, or with the text as it is. */
+  rebase(merge: boolean): Promise<DraftRow | null>
   discard(): Promise<void>
   release(): Promise<void>
 }
 
 const detail = (error: unknown, name: string) => (error instanceof ApiError ? String(error.data[name] ?? '') : '')
 
-export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop: Workshop): DraftActions {
+export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Place, workshop: Workshop): DraftActions {
   const { t } = useTexts()
   const client = useQueryClient()
   const [doing, setDoing] = useState<Doing | null>(null)
@@ -77,32 +95,29 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
     if (row) workshop.resume(row)
   }
 
+  /** Everything typed is stored first; what cannot be is said. */
+  const flushed = async () => {
+    const revision = await workshop.flush()
+    const problem = workshop.problem()
+    if (revision === null && problem) say(errorText(problem))
+    return revision
+  }
+
   const apply = async () => {
     const row = await during('doing.applying', async () => {
-      const revision = await workshop.flush()
+      const revision = await flushed()
       return revision === null ? null : drafts.apply(chatId, agentId, revision)
     })
     if (row) workshop.learnRow(row)
   }
 
-  const rebased = async (revision: number) => {
-    const row = await drafts.rebase(chatId, agentId, revision, false)
-    workshop.learnRow(row)
-    return row
-  }
-
-  const save = async (message: string, onTopOf?: number): Promise<SpecRow | null> => {
+  const save = async (message: string): Promise<SpecRow | null> => {
     if (!begin('doing.saving')) return null
     try {
-      const flushed = await workshop.flush()
-      if (flushed === null) return null
-      const row = onTopOf === undefined ? null : await rebased(flushed)
-      const base = row?.base_version ?? workshop.draft?.base_version ?? agent.spec.number ?? 0
-      const spec = await drafts.save(chatId, agentId, {
-        revision: row?.revision ?? flushed,
-        base_version: base,
-        message,
-      })
+      const revision = await flushed()
+      if (revision === null) return null
+      const base = workshop.draft?.base_version ?? agent.spec.number ?? 0
+      const spec = await drafts.save(chatId, agentId, { revision, base_version: base, message })
       await client.invalidateQueries({ queryKey: keys.agents(workspaceId) })
       void client.invalidateQueries({ queryKey: keys.versions(agentId) })
       say(t('savedAs', { version: `v${spec.number}`, name }))
@@ -110,6 +125,33 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
     } finally {
       end()
     }
+  }
+
+  const told = (made: SuggestionRow | null) => {
+    if (!made) return false
+    void client.invalidateQueries({ queryKey: keys.suggestions(workspaceId) })
+    say(t('suggested', { name }), { label: t('sys.see'), run: () => onSuggestion(made.id) })
+    return true
+  }
+  const suggest = async (note: string) =>
+    told(
+      await during('doing.suggesting', async () => {
+        const revision = await flushed()
+        return revision === null ? null : drafts.suggest(chatId, agentId, { revision, note })
+      }),
+    )
+  const offer = async ({ id, content, base_version }: LostText, note: string) =>
+    told(
+      await during('doing.suggesting', () => drafts.suggestText(chatId, agentId, { id, content, base_version, note })),
+    )
+
+  const rebase = async (merge: boolean) => {
+    const row = await during('doing.rebasing', async () => {
+      const revision = await flushed()
+      return revision === null ? null : drafts.rebase(chatId, agentId, revision, merge)
+    })
+    if (row) workshop.learnRow(row)
+    return row
   }
 
   const discard = async () => {
@@ -130,5 +172,5 @@ export function useDraftActions({ chatId, agent, workspaceId }: Place, workshop:
     if (row) workshop.learnRow(row)
   }
 
-  return { doing, elsewhere, take, apply, save, discard, release }
+  return { doing, elsewhere, take, apply, save, suggest, offer, rebase, discard, release }
 }

@@ -13,6 +13,7 @@ import {
 import { layerBars } from './layers'
 import { look } from './look'
 import { remoteCaret } from './remoteCaret'
+import { sourceMarks } from './sourceMarks'
 
 export interface PromptEvents {
   onEdit(text: string, caret: number): void
@@ -58,6 +59,13 @@ export function showText(view: EditorView, text: string): void {
   if (changes) view.dispatch({ changes, annotations })
 }
 
+/** Puts the caret at the start of a line (1-based) and shows it. */
+export function goToLine(view: EditorView, line: number): void {
+  const { from } = view.state.doc.line(Math.min(line, view.state.doc.lines))
+  view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: 'center' }) })
+  view.focus()
+}
+
 const keys = (events: () => PromptEvents) => {
   const run = (act: () => void) => () => {
     act()
@@ -84,6 +92,7 @@ export function makePrompt({ root, text, isReadOnly, label, hint, events }: Prom
     lineNumbers(),
     layerBars,
     remoteCaret,
+    sourceMarks,
     history(),
     drawSelection(),
     highlightActiveLine(),

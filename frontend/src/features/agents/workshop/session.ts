@@ -1,6 +1,6 @@
 /** The draft of one agent in one chat as this person sees and writes it. */
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import type { ActorRow, AgentRow, DraftRow, SpecContent } from '@/api'
+import type { ActorRow, AgentRow, DraftRow, ErrorCode, SpecContent } from '@/api'
 import { type ChatState, isEnded, learn, useChatPart } from '@/realtime'
 import type { AutosaveState } from '../autosave'
 import { appliedIn, contentOf, writtenIn } from '../content'
@@ -24,6 +24,8 @@ export interface Workshop {
   edit(content: SpecContent, caret?: number): void
   /** Stores what is typed; null when it could not be. */
   flush(): Promise<number | null>
+  /** Why the text cannot be stored as it is. */
+  problem(): ErrorCode | null
   learnRow(row: DraftRow): void
   /** Writing begins, or goes on after a text was lost: from this row. */
   resume(row: DraftRow): void
@@ -92,6 +94,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
 
   const edit = useCallback((content: SpecContent, caret?: number) => autosave.current?.edit(content, caret), [autosave])
   const flush = useCallback(async () => (await autosave.current?.flush()) ?? null, [autosave])
+  const problem = useCallback(() => autosave.current?.current.problem ?? null, [autosave])
   const resume = useCallback(
     (row: DraftRow) => {
       learnRow(row)
@@ -119,6 +122,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     forgetLost,
     edit,
     flush,
+    problem,
     learnRow,
     resume,
   }

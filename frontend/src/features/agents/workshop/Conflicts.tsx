@@ -1,0 +1,145 @@
+import { Check } from 'lucide-react'
+import { useState } from 'react'
+import type { Conflict, Provenance } from '@/api'
+import { hashOf } from '@/lib/ids'
+import { type TextKey, useTexts } from '@/lib/language'
+import { keep, kept } from '@/lib/stored'
+import { Fold } from '@/ui/Fold'
+import { Mark } from '@/ui/Mark'
+import { say } from '@/ui/Toasts'
+import { toolShown } from '../content'
+import type { Workshop } from './session'
+import { replaced, type Sources, toolOf, withField } from './sources'
+
+interface ConflictsProps {
+  provenance: Provenance
+  sources: Sources
+  workshop: Workshop
+}
+
+/** Where voices want different things: which one stands, and the others to take instead. */
+export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
+  const { t } = useTexts()
+  const conflicts = provenance.conflicts ?? []
+  const [settled, settle] = useSettled(workshop.draft?.id ?? '', conflicts)
+  const isSettled = (at: number) =>
+    settled.includes(at) || (sources.chosen[at] ?? null) !== (conflicts[at]?.chosen ?? null)
+  const done = conflicts.filter((_, at) => isSettled(at)).length
+  const choose = (at: number, choice: number) => {
+    const after = takeChoice({ provenance, sources, workshop }, at, choice)
+    if (!after) return say(t('conflictEdited'))
+    settle(at)
+    if (sources.chosen[at] !== choice) workshop.edit(after)
+  }
+  return (
+    <Fold
+      plain
+      open={done < conflicts.length}
+      head={<b>{t('conflicts', { count: conflicts.length })}</b>}
+      state={t('settledOf', { n: done, all: conflicts.length })}
+    >
+      <ul className="conflicts">
+        {conflicts.map((conflict, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a conflict is known by its place
+          <li key={at}>
+            <Choices
+              conflict={conflict}
+              provenance={provenance}
+              chosen={sources.chosen[at] ?? null}
+              isSettled={isSettled(at)}
+              isReadOnly={!workshop.isMine}
+              onChoose={choice => choose(at, choice)}
+            />
+          </li>
+        ))}
+      </ul>
+    </Fold>
+  )
+}
+
+/** The content with another choice; null when what stood there was edited by hand. */
+function takeChoice({ provenance, sources, workshop }: ConflictsProps, at: number, choice: number) {
+  const conflict = provenance.conflicts?.[at]
+  const text = conflict?.choices[choice]?.text
+  if (!conflict || text === undefined) return null
+  const { content } = workshop
+  if (sources.chosen[at] === choice) return content
+  if (conflict.about !== 'prompt') return withField(content, conflict.about, text)
+  const prompt = replaced(sources, at, text, content.prompt)
+  return prompt === null ? null : { ...content, prompt }
+}
+
+interface ChoicesProps {
+  conflict: Conflict
+  provenance: Provenance
+  /** Null: something else stands there by now. */
+  chosen: number | null
+  isSettled: boolean
+  isReadOnly: boolean
+  onChoose(choice: number): void
+}
+
+function Choices({ conflict, provenance, chosen, isSettled, isReadOnly, onChoose }: ChoicesProps) {
+  const { t } = useTexts()
+  const question = conflict.question || questionOf(conflict, t)
+  return (
+    <fieldset>
+      <legend>
+        {question} {isSettled ? <Check className="i s" aria-label={t('settled')} /> : null}
+      </legend>
+      <div className="choices">
+        {conflict.choices.map((choice, at) => (
+          <button
+            // biome-ignore lint/suspicious/noArrayIndexKey: a choice is known by its place
+            key={at}
+            type="button"
+            className="choice"
+            aria-pressed={chosen === at}
+            aria-disabled={isReadOnly || undefined}
+            onClick={() => isReadOnly || onChoose(at)}
+          >
+            <span className="who" data-layer={choice.voice ? 'suggestion' : 'production'}>
+              <Mark layer={choice.voice ? 'suggestion' : 'production'} />
+              {provenance.voices.find(voice => voice.id === choice.voice)?.name ?? t('production')}
+              {chosen === at ? <span className="end">{t('stands')}</span> : null}
+            </span>
+            <span className={conflict.about === 'prompt' ? 'says mono' : 'says'}>
+              {shownChoice(conflict, choice.text, t)}
+            </span>
+          </button>
+        ))}
+      </div>
+      {chosen === null ? <p className="faint xs">{t('conflictByHand')}</p> : null}
+    </fieldset>
+  )
+}
+
+type T = ReturnType<typeof useTexts>['t']
+
+function questionOf({ about }: Conflict, t: T): string {
+  if (about === 'prompt') return t('conflictLines')
+  const name = about.slice(about.indexOf('.') + 1)
+  return about.startsWith('tools.')
+    ? t('conflictTool', { name })
+    : t('conflictField', { name: t(`field.${name}` as TextKey) })
+}
+
+function shownChoice({ about }: Conflict, text: string, t: T): string {
+  if (about.startsWith('tools.')) {
+    const tool = toolOf(text)
+    return tool ? toolShown(tool) : t('withoutTool')
+  }
+  return text || t(about === 'prompt' ? 'noLines' : 'byDefault')
+}
+
+/** Which conflicts this person has looked at and settled, kept in this browser. */
+function useSettled(draftId: string, conflicts: readonly Conflict[]): [readonly number[], (at: number) => void] {
+  const key = `atelier.settled.${draftId}.${hashOf(JSON.stringify(conflicts))}`
+  const [settled, setSettled] = useState<readonly number[]>(() => kept<number[]>(key, []))
+  const settle = (at: number) => {
+    const all = [...new Set([...settled, at])]
+    keep(key, all)
+    setSettled(all)
+  }
+  return [settled, settle]
+}

@@ -1,0 +1,71 @@
+import { CornerDownRight } from 'lucide-react'
+import type { DraftRow, Provenance } from '@/api'
+import { useTexts } from '@/lib/language'
+import { namesInARow } from '@/lib/names'
+import { Fold } from '@/ui/Fold'
+import { Mark } from '@/ui/Mark'
+import { Conflicts } from './Conflicts'
+import type { Workshop } from './session'
+import { linesOf, type Sources } from './sources'
+
+interface SourcesPanelProps {
+  agentName: string
+  draft: DraftRow
+  provenance: Provenance
+  sources: Sources
+  workshop: Workshop
+  /** Goes to a line of the prompt. */
+  onLine(line: number): void
+}
+
+/** Where the words of this draft come from: who said what, and what they disagree on. */
+export function SourcesPanel(props: SourcesPanelProps) {
+  const { provenance, sources, workshop } = props
+  return (
+    <section className="sources" aria-label={useTexts().t('sources')}>
+      <Origin {...props} />
+      {provenance.conflicts?.length ? (
+        <Conflicts provenance={provenance} sources={sources} workshop={workshop} />
+      ) : null}
+    </section>
+  )
+}
+
+/** The names behind a piece, in a row. */
+export const namesOf = (provenance: Provenance, ids: readonly string[]) =>
+  namesInARow(ids.flatMap(id => provenance.voices.find(voice => voice.id === id)?.name ?? []))
+
+function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelProps) {
+  const { t, rich } = useTexts()
+  const names = namesInARow([...new Set(provenance.voices.map(voice => voice.name))])
+  const says =
+    provenance.origin === 'merge'
+      ? rich('mergedFrom', { names })
+      : provenance.origin === 'revise'
+        ? rich('revisedFor', { agent: agentName, name: names })
+        : rich('rebasedOnto', { version: `v${draft.base_version}` })
+  const spoken = sources.standing.filter(({ piece, lines }) => piece.voices?.length && lines.length > 0)
+  const head = (
+    <>
+      <Mark layer={provenance.origin === 'merge' ? 'suggestion' : 'writing'} />
+      <span>{says}</span>
+    </>
+  )
+  if (spoken.length === 0) return <p className="origin">{head}</p>
+  return (
+    <Fold plain head={head} state={t('nPieces', { count: spoken.length })}>
+      <ol className="pieces">
+        {spoken.map(({ piece, lines }) => (
+          <li key={lines[0]}>
+            <button type="button" onClick={() => onLine(lines[0] ?? 1)}>
+              <CornerDownRight className="i s" aria-hidden />
+              <b>{namesOf(provenance, piece.voices ?? [])}</b>
+              <span className="cut muted">{linesOf(piece.text).find(line => line.trim()) ?? ''}</span>
+              <span className="num faint">{t('atLine', { n: lines[0] ?? 1 })}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </Fold>
+  )
+}

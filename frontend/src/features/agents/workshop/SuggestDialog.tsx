@@ -1,0 +1,87 @@
+import { type FormEvent, useState } from 'react'
+import type { SpecContent } from '@/api'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import { Field } from '@/ui/Field'
+import { fieldChanges } from '../content'
+import { fieldName } from './DiffView'
+import { lineCounts } from './layers'
+
+const MOST_NOTE = 400
+
+interface SuggestDialogProps {
+  title: string
+  /** What becomes of it. */
+  hint: string
+  before: SpecContent
+  after: SpecContent
+  isBusy: boolean
+  onSend(note: string): Promise<boolean>
+  open: boolean
+  onOpenChange(open: boolean): void
+}
+
+/** A draft, or a text that came too late for one, is offered to the editors, with a word on why. */
+export function SuggestDialog(props: SuggestDialogProps) {
+  return (
+    <Dialog open={props.open} onOpenChange={props.onOpenChange} title={props.title} description={props.hint}>
+      <SuggestForm {...props} />
+    </Dialog>
+  )
+}
+
+function SuggestForm({ before, after, isBusy, onSend, onOpenChange }: SuggestDialogProps) {
+  const { t } = useTexts()
+  const [note, setNote] = useState('')
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    if (await onSend(note.trim())) onOpenChange(false)
+  }
+  return (
+    <form className="col gap" onSubmit={send}>
+      <Touched before={before} after={after} />
+      <Field label={t('suggestNote')} hint={t('suggestNoteHint')}>
+        {attributes => (
+          <textarea
+            {...attributes}
+            className="input"
+            maxLength={MOST_NOTE}
+            rows={3}
+            value={note}
+            // biome-ignore lint/a11y/noAutofocus: the dialog was opened to write this
+            autoFocus
+            onChange={event => setNote(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className="row endrow">
+        <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
+        <Button tone="suggest" type="submit" busy={isBusy ? t('doing.suggesting') : null}>
+          {t('suggest')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** Which parts of the spec it changes. */
+function Touched({ before, after }: { before: SpecContent; after: SpecContent }) {
+  const { t } = useTexts()
+  const counts = lineCounts(before.prompt, after.prompt)
+  const changes = fieldChanges(before, after)
+  return (
+    <ul className="chips touched" aria-label={t('touched')}>
+      {before.prompt === after.prompt ? null : (
+        <li className="badge line">
+          {t('prompt')} <span className="num">{`+${counts.added} −${counts.removed}`}</span>
+        </li>
+      )}
+      {changes.map(({ field }) => (
+        <li key={field} className="badge line">
+          {t(fieldName(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
+        </li>
+      ))}
+    </ul>
+  )
+}
