@@ -78,10 +78,11 @@ def _as_answered(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> O
 def _line_by_line(merge: Merge, suggestions: Sequence[Suggestion], *, error: str = "") -> Outcome:
     all_ = proposals(suggestions)
     done = merged(merge.base.content(), all_)
+    # Behind a last line end stands an empty line, which is nobody's; where nothing stands by choice, it is a conflict's.
+    pieces = [piece for piece in done.pieces if piece.text or piece.conflict is not None]
     provenance = Provenance(
-        origin="merge", merge_id=merge.id, voices=[one.voice for one in all_], pieces=done.pieces,
-        conflicts=done.conflicts,
-    )  # fmt: skip
+        origin="merge", merge_id=merge.id, voices=[one.voice for one in all_], pieces=pieces, conflicts=done.conflicts
+    )
     return Outcome(done.content, provenance, "text", error)
 
 

@@ -17,7 +17,8 @@ from tests.jobs import answer_job, fail_job
 from tests.people import Team, make_agent, make_person
 from workspaces import services as workspaces
 
-PROMPT = "Be kind.\nBe brief.\nSay when you are not sure.\n"
+MIDDLE = "Greet people.\nSay when you are not sure.\nAsk back.\n"
+PROMPT = f"Be kind.\n{MIDDLE}Be brief.\n"
 BRIEFER = PROMPT.replace("Be brief.", "Use one sentence.")
 KINDER = PROMPT.replace("Be kind.", "Be very kind.")
 LOUDER = PROMPT.replace("Be brief.", "Be loud.")
@@ -115,10 +116,10 @@ def piece(text: str, *names: str) -> dict[str, Any]:
 
 
 def both(text_of_two: str = "Use one sentence.") -> dict[str, Any]:
-    """A good answer to a merge of KINDER (s1) and another second line (s2)."""
+    """A good answer to a merge of KINDER (s1) and another last line (s2)."""
     return {
         "pieces": [
-            piece("Be very kind.\n", "s1"), piece(f"{text_of_two}\n", "s2"), piece("Say when you are not sure.\n"),
+            piece("Be very kind.\n", "s1"), piece(MIDDLE), piece(f"{text_of_two}\n", "s2"),
         ],
         "conflicts": [],
     }  # fmt: skip
