@@ -21,11 +21,13 @@ from events.rows import Choice, Conflict, Piece, Voice
 
 @dataclass(frozen=True)
 class Proposal:
-    """What somebody wants an agent to be, and what it was when they began."""
+    """What somebody wants an agent to be, and what it was when they began. `pieces` are its prompt when not all that is new
+    in it is theirs."""
 
     voice: Voice
     base: SpecContent
     content: SpecContent
+    pieces: Sequence[Piece] = ()
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,10 @@ def _with(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
     places = [place for place, line in enumerate(lines) if line.text is not None]
     # A clash is one place: none of its lines is taken for one of the base, so that whoever changes one meets all of it.
     ours = [f"\0{place}" if lines[place].clash else str(lines[place].text) for place in places]
-    base, theirs = proposal.base.prompt.split("\n"), proposal.content.prompt.split("\n")
+    base = proposal.base.prompt.split("\n")
+    theirs = _lines_of(proposal.pieces or [Piece(text=proposal.content.prompt)])
     done = 0
-    for part in three_ways(base, ours, theirs):
+    for part in three_ways(base, ours, _texts(theirs)):
         # Marks belong to the gap beside them: whoever changes a line beside one meets the clash.
         end = places[part.ours.stop - 1] + 1 if isinstance(part, Same) else _start_of(part.ours.stop, places, lines)
         here, done = lines[done:end], end
@@ -114,24 +117,23 @@ def _start_of(number: int, places: list[int], lines: list[_Line]) -> int:
     return places[number] if number < len(places) else len(lines)
 
 
-def _settled(here: list[_Line], was: list[str], wanted: list[str], voice: UUID) -> list[_Line]:
-    """What stands where somebody changed something: `here` stood until now, the voice made `wanted` of what `was`."""
-    said = _texts(here)
+def _settled(here: list[_Line], was: list[str], theirs: list[_Line], voice: UUID) -> list[_Line]:
+    """What stands where somebody changed something: `here` stood until now, the voice made `theirs` of what `was`."""
+    said, wanted = _texts(here), _texts(theirs)
     if wanted == was:
         return here
     if said == wanted:
         return [_joined(line, voice) for line in here]
     if said == was and not any(line.voices or line.clash for line in here):
-        return _of(voice, wanted)
+        return _of(voice, theirs)
     if not any([*said, *wanted]):  # a blank line against none: nobody need be asked
         return here
-    return _clashing(here, wanted, voice)
+    return _clashing(here, theirs, voice)
 
 
-def _of(voice: UUID | None, texts: list[str], clash: _Clash | None = None) -> list[_Line]:
+def _of(voice: UUID, theirs: list[_Line], clash: _Clash | None = None) -> list[_Line]:
     """Lines that are somebody's; a mark when they want none."""
-    voices = (voice,) if voice else ()
-    return [_Line(text, voices, clash) for text in texts] or [_Line(None, voices, clash)]
+    return [_Line(line.text, line.voices or (voice,), clash) for line in theirs] or [_Line(None, (voice,), clash)]
 
 
 def _texts(lines: Sequence[_Line]) -> list[str]:
@@ -145,15 +147,14 @@ def _joined(line: _Line, voice: UUID) -> _Line:
     return _Line(line.text, (*line.voices, voice))
 
 
-def _clashing(here: list[_Line], wanted: list[str], voice: UUID) -> list[_Line]:
+def _clashing(here: list[_Line], theirs: list[_Line], voice: UUID) -> list[_Line]:
     """Production against a voice: what is asked for now stands. A voice against another: the first one's stands."""
-    says = _each_once([*_said(here), (voice, wanted)])
-    is_first = all(who is None for who, _ in says[:-1])
-    clash = _Clash(says, chosen=len(says) - 1 if is_first else 0)
-    if is_first:
-        return _of(voice, wanted, clash)
-    standing = [_Line(line.text, line.voices, clash) for line in here if line.text is not None]
-    return standing or _of(says[0][0], [], clash)
+    says = _each_once([*_said(here), (voice, _texts(theirs))])
+    first = next(who for who, _ in says if who is not None)
+    clash = _Clash(says, chosen=[who for who, _ in says].index(first))
+    if all(who is None for who, _ in says[:-1]):
+        return _of(voice, theirs, clash)
+    return _of(first, [line for line in here if line.text is not None], clash)
 
 
 def _said(here: list[_Line]) -> list[Said]:

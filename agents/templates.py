@@ -16,10 +16,12 @@ class Template:
     description: str
     prompt: str
     greeting: str
-    tools: tuple[str, ...] = ()
+    tools: tuple[str, ...]
 
 
 def _in(key: str, tools: tuple[str, ...], **texts: tuple[str, str, str, str]) -> dict[str, Template]:
+    """The start in each language. Every agent can be told, in a chat, to change itself."""
+    tools = (*tools, "revise_prompt")
     return {language: Template(key, *texts[language.replace("-", "_")], tools=tools) for language in LANGUAGES}
 
 

@@ -48,6 +48,13 @@ class RevisionBody(Body):
     revision: int
 
 
+class RebaseBody(Body):
+    """`merge`: bring what production changed meanwhile into the text; else it was brought in by hand."""
+
+    revision: int
+    merge: bool = False
+
+
 class SaveBody(Body):
     revision: int
     base_version: int

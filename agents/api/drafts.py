@@ -8,12 +8,13 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.views import APIView
 
-from agents.api.bodies import DraftBody, RevisionBody, SaveBody
+from agents.api.bodies import DraftBody, RebaseBody, RevisionBody, SaveBody
 from agents.models import Draft
 from agents.services import drafts
 from common.errors import Invalid
-from common.rest import Request, answer, read
-from events.rows import DraftRow, SpecRow
+from common.paging import PAGED, answer_page, rows_of
+from common.rest import Page, Request, answer, read
+from events.rows import DraftRow, EarlierTextRow, SpecRow
 
 
 class OneDraft(APIView):
@@ -47,6 +48,23 @@ class Save(APIView):
         return answer(spec.row())
 
 
+class Rebase(APIView):
+    @extend_schema(operation_id="rebase_draft", request=RebaseBody, responses=DraftRow)
+    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        body = read(request, RebaseBody)
+        draft = drafts.rebase_draft(
+            actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision, merge=body.merge
+        )
+        return answer(draft.row())
+
+
+class EarlierTexts(APIView):
+    @extend_schema(operation_id="list_earlier_texts", parameters=PAGED, responses=Page[EarlierTextRow])
+    def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        texts = drafts.earlier_texts(actor=request.user, chat_id=chat_id, agent_id=agent_id)
+        return answer_page(request, texts, by="-revision", shown=rows_of)
+
+
 class Deed(APIView):
     """What is done to a draft as it stands at a revision."""
 
@@ -66,6 +84,5 @@ def on_revision(operation_id: str, deed: Callable[..., Draft]) -> type[Deed]:
 
 
 Apply = on_revision("apply_draft", drafts.apply_draft)
-Rebase = on_revision("rebase_draft", drafts.rebase_draft)
 Discard = on_revision("discard_draft", drafts.discard_draft)
 Release = on_revision("release_draft", drafts.release_draft)

@@ -24,6 +24,7 @@ urlpatterns = [
     path("model-offers", models.Offers.as_view()),
     path("workspaces/<uuid:workspace_id>/model/test", models.Test.as_view()),
     path(DRAFT, drafts.OneDraft.as_view()),
+    path(f"{DRAFT}/earlier", drafts.EarlierTexts.as_view()),
     path(f"{DRAFT}/apply", drafts.Apply.as_view()),
     path(f"{DRAFT}/save", drafts.Save.as_view()),
     path(f"{DRAFT}/rebase", drafts.Rebase.as_view()),

@@ -204,6 +204,7 @@ OPERATIONS: dict[str, Operation] = {
     "accept_invitation": Operation("POST", "join/{token}", EVERYBODY),
     "read_draft": Operation("GET", DRAFT, MEMBERS, given=_a_draft),
     "write_draft": Operation("PUT", DRAFT, MEMBERS, _content(revision=1), _a_draft),
+    "list_earlier_texts": Operation("GET", f"{DRAFT}/earlier", MEMBERS, given=_a_draft),
     "apply_draft": Operation("POST", f"{DRAFT}/apply", MEMBERS, _revision(), _a_draft),
     "save_draft": Operation("POST", f"{DRAFT}/save", EDITORS, _revision(base_version=1), _a_draft),
     "rebase_draft": Operation("POST", f"{DRAFT}/rebase", MEMBERS, _revision(), _a_draft),

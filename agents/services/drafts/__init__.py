@@ -8,6 +8,7 @@ from agents.services.drafts.earlier import earlier_texts
 from agents.services.drafts.ending import discard_draft, ended, hand_in_draft, save_draft
 from agents.services.drafts.holding import HOLD
 from agents.services.drafts.placing import place_draft
+from agents.services.drafts.revising import revise_prompt
 from agents.services.drafts.taking import free_draft, release_draft, take_draft
 from agents.services.drafts.writing import apply_draft, read_draft, rebase_draft, write_draft
 
@@ -23,6 +24,7 @@ __all__ = [
     "read_draft",
     "rebase_draft",
     "release_draft",
+    "revise_prompt",
     "save_draft",
     "take_draft",
     "write_draft",

@@ -12,6 +12,7 @@ from agents.models import AgentSpec, Draft, Origin
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
 from agents.services.drafts import holding
 from agents.services.drafts.earlier import keep
+from agents.services.drafts.words import whose_words
 from agents.services.specs import check_content, write_spec
 from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
@@ -76,22 +77,23 @@ def rebase_draft(*, actor: Actor, chat_id: UUID, agent_id: UUID, revision: int, 
 
 
 def _bring_in(draft: Draft, production: AgentSpec, actor: Actor) -> None:
-    result, voice = _with_production(draft, production)
+    result, voices = _with_production(draft, production)
     written = result.content.as_json()
     if written == draft.written:
         return
     keep(draft, "rebase")
-    provenance = Provenance(origin="rebase", voices=[voice], pieces=result.pieces, conflicts=result.conflicts)
+    provenance = Provenance(origin="rebase", voices=voices, pieces=result.pieces, conflicts=result.conflicts)
     draft.set(
         written=written, updated_by=actor, updated_at=now(), provenance=provenance.model_dump(mode="json"),
     )  # fmt: skip
 
 
-def _with_production(draft: Draft, production: AgentSpec) -> tuple[Merged, Voice]:
-    base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version)
-    voice = Voice(id=draft.updated_by_id, actor_id=draft.updated_by_id, name=draft.updated_by.name)
-    written = SpecContent.model_validate(draft.written)
-    return merged(production.content(), [Proposal(voice, base.content(), written)]), voice
+def _with_production(draft: Draft, production: AgentSpec) -> tuple[Merged, list[Voice]]:
+    """What is written, on top of today's production; every line goes on being whose it was."""
+    base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version).content()
+    voices, pieces = whose_words(draft, base)
+    proposal = Proposal(voices[-1], base, SpecContent.model_validate(draft.written), pieces)
+    return merged(production.content(), [proposal]), voices
 
 
 # --- apply --------------------------------------------------------------------------------------------------------

@@ -262,6 +262,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/earlier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_earlier_texts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/rebase": {
         parameters: {
             query?: never;
@@ -271,7 +287,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a draft as it stands at a revision. */
         post: operations["rebase_draft"];
         delete?: never;
         options?: never;
@@ -1773,6 +1788,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["ChatSummaryRow"][];
         };
+        PageOfEarlierTextRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["EarlierTextRow"][];
+        };
         PageOfLinkRow: {
             /** @default null */
             next: string | null;
@@ -1953,6 +1973,12 @@ export interface components {
         /** @description Where the reader's cursor stands. */
         ReadRow: {
             last_read_seq: number;
+        };
+        /** @description `merge`: bring what production changed meanwhile into the text; else it was brought in by hand. */
+        RebaseBodyRequest: {
+            /** @default false */
+            merge: boolean;
+            revision: number;
         };
         RejectBodyRequest: {
             /** @default  */
@@ -2911,6 +2937,31 @@ export interface operations {
             };
         };
     };
+    list_earlier_texts: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfEarlierTextRow"];
+                };
+            };
+        };
+    };
     rebase_draft: {
         parameters: {
             query?: never;
@@ -2923,7 +2974,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RevisionBodyRequest"];
+                "application/json": components["schemas"]["RebaseBodyRequest"];
             };
         };
         responses: {
