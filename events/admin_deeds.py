@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PERMISSION = "operate"
 # With which words services refuse what is offered here: they say it in English, operators read it in their language.
 REFUSALS = (
-    gettext_noop("A job is repeated where it was asked for."),
+    gettext_noop("A summary or a merge is asked for again where it was asked for."),
     gettext_noop("A workspace keeps at least one editor."),
     gettext_noop("Agents have no account. Suspend or resume them."),
     gettext_noop("Nobody holds this draft."),

@@ -94,8 +94,6 @@ def retry_any_run(run: Run, operator: Actor) -> Run:
     """`retry_run` for an operator: it works for whom it worked before. Raises `Conflict` when there is nothing to repeat."""
     if run.chat_id is None:
         raise Conflict("A summary or a merge is asked for again where it was asked for.", code=Code.INVALID)
-    if run.chat_id is None:
-        raise Conflict("A job is repeated where it was asked for.", code=Code.INVALID)
     Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
     return _repeated(run, operator, for_whom=run.on_behalf_of)
 

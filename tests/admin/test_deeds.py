@@ -59,7 +59,11 @@ def test_a_job_has_no_message_to_be_answered_anew(house):
     team = house.team
     job = Run.objects.create(workspace=team.workspace, payer=team.workspace, agent=team.robin, lane="a job",
                              origin="summary", brief={}, state="failed")  # fmt: skip
-    assert "repeated where it was asked for" in each(house.client, Run, "retry_run", job).content.decode()
+    answer = each(house.client, Run, "retry_run", job)
+    assert [
+        "A summary or a merge is asked for again where it was asked for." in str(one)
+        for one in answer.context["messages"]
+    ] == [True]
     assert Run.objects.count() == 1
 
 
