@@ -1,0 +1,189 @@
+"""The workshop by the API: two suggest, an editor merges, compares, saves and restores; another tells the agent in chat."""
+
+import json
+
+import pytest
+
+from common.ids import new_id
+from tests.stories.integrator import Integrator
+
+pytestmark = pytest.mark.stack
+
+PROMPT = "You are Scribe.\nAnswer in the language of the question.\nBe friendly.\nName your sources."
+BOBS = PROMPT.replace("Be friendly.", "Be friendly.\nQuote prices in TWD.")
+CAROLS = PROMPT.replace("Be friendly.", "Be brief and friendly.")
+PIECES = [
+    {"text": "You are Scribe.\nAnswer in the language of the question.\n", "from": []},
+    {"text": "Be brief and friendly.\n", "from": ["s2"]},
+    {"text": "Quote prices in TWD.\n", "from": ["s1"]},
+    {"text": "Name your sources.", "from": []},
+]
+CONFLICT = {
+    "question": "How friendly?", "between": ["s1", "s2"], "chosen": 1,
+    "choices": [{"from": "s1", "text": "Be friendly."}, {"from": "s2", "text": "Be brief and friendly."}],
+}  # fmt: skip
+
+
+class Company:
+    """Alice and Dave (editors), Bob and Carol (suggesters) in a chat with Scribe, which thinks with the scripted model."""
+
+    def __init__(self, stack, model) -> None:
+        names = ("Alice", "Bob", "Carol", "Dave")
+        self.alice, self.bob, self.carol, self.dave = self.everybody = [Integrator(stack, name) for name in names]
+        self.model = model
+        alice = self.alice
+        self.workspace = alice.ok("POST", "workspaces", {"name": "Lighthouse"})["id"]
+        alice.ok(
+            "PUT", f"workspaces/{self.workspace}/model",
+            {"provider": "openai_compatible", "api_base": model.api_base, "default_model": "scripted", "revision": 0,
+             "key": "sk-story-0123456789"},
+        )  # fmt: skip
+        body = {"name": "Scribe", "prompt": PROMPT, "open_chat": True}
+        agent = alice.ok("POST", f"workspaces/{self.workspace}/agents", body)
+        self.chat, self.scribe = agent["chat_id"], agent["actor"]["id"]
+        for person, role in ((self.bob, "suggester"), (self.carol, "suggester"), (self.dave, "editor")):
+            link = alice.ok("POST", f"chats/{self.chat}/links", {"role": role})["url"]
+            person.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
+
+    @property
+    def draft_at(self) -> str:
+        return f"chats/{self.chat}/agents/{self.scribe}/draft"
+
+    def write(self, who: Integrator, prompt: str) -> dict:
+        """Take the draft, or go on with one's own, and say this in it."""
+        draft = who.ok("PUT", self.draft_at, {"revision": None})
+        content = {**draft["written"], "prompt": prompt}
+        return who.ok("PUT", self.draft_at, {"content": content, "revision": draft["revision"]})
+
+    def suggest(self, who: Integrator, prompt: str, note: str) -> dict:
+        draft = self.write(who, prompt)
+        return who.ok("POST", f"{self.draft_at}/suggest", {"revision": draft["revision"], "note": note})
+
+    def close(self) -> None:
+        for person in self.everybody:
+            person.close()
+
+
+@pytest.fixture
+def company(stack, model):
+    model.reset()
+    model.script(system="Summarizer", text="Prices are given in TWD.")
+    company = Company(stack, model)
+    yield company
+    company.close()
+
+
+def told(who: Integrator) -> list[str]:
+    return [row["type"] for row in who.ok("GET", "notifications")["results"]]
+
+
+def test_two_suggest_and_an_editor_merges_compares_saves_and_restores(company, model):
+    alice, bob, carol = company.alice, company.bob, company.carol
+    tab = alice.watch(company.chat)
+
+    # Bob writes, Alice reads along; he applies and tries, but may not save.
+    draft = company.write(bob, BOBS)
+    tab.until(lambda t: [f for f in t.frames if f["type"] == "draft" and f["written"]["prompt"] == BOBS])
+    assert bob.status("POST", f"{company.draft_at}/save", {"revision": draft["revision"], "base_version": 1}) == 403
+    bob.ok("POST", f"{company.draft_at}/apply", {"revision": draft["revision"]})
+    for count, text in enumerate(("one", "two", "three"), 1):
+        bob.say(company.chat, text)
+        assert tab.answer(company.scribe, count)["payload"]["stamp"]["draft_by"] == "Bob"
+
+    # He suggests: the draft goes, the lock is free, a line says so, and a summary comes under it.
+    first = bob.ok("POST", f"{company.draft_at}/suggest", {"revision": draft["revision"], "note": "Local money"})
+    [line] = tab.until(lambda t: [m for m in t.messages("SUGGESTION_CREATED") if m["payload"].get("summary")])
+    assert line["payload"]["suggestion_id"] == first["id"]
+    assert (line["payload"]["summary"], line["payload"]["note"]) == ("Prices are given in TWD.", "Local money")
+    assert bob.status("GET", company.draft_at) == 404
+    second = company.suggest(carol, CAROLS, "Less talk")
+
+    # Meanwhile a v2 is saved, so that both were made on an older version.
+    draft = company.write(alice, PROMPT + "\nAlways say the date.")
+    alice.ok("POST", f"{company.draft_at}/save", {"revision": draft["revision"], "base_version": 1, "message": "Date"})
+    pending = alice.ok("GET", f"workspaces/{company.workspace}/suggestions?state=pending")["results"]
+    assert {(row["author"]["name"], row["base_version"], row["production"]) for row in pending} == {
+        ("Bob", 1, 2), ("Carol", 1, 2),
+    }  # fmt: skip
+    detail = alice.ok("GET", f"suggestions/{first['id']}")
+    assert "+Quote prices in TWD." in detail["against_base"]["prompt"]
+    assert "-Always say the date." in detail["against_production"]["prompt"]
+    assert bob.status("POST", f"suggestions/{first['id']}/reject", {"reason": "no"}) == 403
+
+    # Merged: a draft that says whose words these are, and what conflicted.
+    pieces = [*PIECES[:-1], {"text": "Name your sources.\nAlways say the date.", "from": []}]
+    model.script(system="Merge agent", text=json.dumps({"pieces": pieces, "conflicts": [CONFLICT]}))
+    body = {"id": str(new_id()), "suggestion_ids": [first["id"], second["id"]], "chat_id": company.chat}
+    merge = alice.ok("POST", f"agents/{company.scribe}/merges", body)
+    tab.until(lambda t: t.messages("DRAFT_MERGED"))
+    merge = alice.ok("GET", f"merges/{merge['id']}")
+    assert (merge["state"], merge["method"]) == ("done", "agent")
+    draft = alice.ok("GET", company.draft_at)
+    assert draft["holder_id"] == alice.id
+    assert draft["base_version"] == 2
+    names = {voice["id"]: voice["name"] for voice in draft["provenance"]["voices"]}
+    said_by = {
+        piece["text"].strip(): [names[v] for v in piece["voices"]] for piece in draft["provenance"]["pieces"]
+    }  # fmt: skip
+    assert said_by["Quote prices in TWD."] == ["Bob"]
+    assert said_by["Be brief and friendly."] == ["Carol"]
+    assert draft["provenance"]["conflicts"][0]["question"] == "How friendly?"
+    assert draft["written"]["prompt"] == "".join(piece["text"] for piece in draft["provenance"]["pieces"])
+
+    # Edited, applied, compared on one message, voted on, saved as v3.
+    draft = company.write(alice, draft["written"]["prompt"] + "\nNever shout.")
+    alice.ok("POST", f"{company.draft_at}/apply", {"revision": draft["revision"]})
+    comparison = {"id": str(new_id()), "text": "What does it cost?", "revision": draft["revision"]}
+    alice.ok("POST", f"chats/{company.chat}/agents/{company.scribe}/comparisons", comparison)
+    tab.until(lambda t: len(compared(t, comparison["id"])) == 2)
+    stamps = {side: m["payload"]["stamp"] for side, m in compared(tab, comparison["id"]).items()}
+    assert (stamps["production"]["version"], stamps["draft"]["draft_apply"]) == (2, 1)
+    asked = [r.body["messages"] for r in model.requests if "What does it cost?" in str(r.body["messages"][-1])]
+    assert sorted("Never shout." in str(messages[0]) for messages in asked) == [False, True]
+    bob.ok("POST", f"chats/{company.chat}/comparisons/{comparison['id']}/vote", {"choice": "draft"})
+    carol.ok("POST", f"chats/{company.chat}/comparisons/{comparison['id']}/vote", {"choice": "equal"})
+    draft = alice.ok("GET", company.draft_at)
+    assert draft["votes"] == [{"draft_apply": 1, "production": 0, "equal": 1, "draft": 1}]
+    saved = {"revision": draft["revision"], "base_version": 2, "message": "Two suggestions"}
+    assert alice.ok("POST", f"{company.draft_at}/save", saved)["number"] == 3
+
+    # Both are told; the list says in which version their words went.
+    for person in (bob, carol):
+        assert "suggestion_accepted" in told(person)
+    accepted = alice.ok("GET", f"workspaces/{company.workspace}/suggestions?state=accepted")["results"]
+    assert [(row["saved_as"], row["merge_id"]) for row in accepted] == [(3, merge["id"])] * 2
+
+    # v1 against v3, and restored as v4.
+    assert "+Never shout." in alice.ok("GET", f"agents/{company.scribe}/diff?a=1&b=3")["prompt"]
+    restored = alice.ok(
+        "POST", f"agents/{company.scribe}/versions/1/restore",
+        {"base_version": 3, "message": "Back to the start", "chat_id": company.chat},
+    )  # fmt: skip
+    assert (restored["number"], restored["origin"], restored["prompt"]) == (4, "restored", PROMPT)
+    replies = bob.ok("GET", f"agents/{company.scribe}/versions/2/replies")["results"]
+    assert [reply["chat_id"] for reply in replies] == [company.chat]
+
+
+def compared(tab, comparison: str) -> dict[str, dict]:
+    """The answers of a comparison so far, by side."""
+    said = [m for m in tab.messages("TEXT_MESSAGE") if (m["payload"].get("stamp") or {}).get("compared") == comparison]
+    return {m["payload"]["stamp"]["side"]: m for m in said}
+
+
+def test_S0_10_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, model):
+    shorter = PROMPT + "\nAnswer shorter."
+    call = {"name": "revise_prompt", "arguments": json.dumps({"prompt": shorter, "reason": "Dave wants it shorter"})}
+    model.script(match="from now on", calls=[call], then={"text": "A draft waits for you."})
+    tab = company.alice.watch(company.chat)
+    company.bob.say(company.chat, "from now on answer shorter")
+    tab.answer(company.scribe, 1)
+    [refused] = tab.messages("TOOL_RESPONSE")
+    assert refused["payload"]["status"] == "error"
+    assert company.bob.status("GET", company.draft_at) == 404
+
+    company.dave.say(company.chat, "from now on answer shorter")
+    tab.answer(company.scribe, 2)
+    draft = company.alice.ok("GET", company.draft_at)
+    assert (draft["written"]["prompt"], draft["status"], draft["holder_id"]) == (shorter, "drafting", None)
+    assert draft["provenance"]["origin"] == "revise"
+    assert draft["applied"] is None
