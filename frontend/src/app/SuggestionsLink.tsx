@@ -21,8 +21,10 @@ export function SuggestionsLink({ className }: { className?: string }) {
       <GitPullRequestArrow className="i" aria-hidden />
       <span className="cut">{t('suggestions')}</span>
       {pending > 0 ? (
-        <span className="count" data-layer="suggestion" title={t('pendingSuggestions', { count: pending })}>
-          {pending > 99 ? '99+' : pending}
+        <span className="st">
+          <span className="count" data-layer="suggestion" title={t('pendingSuggestions', { count: pending })}>
+            {pending > 99 ? '99+' : pending}
+          </span>
         </span>
       ) : null}
     </Link>

@@ -16,13 +16,12 @@ export function useWritten(mergeId: string): Written | null {
   return written
 }
 
-/** The time, told again every second while it matters. */
+/** The time, told again every second while it matters, now and then otherwise. */
 export function useNow(isTold: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     setNow(Date.now())
-    if (!isTold) return
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    const timer = setInterval(() => setNow(Date.now()), isTold ? 1_000 : 30_000)
     return () => clearInterval(timer)
   }, [isTold])
   return now

@@ -25,21 +25,26 @@ function blockAt(lines: readonly string[], block: readonly string[], from: numbe
   return -1
 }
 
+type Drawn = MergedLine | Conflict
+
 class Reading {
-  readonly parts: (MergedLine | Conflict)[] = []
-  private fresh: (MergedLine | Conflict)[] = []
+  readonly parts: Drawn[] = []
+  private fresh: Drawn[] = []
   private at = 0
-  private readonly named = new Set<number>()
 
-  constructor(
-    private readonly base: readonly string[],
-    private readonly conflicts: readonly Conflict[],
-  ) {}
+  constructor(private readonly base: readonly string[]) {}
 
-  take(piece: Piece): void {
-    if (piece.conflict !== null) this.takeConflict(piece, piece.conflict)
-    else if (piece.voices.length > 0) this.fresh.push(...added(piece))
-    else this.takeKept(linesOf(piece.text))
+  /** Words of somebody's, or a conflict: what they take the place of is known at the next line that was kept. */
+  add(parts: readonly Drawn[]): void {
+    this.fresh.push(...parts)
+  }
+
+  /** Lines that stand in production; `isDrawn` false where a conflict shows them among its choices. */
+  keep(lines: readonly string[], isDrawn = true): void {
+    const at = blockAt(this.base, lines, this.at)
+    this.end(Math.max(at, this.at))
+    if (at >= 0) this.at += lines.length
+    if (isDrawn) this.parts.push(...lines.map(text => ({ sign: ' ', text, voices: [] }) as const))
   }
 
   /** What stood in production and was skipped is gone. */
@@ -49,38 +54,49 @@ class Reading {
     this.parts.push(...this.fresh)
     this.fresh = []
   }
+}
 
-  private takeKept(lines: readonly string[]): void {
-    const at = blockAt(this.base, lines, this.at)
-    if (at >= 0) this.end(at)
-    else this.end(this.at)
-    if (at >= 0) this.at += lines.length
-    this.parts.push(...lines.map(text => ({ sign: ' ', text, voices: [] }) as const))
+/** Pieces side by side that belong to the same conflict, or a single piece. */
+function runs(pieces: readonly Piece[]): Piece[][] {
+  const all: Piece[][] = []
+  for (const piece of pieces) {
+    const last = all.at(-1)
+    if (last && piece.conflict !== null && last[0]?.conflict === piece.conflict) last.push(piece)
+    else all.push([piece])
   }
+  return all
+}
 
-  /** The lines are drawn as the chosen one of the choices, unless something else stands in the draft. */
-  private takeConflict(piece: Piece, index: number): void {
-    const conflict = this.conflicts[index]
-    const chosen = conflict?.chosen == null ? undefined : conflict.choices[conflict.chosen]?.text
-    if (chosen?.trim() !== piece.text.trim()) this.fresh.push(...added(piece))
-    if (conflict && !this.named.has(index)) this.fresh.push(conflict)
-    this.named.add(index)
+const textOf = (pieces: readonly Piece[]) => pieces.map(piece => piece.text).join('')
+
+/** Whether the conflict's own list of choices shows these words already. */
+function isShown(run: readonly Piece[], conflict: Conflict | undefined): boolean {
+  const chosen = conflict?.chosen == null ? undefined : conflict.choices[conflict.chosen]?.text
+  return chosen !== undefined && chosen.trim() === textOf(run).trim()
+}
+
+function read(reading: Reading, run: readonly Piece[], conflict: Conflict | undefined): void {
+  const isDrawn = !isShown(run, conflict)
+  for (const piece of run) {
+    if (piece.voices.length === 0) reading.keep(linesOf(piece.text), isDrawn)
+    else if (isDrawn) reading.add(added(piece))
   }
+  if (conflict) reading.add([conflict])
 }
 
 const added = (piece: Piece) => linesOf(piece.text).map(text => ({ sign: '+', text, voices: piece.voices }) as const)
 
-const isConflict = (part: MergedLine | Conflict): part is Conflict => 'choices' in part
+const isConflict = (part: Drawn): part is Conflict => 'choices' in part
 
 /** The merged text in order, long unchanged runs folded. */
 export function mergedParts(production: string, provenance: Provenance): MergedPart[] {
-  const reading = new Reading(linesOf(production), provenance.conflicts)
-  for (const piece of provenance.pieces) reading.take(piece)
+  const reading = new Reading(linesOf(production))
+  for (const run of runs(provenance.pieces)) read(reading, run, provenance.conflicts[run[0]?.conflict ?? -1])
   reading.end()
   return folded(grouped(reading.parts))
 }
 
-function grouped(parts: readonly (MergedLine | Conflict)[]): MergedPart[] {
+function grouped(parts: readonly Drawn[]): MergedPart[] {
   const groups: MergedPart[] = []
   for (const part of parts) {
     const last = groups.at(-1)

@@ -53,6 +53,7 @@ describe('the steps of a merge', () => {
 
   it('go on with what is written', () => {
     expect(at(merge({ state: 'waiting' }), null)).toEqual(['now', 'todo', 'todo', 'todo'])
+    expect(at(merge({ state: 'waiting' }), { done: 1, expected: 9 })).toEqual(['done', 'now', 'todo', 'todo'])
     expect(at(merge(), null)).toEqual(['done', 'now', 'todo', 'todo'])
     expect(at(merge(), { done: 95, expected: 100 })).toEqual(['done', 'done', 'now', 'todo'])
     expect(at(merge({ state: 'done' }), null)).toEqual(['done', 'done', 'done', 'done'])
@@ -119,6 +120,18 @@ describe('a merged text', () => {
   it('shows the text itself when none of the choices stands', () => {
     const free = { ...provenance, conflicts: [{ ...provenance.conflicts[0], chosen: null } as never] }
     expect(tallyOf(mergedParts(production, free))).toEqual({ added: 5, removed: 2 })
+  })
+
+  it('takes pieces side by side as one when a conflict has several, and keeps what stood', () => {
+    const wide: Provenance = {
+      ...provenance,
+      pieces: [piece('a\n'), piece('b\n', [], 0), piece('C!\n', ['s1'], 0), piece('d\n'), piece('', [])],
+      conflicts: [{ about: 'prompt', question: 'bc?', choices: [{ voice: 's1', text: 'b\nC!' }], chosen: 0 }],
+    }
+    const parts = mergedParts('a\nb\nc\nd', wide)
+    expect(parts.map(part => (part.kind === 'conflict' ? '?' : part.lines.map(line => line.sign + line.text)))).toEqual(
+      [[' a'], ['−c'], '?', [' d']],
+    )
   })
 
   it('survives a text that claims production for what does not stand there', () => {

@@ -1,3 +1,4 @@
+import { ChevronDown } from 'lucide-react'
 import { useAgents, useMembers, useSuggestionCount } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -69,6 +70,7 @@ function Choice({ label, every, value, options, onChange }: ChoiceProps) {
           </option>
         ))}
       </select>
+      <ChevronDown className="i s faint" aria-hidden />
     </span>
   )
 }

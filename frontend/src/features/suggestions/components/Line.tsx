@@ -11,12 +11,14 @@ interface LineProps {
   row: SuggestionRow
   isOpen: boolean
   isPicked: boolean
+  /** Unless the list is of one agent. */
+  showsAgent: boolean
   onOpen(): void
   onPick(): void
 }
 
 /** A suggestion in the list: what it is about, whose, on which version, and a box to pick it. */
-export function Line({ row, isOpen, isPicked, onOpen, onPick }: LineProps) {
+export function Line({ row, isOpen, isPicked, showsAgent, onOpen, onPick }: LineProps) {
   const { t } = useTexts()
   const title = titleOf(row, t)
   return (
@@ -39,8 +41,15 @@ export function Line({ row, isOpen, isPicked, onOpen, onPick }: LineProps) {
           <span>{row.author.name}</span>
           {row.chat_title ? <span className="cut">{row.chat_title}</span> : null}
           <span title={fullTime(row.created_at)}>{ago(row.created_at)}</span>
-          <span>{row.agent.name}</span>
-          <span className="num">{t('onVersion', { version: `v${row.base_version}` })}</span>
+          <span className="num of">
+            {showsAgent ? (
+              <>
+                <Face id={row.agent.id} name={row.agent.name} square size="tiny" />
+                {row.agent.name}
+              </>
+            ) : null}{' '}
+            {t('onVersion', { version: `v${row.base_version}` })}
+          </span>
           <Badges row={row} />
         </div>
       </div>

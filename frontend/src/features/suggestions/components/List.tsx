@@ -66,6 +66,7 @@ export function List({ workspaceId, search, open, picked, onPicked, onSearch, on
               row={row}
               isOpen={row.id === open}
               isPicked={picked.has(row.id)}
+              showsAgent={!search.agent}
               onOpen={() => onSearch({ s: row.id, m: undefined })}
               onPick={() => pick(row.id)}
             />

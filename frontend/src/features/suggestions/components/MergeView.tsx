@@ -2,7 +2,8 @@ import { Check, CircleAlert, GitMergeConflict, Info, Square } from 'lucide-react
 import { type ActorRow, type MergeRow, useChats, useMerge, useRetryMerge, useStopMerge, useVersion } from '@/api'
 import { runErrorText, textOfError } from '@/lib/errors'
 import { type Texts, useTexts } from '@/lib/language'
-import { ago, fullTime, money } from '@/lib/time'
+import { languageOf } from '@/lib/textLanguage'
+import { ago, count, fullTime, money } from '@/lib/time'
 import { Busy } from '@/ui/Busy'
 import { Button } from '@/ui/Button'
 import { Face } from '@/ui/Face'
@@ -17,7 +18,7 @@ interface MergeViewProps {
   workspaceId: string
   id: string
   me: ActorRow
-  /** Whether the reader may decide on this agent's suggestions; who asked for a merge always may stop it. */
+  /** Whether the reader may decide on this agent's suggestions: then they may stop a merge, or try it again. */
   mayReview(agentId: string): boolean
   onOpenDraft(chatId: string, agentId: string): void
   onSuggestion(id: string): void
@@ -44,13 +45,13 @@ function Merge({ workspaceId, merge, me, mayReview, onOpenDraft, onSuggestion }:
   const written = useWritten(merge.id)
   const now = useNow(isOn)
   const isOwn = merge.by.id === me.id
-  const count = merge.suggestion_ids.length
+  const title = t('mergeOf', { count: merge.suggestion_ids.length })
   const when = ago(merge.created_at, now)
   return (
     <article className="pad suggestion">
       <header className="row wrap top">
         <div className="grow">
-          <h2>{t('mergeOf', { count })}</h2>
+          <h2>{title}</h2>
           <p className="muted xs" title={fullTime(merge.created_at)}>
             {isOwn ? t('startedByYou', { when }) : t('startedBy', { name: merge.by.name, when })}{' '}
             {isOn && isOwn ? t('mayLeave') : ''}
@@ -59,7 +60,7 @@ function Merge({ workspaceId, merge, me, mayReview, onOpenDraft, onSuggestion }:
         <MergeButtons
           workspaceId={workspaceId}
           merge={merge}
-          isMine={isOwn || mayReview(merge.agent_id)}
+          mayReview={mayReview(merge.agent_id)}
           onOpenDraft={onOpenDraft}
         />
       </header>
@@ -67,12 +68,7 @@ function Merge({ workspaceId, merge, me, mayReview, onOpenDraft, onSuggestion }:
         <Steps merge={merge} steps={stepsOf(merge, written)} />
         <Spent merge={merge} />
       </div>
-      <div
-        className="track"
-        role="progressbar"
-        aria-label={t('mergeOf', { count })}
-        aria-valuenow={percentOf(merge, written)}
-      >
+      <div className="track" role="progressbar" aria-label={title} aria-valuenow={percentOf(merge, written)}>
         <i data-layer="suggestion" style={{ width: `${percentOf(merge, written)}%` }} />
       </div>
       <Outcome merge={merge} workspaceId={workspaceId} />
@@ -84,11 +80,11 @@ function Merge({ workspaceId, merge, me, mayReview, onOpenDraft, onSuggestion }:
 interface MergeButtonsProps {
   workspaceId: string
   merge: MergeRow
-  isMine: boolean
+  mayReview: boolean
   onOpenDraft(chatId: string, agentId: string): void
 }
 
-function MergeButtons({ workspaceId, merge, isMine, onOpenDraft }: MergeButtonsProps) {
+function MergeButtons({ workspaceId, merge, mayReview, onOpenDraft }: MergeButtonsProps) {
   const { t } = useTexts()
   const stop = useStopMerge(workspaceId)
   const retry = useRetryMerge(workspaceId)
@@ -101,13 +97,13 @@ function MergeButtons({ workspaceId, merge, isMine, onOpenDraft }: MergeButtonsP
           {textOfError(error)}
         </span>
       ) : null}
-      {isUnderWay(merge) && isMine ? (
+      {isUnderWay(merge) && mayReview ? (
         <Button busy={stop.isPending ? t('stopping') : null} onClick={() => stop.mutate(merge.id)}>
           <Square className="i s" aria-hidden />
           {t('stopMerge')}
         </Button>
       ) : null}
-      {merge.state === 'failed' && isMine ? (
+      {merge.state === 'failed' && mayReview ? (
         <Button
           tone="suggest"
           busy={retry.isPending ? t('startingMerge') : null}
@@ -180,7 +176,7 @@ function Spent({ merge }: { merge: MergeRow }) {
   const parts = [
     merge.method ? t(`mergedBy.${merge.method}`) : '',
     merge.model,
-    merge.tokens > 0 ? t('tokens', { count: merge.tokens, n: merge.tokens }) : '',
+    merge.tokens > 0 ? t('tokens', { count: merge.tokens, n: count(merge.tokens) }) : '',
     merge.cost_micro ? money(merge.cost_micro) : '',
   ]
   return <span className="xs faint num spent">{parts.filter(Boolean).join(' · ')}</span>
@@ -206,7 +202,14 @@ function Outcome({ merge, workspaceId }: { merge: MergeRow; workspaceId: string 
   return (
     <>
       <Said>{chat ? rich(where, { chat }) : t('openedElsewhere')}</Said>
-      {merge.method === 'text' ? <Said>{why ? t('byText', { why }) : t('byTextOnly')}</Said> : null}
+      {merge.method === 'text' ? (
+        <Said>
+          {t(why ? 'byText' : 'byTextOnly')}{' '}
+          <span className="faint" lang={languageOf(why)}>
+            {why}
+          </span>
+        </Said>
+      ) : null}
     </>
   )
 }

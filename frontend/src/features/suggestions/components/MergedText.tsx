@@ -103,13 +103,15 @@ function Faces({ ids, names, voiceOf }: { ids: readonly string[]; names: string;
 function ConflictBox({ conflict, voiceOf }: { conflict: Conflict; voiceOf: VoiceOf }) {
   const { t } = useTexts()
   const about = aboutText(conflict.about, t)
+  const names = conflict.choices.flatMap(choice => (choice.voice ? (voiceOf(choice.voice)?.name ?? []) : []))
+  const question = conflict.question || t('theyDiffer', { names: [...new Set(names)].join(t('listJoin')) })
   return (
-    <section className="conf" aria-label={conflict.question}>
+    <section className="conf" aria-label={question}>
       <div className="h">
         <GitMergeConflict className="i s" aria-hidden />
-        <span className="grow" lang={languageOf(conflict.question)}>
-          {about ? <b>{about}: </b> : null}
-          {conflict.question}
+        <span className="grow" lang={languageOf(question)}>
+          {about ? <b>{about} · </b> : null}
+          {question}
         </span>
       </div>
       <ul>
@@ -117,7 +119,7 @@ function ConflictBox({ conflict, voiceOf }: { conflict: Conflict; voiceOf: Voice
           const voice = choice.voice ? voiceOf(choice.voice) : undefined
           const isChosen = index === conflict.chosen
           return (
-            <li key={`${choice.voice} ${choice.text}`} className={isChosen ? 'choice sel' : 'choice'}>
+            <li key={`${choice.voice} ${choice.text}`} className={isChosen ? 'alternative sel' : 'alternative'}>
               {voice ? <Face id={voice.actor_id} name={voice.name} square={false} /> : <Mark layer="production" />}
               <span>
                 <span className="xs muted">{voice?.name ?? t('fromProduction')}</span>

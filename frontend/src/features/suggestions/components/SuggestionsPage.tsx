@@ -81,7 +81,7 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
           onMerge={ask('merge')}
           onReject={ask('reject')}
         />
-        <div className="beside">
+        <div className="opened">
           <Beside
             {...{ workspace, me, search, onSearch, onOpenDraft, onChat, ask }}
             open={open}

@@ -130,7 +130,7 @@ const suggestions = {
   notPlaced: 'The text is merged and kept, but the draft could not open.',
   mergeStopped: 'The merge was stopped. The suggestions are pending again.',
   againHint: 'Trying again asks no model a second time, unless production changed.',
-  byText: 'The merge agent could not do it ({{why}}), so the texts were merged line by line.',
+  byText: 'The merge agent could not do it, so the texts were merged line by line.',
   byTextOnly: 'The texts were merged line by line.',
   nothingChangesYet:
     'Nothing changes in any chat yet. The merge opens as a draft in {{chat}}; there you apply, test and save it.',
@@ -148,7 +148,8 @@ const suggestions = {
   whatBecame: 'What became of each suggestion',
   linesTaken_one: '{{count}} line',
   linesTaken_other: '{{count}} lines',
-  noLines: 'No line of the prompt is theirs alone.',
+  noLines: 'None of its lines stands in the draft.',
+  theyDiffer: '{{names}} want different things here.',
   joined: 'joined',
   nOpen_one: '{{count}} in conflict',
   nOpen_other: '{{count}} in conflict',
