@@ -187,12 +187,21 @@ def _pieces(lines: list[_Line]) -> Iterator[Piece]:
 def _says_what_all_want(
     merged: MergedPrompt, answer: MergeAnswer, suggestions: Sequence[Named], production: str
 ) -> None:
-    """Whoever wants new words has some in the prompt, or is party to a conflict. Raises `Unusable`."""
+    """Whoever wants something got some of it, or is party to a conflict; and nothing is gone that nobody takes out.
+
+    Raises `Unusable`.
+    """
+    stands, today = bare_lines(merged.text), bare_lines(production)
     heard = {voice for piece in merged.pieces for voice in piece.voices}
     heard |= {choice.voice for conflict in merged.conflicts for choice in conflict.choices if choice.voice}
     parties = {name for said in answer.conflicts for name in said.between}
+    taken_out: set[str] = set()
     for one in suggestions:
-        proposal = one.proposal
-        wants = bare_lines(proposal.content.prompt) - bare_lines(proposal.base.prompt) - bare_lines(production)
-        if wants and proposal.voice.id not in heard and one.name not in parties:
-            raise Unusable(f"The answer leaves out what {proposal.voice.name} suggests.")
+        was, wanted = bare_lines(one.proposal.base.prompt), bare_lines(one.proposal.content.prompt)
+        new, gone = wanted - was - today, (was - wanted) & today
+        taken_out |= gone
+        is_heard = one.proposal.voice.id in heard or one.name in parties or (not new and gone - stands)
+        if (new or gone) and not is_heard:
+            raise Unusable(f"The answer leaves out what {one.proposal.voice.name} suggests.")
+    if today - stands - taken_out:
+        raise Unusable("The answer drops words of production that nobody takes out.")

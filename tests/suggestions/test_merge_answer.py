@@ -1,0 +1,164 @@
+"""What a merge agent answers is believed as far as the texts bear it out, and no further. Pure: no database."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.content import SpecContent
+from agents.merging import Proposal
+from common.ids import new_id
+from events.rows import Voice
+from suggestions.briefs import named
+from suggestions.merge_answer import Unusable, merged_prompt
+from tests.suggestions.board import piece
+
+TODAY = "Be kind.\nBe brief.\n"
+
+
+def suggested(*texts, base=TODAY):
+    """Suggestions s1, s2, … with these prompts, made on `base`."""
+    return named(
+        [
+            Proposal(Voice(id=new_id(), actor_id=new_id(), name=f"N{number}"), SpecContent(prompt=base),
+                     SpecContent(prompt=text))
+            for number, text in enumerate(texts, 1)
+        ],
+        [""] * len(texts),
+    )  # fmt: skip
+
+
+def read(answer, *texts, today=TODAY, base=TODAY):
+    """The lines of the merged prompt, each with the names of whose it is; and the conflicts."""
+    suggestions = suggested(*texts, base=base)
+    names = {one.proposal.voice.id: one.name for one in suggestions}
+    merged = merged_prompt(answer if isinstance(answer, str) else json.dumps(answer), today, suggestions)
+    credited = [(piece.text, [names[voice] for voice in piece.voices]) for piece in merged.pieces]
+    return credited, merged.conflicts
+
+
+def test_verbatim_words_are_credited_to_where_they_stand_whatever_is_claimed():
+    answer = {"pieces": [piece("Be kind.\n", "s2"), piece("Be loud.\n", "s2"), piece("Sign.\n")]}
+    credited, _ = read(answer, "Be kind.\nBe loud.\n", TODAY + "Sign.\n")
+    assert credited == [("Be kind.\n", []), ("Be loud.\n", ["s1"]), ("Sign.\n", ["s2"])]
+
+
+def test_a_piece_is_split_at_line_ends_where_its_words_are_of_several():
+    credited, _ = read({"pieces": [piece("Be kind.\nBe loud.\nSign.\n", "s1", "s2")]}, "Be loud.\n", "Sign.\n")
+    assert credited == [("Be kind.\n", []), ("Be loud.\n", ["s1"]), ("Sign.\n", ["s2"])]
+
+
+def test_words_that_were_joined_are_of_all_they_were_joined_from():
+    credited, _ = read({"pieces": [piece("Be loud and sign.\n", "s1", "s2")]}, "Be loud.\n", "Sign.\n")
+    assert credited == [("Be loud and sign.\n", ["s1", "s2"])]
+
+
+def test_what_two_suggest_alike_is_of_both():
+    credited, _ = read({"pieces": [piece("Be loud.\n", "s1")]}, "Be loud.\n", "Be loud.\n")
+    assert credited == [("Be loud.\n", ["s1", "s2"])]
+
+
+def test_words_of_an_older_version_are_not_the_suggestions_own():
+    """s1 was made when the prompt said "Be old."; bringing that back is nobody's wish."""
+    with pytest.raises(Unusable, match="neither in production nor"):
+        read({"pieces": [piece("Be old.\n"), piece("Sign.\n", "s1")]}, "Be old.\nSign.\n", base="Be old.\n")
+
+
+def test_pieces_that_lost_their_line_ends_do_not_run_together():
+    credited, _ = read({"pieces": [piece("Be kind."), piece("Be loud.", "s1")]}, "Be loud.\n")
+    assert "".join(text for text, _ in credited) == "Be kind.\nBe loud.\n"
+
+
+def test_the_text_ends_as_production_does():
+    credited, _ = read({"pieces": [piece("Be kind.\n"), piece("Be loud.\n", "s1")]}, "Be loud.", today="Be kind.")
+    assert "".join(text for text, _ in credited) == "Be kind.\nBe loud."
+
+
+@pytest.mark.parametrize("around", ["```json\n{}\n```", "Here you are:\n```\n{}\n```\nGood luck!"])
+def test_an_answer_in_a_fence_is_read(around):
+    answer = json.dumps({"pieces": [piece("Be loud.\n", "s1")], "conflicts": []})
+    assert read(around.replace("{}", answer), "Be loud.\n")[0] == [("Be loud.\n", ["s1"])]
+
+
+def conflict(chosen, *choices):
+    said = [{"from": name, "text": text} for name, text in choices]
+    return {"question": " Which? ", "between": ["s1", "s2"], "choices": said, "chosen": chosen}
+
+
+def test_the_chosen_version_of_a_conflict_is_found_in_the_text():
+    said = conflict(1, ("s1", "Be loud."), ("s2", "Sign.\nDate."))
+    suggestions = suggested("Be loud.\n", "Sign.\nDate.\n")
+    answer = {"pieces": [piece("Be kind.\nSign.\nDate.\n", "s2")], "conflicts": [said]}
+    merged = merged_prompt(json.dumps(answer), TODAY, suggestions)
+    assert [(piece.text, piece.conflict) for piece in merged.pieces] == [("Be kind.\n", None), ("Sign.\nDate.\n", 0)]
+    [found] = merged.conflicts
+    assert (found.about, found.question, found.chosen) == ("prompt", "Which?", 1)
+    assert [choice.voice for choice in found.choices] == [one.proposal.voice.id for one in suggestions]
+
+
+def test_a_version_that_does_not_stand_in_the_text_was_not_chosen():
+    said = conflict(0, ("s1", "Be loud."), (None, "Be brief."))
+    _, [found] = read({"pieces": [piece("Sign.\n", "s2")], "conflicts": [said]}, "Be loud.\n", "Sign.\n")
+    assert (found.chosen, found.choices[1].voice) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "said", [conflict(2, ("s1", "a"), ("s2", "b")), conflict(-1, ("s1", "a")), conflict(0, ("s9", "a"))]
+)
+def test_a_conflict_between_what_there_is_not_is_no_answer(said):
+    with pytest.raises(Unusable):
+        read({"pieces": [piece("Be loud.\n", "s1")], "conflicts": [said]}, "Be loud.\n")
+
+
+def test_who_is_left_out_without_a_word_makes_the_answer_unusable_and_who_loses_a_conflict_does_not():
+    pieces = [piece("Be loud.\n", "s1")]
+    with pytest.raises(Unusable, match="N2"):
+        read({"pieces": pieces}, "Be loud.\n", "Sign.\n")
+    read({"pieces": pieces, "conflicts": [conflict(0, ("s1", "Be loud."))]}, "Be loud.\n", "Sign.\n")
+    read({"pieces": pieces}, "Be loud.\n", "Be kind.\n")  # who only takes something away got it
+    with pytest.raises(Unusable, match="N2"):
+        read({"pieces": [piece(TODAY), *pieces]}, TODAY + "Be loud.\n", "Be kind.\n")
+
+
+def test_words_of_production_that_nobody_takes_out_do_not_vanish():
+    """A suggestion's text may talk the agent into dropping a rule: that is no merge of what was suggested."""
+    with pytest.raises(Unusable, match="drops words"):
+        read({"pieces": [piece("Be loud.\n", "s1")]}, TODAY + "Be loud.\n")
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "null", "[]", "1", "{}", '{"pieces": 1}', '{"pieces": [{"text": "a"}]}', "{" * 9]
+)
+def test_what_has_another_shape_is_no_answer(answer):
+    with pytest.raises(Unusable):
+        read(answer, "Be loud.\n")
+
+
+def test_more_than_an_agent_can_be_given_is_no_answer():
+    with pytest.raises(Unusable, match="longer than"):
+        read({"pieces": [piece("x" * 100_001, "s1")]}, "Be loud.\n")
+
+
+LINES = st.lists(
+    st.sampled_from(["Be kind.", "Be brief.", "Be loud.", "Sign.", "界 🌍", "", " Be kind. ", "x\ry"]), max_size=6
+)
+TEXTS = LINES.map("\n".join)
+PIECES = st.lists(st.builds(piece, TEXTS, st.sampled_from(["s1", "s2"])), min_size=1, max_size=5)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@given(TEXTS, TEXTS, TEXTS, PIECES)
+def test_pieces_are_the_prompt_and_nobody_is_credited_with_words_of_production(today, one, two, pieces):
+    suggestions = suggested(one, two, base=today)
+    try:
+        merged = merged_prompt(json.dumps({"pieces": pieces}), today, suggestions)
+    except Unusable:
+        return
+    said = [line.strip() for one in pieces for line in one["text"].split("\n")]
+    assert [line for line in said if line] == [line.strip() for line in merged.text.split("\n") if line.strip()]
+    own = {line.strip() for line in today.split("\n")}
+    for found in merged.pieces:
+        lines = {line.strip() for line in found.text.split("\n")} - {""}
+        assert not (found.voices and lines & own)
+        assert found.voices or lines <= own
