@@ -1,4 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { History } from 'lucide-react'
 import { Suspense } from 'react'
 import { useAgents, useChats } from '@/api'
 import { AgentPage } from '@/features/agents'
@@ -10,6 +11,7 @@ import { useShell } from './ShellContext'
 import { Agents } from './Sidebar'
 
 export function AgentScreen() {
+  const { t } = useTexts()
   const { workspace, newChat } = useShell()
   const { agent: id } = useParams({ from: '/w/$workspace/agents/$agent' })
   const agents = useAgents(workspace.id).data
@@ -27,6 +29,12 @@ export function AgentScreen() {
         who={who}
         back={<BackButton onClick={() => void navigate({ to: '/w/$workspace/agents', params })} />}
         chats={<ChatsOf agentId={id} />}
+        history={
+          <Link className="btn" to="/w/$workspace/agents/$agent/history" params={{ ...params, agent: id }}>
+            <History className="i s" aria-hidden />
+            {t('openHistory')}
+          </Link>
+        }
         onNewChat={() => newChat([id])}
         onDeleted={() => void navigate({ to: '/w/$workspace', params })}
       />

@@ -8,6 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { agentsQuery, isGoodKey, type Me, meQuery } from '@/api'
+import { historySearchOf } from '@/features/agents'
 import { searchOf } from '@/features/suggestions'
 import { kept } from '@/lib/stored'
 import { ChatScreen } from './ChatScreen'
@@ -155,6 +156,13 @@ const suggestions = createRoute({
   component: lazyRouteComponent(() => import('./SuggestionsScreen'), 'SuggestionsScreen'),
 })
 
+const versions = createRoute({
+  getParentRoute: () => workspace,
+  path: '/agents/$agent/history',
+  validateSearch: historySearchOf,
+  component: lazyRouteComponent(() => import('./HistoryScreen'), 'HistoryScreen'),
+})
+
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: '/settings',
@@ -173,7 +181,7 @@ const tree = root.addChildren([
   resetPassword,
   welcome,
   join,
-  workspace.addChildren([home, chat, agents, agent, suggestions, settings]),
+  workspace.addChildren([home, chat, agents, agent, versions, suggestions, settings]),
 ])
 
 export const makeRouter = (client: QueryClient) =>

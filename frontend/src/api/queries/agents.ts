@@ -1,6 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { del, get, patch, post } from '../client'
-import type { AgentRow, AgentTemplate, NewAgentRow, Page, SpecRow, ToolRow } from '../types'
+import type { AgentRow, AgentTemplate, NewAgentRow, Page, ToolRow } from '../types'
 import { useDeed } from './deed'
 import { keys } from './keys'
 import { all } from './pages'
@@ -14,12 +14,6 @@ export const useAgents = (workspaceId: string) => useQuery(agentsQuery(workspace
 
 export const useAgent = (id: string) =>
   useQuery({ queryKey: keys.agent(id), queryFn: () => get<AgentRow>(`/agents/${id}`) })
-
-export const useVersions = (agentId: string) =>
-  useQuery({
-    queryKey: keys.versions(agentId),
-    queryFn: ({ signal }) => all<SpecRow>(`/agents/${agentId}/versions`, signal),
-  })
 
 export const useTemplates = (language: string) =>
   useQuery({

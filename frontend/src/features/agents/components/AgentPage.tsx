@@ -5,26 +5,29 @@ import { type ActorRow, type AgentRow, deleteAgent, useChangeAgent } from '@/api
 import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
+import { ago } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { Face } from '@/ui/Face'
 import { TextField } from '@/ui/Field'
+import { Mark } from '@/ui/Mark'
 import { say } from '@/ui/Toasts'
 import { contentOf, enabledTools } from '../content'
-import { VersionList } from './VersionsDialog'
 
 interface AgentPageProps {
   agent: AgentRow
   back: ReactNode
   /** The chats it is in, as links. */
   chats: ReactNode
+  /** The way to its versions. */
+  history: ReactNode
   who(id: string): ActorRow | null
   onNewChat(): void
   onDeleted(): void
 }
 
 /** An agent apart from any chat: what it is, where it is, and how it came to be. */
-export function AgentPage({ agent, back, chats, who, onNewChat, onDeleted }: AgentPageProps) {
+export function AgentPage({ agent, back, chats, history, who, onNewChat, onDeleted }: AgentPageProps) {
   const { t } = useTexts()
   const { actor, spec } = agent
   const tools = enabledTools(contentOf(spec))
@@ -64,7 +67,8 @@ export function AgentPage({ agent, back, chats, who, onNewChat, onDeleted }: Age
           <section className="sec">
             <h2 className="h">{t('versions')}</h2>
             <div className="b">
-              <VersionList agent={agent} who={who} />
+              <Latest agent={agent} who={who} />
+              {history}
             </div>
           </section>
           {agent.verbs.includes('rename_agent') ? <About key={actor.id} agent={agent} /> : null}
@@ -72,6 +76,23 @@ export function AgentPage({ agent, back, chats, who, onNewChat, onDeleted }: Age
         </div>
       </div>
     </main>
+  )
+}
+
+/** The version that answers today. */
+function Latest({ agent, who }: Pick<AgentPageProps, 'agent' | 'who'>) {
+  const { t } = useTexts()
+  const { spec } = agent
+  return (
+    <p className="row wrap sm">
+      <span className="badge" data-layer="production">
+        <Mark layer="production" />v{spec.number}
+      </span>
+      <span>{spec.message || t(spec.origin === 'created' ? 'firstVersion' : 'noMessage')}</span>
+      <span className="faint">
+        {who(spec.author_id)?.name ?? t('someoneGone')} · {ago(spec.created_at)}
+      </span>
+    </p>
   )
 }
 

@@ -1,7 +1,9 @@
+import { useState } from 'react'
 import type { NewAgentRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { Dialog } from '@/ui/Dialog'
 import { AgentForm } from './AgentForm'
+import { ImportForm } from './ImportForm'
 
 interface NewAgentDialogProps {
   workspaceId: string
@@ -10,10 +12,13 @@ interface NewAgentDialogProps {
   onMade(agent: NewAgentRow): void
 }
 
+/** A new agent: described, from a template, or from a file. */
 export function NewAgentDialog({ workspaceId, open, onOpenChange, onMade }: NewAgentDialogProps) {
   const { t } = useTexts()
+  const [isFile, setFile] = useState(false)
   const made = (agent: NewAgentRow) => {
     onOpenChange(false)
+    setFile(false)
     onMade(agent)
   }
   return (
@@ -21,10 +26,22 @@ export function NewAgentDialog({ workspaceId, open, onOpenChange, onMade }: NewA
       open={open}
       onOpenChange={onOpenChange}
       title={t('newAgent')}
-      description={t('newAgentHint')}
+      description={t(isFile ? 'fromFileHint' : 'newAgentHint')}
       className="wide"
     >
-      <AgentForm workspaceId={workspaceId} onMade={made} action={t('createAndChat')} />
+      <fieldset className="seg" aria-label={t('newAgent')}>
+        <button type="button" aria-pressed={!isFile} onClick={() => setFile(false)}>
+          {t('describeAgent')}
+        </button>
+        <button type="button" aria-pressed={isFile} onClick={() => setFile(true)}>
+          {t('fromFile')}
+        </button>
+      </fieldset>
+      {isFile ? (
+        <ImportForm workspaceId={workspaceId} onMade={made} />
+      ) : (
+        <AgentForm workspaceId={workspaceId} onMade={made} action={t('createAndChat')} />
+      )}
     </Dialog>
   )
 }

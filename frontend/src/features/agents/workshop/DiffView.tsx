@@ -1,34 +1,31 @@
-import { unifiedMergeView } from '@codemirror/merge'
-import { EditorState } from '@codemirror/state'
+import { MergeView, unifiedMergeView } from '@codemirror/merge'
+import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
-import { useCallback } from 'react'
+import { useCallback, useState } from 'react'
 import type { SpecContent } from '@/api'
 import { type TextKey, type Texts, useTexts } from '@/lib/language'
 import type { Layer } from '@/ui/Mark'
 import { type FieldChange, fieldChanges } from '../content'
-import { diffLook, look } from './look'
+import { lineCounts } from './layers'
+import { diffLook, look, oldLook } from './look'
 import { useShadow } from './shadow'
+import { type Part, wordParts } from './words'
 
 interface DiffViewProps {
   before: SpecContent
   after: SpecContent
   layer: Layer
+  /** Two: the old on the left, the new on the right. */
+  columns?: 1 | 2
 }
 
-const diff = (before: string) =>
-  unifiedMergeView({
-    original: before,
-    mergeControls: false,
-    gutter: false,
-    highlightChanges: true,
-    syntaxHighlightDeletions: false,
-    collapseUnchanged: { margin: 3, minSize: 6 },
-  })
+const around = { margin: 3, minSize: 6 }
 
 /** With a line end at the end, or a line that is added last would change the one before it, too. */
-const readOnly = (label: string, t: Texts['t']) => [
+const textOf = (content: SpecContent) => `${content.prompt}\n`
+
+const readOnly = (label: string, t: Texts['t']): Extension[] => [
   look,
-  diffLook,
   lineNumbers(),
   EditorState.phrases.of({ '$ unchanged lines': t('unchangedLines') }),
   EditorState.readOnly.of(true),
@@ -36,28 +33,68 @@ const readOnly = (label: string, t: Texts['t']) => [
   EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
 ]
 
-/** What differs: the prompt line by line, and every other field by name. */
-export function DiffView({ before, after, layer }: DiffViewProps) {
+interface Setup {
+  before: string
+  after: string
+  isFolded: boolean
+  t: Texts['t']
+}
+
+function inOneColumn(root: ShadowRoot, { before, after, isFolded, t }: Setup): () => void {
+  const merge = unifiedMergeView({
+    original: before,
+    mergeControls: false,
+    gutter: false,
+    highlightChanges: true,
+    syntaxHighlightDeletions: false,
+    ...(isFolded ? { collapseUnchanged: around } : {}),
+  })
+  const state = EditorState.create({ doc: after, extensions: [...readOnly(t('diff'), t), diffLook, merge] })
+  const view = new EditorView({ parent: root, root, state })
+  return () => view.destroy()
+}
+
+function inTwoColumns(root: ShadowRoot, { before, after, isFolded, t }: Setup): () => void {
+  const view = new MergeView({
+    parent: root,
+    root,
+    gutter: false,
+    a: { doc: before, extensions: [...readOnly(t('diffBefore'), t), oldLook] },
+    b: { doc: after, extensions: [...readOnly(t('diffAfter'), t), diffLook] },
+    ...(isFolded ? { collapseUnchanged: around } : {}),
+  })
+  return () => view.destroy()
+}
+
+/** What differs between two specs: the prompt by lines and words, every other field by name. */
+export function DiffView({ before, after, layer, columns = 1 }: DiffViewProps) {
   const { t } = useTexts()
-  const label = t('diff')
+  const [isFolded, setFolded] = useState(true)
+  const [a, b] = [textOf(before), textOf(after)]
   const mount = useCallback(
-    (root: ShadowRoot) => {
-      const state = EditorState.create({
-        doc: `${after.prompt}\n`,
-        extensions: [...readOnly(label, t), diff(`${before.prompt}\n`)],
-      })
-      const view = new EditorView({ parent: root, root, state })
-      return () => view.destroy()
-    },
-    [before.prompt, after.prompt, label, t],
+    (root: ShadowRoot) => (columns === 2 ? inTwoColumns : inOneColumn)(root, { before: a, after: b, isFolded, t }),
+    [a, b, columns, isFolded, t],
   )
   const host = useShadow(mount)
   const changes = fieldChanges(before, after)
   const isSamePrompt = before.prompt === after.prompt
+  const counts = lineCounts(before.prompt, after.prompt)
   return (
     <div className="diffbox" data-layer={layer}>
       {changes.length > 0 ? <FieldChanges changes={changes} /> : null}
-      {isSamePrompt && changes.length === 0 ? <p className="nodiff">{t('noDifference')}</p> : null}
+      <div className="diffhead">
+        <b>{t('prompt')}</b>
+        {isSamePrompt ? (
+          <span className="faint">{t(changes.length === 0 ? 'noDifference' : 'samePrompt')}</span>
+        ) : (
+          <span className="num">
+            <ins>+{counts.added}</ins> <del>−{counts.removed}</del>
+          </span>
+        )}
+        <button type="button" className="btn xs" aria-pressed={!isFolded} onClick={() => setFolded(!isFolded)}>
+          {t('showUnchanged')}
+        </button>
+      </div>
       <div className="ed" ref={host} />
     </div>
   )
@@ -77,10 +114,18 @@ function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
             {change.field.startsWith('tool:') ? <code>{change.field.slice(5)}</code> : null}
           </dt>
           <dd>
-            <del>{change.before}</del> → <ins>{change.after}</ins>
+            <Words kind="del" parts={wordParts(change.before, change.after).before} /> →{' '}
+            <Words kind="ins" parts={wordParts(change.before, change.after).after} />
           </dd>
         </div>
       ))}
     </dl>
+  )
+}
+
+/** A value, with the words that are only on this side marked. */
+function Words({ kind: Kind, parts }: { kind: 'ins' | 'del'; parts: readonly Part[] }) {
+  return parts.map(part =>
+    part.isChanged ? <Kind key={part.at}>{part.text}</Kind> : <span key={part.at}>{part.text}</span>,
   )
 }

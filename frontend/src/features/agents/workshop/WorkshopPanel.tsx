@@ -18,8 +18,8 @@ import { Face } from '@/ui/Face'
 import { Mark } from '@/ui/Mark'
 import { Menu, MenuItem } from '@/ui/Menu'
 import { useIsPhone } from '@/ui/useIsPhone'
-import { VersionsDialog } from '../components/VersionsDialog'
 import { enabledTools } from '../content'
+import { historyPath } from '../history/pair'
 import { ActionsBar } from './ActionsBar'
 import { useDraftActions } from './actions'
 import { CompareDialog } from './CompareDialog'
@@ -65,7 +65,6 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   const isStale = draft !== null && draft.base_version !== agent.spec.number
   const { view, tab, openView, setTab } = useView(isStale)
   const [isSaving, setSaving] = useState(false)
-  const [isHistory, setHistory] = useState(false)
   const prompt = useRef<PromptHandle>(null)
   const sources = useSources(workshop)
   const nameOf = (id: string) => who(id)?.name ?? t('somebody')
@@ -97,7 +96,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
 
   return (
     <aside className="shop" aria-label={t('workshop')}>
-      <Head {...props} onClose={close} onHistory={() => setHistory(true)} onCompare={() => props.onComparing('')} />
+      <Head {...props} onClose={close} onCompare={() => props.onComparing('')} />
       <Strip
         agent={agent}
         workspaceId={workspace.id}
@@ -179,7 +178,6 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         onClose={() => props.onComparing(null)}
         onAsked={asked}
       />
-      <VersionsDialog agent={agent} who={who} open={isHistory} onOpenChange={setHistory} />
     </aside>
   )
 }
@@ -216,11 +214,10 @@ function useSaveKey(save: () => void): void {
 }
 
 interface HeadProps extends WorkshopPanelProps {
-  onHistory(): void
   onCompare(): void
 }
 
-function Head({ agent, agents, onAgent, onClose, onHistory, onCompare }: HeadProps) {
+function Head({ chatId, workspace, agent, agents, onAgent, onClose, onGo, onCompare }: HeadProps) {
   const { t } = useTexts()
   const { actor } = agent
   return (
@@ -250,7 +247,7 @@ function Head({ agent, agents, onAgent, onClose, onHistory, onCompare }: HeadPro
         <h2 className="cut">{actor.name}</h2>
       )}
       <div className="end">
-        <IconButton label={t('versions')} onClick={onHistory} aria-haspopup="dialog">
+        <IconButton label={t('versions')} onClick={() => onGo(historyPath(workspace.handle, agent.actor.id, chatId))}>
           <History className="i" />
         </IconButton>
         <IconButton label={t('compare.dots')} onClick={onCompare} aria-haspopup="dialog">

@@ -93,6 +93,25 @@ const diffTheme = EditorView.theme({
   },
 })
 
+/** The old side of two columns: all of it grey. */
+const oldTheme = EditorView.theme({
+  '.cm-changedLine': { backgroundColor: 'var(--bg-hover) !important', color: 'var(--fg-muted)' },
+  '.cm-changedText': {
+    background: 'var(--bg-active) !important',
+    borderRadius: '2px',
+    textDecoration: 'line-through',
+    textDecorationColor: 'var(--fg-faint)',
+  },
+  '.cm-changedLine::before': { content: '"−"', display: 'inline-block', width: '16px', color: 'var(--fg-faint)' },
+  '.cm-line:not(.cm-changedLine)::before': { content: '" "', display: 'inline-block', width: '16px' },
+  '.cm-collapsedLines': {
+    background: 'var(--bg-sunken) !important',
+    color: 'var(--fg-faint)',
+    font: '12px/20px var(--font-ui)',
+    padding: '2px 16px',
+  },
+})
+
 const highlight = HighlightStyle.define([
   { tag: tags.heading, fontWeight: '600' },
   { tag: tags.strong, fontWeight: '600' },
@@ -106,3 +125,4 @@ const markdown = new Language(defineLanguageFacet(), parser, [], 'markdown')
 
 export const look: Extension = [theme, markdown, syntaxHighlighting(highlight), EditorView.lineWrapping]
 export const diffLook: Extension = Prec.high(diffTheme)
+export const oldLook: Extension = Prec.high(oldTheme)

@@ -287,7 +287,6 @@ const screens = {
   inNoChat: 'It is in none of your chats.',
   versions: 'Version history',
   versionsOf: 'Versions of {{name}}',
-  originCreated: 'Created',
   noMessage: 'No message',
   emptyPrompt: 'The prompt is empty.',
   deleteAgent: 'Delete agent',

@@ -287,7 +287,6 @@ const screens: Record<keyof typeof en, string> = {
   inNoChat: '它不在你的任何聊天室。',
   versions: '版本历史',
   versionsOf: '{{name}}的版本',
-  originCreated: '创建',
   noMessage: '没有说明',
   emptyPrompt: '提示词是空的。',
   deleteAgent: '删除 Agent',

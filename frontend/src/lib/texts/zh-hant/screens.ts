@@ -287,7 +287,6 @@ const screens: Record<keyof typeof en, string> = {
   inNoChat: '它不在你的任何聊天室。',
   versions: '版本歷史',
   versionsOf: '{{name}}的版本',
-  originCreated: '建立',
   noMessage: '沒有說明',
   emptyPrompt: '提示詞是空的。',
   deleteAgent: '刪除 Agent',

@@ -1,0 +1,146 @@
+import { ArrowLeftRight, RotateCcw } from 'lucide-react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import type { AgentRow, SpecContent, SpecRow } from '@/api'
+import { useTexts } from '@/lib/language'
+import { Button, IconButton } from '@/ui/Button'
+import { Skeleton } from '@/ui/Skeleton'
+import { useIsPhone } from '@/ui/useIsPhone'
+import { contentOf } from '../content'
+import { type Pair, restorable } from './pair'
+import { RestoreDialog } from './RestoreDialog'
+
+const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ default: module.DiffView })))
+
+interface ComparedProps {
+  agent: AgentRow
+  versions: readonly SpecRow[]
+  pair: Pair
+  /** The chat one came from: a restore is told there. */
+  chat: string | null
+  onPick(pair: Pair): void
+  /** What the shown version answered. */
+  replies: ReactNode
+}
+
+/** Before an agent was. */
+const nothing: SpecContent = {
+  prompt: '',
+  model: '',
+  parameters: { temperature: null, top_p: null, max_tokens: null },
+  limits: { max_steps: 10, max_seconds: 1800 },
+  memory: 'chat',
+  tools: [],
+}
+
+/** Two versions side by side: what changed from one to the other, and the way back to an old one. */
+export function Compared({ agent, versions, pair, chat, onPick, replies }: ComparedProps) {
+  const { t } = useTexts()
+  const isPhone = useIsPhone()
+  const [columns, setColumns] = useState<1 | 2>(1)
+  const [isRestoring, setRestoring] = useState(false)
+  const production = agent.spec.number ?? 1
+  const find = (number: number) => versions.find(spec => spec.number === number)
+  const a = find(pair.a)
+  const b = find(pair.b)
+  const target = restorable(pair, production)
+  const mayRestore = agent.verbs.includes('save_agent')
+  if (!b || (pair.a > 0 && !a)) return <p className="pad muted">{t('noSuchVersion')}</p>
+  return (
+    <div className="pad compared">
+      <div className="row wrap">
+        <span className="ab a" aria-hidden>
+          A
+        </span>
+        <Side label={t('sideA')} value={pair.a} versions={versions} withNothing onPick={a => onPick({ ...pair, a })} />
+        <IconButton
+          label={t('swap')}
+          aria-disabled={pair.a === 0 || undefined}
+          onClick={() => pair.a > 0 && onPick({ a: pair.b, b: pair.a })}
+        >
+          <ArrowLeftRight className="i" aria-hidden />
+        </IconButton>
+        <span className="ab" aria-hidden>
+          B
+        </span>
+        <Side label={t('sideB')} value={pair.b} versions={versions} onPick={b => onPick({ ...pair, b })} />
+        <span className="grow" />
+        {isPhone ? null : <Columns value={columns} onChange={setColumns} />}
+        {target === null ? null : (
+          <Button
+            aria-haspopup="dialog"
+            blocked={mayRestore ? false : t('onlyEditorsRestore')}
+            onClick={() => setRestoring(true)}
+          >
+            <RotateCcw className="i s" aria-hidden />
+            {t('restoreDots', { version: `v${target}` })}
+          </Button>
+        )}
+      </div>
+      {target !== null && !mayRestore ? <p className="xs faint">{t('onlyEditorsRestore')}</p> : null}
+      <section className="sec whole" aria-label={t('diff')}>
+        <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
+          <DiffView
+            before={a ? contentOf(a) : nothing}
+            after={contentOf(b)}
+            layer="production"
+            columns={isPhone ? 1 : columns}
+          />
+        </Suspense>
+      </section>
+      {replies}
+      {target === null ? null : (
+        <RestoreDialog
+          key={target}
+          agent={agent}
+          version={target}
+          chat={chat}
+          open={isRestoring}
+          onOpenChange={setRestoring}
+          onRestored={b => onPick({ a: b - 1, b })}
+          onCompare={() => onPick({ a: target, b: production })}
+        />
+      )}
+    </div>
+  )
+}
+
+interface SideProps {
+  label: string
+  value: number
+  versions: readonly SpecRow[]
+  withNothing?: boolean
+  onPick(number: number): void
+}
+
+function Side({ label, value, versions, withNothing, onPick }: SideProps) {
+  const { t } = useTexts()
+  return (
+    <select
+      className="input pick"
+      aria-label={label}
+      value={value}
+      onChange={event => onPick(Number(event.target.value))}
+    >
+      {versions.map(spec => (
+        <option key={spec.id} value={spec.number ?? 0}>
+          {`v${spec.number}${spec.message ? ` · ${spec.message}` : ''}`}
+        </option>
+      ))}
+      {withNothing ? <option value={0}>{t('nothingBefore')}</option> : null}
+    </select>
+  )
+}
+
+function Columns({ value, onChange }: { value: 1 | 2; onChange(columns: 1 | 2): void }) {
+  const { t } = useTexts()
+  return (
+    <fieldset className="seg" aria-label={t('columns')}>
+      <button type="button" aria-pressed={value === 1} onClick={() => onChange(1)}>
+        {t('oneColumn')}
+      </button>
+      <button type="button" aria-pressed={value === 2} onClick={() => onChange(2)}>
+        {t('twoColumns')}
+      </button>
+    </fieldset>
+  )
+}

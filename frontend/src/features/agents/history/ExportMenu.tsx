@@ -1,0 +1,36 @@
+import { Download } from 'lucide-react'
+import { exportAddress, type FileFormat } from '@/api'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Menu, MenuItem } from '@/ui/Menu'
+
+/** The browser saves what the server sends as an attachment; the page stays. */
+function download(address: string): void {
+  const link = document.createElement('a')
+  link.href = address
+  link.download = ''
+  link.click()
+}
+
+/** A version as a file: YAML to read and edit, JSON for programs. */
+export function ExportMenu({ agentId, version }: { agentId: string; version: number }) {
+  const { t } = useTexts()
+  const item = (format: FileFormat, text: string) => (
+    <MenuItem onSelect={() => download(exportAddress(agentId, version, format))}>{text}</MenuItem>
+  )
+  return (
+    <Menu
+      align="end"
+      label={t('export')}
+      trigger={
+        <Button tone="flat">
+          <Download className="i s" aria-hidden />
+          {t('exportVersion', { version: `v${version}` })}
+        </Button>
+      }
+    >
+      {item('yaml', t('exportYaml'))}
+      {item('json', t('exportJson'))}
+    </Menu>
+  )
+}

@@ -1,0 +1,74 @@
+import { CircleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { type ReplyRow, useReplies } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { languageOf } from '@/lib/textLanguage'
+import { clock, fullTime, money, seconds, shortDate } from '@/lib/time'
+import { Button } from '@/ui/Button'
+import { Skeleton } from '@/ui/Skeleton'
+
+interface RepliesProps {
+  agentId: string
+  version: number
+  /** A link to a message of a chat. */
+  link(row: ReplyRow, children: ReactNode): ReactNode
+}
+
+/** What a version answered, in the chats that the reader is in. */
+export function Replies({ agentId, version, link }: RepliesProps) {
+  const { t } = useTexts()
+  const replies = useReplies(agentId, version)
+  const rows = replies.data?.pages.flatMap(page => page.results)
+  return (
+    <section className="sec">
+      <h2 className="h">
+        {t('repliesOf', { version: `v${version}` })}
+        <span className="end xs faint">{t('repliesYours')}</span>
+      </h2>
+      <div className="b">
+        {replies.error ? (
+          <div className="banner bad" role="alert">
+            <CircleAlert className="i s" aria-hidden />
+            <span className="grow">{textOfError(replies.error)}</span>
+            <Button size="xs" onClick={() => void replies.refetch()}>
+              {t('retry')}
+            </Button>
+          </div>
+        ) : null}
+        {rows ? null : replies.error ? null : <Skeleton lines={3} label={t('loading')} />}
+        {rows?.length === 0 ? <p className="sm faint">{t('noReplies')}</p> : null}
+        {rows?.length ? (
+          <ul className="replies">
+            {rows.map(row => (
+              <Reply key={row.run_id} row={row} link={link} />
+            ))}
+          </ul>
+        ) : null}
+        {replies.hasNextPage ? (
+          <Button busy={replies.isFetchingNextPage ? t('loading') : null} onClick={() => void replies.fetchNextPage()}>
+            {t('moreReplies')}
+          </Button>
+        ) : null}
+      </div>
+    </section>
+  )
+}
+
+function Reply({ row, link }: { row: ReplyRow; link: RepliesProps['link'] }) {
+  const { t } = useTexts()
+  const ended = row.state === 'completed' ? null : row.state === 'failed' ? t('replyFailed') : t('replyNotDone')
+  return (
+    <li>
+      <time className="faint num" dateTime={row.created_at} title={fullTime(row.created_at)}>
+        {shortDate(row.created_at)} {clock(row.created_at)}
+      </time>
+      <span className="cut">{link(row, row.chat_title)}</span>
+      <span className="cut muted" lang={languageOf(row.excerpt)}>
+        {row.excerpt || ended || t('noWords')}
+      </span>
+      <span className="num faint">{row.seconds === null ? '' : t('secondsShort', { n: seconds(row.seconds) })}</span>
+      <span className="num faint">{row.cost_micro ? money(row.cost_micro) : ''}</span>
+    </li>
+  )
+}

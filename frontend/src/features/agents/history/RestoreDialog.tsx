@@ -1,0 +1,91 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { CircleAlert } from 'lucide-react'
+import { type FormEvent, useEffect, useState } from 'react'
+import { type AgentRow, ApiError, restoreVersion } from '@/api'
+import { useAttempt } from '@/lib/attempt'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { Button } from '@/ui/Button'
+import { Dialog } from '@/ui/Dialog'
+import { TextField } from '@/ui/Field'
+import { say } from '@/ui/Toasts'
+
+interface RestoreDialogProps {
+  agent: AgentRow
+  version: number
+  chat: string | null
+  open: boolean
+  onOpenChange(open: boolean): void
+  onRestored(version: number): void
+  /** A newer version came between: shows it. */
+  onCompare(): void
+}
+
+/** An old version becomes the next one. What it replaces is what was production when the dialog opened: no newer one unseen. */
+export function RestoreDialog(props: RestoreDialogProps) {
+  const { agent, version, chat, open, onOpenChange, onRestored, onCompare } = props
+  const { t } = useTexts()
+  const client = useQueryClient()
+  const [message, setMessage] = useState('')
+  const [base, setBase] = useState(agent.spec.number ?? 1)
+  const { busy, error, attempt } = useAttempt()
+  const today = agent.spec.number ?? 1
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only as it opens; what comes later is told, not taken silently
+  useEffect(() => {
+    if (open) setBase(today)
+  }, [open])
+  const isStale = base !== today || (error instanceof ApiError && error.code === 'stale_base')
+
+  const restore = (event: FormEvent) => {
+    event.preventDefault()
+    void attempt(async () => {
+      try {
+        const body = { base_version: base, message: message.trim(), chat_id: chat }
+        const made = await restoreVersion(agent.actor.id, version, body)
+        onOpenChange(false)
+        say(t('restoredAs', { version: `v${version}`, next: `v${made.number}`, name: agent.actor.name }))
+        onRestored(made.number ?? base + 1)
+      } finally {
+        await client.invalidateQueries({ queryKey: ['workspace'] })
+      }
+    })
+  }
+  const seeNewer = () => {
+    onOpenChange(false)
+    onCompare()
+  }
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={t('restoreTitle', { version: `v${version}`, name: agent.actor.name })}
+      description={t('restoreEffects', { version: `v${version}`, next: `v${today + 1}` })}
+    >
+      <form className="col gap" onSubmit={restore}>
+        {isStale ? (
+          <div className="banner bad" role="alert">
+            <CircleAlert className="i s" aria-hidden />
+            <span className="grow">{t('newerCame', { version: `v${today}` })}</span>
+            <Button size="xs" onClick={seeNewer}>
+              {t('seeNewer')}
+            </Button>
+          </div>
+        ) : null}
+        <TextField
+          label={t('restoreMessage')}
+          value={message}
+          maxLength={400}
+          placeholder={t('restoreDefault', { version: `v${version}` })}
+          error={error && !isStale ? textOfError(error) : null}
+          onChange={setMessage}
+        />
+        <div className="row endrow">
+          <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
+          <Button tone="ink" type="submit" blocked={isStale} busy={busy ? t('restoring') : null}>
+            {t('restore', { version: `v${version}` })}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,97 @@
+import type { ActorRow, SpecRow } from '@/api'
+import { useTexts } from '@/lib/language'
+import { languageOf } from '@/lib/textLanguage'
+import { ago, fullTime } from '@/lib/time'
+import { Face } from '@/ui/Face'
+import { Mark } from '@/ui/Mark'
+import { originText } from './origin'
+import type { Pair } from './pair'
+
+interface VersionListProps {
+  versions: readonly SpecRow[]
+  production: string
+  pair: Pair
+  who(id: string): ActorRow | null
+  onPick(pair: Pair): void
+}
+
+/** Every version, newest first. One is shown with what it changed; any other can be put beside it. */
+export function VersionList({ versions, production, pair, who, onPick }: VersionListProps) {
+  const { t } = useTexts()
+  return (
+    <section className="list" aria-label={t('versions')}>
+      <div className="tool">
+        <span className="grow">{t('versionCount', { count: versions.length })}</span>
+        {versions.length > 1 ? <span className="xs faint">{t('pickTwo')}</span> : null}
+      </div>
+      <ul>
+        {versions.map(spec => (
+          <Version
+            key={spec.id}
+            spec={spec}
+            isProduction={spec.id === production}
+            side={spec.number === pair.b ? 'B' : spec.number === pair.a ? 'A' : null}
+            author={who(spec.author_id)}
+            onShow={() => onPick({ a: (spec.number ?? 1) - 1, b: spec.number ?? 1 })}
+            onBeside={() => onPick({ a: spec.number ?? 0, b: pair.b })}
+          />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface VersionProps {
+  spec: SpecRow
+  isProduction: boolean
+  side: 'A' | 'B' | null
+  author: ActorRow | null
+  onShow(): void
+  onBeside(): void
+}
+
+function Version({ spec, isProduction, side, author, onShow, onBeside }: VersionProps) {
+  const { t } = useTexts()
+  const version = `v${spec.number}`
+  return (
+    <li className="ver" data-picked={side ? '' : undefined}>
+      <button type="button" className="n" onClick={onShow} aria-current={side === 'B' || undefined}>
+        {version}
+        <span className="sr">{t('showVersion')}</span>
+      </button>
+      <div>
+        <div className="what" lang={languageOf(spec.message)}>
+          {spec.message || t(spec.origin === 'created' ? 'firstVersion' : 'noMessage')}
+        </div>
+        <div className="m">
+          {author ? <Face id={author.id} name={author.name} square={author.kind === 'agent'} /> : null}
+          <span>{author?.name ?? t('someoneGone')}</span>
+          <time dateTime={spec.created_at} title={fullTime(spec.created_at)}>
+            {ago(spec.created_at)}
+          </time>
+          <span>{originText(t, spec)}</span>
+          {isProduction ? (
+            <span className="badge" data-layer="production">
+              <Mark layer="production" />
+              {t('production')}
+            </span>
+          ) : null}
+        </div>
+      </div>
+      {side === 'B' ? (
+        <span className="ab">B</span>
+      ) : (
+        <button
+          type="button"
+          className="ab a"
+          aria-pressed={side === 'A'}
+          aria-label={t('compareWith', { version })}
+          title={t('compareWith', { version })}
+          onClick={onBeside}
+        >
+          A
+        </button>
+      )}
+    </li>
+  )
+}
