@@ -8,10 +8,12 @@ import pytest
 from actors.models import Actor
 from agents.content import Limits, SpecContent
 from agents.llm.demo.model import DemoModel
-from agents.llm.exchange import Answer, Request, ToolCall, Turn
+from agents.llm.exchange import Answer, Request, Turn
+from agents.models import Draft
 from agents.shipped import SHIPPED
 from suggestions.briefs import summary_brief
 from tests.agents.test_demo_model import CLOCK, answer_to, said, tool
+from workspaces.models import Credential
 
 KEY = UUID(int=1)
 SCRIBE = Actor(name="Scribe")
@@ -96,18 +98,29 @@ async def test_without_the_tool_it_revises_nothing() -> None:
     assert not (await answer_to("From now on, answer in one sentence.", "Be kind.")).calls
 
 
-async def test_what_came_of_it_is_told() -> None:
-    call = ToolCall("call_1", "revise_prompt", "{}")
-    for result, begins in (
-        ("Draft r3, held by Alice.", "I have written that into a draft"),
-        ("Not allowed: x", "I called"),
-    ):
-        turns = [Turn("system", "Be kind."), Turn("user", "From now on, sing."), Turn("assistant", calls=(call,)),
-                 Turn("tool", result, call_id="call_1")]  # fmt: skip
-        parts = [part async for part in DemoModel(pace=0).ask(Request("demo", turns, tools=[REVISE]))]
-        assert isinstance(parts[-1], Answer)
-        assert parts[-1].text.startswith(begins)
-        assert result in parts[-1].text
+DRAFT = (
+    "I have written that into a draft of my prompt. It waits for review in the workshop, and is not in use before that."
+)
+EDITORS = "我的提示詞沒有改變：只有編輯者可以要我修改。請在聊天室旁的工坊裡寫下修改並提出建議。"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("who", "order", "told", "waits"),
+    [
+        ("alice", "From now on, name your sources.", DRAFT, "Answer.\nName your sources."),
+        ("bob", "以後請用繁體中文回答", EDITORS, None),
+    ],
+)
+def test_S0_10_it_revises_itself_for_an_editor_and_says_what_came_of_it(workroom, who, order, told, waits) -> None:
+    Credential.objects.all().delete()
+    robin, team = workroom.add_agent("Scribe", tools=["revise_prompt"]), workroom.team
+    workroom.say(f"@scribe {order}", by=team[who])
+    workroom.settle(20)
+    assert workroom.said(robin) == [told]
+    draft = Draft.objects.filter(agent=robin, ended_at=None).first()
+    assert (draft.written["prompt"] if draft else None) == waits
 
 
 async def test_the_new_line_is_obeyed() -> None:

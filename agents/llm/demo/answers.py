@@ -50,9 +50,19 @@ def _from_result(call: ToolCall, result: str, language: str) -> list[str]:
         return phrase("page", language, source=page["source"], text=_shortened(text, 300))
     if moment := _MOMENT.search(result):
         return phrase("time", language, **_moment(moment, call.arguments, language))
-    done = "revised" if call.name == REVISE else "result"
-    key = "failed" if _FAILED.search(result) else done
+    if call.name == REVISE:
+        return _revised(result, language)
+    key = "failed" if _FAILED.search(result) else "result"
     return phrase(key, language, tool=call.name, result=_shortened(result, 2000))
+
+
+def _revised(result: str, language: str) -> list[str]:
+    """What came of revising its own prompt (`agents/agent_tools.py`)."""
+    if result.startswith("Your new prompt is a draft"):
+        return phrase("revised", language)
+    if "only an editor" in result:
+        return phrase("editors_only", language)
+    return phrase("revised_not", language, result=result.removeprefix("Nothing was changed: "))
 
 
 def _moment(found: re.Match[str], arguments: str, language: str) -> dict[str, str]:
