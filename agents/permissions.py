@@ -13,6 +13,7 @@ from agents.models import AgentGrant, Run
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.access import Fetch, seen_through, verbs_on, with_rights
+from common.compiled import Compiled
 from common.errors import Forbidden, NotFound
 from workspaces.models import Membership, Role
 from workspaces.permissions import AGENT, role_in
@@ -78,6 +79,8 @@ def people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:
 
 _fetch = Fetch("agent", _with_rights, role_verbs=ROLE_VERBS, verbs=AgentVerb)
 
+_HELD = Compiled(lambda agent_id: Actor.objects.select_for_update(no_key=True).filter(pk=agent_id), UUID)
+
 
 def get_agent_for(
     actor: Actor, agent_id: UUID, verb: AgentVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
@@ -86,7 +89,10 @@ def get_agent_for(
 
     `lock` holds its row against other changes of the agent, not against rows that point at it.
     """
-    return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of, lock=lock)
+    if lock:
+        # Alone, before it is read: a row that was waited for comes without what it was joined with, when that has changed.
+        _HELD.first(agent_id)
+    return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of)
 
 
 def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, lock: bool = False) -> Run:

@@ -33,8 +33,10 @@ def room_of(actor: Actor, chat_id: UUID, agent_id: UUID, verb: AgentVerb) -> tup
 def live(chat_id: UUID, agent_id: UUID, *, lock: bool = False) -> Draft | None:
     """The draft that is not over. `lock` holds its row: its holder may be typing, which takes no chat."""
     drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None)
-    drafts = drafts.select_related("applied", "holder", "agent", "updated_by")
-    return (drafts.select_for_update(of=("self",)) if lock else drafts).first()
+    if lock:
+        # Alone, before it is read: a row that was waited for does not come at all when whom it is joined with has changed.
+        list(drafts.select_for_update().values_list("pk"))
+    return drafts.select_related("applied", "holder", "agent", "updated_by").first()
 
 
 def held(chat: Chat, agent: Actor, actor: Actor, revision: int) -> Draft:
