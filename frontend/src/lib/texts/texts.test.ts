@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import en from './en'
@@ -38,6 +38,17 @@ describe.each(Object.entries(languages))('texts in %s', (_, texts) => {
 
   it('say what happened and what to do for every way in which a run fails', () => {
     expect(failures.filter(code => !texts[`run.${code}`])).toEqual([])
+  })
+})
+
+describe('the files of texts', () => {
+  it('share no key: the later file would take the text of the earlier one', async () => {
+    const files = readdirSync(join(import.meta.dirname, 'en'))
+    const keys = await Promise.all(
+      files.map(async file => Object.keys(((await import(`./en/${file}`)) as { default: object }).default)),
+    )
+    const all = keys.flat().sort()
+    expect(all.filter((key, at) => key === all[at - 1])).toEqual([])
   })
 })
 

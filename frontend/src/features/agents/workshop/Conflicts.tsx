@@ -129,7 +129,7 @@ function shownChoice({ about }: Conflict, text: string, t: T): string {
     const tool = toolOf(text)
     return tool ? toolShown(tool) : t('withoutTool')
   }
-  return text || t(about === 'prompt' ? 'noLines' : 'byDefault')
+  return text || t(about === 'prompt' ? 'conflict.noLines' : 'byDefault')
 }
 
 /** Which conflicts this person has looked at and settled, kept in this browser. */

@@ -40,7 +40,7 @@ function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelP
   const names = namesInARow([...new Set(provenance.voices.map(voice => voice.name))])
   const says =
     provenance.origin === 'merge'
-      ? rich('mergedFrom', { names })
+      ? rich('sources.merged', { names })
       : provenance.origin === 'revise'
         ? rich('revisedFor', { agent: agentName, name: names })
         : rich('rebasedOnto', { version: `v${draft.base_version}` })

@@ -74,7 +74,7 @@ function Suggestion({
       <Decision row={row} onMerge={deeds.onMerge} />
       <Summary workspaceId={workspaceId} row={row} />
       {row.note.trim() && row.note.trim() !== title ? (
-        <p className="note" lang={languageOf(row.note)}>
+        <p className="reasons" lang={languageOf(row.note)}>
           {row.note}
         </p>
       ) : null}
@@ -193,16 +193,15 @@ function Summary({ workspaceId, row }: { workspaceId: string; row: SuggestionRow
 }
 
 /** The difference, to the version it was made on or to what answers today. */
-function Changes({ detail: { suggestion: row, base, production, ...diffs } }: { detail: SuggestionDetailRow }) {
+function Changes({ detail: { suggestion: row, base, production } }: { detail: SuggestionDetailRow }) {
   const { t } = useTexts()
   const [isToday, setToday] = useState(false)
   const isOld = row.base_version !== row.production
-  const diff = isToday ? diffs.against_production : diffs.against_base
   const before = isToday ? production : base
   return (
     <section aria-label={t('whatChanges')}>
       {isOld ? (
-        <fieldset className="seg against" aria-label={t('compareWith')}>
+        <fieldset className="seg against" aria-label={t('compareAgainst')}>
           <button type="button" aria-pressed={!isToday} onClick={() => setToday(false)}>
             {t('againstBase', { version: `v${row.base_version}` })}
           </button>
@@ -215,9 +214,6 @@ function Changes({ detail: { suggestion: row, base, production, ...diffs } }: { 
         <div className="h">
           <Mark layer="production" />v{before.number} <span className="faint">→</span> <Mark layer="suggestion" />
           {t('theSuggestion')}
-          <span className="st num">
-            +{diff.prompt_added} −{diff.prompt_removed}
-          </span>
         </div>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
           <DiffView

@@ -43,7 +43,6 @@ const history = {
   replyFailed: 'failed',
   replyNotDone: 'not finished',
   noWords: 'no words',
-  secondsShort: '{{n}} s',
   backToAgent: 'Back',
   export: 'Export',
   exportVersion: 'Export {{version}}',

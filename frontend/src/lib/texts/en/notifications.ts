@@ -3,7 +3,6 @@ const notifications = {
   notifications: 'Notifications',
   notificationsUnread: 'Notifications, {{unread}} unread',
   markAllRead: 'Mark all as read',
-  unread: 'unread',
   noNotifications: 'Nothing new',
   noNotificationsHint: 'When somebody mentions you, or a suggestion or merge of yours moves on, you read it here.',
   moreNotifications: 'Earlier ones',

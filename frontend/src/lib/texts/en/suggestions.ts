@@ -62,7 +62,7 @@ const suggestions = {
   summaryFailed: 'The summary failed. The suggestion is not affected.',
   note: 'Note',
   whatChanges: 'What changes',
-  compareWith: 'Compare with',
+  compareAgainst: 'Compare with',
   againstBase: '{{version}}, which it was made on',
   againstProduction: '{{version}}, production today',
   theSuggestion: 'suggestion',

@@ -128,7 +128,7 @@ const workshop = {
   offerHint: 'Your text becomes a suggestion that editors decide on. Who writes here now is not disturbed.',
   forgetText: 'Forget my text',
   putBack: 'Put it into the editor',
-  writingUntil: 'until {{time}}',
+  writingUntil: 'Until {{time}}.',
   staleBase: '{{version}} was saved meanwhile. This draft was begun on {{base}}.',
   suggestionsOf: 'Suggestions',
   pending: 'pending',
@@ -148,7 +148,7 @@ const workshop = {
   rebaseByWriter: 'Who writes this draft decides how it goes on.',
   rebaseView: 'Newer {{version}}',
   sources: 'Where the words come from',
-  mergedFrom: 'Merged from what {{names}} suggested.',
+  'sources.merged': 'Merged from what {{names}} suggested.',
   revisedFor: '{{agent}} wrote this for {{name}}.',
   rebasedOnto: 'Brought onto {{version}}.',
   nPieces_one: '{{count}} piece',
@@ -165,7 +165,7 @@ const workshop = {
   conflictByHand: 'Something else stands there by now, written by hand.',
   conflictEdited: 'These lines were edited by hand. Put the other text in yourself; nothing was replaced.',
   withoutTool: 'without it',
-  noLines: 'nothing here',
+  'conflict.noLines': 'nothing here',
   byDefault: 'as the default',
 }
 

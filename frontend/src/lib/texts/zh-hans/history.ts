@@ -42,7 +42,6 @@ const history = {
   replyFailed: '失败',
   replyNotDone: '未完成',
   noWords: '没有文字',
-  secondsShort: '{{n}} 秒',
   backToAgent: '返回',
   export: '导出',
   exportVersion: '导出 {{version}}',

@@ -3,7 +3,6 @@ const notifications = {
   notifications: '通知',
   notificationsUnread: '通知，{{unread}} 条未读',
   markAllRead: '全部标为已读',
-  unread: '未读',
   noNotifications: '没有新通知',
   noNotificationsHint: '有人提及你，或你的建议、合并有了进展时，会显示在这里。',
   moreNotifications: '更早的通知',

@@ -62,7 +62,7 @@ const suggestions = {
   summaryFailed: '摘要失败了，建议本身不受影响。',
   note: '说明',
   whatChanges: '改了什么',
-  compareWith: '对照',
+  compareAgainst: '对照',
   againstBase: '{{version}}（当时的版本）',
   againstProduction: '{{version}}（现在的正式版本）',
   theSuggestion: '建议',

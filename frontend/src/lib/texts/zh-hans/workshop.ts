@@ -130,7 +130,7 @@ const workshop: Record<keyof typeof en, string> = {
   offerHint: '你的文字会成为由编辑者决定的建议，不打扰正在此编写的人。',
   forgetText: '不再保留我的文字',
   putBack: '放回编辑器',
-  writingUntil: '至 {{time}}',
+  writingUntil: '至 {{time}}。',
   staleBase: '期间已有人保存 {{version}}，这份草稿始于 {{base}}。',
   suggestionsOf: '建议',
   pending: '项待决定',
@@ -150,7 +150,7 @@ const workshop: Record<keyof typeof en, string> = {
   rebaseByWriter: '由编写这份草稿的人决定如何继续。',
   rebaseView: '较新的 {{version}}',
   sources: '文字的来源',
-  mergedFrom: '由{{names}}的建议合并而成。',
+  'sources.merged': '由{{names}}的建议合并而成。',
   revisedFor: '{{agent}}依{{name}}的要求写成。',
   rebasedOnto: '已移到 {{version}} 之上。',
   nPieces_one: '{{count}} 段',
@@ -167,7 +167,7 @@ const workshop: Record<keyof typeof en, string> = {
   conflictByHand: '此处已由人手改为其他内容。',
   conflictEdited: '这几行已由人手修改，未作替换。请自行放入另一段文字。',
   withoutTool: '不使用',
-  noLines: '此处不写',
+  'conflict.noLines': '此处不写',
   byDefault: '按默认',
 }
 

@@ -42,7 +42,6 @@ const history = {
   replyFailed: '失敗',
   replyNotDone: '未完成',
   noWords: '沒有文字',
-  secondsShort: '{{n}} 秒',
   backToAgent: '返回',
   export: '匯出',
   exportVersion: '匯出 {{version}}',

@@ -3,7 +3,6 @@ const notifications = {
   notifications: '通知',
   notificationsUnread: '通知，{{unread}} 則未讀',
   markAllRead: '全部標為已讀',
-  unread: '未讀',
   noNotifications: '沒有新通知',
   noNotificationsHint: '有人提及你，或你的建議、合併有了進展時，會顯示在這裡。',
   moreNotifications: '更早的通知',

@@ -62,7 +62,7 @@ const suggestions = {
   summaryFailed: '摘要失敗了，建議本身不受影響。',
   note: '說明',
   whatChanges: '改了什麼',
-  compareWith: '對照',
+  compareAgainst: '對照',
   againstBase: '{{version}}（當時的版本）',
   againstProduction: '{{version}}（現在的正式版本）',
   theSuggestion: '建議',

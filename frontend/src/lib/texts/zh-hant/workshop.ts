@@ -130,7 +130,7 @@ const workshop: Record<keyof typeof en, string> = {
   offerHint: '你的文字會成為由編輯者決定的建議，不打擾正在此編寫的人。',
   forgetText: '不再保留我的文字',
   putBack: '放回編輯器',
-  writingUntil: '至 {{time}}',
+  writingUntil: '至 {{time}}。',
   staleBase: '期間已有人儲存 {{version}}，這份草稿始於 {{base}}。',
   suggestionsOf: '建議',
   pending: '項待決定',
@@ -150,7 +150,7 @@ const workshop: Record<keyof typeof en, string> = {
   rebaseByWriter: '由編寫這份草稿的人決定如何繼續。',
   rebaseView: '較新的 {{version}}',
   sources: '文字的來源',
-  mergedFrom: '由{{names}}的建議合併而成。',
+  'sources.merged': '由{{names}}的建議合併而成。',
   revisedFor: '{{agent}}依{{name}}的要求寫成。',
   rebasedOnto: '已移到 {{version}} 之上。',
   nPieces_one: '{{count}} 段',
@@ -167,7 +167,7 @@ const workshop: Record<keyof typeof en, string> = {
   conflictByHand: '此處已由人手改為其他內容。',
   conflictEdited: '這幾行已由人手修改，未作替換。請自行放入另一段文字。',
   withoutTool: '不使用',
-  noLines: '此處不寫',
+  'conflict.noLines': '此處不寫',
   byDefault: '依預設',
 }
 
