@@ -43,9 +43,9 @@ describe.each(Object.entries(languages))('texts in %s', (_, texts) => {
 
 describe('the files of texts', () => {
   it('share no key: the later file would take the text of the earlier one', async () => {
-    const files = readdirSync(join(import.meta.dirname, 'en'))
+    const files = readdirSync(join(import.meta.dirname, 'en')).map(file => file.replace('.ts', ''))
     const keys = await Promise.all(
-      files.map(async file => Object.keys(((await import(`./en/${file}`)) as { default: object }).default)),
+      files.map(async file => Object.keys(((await import(`./en/${file}.ts`)) as { default: object }).default)),
     )
     const all = keys.flat().sort()
     expect(all.filter((key, at) => key === all[at - 1])).toEqual([])

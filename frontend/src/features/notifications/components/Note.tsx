@@ -100,7 +100,7 @@ function Words({ row, place }: Pick<NoteProps, 'row' | 'place'>) {
         </time>
         {row.is_read ? null : (
           <span className="new">
-            <span className="sr">{t('unread')}</span>
+            <span className="sr">{t('unreadNote')}</span>
           </span>
         )}
       </span>

@@ -1,5 +1,6 @@
 /** The texts of the bell, in English. The other languages have the same keys. */
 const notifications = {
+  unreadNote: 'unread',
   notifications: 'Notifications',
   notificationsUnread: 'Notifications, {{unread}} unread',
   markAllRead: 'Mark all as read',

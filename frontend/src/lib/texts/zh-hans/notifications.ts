@@ -1,5 +1,6 @@
 /** The texts of the bell, in Simplified Chinese. */
 const notifications = {
+  unreadNote: '未读',
   notifications: '通知',
   notificationsUnread: '通知，{{unread}} 条未读',
   markAllRead: '全部标为已读',

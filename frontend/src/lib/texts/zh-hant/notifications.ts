@@ -1,5 +1,6 @@
 /** The texts of the bell, in Traditional Chinese. */
 const notifications = {
+  unreadNote: '未讀',
   notifications: '通知',
   notificationsUnread: '通知，{{unread}} 則未讀',
   markAllRead: '全部標為已讀',
