@@ -52,10 +52,10 @@ function useGoKeys(workspace: WorkspaceRow): void {
 function nextPane(back: boolean): void {
   const panes = [
     ...document.querySelectorAll<HTMLElement>(
-      '.side a[aria-current], .log, .compose textarea, .shop [role=tab][aria-selected=true]',
+      '.side a[aria-current], .split .t[aria-current], .log, .compose textarea, .shop [role=tab][aria-selected=true]',
     ),
   ].filter(pane => pane.offsetParent !== null)
-  const region = (element: Element | null) => element?.closest('.side, .log, .compose, .shop')
+  const region = (element: Element | null) => element?.closest('.side, .split, .log, .compose, .shop')
   const here = panes.find(pane => region(pane) === region(document.activeElement))
   nextOf(panes, here, back ? -1 : 1)?.focus()
 }

@@ -160,7 +160,7 @@ const signs = {
 function Steps({ merge, steps }: { merge: MergeRow; steps: readonly { name: StepName; state: StepState }[] }) {
   const { t } = useTexts()
   return (
-    <ol className="steps" role="status">
+    <ol className="steps" aria-live="polite">
       {steps.map(({ name, state }) => (
         <li key={name} className={state}>
           {signs[state]}

@@ -1,6 +1,7 @@
 import { ArrowLeft, GitPullRequestArrow } from 'lucide-react'
 import { useState } from 'react'
 import { type ActorRow, type MergeRow, type SuggestionRow, useAgents, type WorkspaceRow } from '@/api'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
 import { Empty } from '@/ui/Empty'
@@ -70,7 +71,10 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
         <Filters {...filters} className="end only-wide" />
       </header>
       {isDetail ? null : <Filters {...filters} className="only-phone" />}
-      <div className="split" data-view={isDetail ? 'detail' : undefined}>
+      <div
+        className={cx('split', !(search.m || open) && rows.length === 0 && 'alone')}
+        data-view={isDetail ? 'detail' : undefined}
+      >
         <List
           workspaceId={workspace.id}
           search={search}

@@ -122,7 +122,7 @@ const suggestions = {
   nConflicts_one: '{{count}} conflict',
   nConflicts_other: '{{count}} conflicts',
   'step.opens': 'Draft opens',
-  'step.opens.done': 'Draft is open',
+  'step.opens.done': 'Draft opened',
   stopMerge: 'Stop',
   openDraft: 'Open the draft',
   openDraftThere: 'Open it as a draft',
@@ -134,7 +134,7 @@ const suggestions = {
   byTextOnly: 'The texts were merged line by line.',
   nothingChangesYet:
     'Nothing changes in any chat yet. The merge opens as a draft in {{chat}}; there you apply, test and save it.',
-  draftIsOpen: 'The draft is open in {{chat}}. Nothing else changes until it is applied or saved there.',
+  draftIsOpen: 'It opened as a draft in {{chat}}. Elsewhere nothing changes until it is saved.',
   openedElsewhere: 'The draft is in a chat that you are not in.',
   mergedText: 'merged text',
   fromProduction: 'production',

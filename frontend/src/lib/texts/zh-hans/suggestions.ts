@@ -132,7 +132,7 @@ const suggestions = {
   byText: '合并 Agent 无法完成，因此改为逐行合并。',
   byTextOnly: '文字是逐行合并的。',
   nothingChangesYet: '目前任何聊天室都不受影响。合并会在 {{chat}} 打开为草稿；你在那里应用、测试并保存。',
-  draftIsOpen: '草稿已在 {{chat}} 打开。在那里应用或保存之前，其他都不受影响。',
+  draftIsOpen: '它已在 {{chat}} 打开为草稿。保存之前，其他地方都不受影响。',
   openedElsewhere: '草稿在一个你未参加的聊天室里。',
   mergedText: '合并后的文字',
   fromProduction: '正式版本',

@@ -132,7 +132,7 @@ const suggestions = {
   byText: '合併 Agent 無法完成，因此改為逐行合併。',
   byTextOnly: '文字是逐行合併的。',
   nothingChangesYet: '目前任何聊天室都不受影響。合併會在 {{chat}} 開啟為草稿；你在那裡套用、測試並儲存。',
-  draftIsOpen: '草稿已在 {{chat}} 開啟。在那裡套用或儲存之前，其他都不受影響。',
+  draftIsOpen: '它已在 {{chat}} 開啟為草稿。儲存之前，其他地方都不受影響。',
   openedElsewhere: '草稿在一個你未參加的聊天室裡。',
   mergedText: '合併後的文字',
   fromProduction: '正式版本',
