@@ -56,13 +56,13 @@ def suggestion_changed(
 
 
 def merge_ended(merge: Merge) -> list[None]:
-    """Who asked for a merge that took its time. What was copied is in the answer to their request."""
+    """Who asked for a merge that took its time; why it failed, by its code. What was copied is in the answer to their request."""
     if merge.method == "copied" or merge.state not in (MergeState.DONE, MergeState.FAILED):
         return []
     tell(
         [merge.by_id], event=_event(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
         type=f"merge_{merge.state}", workspace_id=merge.workspace_id, actor=None, agent_name=merge.agent.name,
-        chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=_excerpt(merge.error),
+        chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=merge.error_code,
     )  # fmt: skip
     return []
 

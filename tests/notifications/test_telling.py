@@ -141,10 +141,11 @@ def test_who_decides_on_their_own_suggestion_is_not_told(crowd):
     ],
 )
 def test_S0_17_a_merge_that_took_its_time_tells_who_asked_for_it(crowd, state, method, told):
-    merge = merge_of(crowd.team.alice, crowd.team, state=state, method=method, ended_at=now())
+    merge = merge_of(crowd.team.alice, crowd.team, state=state, method=method, ended_at=now(), error_code="draft_held")
     merge_ended(merge)
     merge_ended(merge)
     assert crowd.told() == told
+    assert {one.excerpt for one in Notification.objects.all()} == ({"draft_held"} if told else set())
 
 
 def test_a_merge_that_fails_again_is_news_again(crowd):

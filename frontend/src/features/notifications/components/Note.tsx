@@ -11,6 +11,7 @@ import {
 } from 'lucide-react'
 import type { NotificationRow } from '@/api'
 import { cx } from '@/lib/cx'
+import { errorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
 import { ago, fullTime } from '@/lib/time'
@@ -85,11 +86,7 @@ function Words({ row, place }: Pick<NoteProps, 'row' | 'place'>) {
     <>
       <span className="words">
         <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: place.chatTitle })}</span>
-        {row.excerpt ? (
-          <span className="quote muted" lang={languageOf(row.excerpt)}>
-            {row.excerpt}
-          </span>
-        ) : null}
+        {row.excerpt ? <Quote row={row} /> : null}
         {place.elsewhere ? (
           <span className="faint xs">{t('note.inWorkspace', { workspace: place.elsewhere })}</span>
         ) : null}
@@ -105,5 +102,15 @@ function Words({ row, place }: Pick<NoteProps, 'row' | 'place'>) {
         )}
       </span>
     </>
+  )
+}
+
+/** What was said; of a merge that failed, why: the server names it by its code. */
+function Quote({ row }: Pick<NoteProps, 'row'>) {
+  const said = row.type === 'merge_failed' ? errorText(row.excerpt) : row.excerpt
+  return (
+    <span className="quote muted" lang={languageOf(said)}>
+      {said}
+    </span>
   )
 }

@@ -1,0 +1,50 @@
+"""The bell as people meet it: a mention rings in every tab, leads to its message, and is read everywhere then (S0.17)."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.scripted_model import ScriptedModel
+from tests.stack import Stack
+from tests.stories.screens import Person, invite, start
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
+
+
+@pytest.fixture
+def people(browser: Browser, stack: Stack) -> Iterator[tuple[Person, Person]]:
+    alice, bob = (Person(browser, stack, name, viewport={"width": 1280, "height": 800}) for name in ("Alice", "Bob"))
+    yield alice, bob
+    alice.close()
+    bob.close()
+
+
+def bell(page: Page) -> Locator:
+    return page.get_by_role("navigation").get_by_role("button", name=re.compile("^Notifications"))
+
+
+def test_a_mention_rings_in_every_tab_and_leads_to_its_message(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    invite(alice, bob, "suggester")
+    handle = bob.page.evaluate("fetch('/api/v1/me').then(answer => answer.json()).then(me => me.actor.handle)")
+    bob.page.get_by_role("link", name="Settings").first.click()
+    other = bob.context.new_page()
+    other.goto(bob.page.url)
+
+    model.script(match="fare", text="Noted.")
+    alice.say(f"the fare table, @{handle}")
+    for page in (bob.page, other):
+        expect(bell(page)).to_have_accessible_name("Notifications, 1 unread")
+    expect(bob.page.get_by_role("status").filter(has_text="1 unread notification")).to_be_attached()
+
+    bell(bob.page).press("Enter")
+    bob.page.get_by_role("dialog").get_by_role("link", name=re.compile("Alice mentioned you in Scribe")).press("Enter")
+    expect(bob.log.get_by_text("the fare table,").first).to_be_in_viewport()
+    expect(bob.log.locator(".msg:focus")).to_contain_text("the fare table")
+    for page in (bob.page, other):
+        expect(bell(page)).to_have_accessible_name("Notifications")
+    expect(bell(alice.page)).to_have_accessible_name("Notifications")
