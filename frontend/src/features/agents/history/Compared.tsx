@@ -1,6 +1,7 @@
 import { ArrowLeftRight, RotateCcw } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { AgentRow, SpecContent, SpecRow } from '@/api'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Button, IconButton } from '@/ui/Button'
 import { Skeleton } from '@/ui/Skeleton'
@@ -46,12 +47,16 @@ export function Compared({ agent, versions, pair, chat, onPick, replies }: Compa
   const mayRestore = agent.verbs.includes('save_agent')
   if (!b || (pair.a > 0 && !a)) return <p className="pad muted">{t('noSuchVersion')}</p>
   return (
-    <div className="pad compared">
+    <div className="pad versus">
       <div className="row wrap">
-        <span className="ab a" aria-hidden>
-          A
-        </span>
-        <Side label={t('sideA')} value={pair.a} versions={versions} withNothing onPick={a => onPick({ ...pair, a })} />
+        <Side
+          name="A"
+          label={t('sideA')}
+          value={pair.a}
+          versions={versions}
+          withNothing
+          onPick={a => onPick({ ...pair, a })}
+        />
         <IconButton
           label={t('swap')}
           aria-disabled={pair.a === 0 || undefined}
@@ -59,10 +64,7 @@ export function Compared({ agent, versions, pair, chat, onPick, replies }: Compa
         >
           <ArrowLeftRight className="i" aria-hidden />
         </IconButton>
-        <span className="ab" aria-hidden>
-          B
-        </span>
-        <Side label={t('sideB')} value={pair.b} versions={versions} onPick={b => onPick({ ...pair, b })} />
+        <Side name="B" label={t('sideB')} value={pair.b} versions={versions} onPick={b => onPick({ ...pair, b })} />
         <span className="grow" />
         {isPhone ? null : <Columns value={columns} onChange={setColumns} />}
         {target === null ? null : (
@@ -105,6 +107,7 @@ export function Compared({ agent, versions, pair, chat, onPick, replies }: Compa
 }
 
 interface SideProps {
+  name: 'A' | 'B'
   label: string
   value: number
   versions: readonly SpecRow[]
@@ -112,22 +115,27 @@ interface SideProps {
   onPick(number: number): void
 }
 
-function Side({ label, value, versions, withNothing, onPick }: SideProps) {
+function Side({ name, label, value, versions, withNothing, onPick }: SideProps) {
   const { t } = useTexts()
   return (
-    <select
-      className="input pick"
-      aria-label={label}
-      value={value}
-      onChange={event => onPick(Number(event.target.value))}
-    >
-      {versions.map(spec => (
-        <option key={spec.id} value={spec.number ?? 0}>
-          {`v${spec.number}${spec.message ? ` · ${spec.message}` : ''}`}
-        </option>
-      ))}
-      {withNothing ? <option value={0}>{t('nothingBefore')}</option> : null}
-    </select>
+    <span className="row">
+      <span className={cx('ab', name === 'A' && 'a')} aria-hidden>
+        {name}
+      </span>
+      <select
+        className="input ofversion"
+        aria-label={label}
+        value={value}
+        onChange={event => onPick(Number(event.target.value))}
+      >
+        {versions.map(spec => (
+          <option key={spec.id} value={spec.number ?? 0}>
+            {`v${spec.number}${spec.message ? ` · ${spec.message}` : ''}`}
+          </option>
+        ))}
+        {withNothing ? <option value={0}>{t('nothingBefore')}</option> : null}
+      </select>
+    </span>
   )
 }
 
