@@ -285,7 +285,7 @@ def test_S0_10_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(
 
 def test_S0_10_nobody_has_a_public_agent_or_one_of_another_room_changed(team):
     team.robin.is_public = True
-    team.robin.workspace, team.robin.published_at = None, timezone.now()
+    team.robin.workspace, team.robin.is_shipped, team.robin.published_at = None, True, timezone.now()
     team.robin.save()
     with pytest.raises(ToolError, match="public agent"):
         revise(team)
