@@ -66,7 +66,7 @@ export function AgentPage({ agent, back, chats, history, who, onNewChat, onDelet
           ) : null}
           <section className="sec">
             <h2 className="h">{t('versions')}</h2>
-            <div className="b">
+            <div className="b row wrap spread">
               <Latest agent={agent} who={who} />
               {history}
             </div>

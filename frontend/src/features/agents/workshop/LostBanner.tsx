@@ -83,7 +83,7 @@ export function MyText({ content, workshop, onDone }: MyTextProps) {
   }
   return (
     <div className="col gap">
-      <div className="beside">
+      <div className="latetext">
         <DiffView before={workshop.content} after={content} layer="writing" />
       </div>
       <div className="row endrow">
