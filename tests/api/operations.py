@@ -63,6 +63,7 @@ def things_of(team: Team) -> Things:
 
 def a_suggestion(team: Team, line: Message) -> Suggestion:
     """Bob's, of which no summary could be written."""
+    assert team.robin.current_spec is not None
     return Suggestion.objects.create(
         workspace=team.workspace, agent=team.robin, chat=team.chat, author=team.bob, base=team.robin.current_spec,
         content=SpecContent(prompt="Newer").as_json(), touches=["prompt"], line_id=line.id, summary_state="failed",
@@ -71,6 +72,7 @@ def a_suggestion(team: Team, line: Message) -> Suggestion:
 
 def a_merge(team: Team, suggestion: Suggestion, **fields: Any) -> Merge:
     """Alice's, that could not be done."""
+    assert team.robin.current_spec is not None
     return Merge.objects.create(
         workspace=team.workspace, agent=team.robin, chat=team.chat, by=team.alice, base=team.robin.current_spec,
         chosen=[suggestion.id], **{"state": "failed", "ended_at": now(), **fields},

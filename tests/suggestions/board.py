@@ -83,12 +83,12 @@ class Board:
         """The merge agent says this: text, or what is put into JSON."""
         assert merge.run is not None
         answer_job(merge.run, answer if isinstance(answer, str) else json.dumps(answer))
-        return fresh(merge)
+        return Merge.objects.get(pk=merge.pk)
 
     def fail(self, merge: Merge) -> Merge:
         assert merge.run is not None
         fail_job(merge.run)
-        return fresh(merge)
+        return Merge.objects.get(pk=merge.pk)
 
     def live(self, chat: Chat | None = None) -> Draft | None:
         return Draft.objects.filter(chat=chat or self.chat, agent=self.scribe, ended_at=None).first()
@@ -127,3 +127,10 @@ def both(text_of_two: str = "Use one sentence.") -> dict[str, Any]:
 
 def jobs(kind: str) -> list[Run]:
     return list(Run.objects.filter(origin=kind).order_by("created_at"))
+
+
+def brief_of(run: Run) -> dict[str, Any]:
+    """What a job is asked."""
+    brief: dict[str, Any] | None = run.brief
+    assert brief is not None
+    return brief

@@ -22,7 +22,7 @@ from suggestions.models import Merge, Suggestion
 from suggestions.selectors import merge_row_of
 from tests.jobs import answer_job, begin_job
 from tests.people import make_agent
-from tests.suggestions.board import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, fresh, jobs, piece
+from tests.suggestions.board import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, brief_of, fresh, jobs, piece
 from tests.suggestions.test_suggesting import refused, row_of
 
 pytestmark = pytest.mark.django_db
@@ -204,17 +204,17 @@ def test_the_agent_is_told_whose_words_are_whose_and_what_they_were_made_on(boar
     second = board.suggest(LOUDER + "Sign.\n", "carol", base=2)
     merge = board.merge(second, first)
     [run] = jobs("merge")
-    data = run.brief["input"]
+    data = brief_of(run)["input"]
     assert (run.trigger_id, run.on_behalf_of, data["production"]) == (merge.id, board["alice"], LOUDER)
     assert data["suggestions"] == [
         {"name": "s1", "author": "Carol", "note": "", "prompt": LOUDER + "Sign.\n", "made_on": None},
         {"name": "s2", "author": "Bob", "note": "Warmer", "prompt": KINDER, "made_on": PROMPT},
     ]
-    text = run.brief["text"]
+    text = brief_of(run)["text"]
     assert f"<<<s2 was made on {merge.id}>>>\n{PROMPT}\n<<<end of s2 was made on {merge.id}>>>" in text
     assert f"<<<production {merge.id}>>>\n{LOUDER}" in text
     assert "s1 was made on" not in text
-    assert run.brief["expected"] > len(KINDER)
+    assert brief_of(run)["expected"] > len(KINDER)
 
 
 def test_whether_a_merge_waits_or_is_at_work_is_seen(board):

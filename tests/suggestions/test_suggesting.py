@@ -15,7 +15,7 @@ from suggestions.models import Suggestion
 from suggestions.selectors import suggestion_rows, with_names
 from tests.api.test_rights import fingerprint
 from tests.jobs import answer_job, fail_job
-from tests.suggestions.board import BRIEFER, KINDER, PROMPT, fresh, jobs
+from tests.suggestions.board import BRIEFER, KINDER, PROMPT, brief_of, fresh, jobs
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -105,9 +105,9 @@ def test_a_summary_appears_in_the_list_and_under_the_line(board):
     made = board.suggest(note="Please")
     [run] = jobs("summary")
     assert (run.on_behalf_of, run.trigger_id) == (board["bob"], made.id)
-    assert "+Use one sentence." in run.brief["text"]
-    assert "-Be brief." in run.brief["input"]["prompt_diff"]
-    assert (run.brief["input"]["note"], run.brief["input"]["language"]) == ("Please", "English")
+    assert "+Use one sentence." in brief_of(run)["text"]
+    assert "-Be brief." in brief_of(run)["input"]["prompt_diff"]
+    assert (brief_of(run)["input"]["note"], brief_of(run)["input"]["language"]) == ("Please", "English")
     lines = board.lines()
     answer_job(run, "  It answers in\none sentence.  " + "x" * 700)
     made = fresh(made)
@@ -123,7 +123,7 @@ def test_a_summary_appears_in_the_list_and_under_the_line(board):
 
 def test_a_summary_that_fails_costs_nobody_the_suggestion_and_can_be_asked_for_again(board):
     made = board.suggest()
-    fail_job(*jobs("summary"))
+    fail_job(jobs("summary")[0])
     made = fresh(made)
     assert (made.state, made.summary_state, made.summary_error) == ("pending", "failed", "The model's server failed.")
     assert board.line("SUGGESTION_CREATED")["summary_state"] == "failed"
