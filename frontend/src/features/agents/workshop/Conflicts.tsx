@@ -9,7 +9,7 @@ import { Mark } from '@/ui/Mark'
 import { say } from '@/ui/Toasts'
 import { toolShown } from '../content'
 import type { Workshop } from './session'
-import { replaced, type Sources, toolOf, withField } from './sources'
+import { layerOf, replaced, type Sources, toolOf, withField } from './sources'
 
 interface ConflictsProps {
   provenance: Provenance
@@ -82,6 +82,7 @@ interface ChoicesProps {
 function Choices({ conflict, provenance, chosen, isSettled, isReadOnly, onChoose }: ChoicesProps) {
   const { t } = useTexts()
   const question = conflict.question || questionOf(conflict, t)
+  const layer = layerOf(provenance)
   return (
     <fieldset>
       <legend>
@@ -98,8 +99,8 @@ function Choices({ conflict, provenance, chosen, isSettled, isReadOnly, onChoose
             aria-disabled={isReadOnly || undefined}
             onClick={() => isReadOnly || onChoose(at)}
           >
-            <span className="who" data-layer={choice.voice ? 'suggestion' : 'production'}>
-              <Mark layer={choice.voice ? 'suggestion' : 'production'} />
+            <span className="who" data-layer={choice.voice ? layer : 'production'}>
+              <Mark layer={choice.voice ? layer : 'production'} />
               {provenance.voices.find(voice => voice.id === choice.voice)?.name ?? t('production')}
               {chosen === at ? <span className="end">{t('stands')}</span> : null}
             </span>

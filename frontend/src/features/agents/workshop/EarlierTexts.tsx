@@ -55,7 +55,7 @@ function List({ chatId, draft, workshop, onOpenChange }: EarlierTextsProps) {
       {earlier.data.map(text => (
         <li key={text.id}>
           <Fold head={<Head text={text} />} state={t(`earlier.${text.why}`)}>
-            <div className="b">
+            <div className="earlier">
               <MyText content={writtenIn(text)} workshop={workshop} onDone={() => onOpenChange(false)} />
             </div>
           </Fold>

@@ -6,7 +6,7 @@ import { Fold } from '@/ui/Fold'
 import { Mark } from '@/ui/Mark'
 import { Conflicts } from './Conflicts'
 import type { Workshop } from './session'
-import { linesOf, type Sources } from './sources'
+import { layerOf, linesOf, type Sources } from './sources'
 
 interface SourcesPanelProps {
   agentName: string
@@ -47,7 +47,7 @@ function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelP
   const spoken = sources.standing.filter(({ piece, lines }) => piece.voices?.length && lines.length > 0)
   const head = (
     <>
-      <Mark layer={provenance.origin === 'merge' ? 'suggestion' : 'writing'} />
+      <Mark layer={layerOf(provenance)} />
       <span>{says}</span>
     </>
   )

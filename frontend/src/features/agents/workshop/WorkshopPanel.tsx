@@ -34,7 +34,7 @@ import { namesOf } from './SourcesPanel'
 import { Strip, type View } from './Strip'
 import { useWorkshop, type Workshop } from './session'
 import type { Mark as SourceMark } from './sourceMarks'
-import { type Sources, sourcesIn } from './sources'
+import { layerOf, type Sources, sourcesIn } from './sources'
 
 interface WorkshopPanelProps {
   chatId: string
@@ -343,7 +343,11 @@ function marksOf(sources: Sources | null, provenance: Provenance | null): Source
   if (!sources || !provenance) return []
   return sources.standing
     .filter(({ piece, lines }) => piece.voices?.length && lines.length > 0)
-    .map(({ piece, lines }) => ({ lines, names: namesOf(provenance, piece.voices ?? []) }))
+    .map(({ piece, lines }) => ({
+      lines,
+      names: namesOf(provenance, piece.voices ?? []),
+      layer: layerOf(provenance),
+    }))
 }
 
 function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: string }) {

@@ -54,6 +54,15 @@ const theme = EditorView.theme({
     background: 'var(--sugg-solid)',
     verticalAlign: 'top',
   },
+  '.source.writing': { borderLeftColor: 'var(--writing-solid)' },
+  '.source.writing span': { color: 'var(--writing-fg)' },
+  '.source.writing i': {
+    width: '2px',
+    height: '9px',
+    margin: '6px 7px 0 3px',
+    transform: 'none',
+    background: 'var(--writing-solid)',
+  },
   '.flag': { position: 'relative', borderLeft: '2px solid var(--writing-solid)', marginLeft: '-1px' },
   '.flag::after': {
     content: 'attr(data-name)',

@@ -6,21 +6,23 @@ import { GutterMarker, gutter } from '@codemirror/view'
 export interface Mark {
   lines: readonly number[]
   names: string
+  layer: 'suggestion' | 'writing'
 }
 
 class Bar extends GutterMarker {
   constructor(
     private readonly names: string,
     private readonly isFirst: boolean,
+    private readonly layer: Mark['layer'],
   ) {
     super()
   }
   override eq(other: Bar): boolean {
-    return other.names === this.names && other.isFirst === this.isFirst
+    return other.names === this.names && other.isFirst === this.isFirst && other.layer === this.layer
   }
   override toDOM(): Node {
     const bar = document.createElement('div')
-    bar.className = this.isFirst ? 'source first' : 'source'
+    bar.className = `source ${this.layer}`
     bar.title = this.names
     if (this.isFirst) {
       const name = document.createElement('span')
@@ -34,8 +36,8 @@ class Bar extends GutterMarker {
 export const setSources = StateEffect.define<readonly Mark[]>()
 
 function marksOf(doc: Text, marks: readonly Mark[]): RangeSet<GutterMarker> {
-  const all = marks.flatMap(({ lines, names }) =>
-    lines.map((line, at) => ({ line, bar: new Bar(names, lines[at - 1] !== line - 1) })),
+  const all = marks.flatMap(({ lines, names, layer }) =>
+    lines.map((line, at) => ({ line, bar: new Bar(names, lines[at - 1] !== line - 1, layer) })),
   )
   const builder = new RangeSetBuilder<GutterMarker>()
   for (const { line, bar } of all.sort((a, b) => a.line - b.line)) {

@@ -70,6 +70,9 @@ export function withChoice(pieces: readonly Piece[], conflict: number, choice: C
   return pieces.flatMap((each, index) => (index === first ? [piece] : each.conflict === conflict ? [] : [each]))
 }
 
+/** The layer that the voices of a draft belong to: suggestions were merged; otherwise somebody wrote, or had it written. */
+export const layerOf = (provenance: Provenance) => (provenance.origin === 'merge' ? 'suggestion' : 'writing')
+
 /** What stands now of a draft that was made of pieces. */
 export interface Sources {
   pieces: readonly Piece[]
