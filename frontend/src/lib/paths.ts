@@ -4,5 +4,7 @@
 export const chatPath = (workspace: string, id: string) => `/w/${workspace}/c/${id}`
 /** One suggestion in the list of suggestions. */
 export const suggestionPath = (workspace: string, id: string) => `/w/${workspace}/suggestions?s=${id}`
+/** A merge, and what came of it. */
+export const mergePath = (workspace: string, id: string) => `/w/${workspace}/suggestions?m=${id}`
 /** The suggestions that wait for a decision on one agent. */
 export const pendingPath = (workspace: string, agentId: string) => `/w/${workspace}/suggestions?agent=${agentId}`

@@ -24,7 +24,7 @@ describe('a notification leads', () => {
     ['mention', '/w/tours/c/c1#m1'],
     ['lock_lost', '/w/tours/c/c1?shop=a1'],
     ['merge_done', '/w/tours/c/c1?shop=a1'],
-    ['merge_failed', '/w/tours/suggestions?agent=a1'],
+    ['merge_failed', '/w/tours/suggestions?m=g1'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],
     ['suggestion_reopened', '/w/tours/suggestions?s=s1'],
   ] as const)('%s to where it happened', (type, path) => {

@@ -1,7 +1,7 @@
 /** What a notification says, which sign it wears, and where it leads. Pure. */
 import type { NotificationRow } from '@/api'
 import type { TextKey } from '@/lib/language'
-import { chatPath, pendingPath, suggestionPath } from '@/lib/paths'
+import { chatPath, mergePath, suggestionPath } from '@/lib/paths'
 import type { Layer } from '@/ui/Mark'
 
 export type Sign = 'mention' | 'suggestion' | 'accepted' | 'rejected' | 'reopened' | 'lock' | 'merged' | 'failed'
@@ -40,7 +40,7 @@ export function pathOf(row: NotificationRow, workspace: string): string | null {
     case 'merge_done':
       return inChat && `${inChat}?shop=${row.agent_id}`
     case 'merge_failed':
-      return row.agent_id && pendingPath(workspace, row.agent_id)
+      return row.merge_id && mergePath(workspace, row.merge_id)
     default:
       return row.suggestion_id && suggestionPath(workspace, row.suggestion_id)
   }

@@ -77,6 +77,9 @@ function Merge({ workspaceId, merge, me, mayReview, onOpenDraft, onSuggestion }:
   )
 }
 
+/** The draft opens where it was to open, so whoever tries again has to be there. */
+const canRetry = ({ state, chat_id }: MergeRow) => (state === 'failed' || state === 'stopped') && chat_id !== null
+
 interface MergeButtonsProps {
   workspaceId: string
   merge: MergeRow
@@ -103,7 +106,7 @@ function MergeButtons({ workspaceId, merge, mayReview, onOpenDraft }: MergeButto
           {t('stopMerge')}
         </Button>
       ) : null}
-      {merge.state === 'failed' && mayReview ? (
+      {canRetry(merge) && mayReview ? (
         <Button
           tone="suggest"
           busy={retry.isPending ? t('startingMerge') : null}
