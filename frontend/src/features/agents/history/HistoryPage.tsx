@@ -67,7 +67,7 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: H
               pair={pair}
               chat={search.chat ?? null}
               onPick={onPick}
-              replies={<Replies key={pair.b} agentId={actor.id} version={pair.b} link={replyLink} />}
+              replies={<Replies agentId={actor.id} version={pair.b} link={replyLink} />}
             />
           </div>
         </div>

@@ -1,4 +1,6 @@
+import { Suspense, useState } from 'react'
 import type { MessageRow, Stamp, TextPayload } from '@/api'
+import { AnsweredDialog } from '@/features/agents'
 import { useTexts } from '@/lib/language'
 import { count, money } from '@/lib/time'
 import { Mark } from '@/ui/Mark'
@@ -9,26 +11,46 @@ interface StampLineProps {
   agentId: string | null
 }
 
-/** Which text answered: `v7` with a ring, or `draft r3 · Bob` with a disc. It opens the workshop. */
+/** Which text answered: `v7` with a ring, or `draft r3 · Bob` with a disc. Behind it is that text. */
 export function StampButton({ stamp, agentId }: StampLineProps) {
   const { t } = useTexts()
   const { openWorkshop } = useChat()
+  const [isOpen, setOpen] = useState(false)
   const layer = stamp.version == null ? 'applied' : 'production'
   const label =
     stamp.version == null
       ? t('draftStamp', { n: stamp.draft_apply ?? '?', name: stamp.draft_by ?? '' })
       : `v${stamp.version}`
+  const toWorkshop = () => {
+    setOpen(false)
+    if (agentId) openWorkshop(agentId)
+  }
   return (
-    <button
-      type="button"
-      className="stamp"
-      data-layer={layer}
-      onClick={() => agentId && openWorkshop(agentId)}
-      title={t('openWorkshop')}
-    >
-      <Mark layer={layer} />
-      {label}
-    </button>
+    <>
+      <button
+        type="button"
+        className="stamp"
+        data-layer={layer}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+        title={t('answeredBy', { version: label })}
+      >
+        <Mark layer={layer} />
+        {label}
+      </button>
+      {isOpen && agentId ? (
+        <Suspense fallback={null}>
+          <AnsweredDialog
+            agentId={agentId}
+            specId={stamp.spec_id}
+            label={label}
+            layer={layer}
+            onOpenChange={setOpen}
+            onWorkshop={toWorkshop}
+          />
+        </Suspense>
+      ) : null}
+    </>
   )
 }
 
