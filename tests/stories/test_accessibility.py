@@ -122,6 +122,31 @@ def work(screens: Screens) -> None:
     page.keyboard.press("Escape")
 
 
+def decide(screens: Screens) -> None:
+    """The draft is handed in as a suggestion, looked at, accepted, and seen as a merge."""
+    page = screens.page
+    shop = page.get_by_role("complementary", name="Workshop")
+    shop.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Suggest…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Suggest", exact=True).click()
+    page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
+    page.get_by_role("checkbox", name="Pick all").check()
+    expect(page.get_by_role("textbox", name="Diff")).to_be_visible()
+    screens.ask("suggestions")
+    screens.press("Accept…")
+    expect(page.get_by_role("dialog").get_by_role("radio").first).to_be_checked()
+    screens.ask("accepting")
+    page.get_by_role("dialog").get_by_role("button", name="Accept", exact=True).click()
+    expect(shop).to_be_visible()
+    page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
+    expect(page.get_by_role("heading", name="Nothing to decide")).to_be_visible()
+    screens.ask("no suggestions")
+    screens.press("Accepted")
+    screens.press("See the merge")
+    expect(page.get_by_role("heading", name="Merge of 1 suggestion")).to_be_visible()
+    screens.ask("a merge")
+
+
 def look_around(screens: Screens) -> None:
     """What floats, and the settings."""
     page = screens.page
@@ -177,6 +202,8 @@ def test_axe_finds_nothing(screens: Screens):
     come_in(screens)
     chat = screens.page.url.removeprefix(screens.address)
     work(screens)
+    decide(screens)
+    screens.open(chat)
     look_around(screens)
     make_a_token(screens)
     on_a_phone(screens, chat.partition("?")[0])
