@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from actors import services as actors
 from actors.models import Actor
 from agents.content import SpecContent
-from agents.errors import LeaseLost
+from agents.errors import CannotGoOn, LeaseLost
 from agents.llm.exchange import Answer, ToolCall, Usage
 from agents.llm.protocol import Endpoint
 from agents.models import Draft, Run
@@ -22,11 +22,14 @@ from agents.runtime.answer_rows import Means, Partial
 from agents.runtime.recorder import Recorder
 from agents.runtime.steps import Answered, Ended, Outcome, Settled, Started, StepId
 from agents.runtime.talk import numbered
-from agents.services import claims, comparisons, drafts, leases, runs, specs
+from agents.services import claims, comparisons, drafts, leases, runs, specs, versions
 from chats import services as chats
 from chats.models import Chat, Message
 from common.errors import AppError
 from common.secrets import Secret
+from suggestions import services as suggestions
+from suggestions.models import Merge, Suggestion
+from tests.jobs import answer_job
 from tests.people import Team, make_agent
 from workspaces import services as workspaces
 
@@ -57,7 +60,7 @@ class Story:
         try:
             with transaction.atomic():
                 step(self, chance)
-        except (AppError, LeaseLost):
+        except (AppError, CannotGoOn, LeaseLost):
             return f"{step.__name__} (refused)"
         return step.__name__
 
@@ -150,6 +153,15 @@ class Story:
         draft, names = self.draft(chance)
         drafts.save_draft(base_version=draft.base_version, message="better", **names)
 
+    def restores(self, chance: random.Random) -> None:
+        production = Actor.objects.select_related("current_spec").get(pk=self.agent(chance).pk).current_spec
+        assert production is not None
+        assert production.number is not None
+        versions.restore_version(
+            actor=self.team.alice, agent_id=production.agent_id, number=chance.randrange(1, production.number + 1),
+            base_version=production.number, chat_id=self.chat.id,
+        )  # fmt: skip
+
     def rebases(self, chance: random.Random) -> None:
         drafts.rebase_draft(**self.draft(chance)[1])
 
@@ -163,10 +175,11 @@ class Story:
         drafts.free_draft(draft=self.draft(chance)[0], operator=self.team.alice)
 
     def compares(self, chance: random.Random) -> None:
-        draft = self.draft(chance)[0]
+        draft, names = self.draft(chance)
+        drafts.apply_draft(**names)
         comparisons.start_comparison(
             actor=self.person(chance), chat_id=self.chat.id, agent_id=draft.agent_id, id=uuid4(), text="Which?",
-            revision=draft.applied_revision,
+            revision=draft.revision,
         )  # fmt: skip
 
     def votes(self, chance: random.Random) -> None:
@@ -174,9 +187,55 @@ class Story:
         if not asked:
             raise AppError("Nothing is compared.")
         comparisons.vote(
-            actor=self.person(chance), chat_id=self.chat.id, comparison_id=chance.choice(asked).id,
+            actor=self.person(chance), chat_id=self.chat.id, comparison_id=chance.choice(asked[-2:]).id,
             choice=chance.choice(["production", "equal", "draft", None]),
         )  # fmt: skip
+
+    # --- suggestions ------------------------------------------------------------------------------------------------
+
+    def suggestion(self, chance: random.Random, **conditions: Any) -> Suggestion:
+        found = list(Suggestion.objects.filter(chat=self.chat, **conditions).order_by("pk"))
+        if not found:
+            raise AppError("There is no such suggestion.")
+        return chance.choice(found)
+
+    def suggests(self, chance: random.Random) -> None:
+        suggestions.suggest_draft(note="please", **self.draft(chance)[1])
+
+    def suggests_late_words(self, chance: random.Random) -> None:
+        content = SpecContent(prompt=f"Be late, {chance.randrange(100)} times.")
+        suggestions.suggest_text(
+            actor=self.person(chance), chat_id=self.chat.id, agent_id=self.agent(chance).id, id=uuid4(), content=content,
+            base_version=1,
+        )  # fmt: skip
+
+    def rejects(self, chance: random.Random) -> None:
+        made = self.suggestion(chance)
+        suggestions.reject_suggestion(actor=self.team.alice, suggestion_id=made.id, reason="no")
+
+    def withdraws(self, chance: random.Random) -> None:
+        made = self.suggestion(chance)
+        suggestions.withdraw_suggestion(actor=made.author, suggestion_id=made.id)
+
+    def merges(self, chance: random.Random) -> None:
+        made = [self.suggestion(chance, state="pending", merge=None) for _ in range(2)]
+        suggestions.merge_suggestions(
+            actor=self.team.alice, agent_id=made[0].agent_id, id=uuid4(), suggestion_ids=[one.id for one in made],
+            chat_id=self.chat.id,
+        )  # fmt: skip
+
+    def tries_a_merge_again(self, chance: random.Random) -> None:
+        for merge in Merge.objects.filter(chat=self.chat, state__in=["failed", "stopped"]).order_by("pk"):
+            suggestions.retry_merge(actor=self.team.alice, merge_id=merge.id)
+
+    def stops_a_merge(self, chance: random.Random) -> None:
+        for merge in Merge.objects.filter(chat=self.chat, state="waiting").order_by("pk"):
+            suggestions.stop_merge(actor=self.team.alice, merge_id=merge.id)
+
+    def does_a_job(self, chance: random.Random) -> None:
+        waiting = list(Run.objects.filter(chat=None, state="queued").order_by("pk"))
+        if waiting:
+            answer_job(chance.choice(waiting), chance.choice(["It is shorter.", "[]"]))
 
     # --- runs -----------------------------------------------------------------------------------------------------
 
@@ -229,12 +288,15 @@ STEPS: list[Step] = [
     for name, value in vars(Story).items()
     if callable(value)
     and not name.startswith("_")
-    and name not in ("take", "person", "agent", "run", "recorder", "draft")
+    and name not in ("take", "person", "agent", "run", "recorder", "draft", "suggestion")
 ]
 
 # A draft takes several steps to come anywhere: they come up more often.
 STEPS += [cast("Step", step) for step in (Story.takes_a_draft, Story.writes, Story.saves)] * 2
 STEPS += [cast("Step", step) for step in (Story.applies, Story.compares, Story.votes)]
+STEPS += [cast("Step", step) for step in (Story.suggests_late_words, Story.merges, Story.does_a_job, Story.restores)]
+# So does a run that comes to anything but its answer.
+STEPS += [cast("Step", step) for step in (Story.claims, Story.claims, Story.cannot_be_worked_on, Story.gives_back)]
 
 
 def newest(chat_id: UUID) -> int:
