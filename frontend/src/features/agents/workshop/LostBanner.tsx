@@ -10,6 +10,7 @@ import { say } from '@/ui/Toasts'
 import type { DraftActions } from './actions'
 import { Banner } from './Banners'
 import { DiffView } from './DiffView'
+import { canSuggest } from './Forms'
 import type { LostText } from './keeping'
 import { SuggestDialog } from './SuggestDialog'
 import type { Workshop } from './session'
@@ -38,17 +39,19 @@ export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) 
         <span className="grow">
           <b>{lost.by ? t('lostTo', { name: lost.by }) : errorText(lost.code)}</b> {t('textSafe')}
         </span>
-        <Button size="xs" onClick={() => setOpen(true)}>
-          {t('seeMyText')}
-        </Button>
-        {agent.verbs.includes('suggest') ? (
-          <Button size="xs" onClick={() => setOffering(true)}>
-            {t('offerText')}
-          </Button>
-        ) : null}
         <IconButton small label={t('forgetText')} onClick={workshop.forgetLost}>
           <X className="i s" />
         </IconButton>
+        <span className="deeds">
+          <Button size="xs" onClick={() => setOpen(true)}>
+            {t('seeMyText')}
+          </Button>
+          {canSuggest(agent) ? (
+            <Button size="xs" onClick={() => setOffering(true)}>
+              {t('offerText')}
+            </Button>
+          ) : null}
+        </span>
       </Banner>
       <Dialog open={isOpen} onOpenChange={setOpen} title={t('myText')} className="wide">
         <MyText content={lost.content} workshop={workshop} onDone={() => setOpen(false)} />

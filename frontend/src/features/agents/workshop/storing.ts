@@ -1,7 +1,7 @@
 /** Storing what is typed, for as long as this person writes; what cannot be stored outlives the hold, the page and the session. */
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, type DraftRow, type DraftWrite, drafts, type SpecRow } from '@/api'
-import { Autosave, type AutosaveState } from '../autosave'
+import { Autosave, type AutosaveState, type LostCode } from '../autosave'
 import { contentOf, isSame, writtenIn } from '../content'
 import {
   forgetLost,
@@ -67,8 +67,8 @@ export function useStoring({ place, draft, isOpen, isLoaded, production, learnRo
     return () => {
       document.removeEventListener('visibilitychange', onHide)
       const after = latest.current
-      const isOver = !after || after.id !== row.id || after.holder_id !== row.holder_id
-      if (isOver) own.lose('stale_revision', null)
+      const isOver = after?.id !== row.id || after.holder_id !== row.holder_id
+      if (isOver) own.lose(whyOver(row, after), null)
       else void own.flush()
       own.stop()
       autosave.current = null
@@ -81,10 +81,16 @@ export function useStoring({ place, draft, isOpen, isLoaded, production, learnRo
   return { autosave, save, lost: lost[0] ?? null, forget, isMine }
 }
 
+/** Why this person cannot write any more. */
+function whyOver(then: DraftRow, now: DraftRow | null): LostCode {
+  if (now?.id !== then.id) return 'no_draft'
+  return now.holder_id ? 'draft_held' : 'hold_over'
+}
+
 const baseOf = (now: DraftRow | null, then: DraftRow) => (now?.id === then.id ? now.base_version : then.base_version)
 
 /** Writes; when the time to write had run out and nobody wrote since, it begins anew; what had arrived before is not written again. */
-async function store({ chatId, agentId }: Place, write: DraftWrite): Promise<DraftRow> {
+export async function store({ chatId, agentId }: Place, write: DraftWrite): Promise<DraftRow> {
   try {
     return await drafts.write(chatId, agentId, write)
   } catch (error) {
