@@ -163,7 +163,7 @@ class Story:
         )  # fmt: skip
 
     def rebases(self, chance: random.Random) -> None:
-        drafts.rebase_draft(**self.draft(chance)[1])
+        drafts.rebase_draft(**self.draft(chance)[1], merge=chance.random() < 0.5)
 
     def discards(self, chance: random.Random) -> None:
         drafts.discard_draft(**self.draft(chance)[1] | {"actor": self.team.alice})
