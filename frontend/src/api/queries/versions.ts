@@ -1,7 +1,7 @@
 /** The versions of an agent, what each answered, and agents as files. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { get, post } from '../client'
-import type { ImportRow, Page, ReplyRow, SpecRow } from '../types'
+import type { ImportRow, Page, ReplyRow, SpecRow, SuggestionRow } from '../types'
 import { keys } from './keys'
 import { all } from './pages'
 
@@ -10,6 +10,20 @@ export const useVersions = (agentId: string, production: string) =>
   useQuery({
     queryKey: [...keys.versions(agentId), 'all', production],
     queryFn: ({ signal }) => all<SpecRow>(`/agents/${agentId}/versions`, signal),
+    placeholderData: keepPreviousData,
+  })
+
+/** How many accepted suggestions went into each version of an agent, by its number. */
+export const useSuggestionsIn = (workspaceId: string, agentId: string, production: string) =>
+  useQuery({
+    queryKey: [...keys.suggestions(workspaceId), 'went into', agentId, production],
+    queryFn: async ({ signal }) => {
+      const path = `/workspaces/${workspaceId}/suggestions?state=accepted&agent_id=${agentId}`
+      const counts = new Map<number, number>()
+      for (const { saved_as } of await all<SuggestionRow>(path, signal))
+        if (saved_as !== null) counts.set(saved_as, (counts.get(saved_as) ?? 0) + 1)
+      return counts
+    },
     placeholderData: keepPreviousData,
   })
 

@@ -1,6 +1,6 @@
 import { ArrowLeft, CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { type ActorRow, type AgentRow, type ReplyRow, useVersions } from '@/api'
+import { type ActorRow, type AgentRow, type ReplyRow, useSuggestionsIn, useVersions } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button, IconButton } from '@/ui/Button'
@@ -21,11 +21,14 @@ interface HistoryPageProps {
   replyLink(row: ReplyRow, children: ReactNode): ReactNode
 }
 
+const none: ReadonlyMap<number, number> = new Map()
+
 /** Every version of an agent, and any two of them side by side. On a phone these are two screens. */
 export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: HistoryPageProps) {
   const { t } = useTexts()
   const { actor, spec } = agent
   const versions = useVersions(actor.id, spec.id)
+  const suggestions = useSuggestionsIn(actor.workspace_id ?? '', actor.id, spec.id).data ?? none
   const pair = pairOf(search, spec.number ?? 1)
   const isDetail = search.b !== undefined
   return (
@@ -59,7 +62,14 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: H
       ) : null}
       {versions.data ? (
         <div className="split" data-view={isDetail ? 'detail' : undefined}>
-          <VersionList versions={versions.data} production={spec.id} pair={pair} who={who} onPick={onPick} />
+          <VersionList
+            versions={versions.data}
+            production={spec.id}
+            pair={pair}
+            suggestions={suggestions}
+            who={who}
+            onPick={onPick}
+          />
           <div className="beside">
             <Compared
               agent={agent}

@@ -11,12 +11,14 @@ interface VersionListProps {
   versions: readonly SpecRow[]
   production: string
   pair: Pair
+  /** How many accepted suggestions went into each version. */
+  suggestions: ReadonlyMap<number, number>
   who(id: string): ActorRow | null
   onPick(pair: Pair): void
 }
 
 /** Every version, newest first. One is shown with what it changed; any other can be put beside it. */
-export function VersionList({ versions, production, pair, who, onPick }: VersionListProps) {
+export function VersionList({ versions, production, pair, suggestions, who, onPick }: VersionListProps) {
   const { t } = useTexts()
   return (
     <section className="list" aria-label={t('versions')}>
@@ -32,6 +34,7 @@ export function VersionList({ versions, production, pair, who, onPick }: Version
             isProduction={spec.id === production}
             side={spec.number === pair.b ? 'B' : spec.number === pair.a ? 'A' : null}
             author={who(spec.author_id)}
+            suggestions={suggestions.get(spec.number ?? 0) ?? 0}
             onShow={() => onPick({ a: (spec.number ?? 1) - 1, b: spec.number ?? 1 })}
             onBeside={() => onPick({ a: spec.number ?? 0, b: pair.b })}
           />
@@ -46,11 +49,12 @@ interface VersionProps {
   isProduction: boolean
   side: 'A' | 'B' | null
   author: ActorRow | null
+  suggestions: number
   onShow(): void
   onBeside(): void
 }
 
-function Version({ spec, isProduction, side, author, onShow, onBeside }: VersionProps) {
+function Version({ spec, isProduction, side, author, suggestions, onShow, onBeside }: VersionProps) {
   const { t } = useTexts()
   const version = `v${spec.number}`
   return (
@@ -69,7 +73,7 @@ function Version({ spec, isProduction, side, author, onShow, onBeside }: Version
           <time dateTime={spec.created_at} title={fullTime(spec.created_at)}>
             {ago(spec.created_at)}
           </time>
-          <span>{originText(t, spec)}</span>
+          <span>{originText(t, spec, suggestions)}</span>
           {isProduction ? (
             <span className="badge" data-layer="production">
               <Mark layer="production" />

@@ -10,6 +10,8 @@ const history = {
   'origin.created': 'created',
   'origin.draft': 'draft',
   'origin.restored': 'restore of {{version}}',
+  'origin.suggestions_one': 'suggestion',
+  'origin.suggestions_other': 'merge of {{count}}',
   'origin.imported': 'from a file',
   'origin.published': 'public copy',
   sideA: 'Version A, the older side',

@@ -10,6 +10,8 @@ const history = {
   'origin.created': '创建',
   'origin.draft': '草稿',
   'origin.restored': '恢复自 {{version}}',
+  'origin.suggestions_one': '建议',
+  'origin.suggestions_other': '合并 {{count}} 个建议',
   'origin.imported': '来自文件',
   'origin.published': '公开副本',
   sideA: '版本 A，较旧的一边',

@@ -10,6 +10,8 @@ const history = {
   'origin.created': '建立',
   'origin.draft': '草稿',
   'origin.restored': '還原自 {{version}}',
+  'origin.suggestions_one': '建議',
+  'origin.suggestions_other': '合併 {{count}} 個建議',
   'origin.imported': '來自檔案',
   'origin.published': '公開副本',
   sideA: '版本 A，較舊的一邊',
