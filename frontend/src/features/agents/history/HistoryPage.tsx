@@ -70,7 +70,7 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: H
             who={who}
             onPick={onPick}
           />
-          <div className="beside">
+          <div className="opened">
             <Compared
               agent={agent}
               versions={versions.data}
