@@ -204,7 +204,7 @@ function Outcome({ merge, workspaceId }: { merge: MergeRow; workspaceId: string 
   const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
   return (
     <>
-      <Said>{chat ? rich(where, { chat }) : t('openedElsewhere')}</Said>
+      {chats ? <Said>{chat ? rich(where, { chat }) : t('openedElsewhere')}</Said> : null}
       {merge.method === 'text' ? (
         <Said>
           {t(why ? 'byText' : 'byTextOnly')}{' '}
