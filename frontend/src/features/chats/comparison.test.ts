@@ -64,6 +64,17 @@ describe('a comparison in the log', () => {
     expect(shape([asked(1)], [run as unknown as RunRow])).toEqual(['|'])
   })
 
+  it('is no news for who asked', () => {
+    const question = asked(3)
+    question.payload = { ...question.payload, actor_id: 'alice' }
+    const kinds = (me: string) =>
+      itemsOf({ messages: [question], unsent: [], active: [], atOpening: { readSeq: 1, lastSeq: 9 }, me }).map(
+        item => item.kind,
+      )
+    expect(kinds('alice')).toEqual(['day', 'comparison'])
+    expect(kinds('bob')).toEqual(['day', 'new', 'comparison'])
+  })
+
   it('costs nothing where nothing is compared', () => {
     expect(answersIn([row(1), row(2)]).size).toBe(0)
   })

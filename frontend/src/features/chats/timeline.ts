@@ -44,6 +44,8 @@ interface Input {
 
 /** Whose reply it is. The line of an end is the system's, and about the agent. */
 const agentOf = (row: MessageRow) => (row.payload as { target_id?: string | null }).target_id ?? row.author_id
+/** Who said it. A comparison is the system's line, and somebody's question. */
+const authorOf = (row: MessageRow) => (row.type === 'COMPARISON' ? comparisonOf(row).actor_id : row.author_id)
 const isReply = (row: MessageRow) => replyTypes.has(row.type) && runOf(row) !== ''
 
 /** The items of a log, oldest first. A reply is the rows of one run, in one place until a person speaks again. */
@@ -54,7 +56,7 @@ export function itemsOf({ messages, unsent, active, atOpening, me }: Input): Ite
   const { readSeq, lastSeq } = atOpening.readSeq > 0 ? atOpening : { readSeq: 0, lastSeq: 0 }
   for (const row of messages) {
     if (answers.has(runOf(row))) continue
-    const isNews = row.seq <= lastSeq && row.seq > readSeq && row.author_id !== me
+    const isNews = row.seq <= lastSeq && row.seq > readSeq && authorOf(row) !== me
     builder.add(row, isNews)
   }
   builder.addWorking(active)
