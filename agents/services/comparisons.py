@@ -125,9 +125,10 @@ def asked_again(first: Run, again: Run) -> list[InChat]:
     """The comparison's message, showing a side's new run in place of one that failed or was stopped. The caller holds
     the chat."""
     stamp = Stamp.model_validate(first.stamp)
+    assert stamp.compared is not None
+    assert stamp.side is not None
     message = Message.objects.get(pk=stamp.compared)
     comparison = Comparison.model_validate(message.payload)
-    assert stamp.side is not None
     side = comparison.production if stamp.side == "production" else comparison.draft
     side = side.model_copy(update={"run_id": again.id, "earlier": [*side.earlier, side.run_id]})
     return [message.set(payload=_payload(comparison.model_copy(update={stamp.side: side})))]
