@@ -110,10 +110,11 @@ def test_a_merge_that_takes_the_place_of_another_reopens_what_is_in_the_draft_no
 
 
 def test_a_merge_is_refused_while_somebody_else_holds_the_draft(board):
-    made = board.suggest()
+    made, other = board.suggest(), board.suggest(KINDER)
     board.draft(LOUDER, "carol")
-    with refused(Conflict, Code.DRAFT_HELD) as refusal:
-        board.merge(made)
+    for chosen in ([made], [made, other]):  # before a model is asked, too
+        with refused(Conflict, Code.DRAFT_HELD) as refusal:
+            board.merge(*chosen)
     assert refusal.value.data["holder_name"] == "Carol"
 
 
