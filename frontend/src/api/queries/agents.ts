@@ -13,7 +13,12 @@ export const agentsQuery = (workspaceId: string) =>
 export const useAgents = (workspaceId: string) => useQuery(agentsQuery(workspaceId))
 
 export const useAgent = (id: string) =>
-  useQuery({ queryKey: keys.agent(id), queryFn: () => get<AgentRow>(`/agents/${id}`) })
+  useQuery({
+    queryKey: keys.agent(id),
+    queryFn: () => get<AgentRow>(`/agents/${id}`),
+    // No bell tells of a single agent.
+    staleTime: 0,
+  })
 
 export const useTemplates = (language: string) =>
   useQuery({
