@@ -44,7 +44,8 @@ describe('a system line', () => {
   })
 
   it('of a draft that an agent wrote for somebody says so', () => {
-    expect(lineOf('DRAFT_STARTED', { ...people, via: 'Scribe' })).toMatchObject({ key: 'sys.draftVia', draftOf: 'a' })
+    expect(lineOf('DRAFT_STARTED', { ...people, via: 'Scribe' })).toMatchObject({ key: 'sys.draftSelf', draftOf: 'a' })
+    expect(lineOf('DRAFT_STARTED', { ...people, via: 'Editor' })).toMatchObject({ key: 'sys.draftVia', draftOf: 'a' })
     expect(lineOf('DRAFT_STARTED', people)).toMatchObject({ key: 'sys.draft', draftOf: null })
   })
 

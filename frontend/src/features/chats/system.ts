@@ -82,7 +82,7 @@ function keyFor(key: TextKey, about: AboutPayload): TextKey {
       return about.note ? 'sys.savedNote' : key
     case 'sys.draft':
     case 'sys.lock':
-      return about.via ? 'sys.draftVia' : key
+      return about.via ? writtenVia(about) : key
     case 'sys.accepted':
       return about.authors?.length ? 'sys.acceptedOf' : key
     case 'sys.rejected':
@@ -91,3 +91,6 @@ function keyFor(key: TextKey, about: AboutPayload): TextKey {
       return key
   }
 }
+
+const writtenVia = (about: AboutPayload): TextKey =>
+  about.via === about.target_name ? 'sys.draftSelf' : 'sys.draftVia'

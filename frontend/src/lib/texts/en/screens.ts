@@ -117,7 +117,6 @@ const screens = {
   edit: 'Edit',
   open: 'open',
   choose: 'choose',
-  dismiss: 'Dismiss',
   // palette
   palette: 'Go or do',
   paletteHint: 'A chat, an agent, or what to do',

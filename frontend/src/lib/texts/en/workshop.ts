@@ -167,6 +167,7 @@ const workshop = {
   withoutTool: 'without it',
   'conflict.noLines': 'nothing here',
   byDefault: 'as the default',
+  'sys.draftSelf': '{{target}} wrote a draft of itself for {{actor}}',
 }
 
 export default workshop

@@ -118,7 +118,6 @@ const screens: Record<keyof typeof en, string> = {
   edit: '编辑',
   open: '打开',
   choose: '选择',
-  dismiss: '知道了',
   // palette
   palette: '前往或执行',
   paletteHint: '聊天室、Agent，或要做的事',

@@ -169,6 +169,7 @@ const workshop: Record<keyof typeof en, string> = {
   withoutTool: '不使用',
   'conflict.noLines': '此处不写',
   byDefault: '按默认',
+  'sys.draftSelf': '{{target}}依{{actor}}的要求写了自己的草稿',
 }
 
 export default workshop

@@ -118,7 +118,6 @@ const screens: Record<keyof typeof en, string> = {
   edit: '編輯',
   open: '開啟',
   choose: '選擇',
-  dismiss: '知道了',
   // palette
   palette: '前往或執行',
   paletteHint: '聊天室、Agent，或要做的事',

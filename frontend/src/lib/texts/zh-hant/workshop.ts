@@ -169,6 +169,7 @@ const workshop: Record<keyof typeof en, string> = {
   withoutTool: '不使用',
   'conflict.noLines': '此處不寫',
   byDefault: '依預設',
+  'sys.draftSelf': '{{target}}依{{actor}}的要求寫了自己的草稿',
 }
 
 export default workshop
