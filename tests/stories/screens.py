@@ -91,4 +91,4 @@ def invite(alice: Person, bob: Person, role: str) -> None:
     bob.page.get_by_role("link", name="Sign up and join").click()
     bob.fill_in_account("Sign up")
     bob.sees("Hello, I am Scribe.")
-    alice.sees("Bob joined")
+    alice.sees(f"{bob.name} joined")
