@@ -20,6 +20,7 @@ from chats import services as chats
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Forbidden
 from events.models import AuditRecord
+from tests.hearing import hear
 from tests.meanwhile import Meanwhile
 from tests.people import make_agent, make_person
 from tools.interface import Tool, ToolArgs, ToolConfig
@@ -53,9 +54,7 @@ def may_save(team):
 @pytest.fixture
 def lost(monkeypatch):
     """Who is told that they lost a hold, and to whom."""
-    told = []
-    monkeypatch.setattr(seams.lock_lost, "_listeners", (lambda draft, old, taker: told.append((old, taker)) or [],))
-    return told
+    return hear(monkeypatch, seams.lock_lost)
 
 
 def at_once(works):
@@ -150,7 +149,7 @@ def test_C3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
     drafts.free_draft(draft, operator)
     draft.refresh_from_db()
     assert (draft.holder, draft.written["prompt"]) == (None, NEW.prompt)
-    assert lost == [(team.bob, operator)]
+    assert [facts[1:] for facts in lost] == [(team.bob, operator)]
     line = Message.objects.get(type="LOCK_RELEASED")
     assert line.payload["actor_name"] == "Olga"
     assert AuditRecord.objects.filter(deed="draft.freed", object_id=draft.id, actor_id=operator.id).exists()
@@ -160,21 +159,20 @@ def test_who_loses_a_hold_is_told_and_who_gives_it_up_is_not(team, lost):
     draft = take(team, "bob")
     run_out()
     take(team, "bob")
-    assert lost == []
+    assert [facts[1:] for facts in lost] == []
     run_out()
     taken = take(team, "alice")
-    assert lost == [(team.bob, team.alice)]
+    assert [facts[1:] for facts in lost] == [(team.bob, team.alice)]
     drafts.release_draft(**where(team), revision=taken.revision)
     bobs = take(team, "bob")
-    assert lost == [(team.bob, team.alice)]
+    assert [facts[1:] for facts in lost] == [(team.bob, team.alice)]
     drafts.discard_draft(**where(team), revision=bobs.revision)
-    assert lost == [(team.bob, team.alice)] * 2
+    assert [facts[1:] for facts in lost] == [(team.bob, team.alice)] * 2
     assert Draft.objects.get(pk=draft.pk).ended_how == "discarded"
 
 
 def test_an_agent_that_leaves_takes_its_draft_along_and_it_is_told_who_did_it(team, monkeypatch):
-    ended = []
-    monkeypatch.setattr(seams.draft_ended, "_listeners", (lambda *facts: ended.append(facts) or [],))
+    ended = hear(monkeypatch, seams.draft_ended)
     draft = take(team, "bob")
     with transaction.atomic():
         chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.robin.id)

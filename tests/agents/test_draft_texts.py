@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from agents import seams
+from agents.agent_tools import RevisePrompt
 from agents.content import Limits, SpecContent, ToolUse
 from agents.models import AgentSpec, Draft, EarlierText
 from agents.services import drafts
@@ -14,9 +15,9 @@ from chats import services as chats
 from chats.models import Message
 from common.errors import Code, Conflict, NotFound
 from events.rows import Piece, Provenance, Voice
+from tests.hearing import hear
 from tests.people import make_agent
 from tools.interface import ToolContext, ToolError
-from tools.registry import registry
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +60,13 @@ def places(team, prompt, *, hold=True, who="alice", **more):
 
 
 # --- nothing is lost ----------------------------------------------------------------------------------------------
+
+
+def whose(draft: Draft) -> Provenance:
+    """Whose the words of a draft are."""
+    provenance = draft.row().provenance
+    assert provenance is not None
+    return provenance
 
 
 def test_a_takeover_keeps_what_the_other_wrote(team):
@@ -154,8 +162,7 @@ def test_what_is_left_free_is_not_placed_under_ones_own_hands(team):
 
 
 def test_S0_11_handing_in_ends_the_draft_and_frees_the_hold(team, monkeypatch):
-    told = []
-    monkeypatch.setattr(seams.draft_ended, "_listeners", (lambda *facts: told.append(facts) or [],))
+    told = hear(monkeypatch, seams.draft_ended)
     draft = take(team, "bob", "Bob's")
     line = chats.system_line(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
     with pytest.raises(Conflict):
@@ -188,7 +195,7 @@ def test_S0_9_rebasing_brings_in_what_production_changed_and_keeps_the_text_befo
     content = SpecContent.model_validate(rebased.written)
     assert (content.prompt, content.limits.max_steps) == ("today\nb\nc\nmine", 3)
     assert kept() == [("a\nb\nc\nmine", "Bob", "rebase")]
-    provenance = rebased.row().provenance
+    provenance = whose(rebased)
     assert [(piece.text, len(piece.voices)) for piece in provenance.pieces] == [("today\nb\nc\n", 0), ("mine", 1)]
     assert [voice.name for voice in provenance.voices] == ["Bob"]
 
@@ -215,7 +222,7 @@ def test_rebasing_a_merged_draft_leaves_every_line_its_author(team):
     assert newer.base_version == 2
     rebased = drafts.rebase_draft(**where(team), revision=written.revision, merge=True)
     assert rebased.written["prompt"] == "today\nb\nalice's\nd\nbob's"
-    assert [(piece.text, piece.voices) for piece in rebased.row().provenance.pieces] == [
+    assert [(piece.text, piece.voices) for piece in whose(rebased).pieces] == [
         ("today\nb\n", []), ("alice's\n", [team.alice.id]), ("d\n", []), ("bob's", [BOB])
     ]  # fmt: skip
 
@@ -228,7 +235,7 @@ def test_rebasing_by_hand_changes_no_word(team):
 
 # --- an agent that is told to change itself (S0.10) ---------------------------------------------------------------
 
-REVISE = registry["revise_prompt"]
+REVISE = RevisePrompt()
 
 
 def revise(team, who="alice", prompt="Shorter.", agent=None, chat=None):
@@ -247,7 +254,7 @@ def test_S0_10_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
     )
     assert SpecContent.model_validate(draft.written).tools == (ToolUse(tool="current_time"),)
     assert (draft.applied, AgentSpec.objects.filter(agent=team.robin).count()) == (None, 1)
-    provenance = draft.row().provenance
+    provenance = whose(draft)
     assert (provenance.origin, [voice.name for voice in provenance.voices]) == ("revise", ["Alice"])
     assert [(piece.text, piece.voices) for piece in provenance.pieces] == [("Shorter.", [team.alice.id])]
     line = Message.objects.get(type="DRAFT_STARTED").payload
@@ -276,7 +283,7 @@ def test_S0_10_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(
     draft = Draft.objects.get()
     assert (draft.written["prompt"], draft.revision) == ("Bob's\nand more", held.revision + 1)
     assert kept() == [("Bob's\nlines", "Bob", "revise")]
-    assert [(piece.text, piece.voices) for piece in draft.row().provenance.pieces] == [
+    assert [(piece.text, piece.voices) for piece in whose(draft).pieces] == [
         ("Bob's\n", [team.bob.id]), ("and more", [team.alice.id])
     ]  # fmt: skip
     with pytest.raises(ToolError, match="says this already"):
@@ -298,4 +305,5 @@ def test_S0_10_nobody_has_a_public_agent_or_one_of_another_room_changed(team):
 def test_S0_10_new_agents_can_be_told_to_change_themselves(team):
     for more in ({}, {"template_key": "scribe"}):
         agent = make_agent(team.workspace, team.alice, "New", **more)
+        assert agent.current_spec is not None
         assert "revise_prompt" in [use.tool for use in agent.current_spec.content().tools]

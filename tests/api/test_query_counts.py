@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
 from agents.content import SpecContent
-from agents.models import Origin, Run
+from agents.models import EarlierText, Origin, Run
 from agents.services import drafts, specs
 from chats import services as chats
 from chats.models import Chat
@@ -35,6 +35,8 @@ def grow(team: Team, count: int) -> None:
         for chat in (team.chat, other):
             said = chats.post_message(chat=chat, author=team.alice, text=f"hi @{team.robin.handle}")
         a_merge(team, a_suggestion(team, said), state="waiting", ended_at=None)
+        its_draft = drafts.take_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+        EarlierText.objects.create(draft=its_draft, revision=its_draft.revision, written={}, author=person, why="merge")
         draft = drafts.take_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
         Run.objects.create(

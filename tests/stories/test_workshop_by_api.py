@@ -1,6 +1,7 @@
 """The workshop by the API: two suggest, an editor merges, compares, saves and restores; another tells the agent in chat."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -49,13 +50,13 @@ class Company:
     def draft_at(self) -> str:
         return f"chats/{self.chat}/agents/{self.scribe}/draft"
 
-    def write(self, who: Integrator, prompt: str) -> dict:
+    def write(self, who: Integrator, prompt: str) -> Any:
         """Take the draft, or go on with one's own, and say this in it."""
         draft = who.ok("PUT", self.draft_at, {"revision": None})
         content = {**draft["written"], "prompt": prompt}
         return who.ok("PUT", self.draft_at, {"content": content, "revision": draft["revision"]})
 
-    def suggest(self, who: Integrator, prompt: str, note: str) -> dict:
+    def suggest(self, who: Integrator, prompt: str, note: str) -> Any:
         draft = self.write(who, prompt)
         return who.ok("POST", f"{self.draft_at}/suggest", {"revision": draft["revision"], "note": note})
 

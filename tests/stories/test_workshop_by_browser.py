@@ -1,0 +1,198 @@
+"""The workshop in three browsers at once: two suggest, an editor merges what they suggest, compares, saves and restores."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from agents.templates import TEMPLATES
+from tests.scripted_model import ScriptedModel
+from tests.stack import Stack
+from tests.stories.screens import Person, invite, start
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
+
+PIECES = [
+    {"text": f"{TEMPLATES['scribe']['en'].prompt}\n", "from": []},
+    {"text": "TWD-MARK: quote prices in TWD.\n", "from": ["s1"]},
+    {"text": "BRIEF-MARK: be brief.", "from": ["s2"]},
+]
+CONFLICT = {
+    "question": "How long may it be?", "between": ["s1", "s2"], "chosen": 1,
+    "choices": [{"from": "s1", "text": "TWD-MARK: quote prices in TWD."}, {"from": "s2", "text": "BRIEF-MARK: be brief."}],
+}  # fmt: skip
+
+
+@dataclass
+class Cast:
+    """Alice (editor), Bob and Carol (suggesters), in the room with Scribe."""
+
+    alice: Person
+    bob: Person
+    carol: Person
+    model: ScriptedModel
+
+    @property
+    def everybody(self) -> tuple[Person, ...]:
+        return self.alice, self.bob, self.carol
+
+
+@pytest.fixture
+def cast(browser: Browser, stack: Stack, model: ScriptedModel) -> Iterator[Cast]:
+    model.reset()
+    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
+    bob = Person(browser, stack, "Bob", viewport={"width": 1280, "height": 800}, color_scheme="dark")
+    carol = Person(browser, stack, "Carol", viewport={"width": 1280, "height": 800})
+    start(alice, model)
+    invite(alice, bob, "suggester")
+    invite(alice, carol, "suggester")
+    cast = Cast(alice, bob, carol, model)
+    model.script(system="You are the Summarizer", text="It says one thing more.")
+    yield cast
+    for person in cast.everybody:
+        person.close()
+
+
+def write(who: Person, words: str) -> None:
+    """Take the draft and add a line at the end of the prompt."""
+    if who.workshop.count() == 0:
+        who.open_workshop()
+    who.workshop.get_by_role("button", name=re.compile("^(Edit|Go on writing)$")).click()
+    expect(who.prompt).to_have_attribute("contenteditable", "true")
+    who.prompt.click()
+    who.page.keyboard.press("Control+End")
+    who.page.keyboard.type(f"\n{words}")
+
+
+def suggest(who: Person, note: str) -> None:
+    who.workshop.get_by_role("button", name="Suggest…").click()
+    dialog = who.page.get_by_role("dialog")
+    dialog.get_by_label("Why").fill(note)
+    dialog.get_by_role("button", name="Suggest", exact=True).click()
+    expect(dialog).to_have_count(0)
+
+
+def suggestions_of(who: Person) -> Locator:
+    """Open the screen of suggestions from the sidebar."""
+    who.page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
+    return who.page.get_by_role("list", name="Suggestions")
+
+
+def bob_suggests(cast: Cast) -> None:
+    """He writes while Alice reads along, applies and tries, may not save, and hands it in."""
+    alice, bob = cast.alice, cast.bob
+    alice.open_workshop()
+    write(bob, "TWD-MARK: quote prices in TWD.")
+    expect(alice.workshop.get_by_text("Bob is writing. You read along, live.")).to_be_visible()
+    expect(alice.workshop.get_by_text("TWD-MARK: quote prices in TWD.")).to_be_visible()
+    expect(bob.workshop.get_by_role("button", name="Save…")).to_have_count(0)
+    bob.workshop.get_by_role("button", name="Apply here").click()
+    alice.sees(re.compile("Bob applied draft r1"))
+    for words in ("one", "two", "three"):
+        bob.say(words)
+        alice.sees(re.compile(f"You said: .*{words}"))
+    suggest(bob, "Local money")
+    for person in cast.everybody:
+        person.sees(re.compile("Bob suggests a change to Scribe"))
+        person.sees("Local money")
+        person.sees("It says one thing more.")
+
+
+def carol_suggests(cast: Cast) -> None:
+    write(cast.carol, "BRIEF-MARK: be brief.")
+    suggest(cast.carol, "Less talk")
+    cast.alice.sees(re.compile("Carol suggests a change to Scribe"))
+
+
+def alice_merges(cast: Cast) -> None:
+    """She picks both; the draft says whose words are whose, and what conflicts."""
+    page = cast.alice.page
+    cast.model.script(system="You are the Merge agent", text=json.dumps({"pieces": PIECES, "conflicts": [CONFLICT]}))
+    listed = suggestions_of(cast.alice)
+    expect(listed.get_by_role("listitem")).to_have_count(2)
+    listed.get_by_text("Local money").click()
+    expect(page.get_by_text("TWD-MARK: quote prices in TWD.").first).to_be_visible()
+    page.get_by_role("checkbox", name="Pick all").check()
+    page.get_by_role("button", name="Merge 2…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Merge", exact=True).click()
+    expect(page.get_by_text("How long may it be?").first).to_be_visible()
+    page.get_by_role("button", name="Open the draft").or_(page.get_by_role("link", name="Open the draft")).click()
+    expect(cast.alice.prompt).to_contain_text("BRIEF-MARK: be brief.")
+    expect(cast.alice.workshop.get_by_text("How long may it be?")).to_be_visible()
+    cast.bob.sees(re.compile("Alice merged what .* suggested into a draft of Scribe"))
+
+
+def alice_compares_and_saves(cast: Cast) -> None:
+    alice, page = cast.alice, cast.alice.page
+    cast.model.script(match="What does it cost", mode="echo")
+    alice.prompt.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\nEDIT-MARK: say when.")
+    alice.workshop.get_by_role("button", name="Apply here").click()
+    alice.sees(re.compile("Alice applied draft r1"))
+    alice.workshop.get_by_role("button", name="Compare…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Message for both").fill("What does it cost?")
+    dialog.get_by_role("button", name="Ask both").click()
+    for person in cast.everybody:
+        compared = person.log.get_by_role("article", name=re.compile("asked production and draft"))
+        expect(compared.get_by_role("region", name="Draft r1")).to_contain_text("EDIT-MARK")
+        expect(compared.get_by_role("region", name="Production v1")).not_to_contain_text("EDIT-MARK")
+    for person in (cast.bob, cast.carol):
+        ballot = person.log.get_by_role("group", name="Which is better?")
+        ballot.get_by_role("button", name="Draft r1").click()
+        expect(ballot.get_by_role("button", name="Draft r1")).to_have_attribute("aria-pressed", "true")
+    alice.workshop.get_by_role("button", name="Save…").click()
+    expect(dialog.get_by_text(re.compile("r1: draft 2, equal 0, production 0"))).to_be_visible()
+    dialog.get_by_label("What has changed").fill("Two suggestions")
+    dialog.get_by_role("button", name="Save as v2").click()
+    for person in cast.everybody:
+        person.sees(re.compile("Alice saved v2 of Scribe"))
+
+
+def both_are_told(cast: Cast) -> None:
+    for person in (cast.bob, cast.carol):
+        person.page.get_by_role("button", name=re.compile("^Notifications, ")).click()
+        expect(person.page.get_by_text(re.compile("Alice accepted your suggestion for Scribe")).first).to_be_visible()
+        person.page.keyboard.press("Escape")
+
+
+def alice_restores(cast: Cast) -> None:
+    """v1 beside v2, and v1 again as v3."""
+    page = cast.alice.page
+    cast.alice.workshop.get_by_role("link", name=re.compile("[Hh]istory|Versions")).or_(
+        cast.alice.workshop.get_by_role("button", name=re.compile("[Hh]istory|Versions"))
+    ).first.click()
+    expect(page.get_by_text("EDIT-MARK: say when.").first).to_be_visible()
+    page.get_by_role("button", name=re.compile("Restore v1")).click()
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("Restore v1")).click()
+    for person in (cast.bob, cast.carol):
+        person.sees(re.compile("Alice saved v3 of Scribe"))
+
+
+def alice_tells_scribe(cast: Cast) -> None:
+    """From the chat: Scribe writes a draft, which waits for whoever reviews it."""
+    call = {
+        "name": "revise_prompt",
+        "arguments": json.dumps({"prompt": "You are Scribe. SHORT-MARK", "reason": "shorter"}),
+    }
+    cast.model.script(match="from now on", calls=[call], then={"text": "A draft waits for you."})
+    cast.alice.page.go_back()
+    cast.alice.say("from now on answer shorter")
+    for person in cast.everybody:
+        person.sees(re.compile("Scribe wrote a draft of Scribe for Alice"))
+        person.sees("A draft waits for you.")
+    expect(cast.bob.workshop.get_by_text("SHORT-MARK")).to_be_visible()
+    expect(cast.bob.workshop.get_by_role("button", name="Go on writing")).to_be_visible()
+
+
+STORY = (bob_suggests, carol_suggests, alice_merges, alice_compares_and_saves, both_are_told, alice_restores,
+         alice_tells_scribe)  # fmt: skip
+
+
+def test_from_a_suggestion_to_a_version_and_back(cast: Cast) -> None:
+    for part in STORY:
+        part(cast)
