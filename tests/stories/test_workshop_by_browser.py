@@ -180,10 +180,10 @@ def alice_tells_scribe(cast: Cast) -> None:
         "arguments": json.dumps({"prompt": "You are Scribe. SHORT-MARK", "reason": "shorter"}),
     }
     cast.model.script(match="from now on", calls=[call], then={"text": "A draft waits for you."})
-    cast.alice.page.go_back()
+    cast.alice.page.get_by_role("link", name="Scribe").first.click()
     cast.alice.say("from now on answer shorter")
     for person in cast.everybody:
-        person.sees(re.compile("Scribe wrote a draft of Scribe for Alice"))
+        person.sees(re.compile("Scribe wrote a draft of itself for Alice"))
         person.sees("A draft waits for you.")
     expect(cast.bob.workshop.get_by_text("SHORT-MARK")).to_be_visible()
     expect(cast.bob.workshop.get_by_role("button", name="Go on writing")).to_be_visible()

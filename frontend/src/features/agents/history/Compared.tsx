@@ -15,6 +15,8 @@ const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ def
 interface ComparedProps {
   agent: AgentRow
   versions: readonly SpecRow[]
+  /** A newer list of versions is on its way. */
+  isReading: boolean
   pair: Pair
   /** The chat one came from: a restore is told there. */
   chat: string | null
@@ -33,8 +35,14 @@ const nothing: SpecContent = {
   tools: [],
 }
 
+function NotThere({ isReading }: { isReading: boolean }) {
+  const { t } = useTexts()
+  if (isReading) return <Skeleton lines={6} label={t('loading')} />
+  return <p className="pad muted">{t('noSuchVersion')}</p>
+}
+
 /** Two versions side by side: what changed from one to the other, and the way back to an old one. */
-export function Compared({ agent, versions, pair, chat, onPick, replies }: ComparedProps) {
+export function Compared({ agent, versions, isReading, pair, chat, onPick, replies }: ComparedProps) {
   const { t } = useTexts()
   const isPhone = useIsPhone()
   const [columns, setColumns] = useState<1 | 2>(1)
@@ -45,7 +53,7 @@ export function Compared({ agent, versions, pair, chat, onPick, replies }: Compa
   const b = find(pair.b)
   const target = restorable(pair, production)
   const mayRestore = agent.verbs.includes('save_agent')
-  if (!b || (pair.a > 0 && !a)) return <p className="pad muted">{t('noSuchVersion')}</p>
+  if (!b || (pair.a > 0 && !a)) return <NotThere isReading={isReading} />
   return (
     <div className="pad versus">
       <div className="row wrap">

@@ -74,6 +74,7 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: H
             <Compared
               agent={agent}
               versions={versions.data}
+              isReading={versions.isPlaceholderData}
               pair={pair}
               chat={search.chat ?? null}
               onPick={onPick}

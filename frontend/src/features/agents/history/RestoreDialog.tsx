@@ -39,15 +39,13 @@ export function RestoreDialog(props: RestoreDialogProps) {
   const restore = (event: FormEvent) => {
     event.preventDefault()
     void attempt(async () => {
-      try {
-        const body = { base_version: base, message: message.trim(), chat_id: chat }
-        const made = await restoreVersion(agent.actor.id, version, body)
-        onOpenChange(false)
-        say(t('restoredAs', { version: `v${version}`, next: `v${made.number}`, name: agent.actor.name }))
-        onRestored(made.number ?? base + 1)
-      } finally {
-        await client.invalidateQueries({ queryKey: ['workspace'] })
-      }
+      const body = { base_version: base, message: message.trim(), chat_id: chat }
+      const made = await restoreVersion(agent.actor.id, version, body).finally(() =>
+        client.invalidateQueries({ queryKey: ['workspace'] }),
+      )
+      onOpenChange(false)
+      say(t('restoredAs', { version: `v${version}`, next: `v${made.number}`, name: agent.actor.name }))
+      onRestored(made.number ?? base + 1)
     })
   }
   const seeNewer = () => {
