@@ -1,6 +1,7 @@
 """Agents as files (mission row B6): one closed shape, written and read as YAML or JSON. Nothing here knows the database."""
 
 import json
+import re
 from typing import Any, Literal
 
 import yaml
@@ -13,6 +14,7 @@ from common.text import MAX_DEPTH, storable_json
 Format = Literal["yaml", "json"]
 MAX_FILE = 512_000
 """Bytes of a file that is read."""
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 class AgentFile(SpecContent):
@@ -89,11 +91,20 @@ def _check_events(text: str) -> None:
             raise ValueError("It is nested too deeply.")
 
 
+def _in_tens(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """What YAML takes for a number, but for those in base 60: a long one of these takes minutes, or no float holds it."""
+    return re.compile(rf"(?![^:]*:){pattern.pattern}", pattern.flags)
+
+
 class _Plain(yaml.CSafeLoader):
-    """A date is a text: JSON has none."""
+    """A date is a text, and so is a time of day (`1:30`): JSON has neither."""
 
     yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        first: [
+            (tag, _in_tens(pattern) if tag in NUMBERS else pattern)
+            for tag, pattern in resolvers
+            if tag != "tag:yaml.org,2002:timestamp"
+        ]
         for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
     }
 

@@ -33,7 +33,7 @@ def page_of(rows: QuerySet[Any], query: PageQuery, *, by: str) -> tuple[list[Any
     """
     try:
         found = list(_from(rows, query.cursor, by)[: query.limit + 1])
-    except (ValidationError, ValueError, TypeError, DataError) as error:
+    except (ValidationError, ValueError, TypeError, OverflowError, DataError) as error:
         if query.cursor is None:
             raise
         raise _not_ours() from error

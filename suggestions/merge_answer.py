@@ -20,6 +20,7 @@ from suggestions.briefs import Named
 
 FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 MAX_ANSWER = 1_000_000
+NUL = "\x00"
 
 
 class Unusable(Exception):
@@ -74,10 +75,10 @@ def merged_prompt(answered: str, production: str, suggestions: Sequence[Named]) 
     texts = _Texts(production, suggestions)
     lines = [line for piece in answer.pieces for line in texts.credited(piece, voices)]
     _ends_as(lines, production)
+    if sum(len(line.text) for line in lines) > MAX_PROMPT:
+        raise Unusable(f"The merged prompt is longer than {MAX_PROMPT:,} characters.")
     conflicts = [_settled(number, said, voices, lines) for number, said in enumerate(answer.conflicts)]
     merged = MergedPrompt(list(_pieces(lines)), conflicts)
-    if len(merged.text) > MAX_PROMPT:
-        raise Unusable(f"The merged prompt is longer than {MAX_PROMPT:,} characters.")
     _says_what_all_want(merged, answer, suggestions, production)
     return merged
 
@@ -169,14 +170,17 @@ def _settled(number: int, said: SaidConflict, voices: dict[str, UUID], lines: li
 
 
 def _mark(number: int, text: str, lines: list[_Line]) -> bool:
+    # One search of a text in another: comparing lines at every place takes hours where an answer repeats itself enough.
+    # No text has a NUL, so that what another conflict has marked is never found again.
+    standing = "".join(f"\n{line.bare if line.conflict is None else NUL}" for line in lines) + "\n"
     wanted = [line.strip() for line in text.strip().split("\n")]
-    for start in range(len(lines) - len(wanted) + 1):
-        found = lines[start : start + len(wanted)]
-        if [line.bare for line in found] == wanted and all(line.conflict is None for line in found):
-            for line in found:
-                line.conflict = number
-            return True
-    return False
+    place = standing.find("\n".join(["", *wanted, ""]))
+    if place < 0:
+        return False
+    start = standing.count("\n", 0, place)
+    for line in lines[start : start + len(wanted)]:
+        line.conflict = number
+    return True
 
 
 def _pieces(lines: list[_Line]) -> Iterator[Piece]:

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from agents.models import Draft, Run, RunState
+from agents.permissions import AgentVerb, get_agent_for
 from agents.services import drafts
 from chats import services as chats
 from chats.models import InChat
@@ -55,8 +56,9 @@ def _place_or_keep(merge: Merge, suggestions: Sequence[Suggestion], outcome: Out
 def place(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> None:
     """Make the draft, accept the suggestions, end the merge. The caller holds all chats, the merge and its suggestions.
 
-    Raises as `place_draft`.
+    Raises as `place_draft`, and `Forbidden` when who asked may not review the agent any more.
     """
+    get_agent_for(merge.by, merge.agent_id, AgentVerb.REVIEW)
     merge.state, merge.ended_at = MergeState.DONE, now()
     _keep(merge, outcome)
     merge.error = outcome.error[:600]

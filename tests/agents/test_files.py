@@ -95,6 +95,9 @@ def test_the_longest_prompt_fits_a_file():
         ('{"a":' * 100_000, "recursion"),
         ("name: .nan", "not JSON compliant"),
         ("name: Robin\x01", "control characters"),
+        ("name: Robin\nversion: 1:30", "version: Input should be"),
+        (f"name: Robin\nversion: {':'.join('1' * 400)}.5", "version: Input should be"),
+        pytest.param(f"name: Robin\nversion: {':'.join('1' * 200_000)}", "version: ", marks=pytest.mark.timeout(10)),
     ],
 )
 def test_a_file_that_cannot_be_read_says_where(text, hint):

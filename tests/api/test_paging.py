@@ -34,7 +34,9 @@ def test_the_pages_together_are_the_list_each_row_once(team, name):
     assert len(pages) >= (0 if name == "list_runs" else 2)
 
 
-@pytest.mark.parametrize("cursor", ["x", "bnVsbA==", "WzEsMl0=", "WyJub3QtYS1kYXRlIiwgIngiXQ==", "%00", "é"])
+@pytest.mark.parametrize(
+    "cursor", ["x", "bnVsbA==", "WzEsMl0=", "WyJub3QtYS1kYXRlIiwgIngiXQ==", "%00", "é", "WzFlOTk5LCAieCJd"]
+)
 def test_a_cursor_that_is_not_ours_is_bad_input(team, cursor):
     things, alice = things_of(team), asked_by(team, "alice")
     for name in PAGED:

@@ -103,6 +103,20 @@ def test_a_version_that_does_not_stand_in_the_text_was_not_chosen():
     assert (found.chosen, found.choices[1].voice) == (None, None)
 
 
+def test_two_conflicts_about_the_same_words_are_two_places():
+    said = [conflict(0, ("s1", "Sign.\nSign.")), conflict(0, ("s1", "Sign.")), conflict(0, ("s1", "Sign."))]
+    answer = {"pieces": [piece("Sign.\nSign.\nSign.\n", "s1")], "conflicts": said}
+    merged = merged_prompt(json.dumps(answer), "", suggested("Sign.\n", "Sign.\n", base=""))
+    assert [(piece.text, piece.conflict) for piece in merged.pieces] == [("Sign.\nSign.\n", 0), ("Sign.", 1)]
+    assert [found.chosen for found in merged.conflicts] == [0, 0, None]
+
+
+@pytest.mark.timeout(20)
+def test_an_answer_that_repeats_itself_without_end_is_read_all_the_same():
+    said = [conflict(0, ("s1", "x\n" * 24_000 + "y"))] * 10
+    read({"pieces": [piece("x\n" * 49_000, "s1")], "conflicts": said}, "x\n", "x\n", today="", base="")
+
+
 @pytest.mark.parametrize(
     "said", [conflict(2, ("s1", "a"), ("s2", "b")), conflict(-1, ("s1", "a")), conflict(0, ("s9", "a"))]
 )

@@ -24,6 +24,7 @@ from tests.jobs import answer_job, begin_job
 from tests.people import make_agent
 from tests.suggestions.board import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, brief_of, fresh, jobs, piece
 from tests.suggestions.test_suggesting import refused, row_of
+from workspaces.models import Membership, Role
 
 pytestmark = pytest.mark.django_db
 
@@ -352,6 +353,14 @@ def test_who_lost_the_right_meanwhile_gets_no_draft(board):
     chats.remove_member(chat=board.chat, remover=board["bob"], actor_id=board["alice"].id)
     merge = board.answer(merge, both())
     assert (merge.state, merge.error_code, states(first, second)) == ("failed", "not_found", ["pending", "pending"])
+    assert Draft.objects.count() == 0
+
+
+def test_who_may_not_review_any_more_accepts_nothing(board):
+    first, second, merge = two(board)
+    Membership.objects.filter(actor=board["alice"]).update(role=Role.SUGGESTER)
+    merge = board.answer(merge, both())
+    assert (merge.state, merge.error_code, states(first, second)) == ("failed", "forbidden", ["pending", "pending"])
     assert Draft.objects.count() == 0
 
 
