@@ -125,6 +125,7 @@ def test_a_merge_is_refused_to_who_writes_another_draft(board):
     with refused(Conflict, Code.HOLDING_ANOTHER) as refusal:
         board.merge(made)
     assert refusal.value.data["chat_title"] == "Other"
+    assert refusal.value.data["agent_name"] not in refusal.value.message  # which others read where a merge failed
 
 
 def test_what_is_decided_or_being_merged_is_not_merged(board):

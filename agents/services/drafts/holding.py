@@ -61,8 +61,9 @@ def one_at_most(actor: Actor, chat_id: UUID, agent_id: UUID) -> None:
     theirs = Draft.objects.filter(holder=actor, held_until__gt=now(), ended_at=None).select_related("agent", "chat")
     other = theirs.exclude(chat_id=chat_id, agent_id=agent_id).first()
     if other is not None:
+        # Which one is in `data` alone: the text is kept where a merge failed, for everybody in its workspace.
         raise Conflict(
-            f"You are writing {other.agent.name} in another chat.", code=Code.HOLDING_ANOTHER,
+            "You are writing another draft.", code=Code.HOLDING_ANOTHER,
             hints=["Save, discard or close that draft first."],
             data={"chat_id": str(other.chat_id), "agent_id": str(other.agent_id), "agent_name": other.agent.name,
                   "chat_title": other.chat.title},
