@@ -13,9 +13,9 @@ interface Unread {
 }
 
 /** How many are unread; the server counts up to 100. */
-export const useUnreadNotifications = () =>
-  useQuery({ queryKey: countKey, queryFn: ({ signal }) => get<Unread>('/notifications/count', signal) }).data?.unread ??
-  0
+/** How many are unread; undefined until it is known. */
+export const useUnreadNotifications = (): number | undefined =>
+  useQuery({ queryKey: countKey, queryFn: ({ signal }) => get<Unread>('/notifications/count', signal) }).data?.unread
 
 const PAGE = 30
 

@@ -17,7 +17,7 @@ interface BellProps {
 /** The bell with how much is unread; what it opens comes with the first use. */
 export function Bell(props: BellProps) {
   const { t } = useTexts()
-  const unread = useUnreadNotifications()
+  const unread = useUnreadNotifications() ?? 0
   const [isWanted, setWanted] = useState(false)
   const [isOpen, setOpen] = useState(false)
   const open = () => {

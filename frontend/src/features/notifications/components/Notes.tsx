@@ -79,7 +79,7 @@ export function Notes({ trigger, open, onOpenChange, onGo, ...rest }: NotesProps
 
 function Head({ title, close }: { title: ReactNode; close?: ReactNode }) {
   const { t } = useTexts()
-  const unread = useUnreadNotifications()
+  const unread = useUnreadNotifications() ?? 0
   const mark = useMarkNotifications()
   return (
     <header>

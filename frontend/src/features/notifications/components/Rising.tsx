@@ -9,13 +9,15 @@ const PAUSE_MS = 1_500
 export function Rising() {
   const { t } = useTexts()
   const unread = useUnreadNotifications()
-  const before = useRef<number | null>(null)
+  const before = useRef<number | undefined>(undefined)
   const [text, setText] = useState('')
   useEffect(() => {
+    // What was unread when the page opened is not new.
+    before.current ??= unread
     const timer = setTimeout(() => {
       const known = before.current
       before.current = unread
-      setText(known !== null && unread > known ? t('newNotification', { count: unread }) : '')
+      setText(unread !== undefined && unread > (known ?? 0) ? t('newNotification', { count: unread }) : '')
     }, PAUSE_MS)
     return () => clearTimeout(timer)
   }, [unread, t])
