@@ -1,0 +1,28 @@
+"""What people are told of (S0.17)."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from events.rows.row import Row
+
+
+class NotificationRow(Row):
+    """Something happened that concerns the reader (S0.17). Names are as they were then; what it leads to is asked for anew."""
+
+    id: UUID
+    type: Literal[
+        "mention", "suggestion_created", "suggestion_accepted", "suggestion_rejected", "suggestion_reopened", "lock_lost",
+        "merge_done", "merge_failed",
+    ]  # fmt: skip
+    workspace_id: UUID
+    actor_name: str
+    agent_name: str
+    chat_id: UUID | None
+    agent_id: UUID | None
+    message_id: UUID | None
+    suggestion_id: UUID | None
+    merge_id: UUID | None
+    excerpt: str
+    is_read: bool
+    created_at: datetime

@@ -1,0 +1,207 @@
+"""What is in a chat: its messages, members, drafts and runs."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from events.rows.people import ActorRow
+from events.rows.row import Row
+
+
+class Stamp(Row):
+    """Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
+
+    `compared` is the id of the comparison that the answer is one `side` of.
+    """
+
+    spec_id: UUID
+    version: int | None = None
+    draft_apply: int | None = None
+    draft_by: str | None = None
+    model: str = ""
+    provider: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_micro: int | None = None
+    paid_by: Literal["workspace", "system", "demo"] | None = None
+    compared: UUID | None = None
+    side: Literal["production", "draft"] | None = None
+
+
+class MessageRow(Row):
+    """One line of a chat's log (ADR-004): what people and agents said and did, and what the system noted.
+
+    `payload`'s shape is fixed per `type` (`events/payloads.py`). A reply is the rows of one `run_id`.
+    """
+
+    kind: Literal["message"] = "message"
+    id: UUID
+    chat_id: UUID
+    version: int
+    seq: int
+    author_id: UUID | None
+    type: str
+    payload: dict[str, Any]
+    reply_to: UUID | None = None
+    run_id: UUID | None = None
+    created_at: datetime
+    edited_at: datetime | None = None
+    deleted: bool = False
+
+
+class MemberRow(Row):
+    """Somebody's place in a chat; `ended` when they left. Their role is the workspace's business: `MembershipRow`."""
+
+    kind: Literal["member"] = "member"
+    id: UUID
+    chat_id: UUID
+    version: int
+    actor: ActorRow
+    wake: Literal["mention", "always"] = "mention"
+    joined_at: datetime
+    ended: bool = False
+
+
+class Voice(Row):
+    """Whose words went into a draft that was not typed: a suggestion's author, or who told an agent to revise itself."""
+
+    id: UUID
+    actor_id: UUID
+    name: str
+
+
+class Piece(Row):
+    """A run of whole lines of a prompt, and whose they are. No voice: they stand in production. Several: joined from them."""
+
+    text: str
+    voices: list[UUID] = []
+    conflict: int | None = None
+
+
+class Choice(Row):
+    """One way to settle a conflict; no voice: what production says."""
+
+    voice: UUID | None = None
+    text: str
+
+
+class Conflict(Row):
+    """Where voices want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
+    `tools.<name>`. `chosen` is what stands in the draft: an index into `choices`; null when it is something else."""
+
+    about: str
+    question: str
+    choices: list[Choice]
+    chosen: int | None = None
+
+
+class Provenance(Row):
+    """Where the words of a draft came from, as it was made: the pieces in order are its prompt (S0.12)."""
+
+    origin: Literal["merge", "revise", "rebase"]
+    merge_id: UUID | None = None
+    voices: list[Voice]
+    pieces: list[Piece]
+    conflicts: list[Conflict] = []
+
+
+class Tally(Row):
+    """How the room voted when one apply of a draft was compared with production (B7)."""
+
+    draft_apply: int
+    production: int = 0
+    equal: int = 0
+    draft: int = 0
+
+
+class DraftRow(Row):
+    """The draft of one agent in one chat: what is being written, what is applied here, who holds it.
+
+    `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`.
+    """
+
+    kind: Literal["draft"] = "draft"
+    id: UUID
+    chat_id: UUID
+    version: int
+    agent_id: UUID
+    status: Literal["drafting", "applied", "ended"]
+    written: dict[str, Any]
+    applied: dict[str, Any] | None = None
+    applied_spec_id: UUID | None = None
+    applied_by: UUID | None = None
+    apply_count: int = 0
+    revision: int
+    base_version: int
+    holder_id: UUID | None = None
+    held_until: datetime | None = None
+    created_by: UUID
+    updated_by: UUID
+    updated_at: datetime
+    ended_how: Literal["saved", "discarded", "suggested"] | None = None
+    provenance: Provenance | None = None
+    votes: list[Tally] = []
+
+
+class RunRow(Row):
+    """An agent at work in a chat."""
+
+    kind: Literal["run"] = "run"
+    id: UUID
+    chat_id: UUID
+    version: int
+    agent_id: UUID
+    state: Literal["queued", "running", "waiting_approval", "waiting_child", "completed", "failed", "stopped"]
+    attempt: int
+    trigger_id: UUID | None = None
+    on_behalf_of: UUID | None = None
+    stamp: Stamp | None = None
+    stopping: bool = False
+    error_code: str | None = None
+    error: str | None = None
+    created_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+class ChatRow(Row):
+    """A chat as its participants see it; `version` is the one counter of everything in it."""
+
+    kind: Literal["chat"] = "chat"
+    id: UUID
+    workspace_id: UUID
+    title: str
+    version: int
+    created_by: UUID | None
+    created_at: datetime
+    ended: bool = False
+
+
+AnyRow = Annotated[MessageRow | MemberRow | DraftRow | RunRow | ChatRow, Field(discriminator="kind")]
+
+
+class ChatSummaryRow(Row):
+    """A line of the sidebar: a chat, who is in it, and how much of it the reader has not read."""
+
+    chat: ChatRow
+    members: list[ActorRow]
+    unread: int
+    mentioned: bool
+    last_read_seq: int
+    last_message: MessageRow | None = None
+
+
+class LinkRow(Row):
+    """A link that brings people into a workspace and a chat. Its `url` is shown once, when it is made."""
+
+    id: UUID
+    chat_id: UUID
+    role: Literal["editor", "suggester"]
+    created_by: UUID
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None = None
+    uses: int = 0
+    url: str | None = None
