@@ -16,7 +16,6 @@ from agents.content import SpecContent
 from common.errors import Code
 from events.frames import ClientFrame, ServerFrame
 from events.payloads import any_payload
-from events.rows import EarlierTextRow, MergeRow, NotificationRow, ReplyRow, SuggestionDetailRow
 
 BESIDES: dict[str, TypeAdapter[Any]] = {
     "ServerFrame": TypeAdapter(ServerFrame),
@@ -24,11 +23,6 @@ BESIDES: dict[str, TypeAdapter[Any]] = {
     "Payload": any_payload,
     "Code": TypeAdapter(Code),
     "SpecContent": TypeAdapter(SpecContent),
-    "SuggestionDetailRow": TypeAdapter(SuggestionDetailRow),
-    "MergeRow": TypeAdapter(MergeRow),
-    "NotificationRow": TypeAdapter(NotificationRow),
-    "EarlierTextRow": TypeAdapter(EarlierTextRow),
-    "ReplyRow": TypeAdapter(ReplyRow),
 }
 """What no operation of the REST API mentions."""
 
