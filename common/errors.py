@@ -97,6 +97,11 @@ class Conflict(AppError):
     default_code = Code.STALE_REVISION
 
 
+def id_taken(what: str) -> Conflict:
+    """An id that the client made was used before, for something else (A1)."""
+    return Conflict(f"This id already stands for another {what}.", code=Code.ID_TAKEN, hints=["Make a new id."])
+
+
 class LimitReached(AppError):
     """A limit of size, rate, number or money stands in the way."""
 

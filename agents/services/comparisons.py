@@ -17,7 +17,7 @@ from chats import services as chats
 from chats.models import Chat, ChatActor, InChat, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from common.errors import Code, Conflict, Forbidden, NotFound
+from common.errors import Code, Conflict, Forbidden, NotFound, id_taken
 from events import audit
 from events.payloads import Comparison, Side, Vote, checked_payload
 from events.rows import Stamp, Tally
@@ -48,20 +48,16 @@ def start_comparison(
             draft = _applied_draft(chat, agent, revision)
             return _started(chat, agent, actor, draft, id, text), True
     except IntegrityError as error:
-        raise _id_taken() from error
+        raise id_taken("message") from error
 
 
 def _started_before(known: Message, chat: Chat, agent: Actor, actor: Actor, text: str) -> Message:
     if known.type != TYPE or known.chat_id != chat.id:
-        raise _id_taken()
+        raise id_taken("message")
     asked = Comparison.model_validate(known.payload)
     if (asked.actor_id, asked.target_id, asked.text) != (actor.id, agent.id, text):
-        raise _id_taken()
+        raise id_taken("message")
     return known
-
-
-def _id_taken() -> Conflict:
-    return Conflict("This id already stands for another message.", code=Code.ID_TAKEN, hints=["Make a new id."])
 
 
 def _applied_draft(chat: Chat, agent: Actor, revision: int | None) -> Draft:

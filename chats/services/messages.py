@@ -12,7 +12,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from chats.seams import chat_read, message_posted
 from chats.services.changes import changed
 from common.clock import now
-from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
+from common.errors import Invalid, NotFound, TooLarge, id_taken
 from common.ids import new_id
 from events.bells import ring
 from events.payloads import MAX_TEXT, About, Text, checked_payload
@@ -41,7 +41,7 @@ def post_message_once(
 def _posted_before(chat: Chat, author: Actor, id: UUID, text: str, reply_to: UUID | None) -> Message:
     known = Message.objects.filter(pk=id, chat=chat, author=author, type="TEXT_MESSAGE").first()
     if known is None or known.text != text or known.reply_to_id != reply_to:
-        raise Conflict("This id already stands for another message.", code=Code.ID_TAKEN, hints=["Make a new id."])
+        raise id_taken("message")
     return known
 
 

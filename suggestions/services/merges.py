@@ -11,7 +11,7 @@ from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services.drafts import holding
 from agents.services.jobs import start_job, stop_job
-from common.errors import Code, Conflict, NotFound
+from common.errors import Code, Conflict, NotFound, id_taken
 from common.writing import insert
 from events import audit
 from events.bells import ring_workspace
@@ -60,7 +60,7 @@ def merge_suggestions(*, actor: Actor, agent_id: UUID, id: UUID, suggestion_ids:
     _draft_is_free(merge)
     _stand_on(merge, agent)
     if not insert([merge], ignore_conflicts=True):
-        raise _id_taken()
+        raise id_taken("merge")
     audit.record(actor, "merge.started", workspace_id=merge.workspace_id, object_id=merge.id, agent=str(agent.id),
                  suggestions=[str(one) for one in chosen])  # fmt: skip
     _begin(merge, open_)
@@ -72,12 +72,8 @@ def _known(merge: Merge) -> Merge | None:
     known = Merge.objects.filter(pk=merge.pk).first()
     said = ("by_id", "chat_id", "agent_id", "chosen")
     if known is not None and any(getattr(known, name) != getattr(merge, name) for name in said):
-        raise _id_taken()
+        raise id_taken("merge")
     return known
-
-
-def _id_taken() -> Conflict:
-    return Conflict("This id already stands for another merge.", code=Code.ID_TAKEN, hints=["Make a new id."])
 
 
 def _open(merge: Merge) -> list[Suggestion]:

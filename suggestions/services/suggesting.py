@@ -14,7 +14,7 @@ from agents.services.specs import check_content
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
-from common.errors import Code, Conflict, NotFound
+from common.errors import Code, Conflict, NotFound, id_taken
 from common.ids import new_id
 from events import audit
 from events.bells import ring_workspace
@@ -82,7 +82,7 @@ def _known(wanted: Suggestion) -> Suggestion | None:
     known = Suggestion.objects.filter(pk=wanted.pk).first()
     said = ("author_id", "chat_id", "agent_id", "note", "content")
     if known is not None and any(getattr(known, name) != getattr(wanted, name) for name in said):
-        raise Conflict("This id already stands for another suggestion.", code=Code.ID_TAKEN, hints=["Make a new id."])
+        raise id_taken("suggestion")
     return known
 
 
