@@ -35,7 +35,7 @@ check: dev ## all that is static: format, lint, types, the line of apps, migrati
 
 test: dev ## Python, TypeScript and browser tests, on servers of their own
 	$(BIN)/python -m pytest -n auto -m "not stack and not browser"
-	$(BIN)/python -m pytest -m "stack or browser"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "stack or browser"
 	npm --prefix frontend test
 
 fmt: dev ## put the sources into their form

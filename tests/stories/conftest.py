@@ -22,8 +22,9 @@ def stack(model: ScriptedModel) -> Iterator[Stack]:
         yield stack
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Of one file only: while Playwright's event loop runs in this thread, Django reads no rows in it."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)
         yield browser
