@@ -79,7 +79,8 @@ def accept_link(*, token: str, actor: Actor) -> ChatLink:
     Workspace.objects.select_for_update(no_key=True).get(pk=link.chat.workspace_id)
     is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=link.role, invited_by=link.created_by)
     chat = Chat.objects.select_for_update(no_key=True).get(pk=link.chat_id)
-    place = seat(chat, actor)
+    # The row that tells of them carries their name as it is now, not as it was when they were let in at the door.
+    place = seat(chat, Actor.objects.get(pk=actor.pk))
     if place is not None:
         changed(link.chat_id, rows=[system_line(link.chat_id, "MEMBER_JOINED", actor=actor, target=actor), place])
     if is_new or place is not None:

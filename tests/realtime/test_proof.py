@@ -14,10 +14,14 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from actors.models import Actor
+from actors.services import change_profile
 from agents.models import Draft
+from chats import services as chats
 from chats.models import Chat
 from chats.services import changes
 from events.frames import Subscribed
@@ -68,6 +72,15 @@ def test_A5_frames_tell_the_whole_story(team, seed):
         with frames_tell_the_whole_story(story.chat):
             for _ in range(10):
                 story.take(chance.randrange(10**9))
+
+
+def test_A5_who_comes_by_a_link_is_shown_by_the_name_they_have_now(team):
+    """Somebody who changes their name while they are let in: the request still holds the old one."""
+    _, url = chats.create_link(chat=team.chat, creator=team.alice, role="suggester", hours=1)
+    with transaction.atomic():
+        change_profile(person=Actor.objects.get(pk=team.charlie.pk), name="Carolus")
+    with frames_tell_the_whole_story(team.chat), transaction.atomic():
+        chats.accept_link(token=url.rsplit("/", 1)[1], actor=team.charlie)
 
 
 # --- with what a network does -----------------------------------------------------------------------------------
