@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.core.management.commands import flush
+from django.db import connections
 
 from tests.people import Team, make_team
 
@@ -38,6 +40,30 @@ def only_the_loopback_is_open() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", connect)
         patch.setattr(socket, "getaddrinfo", resolve)
+        yield
+
+
+# What the migrations wrote stays: kinds of rows and permissions do not change in a test. Nothing asks for foreign keys.
+EMPTY = """
+DO $$ DECLARE place regclass; BEGIN
+    SET LOCAL session_replication_role = replica;
+    FOR place IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+                 AND relname NOT IN ('django_migrations', 'django_content_type', 'auth_permission')
+    LOOP EXECUTE format('DELETE FROM %s', place); END LOOP;
+END $$
+"""
+
+
+def _empty(command: flush.Command, *, database: str, **options: Any) -> None:
+    with connections[database].cursor() as cursor:
+        cursor.execute(EMPTY)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """After a test that commits the tables are emptied in milliseconds: Django's way takes a fifth of a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flush.Command, "handle", _empty)
         yield
 
 
