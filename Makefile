@@ -1,6 +1,8 @@
 # Two commands are enough to begin: `make run` and `make test`. Everything missing is set up by the first that needs it.
 PYTHON ?= python3
 BIN := .venv/bin
+# A test waits for servers now and then: one more runs than there are cores.
+WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 LOCK := $(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q
 # Where the machine has no Node the set-up puts one there.
 export PATH := $(CURDIR)/.make/node:$(PATH)
@@ -34,7 +36,7 @@ check: dev ## all that is static: format, lint, types, the line of apps, migrati
 	npm --prefix frontend run --silent check
 
 test: dev ## Python, TypeScript and browser tests, on servers of their own
-	$(BIN)/python -m pytest -n auto -m "not stack and not browser"
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not stack and not browser"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "stack or browser"
 	npm --prefix frontend test
 
