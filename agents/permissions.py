@@ -10,6 +10,7 @@ from django.db.models.expressions import Combinable
 from actors.models import Actor, AgentStatus, Kind
 from agents.errors import CannotGoOn
 from agents.models import AgentGrant, Run
+from agents.models.specs import with_tools
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from common.access import Fetch, seen_through, verbs_on, with_rights
@@ -58,7 +59,7 @@ def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
     """The agents that `actor` may see, each with `role_0` and `granted_0`, its production spec and the spec's tools."""
     rows: Any = _with_rights([actor])
     visible: QuerySet[Actor] = rows.filter(role_0__isnull=False)
-    return visible.prefetch_related("current_spec__tool_configs").order_by(F("name"), "pk")
+    return visible.prefetch_related(with_tools("current_spec__")).order_by(F("name"), "pk")
 
 
 def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:

@@ -85,6 +85,9 @@ def invalid(error: ValidationError) -> Invalid:
     return Invalid("Something in the request has the wrong shape.", hints=hints)
 
 
+_ANY_PAGE = Page[Any]  # named once: it would be made anew for an answer now and then
+
+
 def answer(row: BaseModel, status: int = 200) -> HttpResponse:
     """A row as the whole answer, encoded once."""
     return HttpResponse(row.model_dump_json(by_alias=True), content_type="application/json", status=status)
@@ -92,7 +95,7 @@ def answer(row: BaseModel, status: int = 200) -> HttpResponse:
 
 def answer_list(rows: Iterable[BaseModel], next: str | None = None) -> HttpResponse:
     """Rows as a page."""
-    return answer(Page[Any](results=list(rows), next=next))
+    return answer(_ANY_PAGE(results=list(rows), next=next))
 
 
 def nothing() -> HttpResponse:

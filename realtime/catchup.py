@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 
 from agents.models import Draft, Run
 from agents.models.runs import ACTIVE
+from agents.models.specs import with_tools
 from chats.models import Chat, ChatActor, InChat
 from common.errors import NotFound
 from events.frames import Partial, Subscribed
@@ -77,7 +78,7 @@ def _small_state(chat: Chat, since: int | None) -> list[AnyRow]:
     """All that is not messages: the chat, its places (also of those who left: they wrote what is read here), what is
     alive of drafts and runs, and what of them changed or ended after `since`."""
     newer = Q(version__gt=since) if since is not None else Q()
-    drafts = Draft.objects.select_related("applied").prefetch_related("applied__tool_configs")
+    drafts = Draft.objects.select_related("applied").prefetch_related(with_tools("applied__"))
     alive: list[QuerySet[ChatActor] | QuerySet[Draft] | QuerySet[Run]] = [
         chat.places.select_related("actor").order_by("joined_at", "pk"),
         drafts.filter(Q(ended_at=None) | newer if newer else Q(ended_at=None), chat=chat).order_by("pk"),

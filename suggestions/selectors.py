@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from actors.models import Actor, AgentStatus
 from agents.differences import diff
 from agents.models import AgentSpec
+from agents.models.specs import with_tools
 from agents.permissions import agent_verbs, agents_visible_to
 from chats.permissions import chats_visible_to
 from events.rows import MergeRow, SuggestionDetailRow, SuggestionRow
@@ -75,7 +76,7 @@ def suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
     """A suggestion that `actor` may see, beside what it was made on and what answers today (S0.11)."""
     row = suggestion_row_of(actor, id)
     suggestion = Suggestion.objects.select_related("agent").get(pk=id)
-    specs = AgentSpec.objects.prefetch_related("tool_configs").in_bulk(
+    specs = AgentSpec.objects.prefetch_related(with_tools()).in_bulk(
         [suggestion.base_id, suggestion.agent.current_spec_id]
     )
     base, production = specs[suggestion.base_id], specs[suggestion.agent.current_spec_id]

@@ -8,6 +8,7 @@ from pydantic import Field
 from rest_framework.views import APIView
 
 from actors.models import Actor
+from agents.models.specs import with_tools
 from agents.permissions import AgentVerb, get_agent_for
 from agents.selectors import replies_with, reply_rows
 from agents.services import versions
@@ -36,7 +37,7 @@ def _seen(request: Request, agent_id: UUID) -> Actor:
 class Versions(APIView):
     @extend_schema(operation_id="list_versions", parameters=PAGED, responses=Page[SpecRow])
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
-        rows = _seen(request, agent_id).specs.filter(number__isnull=False).prefetch_related("tool_configs")
+        rows = _seen(request, agent_id).specs.filter(number__isnull=False).prefetch_related(with_tools())
         return answer_page(request, rows, by="-number", shown=rows_of)
 
 

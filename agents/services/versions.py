@@ -9,6 +9,7 @@ from actors.models import Actor
 from agents.content import SpecContent
 from agents.differences import diff
 from agents.models import AgentSpec, Draft, Origin, Run
+from agents.models.specs import with_tools
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services.specs import check_content, write_spec
 from chats import services as chats
@@ -22,7 +23,7 @@ from events.rows import DiffRow
 
 def get_version(agent: Actor, number: int) -> AgentSpec:
     """A version of an agent that the reader may see. Raises `NotFound`."""
-    spec = agent.specs.filter(number=number).prefetch_related("tool_configs").first()
+    spec = agent.specs.filter(number=number).prefetch_related(with_tools()).first()
     if spec is None:
         raise NotFound(f"{agent.name} has no version {number}.")
     return spec
@@ -36,7 +37,7 @@ def get_spec(agent: Actor, spec_id: UUID, reader: Actor) -> AgentSpec:
     rooms = chats_visible_to(reader).values("pk")
     here = Q(pk__in=Run.objects.filter(spec=spec_id, chat__in=rooms).values("spec"))
     here |= Q(pk__in=Draft.objects.filter(applied=spec_id, chat__in=rooms).values("applied"))
-    specs = agent.specs.filter(here | Q(number__isnull=False), pk=spec_id).prefetch_related("tool_configs")
+    specs = agent.specs.filter(here | Q(number__isnull=False), pk=spec_id).prefetch_related(with_tools())
     if (spec := specs.first()) is None:
         raise NotFound("There is no such text of this agent.")
     return spec
