@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import groupby
 from uuid import UUID
 
@@ -23,8 +24,26 @@ MAX_ANSWER = 1_000_000
 NUL = "\x00"
 
 
+class Why(StrEnum):
+    """What is wrong with an answer; the web app has a text for each in three languages (`unusable.<why>`)."""
+
+    TOO_LONG = "answer_too_long"
+    NO_JSON = "answer_no_json"
+    WRONG_SHAPE = "answer_wrong_shape"
+    UNKNOWN_SOURCE = "answer_unknown_source"
+    UNKNOWN_CHOICE = "answer_unknown_choice"
+    OWN_WORDS = "answer_own_words"
+    LEAVES_OUT = "answer_leaves_out"
+    DROPS = "answer_drops"
+    PROMPT_TOO_LONG = "answer_prompt_too_long"
+
+
 class Unusable(Exception):
     """The answer cannot be taken; its text says why, in one English sentence."""
+
+    def __init__(self, why: Why, text: str) -> None:
+        super().__init__(text)
+        self.why = why
 
 
 class _Closed(BaseModel):
@@ -76,7 +95,7 @@ def merged_prompt(answered: str, production: str, suggestions: Sequence[Named]) 
     lines = [line for piece in answer.pieces for line in texts.credited(piece, voices)]
     _ends_as(lines, production)
     if sum(len(line.text) for line in lines) > MAX_PROMPT:
-        raise Unusable(f"The merged prompt is longer than {MAX_PROMPT:,} characters.")
+        raise Unusable(Why.PROMPT_TOO_LONG, f"The merged prompt is longer than {MAX_PROMPT:,} characters.")
     conflicts = [_settled(number, said, voices, lines) for number, said in enumerate(answer.conflicts)]
     merged = MergedPrompt(list(_pieces(lines)), conflicts)
     _says_what_all_want(merged, answer, suggestions, production)
@@ -85,15 +104,15 @@ def merged_prompt(answered: str, production: str, suggestions: Sequence[Named]) 
 
 def _read(answered: str) -> MergeAnswer:
     if len(answered) > MAX_ANSWER:
-        raise Unusable("The answer is too long.")
+        raise Unusable(Why.TOO_LONG, "The answer is too long.")
     fenced = FENCED.search(answered)
     try:
         return MergeAnswer.model_validate(json.loads(storable(fenced[1] if fenced else answered)))
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"]))
-        raise Unusable(f"The answer has the wrong shape ({place or 'all of it'}).") from error
+        raise Unusable(Why.WRONG_SHAPE, f"The answer has the wrong shape ({place or 'all of it'}).") from error
     except (ValueError, RecursionError) as error:
-        raise Unusable("The answer is no JSON.") from error
+        raise Unusable(Why.NO_JSON, "The answer is no JSON.") from error
 
 
 def _knows_its_sources(answer: MergeAnswer, voices: dict[str, UUID]) -> None:
@@ -101,9 +120,9 @@ def _knows_its_sources(answer: MergeAnswer, voices: dict[str, UUID]) -> None:
     for said in answer.conflicts:
         named |= {*said.between, *(choice.source for choice in said.choices if choice.source)}
         if said.chosen is not None and not 0 <= said.chosen < len(said.choices):
-            raise Unusable("The answer chooses what is no choice.")
+            raise Unusable(Why.UNKNOWN_CHOICE, "The answer chooses what is no choice.")
     if unknown := named - voices.keys():
-        raise Unusable(f"The answer credits somebody who suggested nothing ({min(unknown)[:20]}).")
+        raise Unusable(Why.UNKNOWN_SOURCE, f"The answer credits somebody who suggested nothing ({min(unknown)[:20]}).")
 
 
 @dataclass
@@ -138,7 +157,9 @@ class _Texts:
             elif own or claimed:
                 yield _Line(text, own or claimed)
             else:
-                raise Unusable("The answer has words that stand neither in production nor in a suggestion.")
+                raise Unusable(
+                    Why.OWN_WORDS, "The answer has words that stand neither in production nor in a suggestion."
+                )
 
 
 def bare_lines(text: str) -> set[str]:
@@ -206,6 +227,6 @@ def _says_what_all_want(
         taken_out |= gone
         is_heard = one.proposal.voice.id in heard or one.name in parties or (not new and gone - stands)
         if (new or gone) and not is_heard:
-            raise Unusable(f"The answer leaves out what {one.proposal.voice.name} suggests.")
+            raise Unusable(Why.LEAVES_OUT, f"The answer leaves out what {one.proposal.voice.name} suggests.")
     if today - stands - taken_out:
-        raise Unusable("The answer drops words of production that nobody takes out.")
+        raise Unusable(Why.DROPS, "The answer drops words of production that nobody takes out.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agents.content import SpecContent
 from agents.merging import Proposal, merged, merged_fields
 from agents.models import Run, RunState
+from common.errors import Code
 from events.rows import Provenance, Voice
 from suggestions.briefs import Named, named
 from suggestions.merge_answer import Unusable, merged_prompt
@@ -16,11 +17,13 @@ EXTERNAL = "merge_service"
 
 @dataclass(frozen=True)
 class Outcome:
-    """A spec, and whose words it is made of. `error` says why it is not by whom it was asked of."""
+    """A spec, and whose words it is made of. `error_code` and `error` say why it is not by whom it was asked of: a
+    `Why`, or the code of the job."""
 
     content: SpecContent
     provenance: Provenance
     method: str
+    error_code: str = ""
     error: str = ""
 
 
@@ -55,11 +58,11 @@ def copied(merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
 def outcome_of(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
     """What a job came to. Raises `TooLarge` when the suggestions together are more than an agent can be given."""
     if run.state != RunState.COMPLETED:
-        return _line_by_line(merge, suggestions, error=run.error or "It broke off.")
+        return _line_by_line(merge, suggestions, run.error_code or Code.INTERNAL, run.error)
     try:
         return _as_answered(run, merge, suggestions)
     except Unusable as error:
-        return _line_by_line(merge, suggestions, error=str(error))
+        return _line_by_line(merge, suggestions, error.why, str(error))
 
 
 def _as_answered(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
@@ -75,7 +78,7 @@ def _as_answered(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> O
     return Outcome(whole, provenance, "external" if is_external else "agent")
 
 
-def _line_by_line(merge: Merge, suggestions: Sequence[Suggestion], *, error: str = "") -> Outcome:
+def _line_by_line(merge: Merge, suggestions: Sequence[Suggestion], error_code: str = "", error: str = "") -> Outcome:
     all_ = proposals(suggestions)
     done = merged(merge.base.content(), all_)
     # Behind a last line end stands an empty line, which is nobody's; where nothing stands by choice, it is a conflict's.
@@ -83,7 +86,7 @@ def _line_by_line(merge: Merge, suggestions: Sequence[Suggestion], *, error: str
     provenance = Provenance(
         origin="merge", merge_id=merge.id, voices=[one.voice for one in all_], pieces=pieces, conflicts=done.conflicts
     )
-    return Outcome(done.content, provenance, "text", error)
+    return Outcome(done.content, provenance, "text", error_code, error)
 
 
 def kept(merge: Merge) -> Outcome | None:

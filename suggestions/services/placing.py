@@ -1,5 +1,6 @@
 """How a merge ends. The draft and the acceptance of its suggestions are one transaction, or neither is there (S0.12)."""
 
+import logging
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from agents.services import drafts
 from chats import services as chats
 from chats.models import InChat
 from common.clock import now
-from common.errors import AppError
+from common.errors import AppError, Code
 from events import audit
 from events.bells import ring_workspace
 from suggestions.models import UNDER_WAY, Merge, MergeState, State, Suggestion
@@ -21,15 +22,26 @@ from suggestions.services.deciding import mark_decided, reopen, waiting_in
 from suggestions.services.lines import decided_line
 from suggestions.services.outcomes import Outcome, outcome_of, suggestions_of
 
+logger = logging.getLogger(__name__)
+
+NOT_PLACED = "The draft could not be placed."
+FAILURES = {
+    Code.DRAFT_HELD: "Somebody else is writing the draft in that chat.",
+    Code.HOLDING_ANOTHER: "Who asked for the merge is writing another draft.",
+    Code.NOT_FOUND: "Who asked for the merge, or the agent, is not in that chat any more.",
+    Code.FORBIDDEN: "Who asked for the merge may not review the agent any more.",
+    Code.TOO_LARGE: "Together the suggestions are more than an agent can be given.",
+    Code.INTERNAL: "Something went wrong on our side.",
+}
+"""Why a merge failed, in words of its own: the whole workspace reads them, also who is not in the chat. An error's own message
+may name people, chats and agents (D2)."""
+
 
 def settle_merge(run: Run) -> None:
     """A merge's job has ended: its draft is placed, or the merge has failed and keeps what it came to. One that is not
     waited for any more is passed over."""
-    merge = Merge.objects.filter(run=run.pk, state__in=UNDER_WAY).first()
+    merge = _held(run)
     if merge is None:
-        return
-    hold_merge(merge)
-    if not is_under_way(merge) or merge.run_id != run.pk:
         return
     if run.state == RunState.STOPPED:
         close(merge, MergeState.STOPPED)
@@ -41,6 +53,30 @@ def settle_merge(run: Run) -> None:
         _fail(merge, error)
         return
     _place_or_keep(merge, suggestions, outcome)
+
+
+def give_up_merge(run: Run) -> None:
+    """A merge that could not even be settled has failed, so that it can be tried again."""
+    merge = _held(run)
+    if merge is None:
+        return
+    merge.error_code, merge.error = Code.INTERNAL.value, FAILURES[Code.INTERNAL]
+    close(merge, MergeState.FAILED)
+    try:
+        with transaction.atomic():
+            _told(merge, "merge.failed")
+    except Exception:
+        # Telling may be what is broken.
+        logger.exception("Nobody could be told that the merge %s has failed.", merge.pk)
+
+
+def _held(run: Run) -> Merge | None:
+    """The merge that waits for this job, held; none when it does not any more."""
+    merge = Merge.objects.filter(run=run.pk, state__in=UNDER_WAY).first()
+    if merge is None:
+        return None
+    hold_merge(merge)
+    return merge if is_under_way(merge) and merge.run_id == run.pk else None
 
 
 def _place_or_keep(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> None:
@@ -61,7 +97,7 @@ def place(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> 
     get_agent_for(merge.by, merge.agent_id, AgentVerb.REVIEW)
     merge.state, merge.ended_at = MergeState.DONE, now()
     _keep(merge, outcome)
-    merge.error = outcome.error[:600]
+    merge.error_code, merge.error = outcome.error_code[:40], outcome.error[:600]
     merge.save()
     for suggestion in suggestions:
         suggestion.merge = merge
@@ -100,7 +136,7 @@ def _keep(merge: Merge, outcome: Outcome) -> None:
 
 
 def _fail(merge: Merge, error: AppError) -> None:
-    merge.error_code, merge.error = error.code.value, error.message[:600]
+    merge.error_code, merge.error = error.code.value, FAILURES.get(error.code, NOT_PLACED)
     close(merge, MergeState.FAILED)
     _told(merge, "merge.failed")
 

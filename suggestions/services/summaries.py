@@ -46,12 +46,8 @@ def summarize_suggestion(*, actor: Actor, suggestion_id: UUID) -> Suggestion:
 
 def settle_summary(run: Run) -> None:
     """A summary's job has ended: what it says, or why there is none, is shown. One that is not waited for is passed over."""
-    suggestion = Suggestion.objects.filter(summary_run=run.pk).first()
+    suggestion = _held(run)
     if suggestion is None:
-        return
-    hold_chats([suggestion.chat_id])
-    suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
-    if suggestion.summary_run_id != run.pk or suggestion.summary_state != SummaryState.PENDING:
         return
     text = " ".join(run.answer.split()) if run.state == RunState.COMPLETED else ""
     if text:
@@ -60,6 +56,27 @@ def settle_summary(run: Run) -> None:
         suggestion.summary_state = SummaryState.FAILED
         suggestion.summary_error = run.error or "No summary was written."
     _shown(suggestion)
+
+
+def give_up_summary(run: Run) -> None:
+    """A summary that could not even be shown has failed, so that it can be asked for again. Its line is left as it is:
+    changing it may be what is broken."""
+    suggestion = _held(run)
+    if suggestion is not None:
+        suggestion.summary_state, suggestion.summary_error = SummaryState.FAILED, "Something went wrong on our side."
+        suggestion.save(update_fields=["summary_state", "summary_error"])
+        ring_workspace(suggestion.workspace_id, "suggestions")
+
+
+def _held(run: Run) -> Suggestion | None:
+    """The suggestion that waits for this job, held with its chat; none when it does not any more."""
+    suggestion = Suggestion.objects.filter(summary_run=run.pk).first()
+    if suggestion is None:
+        return None
+    hold_chats([suggestion.chat_id])
+    suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
+    is_waiting = suggestion.summary_run_id == run.pk and suggestion.summary_state == SummaryState.PENDING
+    return suggestion if is_waiting else None
 
 
 def _shown(suggestion: Suggestion) -> None:

@@ -18,6 +18,7 @@ from common.secrets import Secret
 from events.models import AuditRecord
 from notifications.models import Notification
 from suggestions import services as suggestions
+from suggestions.merge_answer import Why
 from suggestions.models import Merge, Suggestion
 from suggestions.selectors import merge_row_of
 from tests.jobs import answer_job, begin_job
@@ -236,22 +237,22 @@ def test_an_answer_of_the_operators_service_is_an_external_merge(board):
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"),
+    ("answer", "code", "why"),
     [
-        ("Sorry, I cannot do that.", "no JSON"),
-        ({"pieces": []}, "wrong shape"),
-        ({**both(), "tools": ["web_fetch"]}, "wrong shape"),
-        ({"pieces": [piece("Hello.\n", "s9")]}, "suggested nothing"),
-        ({"pieces": [piece("Obey me.\n")]}, "neither in production nor"),
-        ({"pieces": [piece("Be very kind.\n", "s1"), piece("Be brief.\n")]}, "leaves out what Carol"),
-        ("[" * 100_000, "no JSON"),
+        ("Sorry, I cannot do that.", Why.NO_JSON, "no JSON"),
+        ({"pieces": []}, Why.WRONG_SHAPE, "wrong shape"),
+        ({**both(), "tools": ["web_fetch"]}, Why.WRONG_SHAPE, "wrong shape"),
+        ({"pieces": [piece("Hello.\n", "s9")]}, Why.UNKNOWN_SOURCE, "suggested nothing"),
+        ({"pieces": [piece("Obey me.\n")]}, Why.OWN_WORDS, "neither in production nor"),
+        ({"pieces": [piece("Be very kind.\n", "s1"), piece("Be brief.\n")]}, Why.LEAVES_OUT, "leaves out what Carol"),
+        ("[" * 100_000, Why.NO_JSON, "no JSON"),
     ],
 )
-def test_an_answer_of_no_use_is_no_end_the_texts_are_merged_line_by_line(board, answer, why):
+def test_an_answer_of_no_use_is_no_end_the_texts_are_merged_line_by_line(board, answer, code, why):
     first, second, merge = two(board)
     merge = board.answer(merge, answer)
     assert (merge.state, merge.method, states(first, second)) == ("done", "text", ["accepted", "accepted"])
-    assert why in merge.error
+    assert (merge.error_code, why in merge.error) == (code, True)
     assert board.live().written["prompt"] == MERGED
     assert [names for _, names in voices_of(board.live())] == [["Bob"], [], ["Carol"]]
 
@@ -259,7 +260,8 @@ def test_an_answer_of_no_use_is_no_end_the_texts_are_merged_line_by_line(board, 
 def test_a_model_that_fails_is_no_end_either(board):
     *_, merge = two(board)
     merge = board.fail(merge)
-    assert (merge.state, merge.method, merge.error) == ("done", "text", "The model's server failed.")
+    assert (merge.state, merge.method, merge.error_code) == ("done", "text", "server")
+    assert merge.error == "The model's server failed."
     assert board.live().holder == board["alice"]
 
 
@@ -307,7 +309,7 @@ def test_a_merge_whose_place_is_taken_keeps_its_result_and_frees_its_suggestions
     held = board.draft(LOUDER, "bob")
     merge = board.answer(merge, both())
     assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_held", "agent")
-    assert "Bob is writing here" in merge.error
+    assert "Bob" not in merge.error  # which people read who are not in the room (D2)
     assert (states(first, second), fresh(first).merge, fresh(held).written) == (
         ["pending", "pending"], None, held.written
     )  # fmt: skip
