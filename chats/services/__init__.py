@@ -13,7 +13,6 @@ from chats.services.members import (
     show_anew,
 )
 from chats.services.messages import (
-    addresses_everybody,
     checked_text,
     mark_read,
     mentions_in,
@@ -26,7 +25,6 @@ from chats.services.messages import (
 __all__ = [
     "accept_link",
     "add_member",
-    "addresses_everybody",
     "changed",
     "checked_text",
     "create_chat",

@@ -5,8 +5,9 @@ from typing import Literal
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 
-from actors.models import Actor
+from actors.models import Actor, Kind
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.seams import chat_read, message_posted
@@ -18,6 +19,7 @@ from events.bells import ring
 from events.payloads import MAX_TEXT, About, Text, checked_payload
 
 MENTION = re.compile(r"(?<![a-zA-Z0-9_@/.-])@([a-zA-Z0-9][a-zA-Z0-9_-]{0,39})")
+EVERYBODY = "all"
 
 
 def post_message_once(
@@ -86,18 +88,20 @@ def _answered(chat: Chat, reply_to: UUID | None) -> Message | None:
 
 
 def mentions_in(chat: Chat, text: str) -> list[UUID]:
-    """Who of the room is mentioned by handle, in the order of the text, each once."""
+    """Who of the room is mentioned by handle, in the order of the text, each once.
+
+    `@all`, which is nobody's handle, mentions all people who are in the room now, and no agent.
+    """
     handles = list(dict.fromkeys(handle.lower() for handle in MENTION.findall(text)))
     if not handles:
         return []
-    places = ChatActor.objects.filter(chat=chat, ended_at=None, actor__handle__in=handles)
+    meant = Q(actor__handle__in=handles)
+    if EVERYBODY in handles:
+        meant |= Q(actor__kind=Kind.HUMAN)
+    places = ChatActor.objects.filter(meant, chat=chat, ended_at=None).order_by("joined_at", "pk")
     found = list(places.values_list("actor__handle", "actor_id"))
-    return [actor_id for handle in handles for known, actor_id in found if known == handle]
-
-
-def addresses_everybody(text: str) -> bool:
-    """Whether a text speaks to all people of its room: `@all`, which is nobody's handle and means no agent."""
-    return "@all" in text.lower() and any(handle.lower() == "all" for handle in MENTION.findall(text))
+    named = [actor_id for handle in handles for known, actor_id in found if known == handle]
+    return list(dict.fromkeys([*named, *(actor_id for _, actor_id in found)]))
 
 
 def system_line(

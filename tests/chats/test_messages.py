@@ -82,6 +82,12 @@ def test_mentions_are_found_by_handle_among_those_in_the_room_only(team):
     assert message.payload["mentions"] == [str(team.robin.id), str(team.alice.id)]
 
 
+def test_at_all_mentions_all_people_of_the_room_and_no_agent(team):
+    message, _ = say(team, "@bob first, then @ALL, but not @allison")
+    assert message.payload["mentions"] == [str(team.bob.id), str(team.alice.id)]
+    assert say(team, "mail all@example.org")[0].payload["mentions"] == []
+
+
 def test_D2_a_message_of_another_chat_cannot_be_answered(team):
     with transaction.atomic():
         other = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Other")

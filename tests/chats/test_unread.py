@@ -2,9 +2,11 @@
 
 import pytest
 
+from chats import services as chats
 from chats.models import Chat, Message
 from chats.selectors import MOST_SEARCHED, MOST_UNREAD, chat_summary
 from common.clock import now
+from common.ids import new_id
 
 pytestmark = pytest.mark.django_db
 
@@ -40,3 +42,10 @@ def test_a_mention_is_found_among_the_newest_lines_only(team):
     assert not summary_of(team, "alice").mentioned
     said(team, 1)
     assert not summary_of(team).mentioned
+
+
+def test_at_all_marks_the_chat_as_a_mention_for_everybody_but_the_speaker(team):
+    chats.post_message_once(actor=team.alice, chat_id=team.chat.id, id=new_id(), text="hello, nobody in particular")
+    assert not summary_of(team).mentioned
+    chats.post_message_once(actor=team.alice, chat_id=team.chat.id, id=new_id(), text="@all: lunch")
+    assert (summary_of(team).mentioned, summary_of(team, "alice").mentioned) == (True, False)
