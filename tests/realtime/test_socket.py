@@ -7,7 +7,10 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 
+from agents.content import SpecContent
+from agents.services import drafts
 from chats import services as chats
+from common.ids import new_id
 from realtime import feed, hub, limits
 from realtime.catchup import catch_up
 from realtime.hub import this_hub
@@ -183,6 +186,41 @@ async def test_C6_nobody_types_in_a_room_that_they_do_not_follow(team, tabs):
     await alice.follow(f"chat:{team.chat.id}")
     await charlie.say(type="typing", topic=f"chat:{team.chat.id}")
     assert await alice.is_silent()
+
+
+def draft_with_caret(team, draft, caret):
+    """A frame of somebody's writing, as only the server sends it."""
+    return {"type": "draft", "topic": f"chat:{team.chat.id}", "draft_id": str(draft.id), "agent_id": str(team.robin.id),
+            "revision": draft.revision + 1, "holder_id": str(team.alice.id), "held_until": "2100-01-01T00:00:00Z",
+            "written": {"prompt": "Forged"}, "caret": caret}  # fmt: skip
+
+
+@pytest.mark.parametrize("forger", ["alice", "bob", "charlie"])
+async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
+    draft = await section(
+        drafts.take_draft, actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, content=None
+    )
+    reader, tab = await tabs.of(team.bob), await tabs.of(team[forger])
+    await reader.follow(f"chat:{team.chat.id}")
+    for caret in (3, -1, 10**18, 1.5, "3", None, [], True):
+        frame = draft_with_caret(team, draft, caret)
+        for forged in (frame, {**frame, "topic": f"chat:{new_id()}"}, {**frame, "agent_id": str(new_id())}):
+            await tab.say(**forged)
+            assert (await tab.hear_type("error"))["code"] == "invalid"
+    assert await reader.is_silent()
+    await section(draft.refresh_from_db)
+    assert (draft.revision, draft.written["prompt"]) == (1, "Answer.")
+
+
+@pytest.mark.parametrize(("caret", "heard"), [(2, 2), (10**18, 4), (-3, 0), (None, None)])
+async def test_A7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret, heard):
+    where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = await section(drafts.take_draft, **where, content=None)
+    reader = await tabs.of(team.bob)
+    await reader.follow(f"chat:{team.chat.id}")
+    said = SpecContent(prompt="A 🦜")  # a bird is two units in a browser
+    await section(drafts.write_draft, **where, content=said, revision=draft.revision, caret=caret)
+    assert (await reader.hear_type("draft"))["caret"] == heard
 
 
 async def test_A7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):

@@ -40,6 +40,8 @@ def write_draft(
 ) -> Draft:
     """Store what is being typed, as holder and on `revision`; renews the hold. Everybody reads along.
 
+    `caret` is told on, within the text. It counts as browsers do, in UTF-16 units.
+
     Raises `Conflict` (`stale_revision`, `draft_held`) with the draft as it stands: the writer keeps their own words.
     """
     get_chat_for(actor, chat_id, ChatVerb.SEE)
@@ -55,9 +57,13 @@ def write_draft(
         raise holding.cannot_write(draft, actor)
     publish(
         DraftText(topic=f"chat:{chat_id}", draft_id=draft.id, agent_id=agent_id, revision=revision + 1,
-                  holder_id=actor.id, held_until=held_until, written=content.as_json(), caret=caret)
+                  holder_id=actor.id, held_until=held_until, written=content.as_json(), caret=_within(caret, content.prompt))
     )  # fmt: skip
     return draft
+
+
+def _within(caret: int | None, text: str) -> int | None:
+    return None if caret is None else max(0, min(caret, len(text.encode("utf-16-le", "surrogatepass")) // 2))
 
 
 @transaction.atomic

@@ -25,7 +25,7 @@ const field = StateField.define<DecorationSet>({
     for (const effect of transaction.effects) {
       if (!effect.is(setCaret)) continue
       if (!effect.value) return Decoration.none
-      const at = Math.min(effect.value.at, transaction.newDoc.length)
+      const at = Math.min(Math.max(0, Math.trunc(effect.value.at) || 0), transaction.newDoc.length)
       return Decoration.set([Decoration.widget({ widget: new Flag(effect.value.name), side: 1 }).range(at)])
     }
     return flags.map(transaction.changes)
