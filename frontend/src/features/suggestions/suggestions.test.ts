@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Provenance } from '@/api'
+import en from '@/lib/texts/en'
+import hans from '@/lib/texts/zh-hans'
+import hant from '@/lib/texts/zh-hant'
 import { mergedParts, otherConflicts, sharesOf, tallyOf } from './merged'
 import { allPicked, chosenOf, toggled, toggledAll, whyNotMerge, whyNotReject } from './picking'
 import { changedSearch, searchOf } from './search'
 import { percentOf, stepsOf } from './steps'
 import { actor, merge, suggestion } from './suggestion.testing'
+import { mergeWhy } from './wording'
 
 const none: ReadonlySet<string> = new Set()
 
@@ -45,6 +49,30 @@ describe('the address', () => {
       state: 'rejected',
       m: 'two',
     })
+  })
+})
+
+/** The codes of the server's `suggestions.merge_answer.Why`. */
+const ofAnswers = [
+  ...['answer_too_long', 'answer_no_json', 'answer_wrong_shape', 'answer_unknown_source', 'answer_unknown_choice'],
+  ...['answer_own_words', 'answer_leaves_out', 'answer_drops', 'answer_prompt_too_long'],
+]
+
+describe('why a merge failed, or was done line by line', () => {
+  const said = (texts: Record<string, string>, error_code: string | null, state: 'failed' | 'done' = 'failed') =>
+    mergeWhy({ state, error_code }, key => texts[key] ?? key)
+
+  it.each([[en], [hant], [hans]])('is said by its code, for each in words of its own', texts => {
+    const all = ['draft_held', 'holding_another', 'not_found', 'forbidden', 'too_large', 'internal', 'no_such_code']
+    const ways = [...all.map(code => said(texts, code)), ...ofAnswers.map(code => said(texts, code, 'done'))]
+    expect(new Set(ways).size).toBe(all.length + ofAnswers.length)
+    expect(ways.filter(text => text.includes('mergeWhy'))).toEqual([])
+  })
+
+  it('says of what a model failed with what that means for a merge', () => {
+    expect(said(en, 'timeout_idle', 'done')).toBe('Its model took too long.')
+    expect(said(en, 'not_found', 'done')).toBe('Its model cannot be used as it is set.')
+    expect(said(en, null, 'done')).toBe('')
   })
 })
 

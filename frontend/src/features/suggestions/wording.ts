@@ -1,5 +1,5 @@
 /** What a suggestion is called, and other words made of rows. */
-import type { SuggestionRow } from '@/api'
+import type { MergeRow, SuggestionRow } from '@/api'
 import { type TextKey, type Texts, t as texts } from '@/lib/language'
 
 const MOST = 90
@@ -26,4 +26,28 @@ export function aboutText(about: string, t: Texts['t']): string | null {
   const [first, name] = [about.split('.')[0], about.split('.').slice(1).join('.')]
   if (first === 'tools') return `${t('tool')} ${name}`
   return t(`field.${name || first}` as Extract<TextKey, `field.${string}`>)
+}
+
+/** Codes that share a text; the others have one of their own. */
+const whys = {
+  internal: ['crash_loop'],
+  slow: ['timeout_first', 'timeout_idle', 'timeout_total', 'time_limit'],
+  server: ['server', 'rate_limited', 'unreachable', 'cut', 'garbled'],
+  settings: ['refused', 'bad_request', 'host_refused'],
+  empty: ['empty_answer', 'malformed_calls', 'step_limit'],
+}
+
+const byCode = new Map<string, string>(
+  Object.entries(whys).flatMap(([why, codes]) => codes.map(code => [code, why] as const)),
+)
+
+/** Why a merge has failed, or why it was done line by line; empty when there is nothing to say. */
+export function mergeWhy({ state, error_code: code }: Pick<MergeRow, 'state' | 'error_code'>, t: Texts['t']): string {
+  if (!code) return ''
+  // These two are said of the chat where a merge failed, and of the model where it went on without one.
+  if (code === 'not_found') return t(state === 'failed' ? 'mergeWhy.gone' : 'mergeWhy.settings')
+  if (code === 'forbidden') return t(state === 'failed' ? 'mergeWhy.forbidden' : 'mergeWhy.broken')
+  const key = `mergeWhy.${byCode.get(code) ?? code}` as TextKey
+  const text = t(key)
+  return text === key ? t('mergeWhy.broken') : text
 }

@@ -180,9 +180,7 @@ function Summary({ workspaceId, row }: { workspaceId: string; row: SuggestionRow
       ) : null}
       {isFailed ? (
         <p className="row wrap">
-          <span className="grow muted" title={row.summary_error ?? undefined}>
-            {again.error ? textOfError(again.error) : t('summaryFailed')}
-          </span>
+          <span className="grow muted">{again.error ? textOfError(again.error) : t('summaryFailed')}</span>
           <Button size="xs" busy={again.isPending ? t('retry') : null} onClick={summarize}>
             {t('retry')}
           </Button>

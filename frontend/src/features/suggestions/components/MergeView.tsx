@@ -1,9 +1,17 @@
 import { Check, CircleAlert, GitMergeConflict, Info, Square } from 'lucide-react'
-import { type ActorRow, type MergeRow, useChats, useMerge, useRetryMerge, useStopMerge, useVersion } from '@/api'
-import { runErrorText, textOfError } from '@/lib/errors'
+import {
+  type ActorRow,
+  type MergeRow,
+  useChats,
+  useDraftThere,
+  useMerge,
+  useRetryMerge,
+  useStopMerge,
+  useVersion,
+} from '@/api'
+import { textOfError } from '@/lib/errors'
 import { type Texts, useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
-import { ago, count, fullTime, money } from '@/lib/time'
+import { ago, clock, count, fullTime, money } from '@/lib/time'
 import { Busy } from '@/ui/Busy'
 import { Button } from '@/ui/Button'
 import { Face } from '@/ui/Face'
@@ -11,6 +19,7 @@ import { Skeleton } from '@/ui/Skeleton'
 import { useNow, useWritten } from '../live'
 import { type Share, sharesOf } from '../merged'
 import { isUnderWay, percentOf, type StepName, type StepState, stepsOf } from '../steps'
+import { mergeWhy } from '../wording'
 import { Failed } from './Failed'
 import { MergedText } from './MergedText'
 
@@ -18,6 +27,7 @@ interface MergeViewProps {
   workspaceId: string
   id: string
   me: ActorRow
+  who(id: string): ActorRow | null
   /** Whether the reader may decide on this agent's suggestions: then they may stop a merge, or try it again. */
   mayReview(agentId: string): boolean
   onOpenDraft(chatId: string, agentId: string): void
@@ -39,7 +49,7 @@ export function MergeView({ workspaceId, id, ...rest }: MergeViewProps) {
 
 type MergeProps = Omit<MergeViewProps, 'id'> & { merge: MergeRow }
 
-function Merge({ workspaceId, merge, me, mayReview, onOpenDraft, onSuggestion }: MergeProps) {
+function Merge({ workspaceId, merge, me, who, mayReview, onOpenDraft, onSuggestion }: MergeProps) {
   const { t } = useTexts()
   const isOn = isUnderWay(merge)
   const written = useWritten(merge.id)
@@ -71,7 +81,7 @@ function Merge({ workspaceId, merge, me, mayReview, onOpenDraft, onSuggestion }:
       <div className="track" role="progressbar" aria-label={title} aria-valuenow={percentOf(merge, written)}>
         <i data-layer="suggestion" style={{ width: `${percentOf(merge, written)}%` }} />
       </div>
-      <Outcome merge={merge} workspaceId={workspaceId} />
+      <Outcome merge={merge} workspaceId={workspaceId} who={who} />
       {merge.provenance ? <Result merge={merge} onSuggestion={onSuggestion} /> : null}
     </article>
   )
@@ -186,20 +196,12 @@ function Spent({ merge }: { merge: MergeRow }) {
 }
 
 /** In a sentence: what came of it, or what is going to. */
-function Outcome({ merge, workspaceId }: { merge: MergeRow; workspaceId: string }) {
+function Outcome({ merge, workspaceId, who }: Pick<MergeProps, 'merge' | 'workspaceId' | 'who'>) {
   const { t, rich } = useTexts()
   const chats = useChats(workspaceId).data
   const chat = chats?.find(each => each.chat.id === merge.chat_id)?.chat.title
-  const why = merge.error_code ? runErrorText(merge.error_code) : (merge.error ?? '')
-  if (merge.state === 'failed')
-    return (
-      <p className="banner bad" role="alert">
-        <CircleAlert className="i s" aria-hidden />
-        <span>
-          {t(merge.provenance ? 'notPlaced' : 'mergeFailed')} {why} {merge.provenance ? t('againHint') : ''}
-        </span>
-      </p>
-    )
+  const why = mergeWhy(merge, t)
+  if (merge.state === 'failed') return <Unplaced merge={merge} who={who} />
   if (merge.state === 'stopped') return <Said>{t('mergeStopped')}</Said>
   const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
   return (
@@ -207,14 +209,36 @@ function Outcome({ merge, workspaceId }: { merge: MergeRow; workspaceId: string 
       {chats ? <Said>{chat ? rich(where, { chat }) : t('openedElsewhere')}</Said> : null}
       {merge.method === 'text' ? (
         <Said>
-          {t(why ? 'byText' : 'byTextOnly')}{' '}
-          <span className="faint" lang={languageOf(why)}>
-            {why}
-          </span>
+          {t(why ? 'byText' : 'byTextOnly')} <span className="faint">{why}</span>
         </Said>
       ) : null}
     </>
   )
+}
+
+function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
+  const { t } = useTexts()
+  const { chat_id: chatId, agent_id: agentId, provenance } = merge
+  return (
+    <p className="banner bad" role="alert">
+      <CircleAlert className="i s" aria-hidden />
+      <span>
+        {t(provenance ? 'notPlaced' : 'mergeFailed')} {mergeWhy(merge, t)}{' '}
+        {merge.error_code === 'draft_held' && chatId ? <HeldBy chatId={chatId} agentId={agentId} who={who} /> : null}{' '}
+        {provenance ? t('againHint') : ''}
+      </span>
+    </p>
+  )
+}
+
+/** Who writes there now: asked of the chat, since only those in it may know. */
+function HeldBy({ chatId, agentId, who }: { chatId: string; agentId: string; who(id: string): ActorRow | null }) {
+  const { t } = useTexts()
+  const draft = useDraftThere(chatId, agentId)
+  const { holder_id: holder, held_until: until } = draft.data ?? {}
+  if (draft.isPending) return null
+  if (!holder || !until || Date.parse(until) < Date.now()) return t('freeNow')
+  return t('heldNow', { name: who(holder)?.name ?? t('somebody'), time: clock(until) })
 }
 
 const Said = ({ children }: { children: React.ReactNode }) => (

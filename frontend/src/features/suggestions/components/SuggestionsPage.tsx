@@ -87,7 +87,7 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
         />
         <div className="opened">
           <Beside
-            {...{ workspace, me, search, onSearch, onOpenDraft, onChat, ask }}
+            {...{ workspace, me, search, who, onSearch, onOpenDraft, onChat, ask }}
             open={open}
             isEmpty={rows.length === 0}
           />
@@ -100,10 +100,10 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
 
 type Ask = (what: Asked['what']) => (given: SuggestionRow | readonly SuggestionRow[]) => void
 
-type BesideProps = Omit<SuggestionsPageProps, 'who'> & { open: string | undefined; isEmpty: boolean; ask: Ask }
+type BesideProps = SuggestionsPageProps & { open: string | undefined; isEmpty: boolean; ask: Ask }
 
 /** Beside the list: a merge, a suggestion, or how to begin. */
-function Beside({ workspace, me, search, open, isEmpty, ask, onSearch, onOpenDraft, onChat }: BesideProps) {
+function Beside({ workspace, me, search, who, open, isEmpty, ask, onSearch, onOpenDraft, onChat }: BesideProps) {
   const { t } = useTexts()
   const agents = useAgents(workspace.id).data
   const mayReview = (id: string) => Boolean(agents?.find(each => each.actor.id === id)?.verbs.includes('review_agent'))
@@ -113,6 +113,7 @@ function Beside({ workspace, me, search, open, isEmpty, ask, onSearch, onOpenDra
         key={search.m}
         workspaceId={workspace.id}
         id={search.m}
+        who={who}
         me={me}
         mayReview={mayReview}
         onOpenDraft={onOpenDraft}
