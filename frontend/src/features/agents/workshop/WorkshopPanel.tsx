@@ -62,7 +62,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   const onSuggestion = (id: string) => onGo(suggestionPath(workspace.handle, id))
   const actions = useDraftActions({ chatId, agent, workspaceId: workspace.id, onSuggestion }, workshop)
   const { draft } = workshop
-  const isStale = draft !== null && draft.base_version !== agent.spec.number
+  const isStale = draft !== null && draft.base_version < (agent.spec.number ?? 0)
   const { view, tab, openView, setTab } = useView(isStale)
   const [isSaving, setSaving] = useState(false)
   const prompt = useRef<PromptHandle>(null)

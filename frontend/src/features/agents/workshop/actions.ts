@@ -118,7 +118,7 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
       if (revision === null) return null
       const base = workshop.draft?.base_version ?? agent.spec.number ?? 0
       const spec = await drafts.save(chatId, agentId, { revision, base_version: base, message })
-      await client.invalidateQueries({ queryKey: keys.agents(workspaceId) })
+      void client.invalidateQueries({ queryKey: keys.agents(workspaceId) })
       void client.invalidateQueries({ queryKey: keys.versions(agentId) })
       say(t('savedAs', { version: `v${spec.number}`, name }))
       return spec

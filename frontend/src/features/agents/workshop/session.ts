@@ -5,6 +5,7 @@ import { type ChatState, isEnded, learn, useChatPart } from '@/realtime'
 import type { AutosaveState } from '../autosave'
 import { appliedIn, contentOf, writtenIn } from '../content'
 import type { LostText } from './keeping'
+import { justSaved } from './saved'
 import { useStoring } from './storing'
 
 export interface Workshop {
@@ -70,6 +71,11 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
   const isOpen = draft !== null && isHeld(heldUntil, now)
   const isLoaded = useChatPart(chatId, loadedIn)
   const learnRow = useCallback((row: DraftRow) => learn(chatId, [row]), [chatId])
+  const number = agent.spec.number ?? 0
+  const saved = useChatPart(
+    chatId,
+    useCallback((chat: ChatState) => justSaved(chat.drafts.values(), agentId, number), [agentId, number]),
+  )
   const { autosave, save, lost, forget, isMine } = useStoring({
     place: useMemo(() => ({ personId: me.id, chatId, agentId }), [me.id, chatId, agentId]),
     draft,
@@ -81,10 +87,8 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
 
   const production = useMemo(() => contentOf(agent.spec), [agent.spec])
   const applied = useMemo(() => (draft ? appliedIn(draft) : null), [draft])
-  const written = useMemo(
-    () => (writing ? writtenIn(writing) : draft ? writtenIn(draft) : production),
-    [writing, draft, production],
-  )
+  const stand = writing ?? draft ?? saved
+  const written = useMemo(() => (stand ? writtenIn(stand) : production), [stand, production])
 
   // Another tab of the same person writes on: its text is taken over here.
   useEffect(() => {
