@@ -2,10 +2,12 @@
 
 import json
 import re
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import yaml
 from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from agents.content import SpecContent
 from common.errors import AppError, Code, Invalid, TooLarge
@@ -15,6 +17,31 @@ Format = Literal["yaml", "json"]
 MAX_FILE = 512_000
 """Bytes of a file that is read."""
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+NO_TEXT = "This file cannot be read as YAML or JSON."
+
+Why = Literal["missing", "unknown", "unfit", "syntax", "alias", "tag", "depth"]
+WHYS: dict[str, Why] = {"missing": "missing", "extra_forbidden": "unknown"}
+"""Of the kinds of errors that pydantic knows; a value that does not fit, for all others."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a file: at which field or line, if any, of what kind, and one English sentence about it.
+
+    The web app has a text for each kind in three languages (`fileProblem.<why>`).
+    """
+
+    where: str
+    why: Why
+    text: str
+
+
+class _Refused(ValueError):
+    """YAML that is not taken here."""
+
+    def __init__(self, why: Why, text: str) -> None:
+        super().__init__(text)
+        self.why: Why = why
 
 
 class AgentFile(SpecContent):
@@ -43,24 +70,35 @@ def written(file: AgentFile, format: Format) -> str:
 
 
 def read_file(text: str) -> AgentFile:
-    """The agent that a file describes. Raises `TooLarge`, and `Invalid` (`file_unreadable`) with a hint per field."""
+    """The agent that a file describes. Raises `TooLarge`, and `Invalid` (`file_unreadable`): what is wrong field by field is in
+    its hints, and for programs in `data` as `problems` (`Problem`)."""
     if len(text.encode()) > MAX_FILE:
         raise TooLarge(f"A file with an agent has {MAX_FILE // 1000} kB at most.")
     try:
         return AgentFile.model_validate(_parsed(text.lstrip("\ufeff")))
     except ValidationError as error:
-        found = [f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors(include_input=False)]
-        raise _unreadable("This file does not describe an agent.", *found[:10]) from error
+        found = [_about_field(one) for one in error.errors(include_input=False)[:10]]
+        raise _unreadable("This file does not describe an agent.", *found) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise _unreadable("This file cannot be read as YAML or JSON.", f"{where}{error.problem}") from error
+        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise _unreadable(NO_TEXT, Problem(where, "syntax", str(error.problem))) from error
+    except _Refused as error:
+        raise _unreadable(NO_TEXT, Problem("", error.why, str(error))) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _unreadable("This file cannot be read as YAML or JSON.", str(error)[:200]) from error
+        raise _unreadable(NO_TEXT, Problem("", "syntax", str(error)[:200])) from error
 
 
-def _unreadable(message: str, *hints: str) -> AppError:
-    return Invalid(message, code=Code.FILE_UNREADABLE, hints=hints)
+def _about_field(error: ErrorDetails) -> Problem:
+    where = ".".join(map(str, error["loc"])) or "file"
+    return Problem(where, WHYS.get(error["type"], "unfit"), error["msg"])
+
+
+def _unreadable(message: str, *problems: Problem) -> AppError:
+    hints = [f"{one.where}: {one.text}" if one.where else one.text for one in problems]
+    return Invalid(
+        message, code=Code.FILE_UNREADABLE, hints=hints, data={"problems": [asdict(one) for one in problems]}
+    )
 
 
 def _parsed(text: str) -> Any:
@@ -83,12 +121,12 @@ def _check_events(text: str) -> None:
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise ValueError("An alias (`*name`) cannot be used here.")
+            raise _Refused("alias", "An alias (`*name`) cannot be used here.")
         if getattr(event, "tag", None):
-            raise ValueError("A tag (`!name`) cannot be used here.")
+            raise _Refused("tag", "A tag (`!name`) cannot be used here.")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise ValueError("It is nested too deeply.")
+            raise _Refused("depth", "It is nested too deeply.")
 
 
 def _in_tens(pattern: re.Pattern[str]) -> re.Pattern[str]:

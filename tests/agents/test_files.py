@@ -107,6 +107,24 @@ def test_a_file_that_cannot_be_read_says_where(text, hint):
     assert any(hint in one for one in refusal.value.hints), refusal.value.hints
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("atelier: agent/1", ("name", "missing")),
+        ("name: Robin\nlimits: {max_steps: 99}", ("limits.max_steps", "unfit")),
+        ("a: &x [1, 2]\nname: *x", ("", "alias")),
+        ("name: !!python/object/apply:os.system [ls]", ("", "tag")),
+        ("[" * 100, ("", "depth")),
+        ("name: Robin\nname: [Robin", ("line 3, column 1", "syntax")),
+        ("name: .nan", ("", "syntax")),
+    ],
+)
+def test_what_is_wrong_with_a_file_has_a_kind_that_is_said_in_any_language(text, problem):
+    with pytest.raises(Invalid) as refusal:
+        read_file(text)
+    assert [(one["where"], one["why"]) for one in refusal.value.data["problems"]] == [problem]
+
+
 def test_a_few_lines_that_would_grow_without_end_are_refused_at_once():
     bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
         f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]"
@@ -226,6 +244,9 @@ def test_an_unreadable_file_makes_nothing(team):
     address = f"workspaces/{team.workspace.id}/agents/import"
     refusal = api.refused(400, "file_unreadable", "POST", address, {"text": "name: Robin\nowner: me"})
     assert refusal["hints"] == ["owner: Extra inputs are not permitted"]
+    assert refusal["data"]["problems"] == [
+        {"where": "owner", "why": "unknown", "text": "Extra inputs are not permitted"}
+    ]
     assert Actor.objects.count() == before
 
 

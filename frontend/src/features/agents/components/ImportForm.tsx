@@ -151,19 +151,31 @@ function FileDrop({ text, onText }: { text: string; onText(text: string): void }
   )
 }
 
+interface FileProblem {
+  /** A field, or a line; empty where it is about the whole file. */
+  where: string
+  why: 'missing' | 'unknown' | 'unfit' | 'syntax' | 'alias' | 'tag' | 'depth'
+  /** The same more exactly, in English. */
+  text: string
+}
+
 /** Why a file cannot be read, field by field. */
 function Problem({ error }: { error: unknown }) {
-  const hints = error instanceof ApiError ? error.hints : []
+  const { t } = useTexts()
+  const problems = error instanceof ApiError ? ((error.data.problems ?? []) as FileProblem[]) : []
   return (
     <div className="banner bad" role="alert">
       <CircleAlert className="i s" aria-hidden />
       <div className="grow">
         {textOfError(error)}
-        {hints.length > 0 ? (
-          <ul className="hints" lang="en">
-            {hints.map(hint => (
-              <li key={hint}>
-                <code>{hint}</code>
+        {problems.length > 0 ? (
+          <ul className="hints">
+            {problems.map(({ where, why, text }) => (
+              <li key={`${where} ${text}`}>
+                {where ? <code lang="en">{where}</code> : null} {t(`fileProblem.${why}`)}{' '}
+                <span className="faint xs" lang="en">
+                  {text}
+                </span>
               </li>
             ))}
           </ul>
