@@ -251,6 +251,7 @@ RATES = {
     "requests": _rate("REQUESTS", 50, 300),  # of one person
     "posts": _rate("POSTS", 30, 60),  # messages of one person
     "workspace_posts": _rate("WORKSPACE_POSTS", 100, 300),  # messages of all people in one workspace
+    "jobs": _rate("JOBS", 0.2, 30),  # summaries and merges that one person asks for: each may cost a model's answer
     "strangers": _rate("STRANGERS", 20, 200),  # from one address, of people who are not signed in
 }
 REST_FRAMEWORK = {

@@ -13,13 +13,14 @@ from common.rest import Page, Request, answer, answer_list, query_parameters, re
 from events.rows import MergeRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
+from suggestions.api.rates import Counted
 from suggestions.models import UNDER_WAY, Merge
 from suggestions.permissions import MergeVerb, get_merge_for
 from suggestions.selectors import merge_row_of, merge_rows, merges_in, with_run
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-class NewMerge(APIView):
+class NewMerge(Counted, APIView):
     @extend_schema(operation_id="merge_suggestions", request=MergeBody, responses={201: MergeRow})
     def post(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, MergeBody)
@@ -57,11 +58,11 @@ class Deed(APIView):
         return answer(merge_row_of(request.user, merge.id))
 
 
-def _deed(operation_id: str, deed: Callable[..., Any]) -> type[Deed]:
-    view = type(operation_id, (Deed,), {"deed": staticmethod(deed)})
+def _deed(operation_id: str, deed: Callable[..., Any], *bases: type) -> type[Deed]:
+    view = type(operation_id, (*bases, Deed), {"deed": staticmethod(deed)})
     described = extend_schema(operation_id=operation_id, request=None, responses=MergeRow)
     return extend_schema_view(post=described)(view)
 
 
 Stop = _deed("stop_merge", suggestions.stop_merge)
-Retry = _deed("retry_merge", suggestions.retry_merge)
+Retry = _deed("retry_merge", suggestions.retry_merge, Counted)

@@ -20,6 +20,7 @@ from suggestions.api.bodies import (
     SuggestBody,
     SuggestionsQuery,
 )  # fmt: skip
+from suggestions.api.rates import Counted
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.selectors import (
@@ -34,7 +35,7 @@ from suggestions.selectors import (
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-class FromDraft(APIView):
+class FromDraft(Counted, APIView):
     @extend_schema(operation_id="suggest_draft", request=SuggestBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, SuggestBody)
@@ -44,7 +45,7 @@ class FromDraft(APIView):
         return answer(suggestion_row_of(request.user, made.id), 201)
 
 
-class FromText(APIView):
+class FromText(Counted, APIView):
     @extend_schema(operation_id="suggest_text", request=NewSuggestionBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, NewSuggestionBody)
@@ -91,7 +92,7 @@ class Reject(APIView):
         return answer(suggestion_row_of(request.user, suggestion_id))
 
 
-class Accept(APIView):
+class Accept(Counted, APIView):
     @extend_schema(operation_id="accept_suggestion", request=AcceptBody, responses={201: MergeRow})
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         body = read(request, AcceptBody)
@@ -111,11 +112,11 @@ class Deed(APIView):
         return answer(suggestion_row_of(request.user, suggestion_id))
 
 
-def _deed(operation_id: str, deed: Callable[..., Any]) -> type[Deed]:
-    view = type(operation_id, (Deed,), {"deed": staticmethod(deed)})
+def _deed(operation_id: str, deed: Callable[..., Any], *bases: type) -> type[Deed]:
+    view = type(operation_id, (*bases, Deed), {"deed": staticmethod(deed)})
     described = extend_schema(operation_id=operation_id, request=None, responses=SuggestionRow)
     return extend_schema_view(post=described)(view)
 
 
 Withdraw = _deed("withdraw_suggestion", suggestions.withdraw_suggestion)
-Summarize = _deed("summarize_suggestion", suggestions.summarize_suggestion)
+Summarize = _deed("summarize_suggestion", suggestions.summarize_suggestion, Counted)

@@ -15,7 +15,7 @@ from events.wire import Wire, wire
 from tests.api.client import Api, message_body
 from tests.api.test_rights import asked_by
 
-UNLIMITED = dict.fromkeys(("requests", "posts", "workspace_posts", "strangers"), (0, 0))
+UNLIMITED = dict.fromkeys(("requests", "posts", "workspace_posts", "jobs", "strangers"), (0, 0))
 SLOW = 0.01
 """One in a hundred seconds: within a test nothing fills up again."""
 
