@@ -16,6 +16,7 @@ const rows: readonly [string, TextKey][] = [
   ['↑ ↓  J K', 'keys.message'],
   ['R', 'keys.reply'],
   ['G C  G S', 'keys.goto'],
+  ['G H', 'keys.versions'],
   ['J K  X  ↵', 'keys.suggestions'],
   ['↵  ⇧ ↵', 'keys.send'],
   [`${shift}↵`, 'keys.nobody'],

@@ -1,7 +1,7 @@
 /** The keys that work everywhere in a workspace. */
-import { useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { useChats, type WorkspaceRow } from '@/api'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { useAgents, useChats, type WorkspaceRow } from '@/api'
 import { hasModifier, isWriting, LETTERS } from '@/lib/keys'
 import { kept } from '@/lib/stored'
 
@@ -18,7 +18,7 @@ export function nextOf<T>(list: readonly T[], from: T | undefined, step: 1 | -1)
   return list[(at + step + list.length) % list.length]
 }
 
-/** Where G and then a letter leads. */
+/** Where G and then a letter leads; H is of an agent, so it has no place of its own. */
 const places = { c: '/w/$workspace', s: '/w/$workspace/suggestions' } as const
 
 /** How long after G its letter counts. */
@@ -30,18 +30,53 @@ const isLetter = (event: KeyboardEvent) =>
   kept(LETTERS, true) &&
   !document.querySelector('[role=dialog], [role=menu]')
 
+interface InView {
+  /** The agent whose page is open. */
+  agent: string | undefined
+  /** The agent whose workshop is open. */
+  shop: string | undefined
+  members: readonly string[]
+}
+
+/** Whose versions are meant: of the agent on the screen, else of the first in the chat, else of the first there is. */
+export function agentInView(agents: readonly string[], { agent, shop, members }: InView): string | undefined {
+  return [agent, shop, ...members, ...agents].find(id => id !== undefined && agents.includes(id))
+}
+
+/** Opens the versions of the agent in view; the way back leads to the chat one came from. */
+function useToVersions(workspace: WorkspaceRow): () => void {
+  const navigate = useNavigate()
+  const { agent, chat } = useParams({ strict: false })
+  const { shop } = useSearch({ strict: false })
+  const agents = useAgents(workspace.id).data
+  const open = useChats(workspace.id).data?.find(each => each.chat.id === chat)
+  const members = open?.members.map(actor => actor.id) ?? []
+  const id = agentInView(agents?.map(each => each.actor.id) ?? [], { agent, shop, members })
+  return () => {
+    if (!id) return
+    const params = { workspace: workspace.handle, agent: id }
+    void navigate({ to: '/w/$workspace/agents/$agent/history', params, search: chat ? { chat } : {} })
+  }
+}
+
 /** G, then where to. */
 function useGoKeys(workspace: WorkspaceRow): void {
   const navigate = useNavigate()
+  const go = useToVersions(workspace)
+  const toVersions = useRef(go)
+  toVersions.current = go
   useEffect(() => {
     let since = 0
     const onKey = (event: KeyboardEvent) => {
       if (!isLetter(event)) return
-      const to = Date.now() - since < SECOND_MS ? places[event.key.toLowerCase() as keyof typeof places] : undefined
-      since = event.key.toLowerCase() === 'g' ? Date.now() : 0
-      if (!to) return
+      const key = event.key.toLowerCase()
+      const isSecond = Date.now() - since < SECOND_MS
+      since = key === 'g' ? Date.now() : 0
+      const to = places[key as keyof typeof places]
+      if (!isSecond || !(to || key === 'h')) return
       event.preventDefault()
-      void navigate({ to, params: { workspace: workspace.handle }, search: {} })
+      if (to) void navigate({ to, params: { workspace: workspace.handle }, search: {} })
+      else toVersions.current()
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)

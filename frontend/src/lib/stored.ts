@@ -8,6 +8,17 @@ export function keep(key: string, value: unknown): void {
   }
 }
 
+/** Whether this browser keeps anything now. */
+export function canKeep(): boolean {
+  try {
+    localStorage.setItem('atelier.probe', '1')
+    localStorage.removeItem('atelier.probe')
+    return true
+  } catch {
+    return false
+  }
+}
+
 export function kept<T>(key: string, otherwise: T): T {
   try {
     const text = localStorage.getItem(key)

@@ -1,4 +1,4 @@
-import { lazy } from 'react'
+import { lazy } from '@/ui/lazy'
 
 export { AgentForm } from './components/AgentForm'
 export { AgentLine } from './components/AgentLine'

@@ -1,4 +1,4 @@
-import { lazy } from 'react'
+import { lazy } from '@/ui/lazy'
 
 export { BackButton, ChatHeader } from './components/ChatHeader'
 export { ChatLine, chatLineClass } from './components/ChatList'

@@ -95,7 +95,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   useSaveKey(save)
 
   return (
-    <aside className="shop" aria-label={t('workshop')}>
+    <aside className="shop" aria-label={t('workshop')} data-kept>
       <Head {...props} onClose={close} onCompare={() => props.onComparing('')} />
       <Strip
         agent={agent}

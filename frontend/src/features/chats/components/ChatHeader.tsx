@@ -1,11 +1,12 @@
 import { ArrowLeft, PencilRuler, UserPlus } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import type { ChatSummaryRow, WorkspaceRow } from '@/api'
 import { chord } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
 import { type ChatState, useChatPart } from '@/realtime'
 import { IconButton } from '@/ui/Button'
 import { Face } from '@/ui/Face'
+import { lazy } from '@/ui/lazy'
 import { useDirectory, useIsClosed, usePlaces } from '../hooks'
 
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))

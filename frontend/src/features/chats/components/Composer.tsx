@@ -105,7 +105,7 @@ export function Composer({ title, ref, onSent }: ComposerProps) {
   }
   const label = t('messageTo', { title })
   return (
-    <div className="compose">
+    <div className="compose" data-kept>
       {isListOpen ? (
         <MentionList
           id="mentions"

@@ -1,8 +1,10 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { languageOf } from '@/lib/textLanguage'
+import { lazy } from '@/ui/lazy'
 import type { Naming } from '@/ui/prose/mentions'
 
-const Prose = lazy(() => import('@/ui/prose/Prose'))
+const Plain = ({ text }: { text: string }) => <p className="plain">{text}</p>
+const Prose = lazy(() => import('@/ui/prose/Prose'), Plain)
 
 interface LazyProseProps {
   text: string
@@ -10,11 +12,11 @@ interface LazyProseProps {
   growing?: boolean
 }
 
-/** Markdown; until its reader has loaded, the text as it is. */
+/** Markdown; until its reader has loaded, and without it, the text as it is. */
 export function LazyProse(props: LazyProseProps) {
   return (
     <div className="prose" lang={languageOf(props.text)}>
-      <Suspense fallback={<p className="plain">{props.text}</p>}>
+      <Suspense fallback={<Plain text={props.text} />}>
         <Prose {...props} />
       </Suspense>
     </div>

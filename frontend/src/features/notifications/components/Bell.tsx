@@ -1,8 +1,9 @@
 import { Bell as BellIcon } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type Me, useUnreadNotifications } from '@/api'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
+import { lazy } from '@/ui/lazy'
 
 const Notes = lazy(() => import('./Notes').then(module => ({ default: module.Notes })))
 

@@ -1,5 +1,6 @@
 /** The texts of versions, their differences and files, in English. The other languages have the same keys. */
 const history = {
+  'keys.versions': 'Versions of the agent',
   versionCount_one: '{{count}} version',
   versionCount_other: '{{count}} versions',
   pickTwo: 'pick two to compare',

@@ -101,6 +101,7 @@ const screens = {
   toStart: 'Go to the start',
   broken: 'This page could not be shown',
   reload: 'Load again',
+  partMissing: 'This part could not be loaded: Atelier may have been updated. Load the page again.',
   // words on buttons
   close: 'Close',
   cancel: 'Cancel',

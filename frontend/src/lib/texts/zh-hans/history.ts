@@ -1,5 +1,6 @@
 /** The texts of versions, their differences and files, in Simplified Chinese. */
 const history = {
+  'keys.versions': 'Agent 的版本',
   versionCount_one: '{{count}} 个版本',
   versionCount_other: '{{count}} 个版本',
   pickTwo: '选两个来对比',

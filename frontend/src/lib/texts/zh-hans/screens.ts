@@ -102,6 +102,7 @@ const screens: Record<keyof typeof en, string> = {
   toStart: '回到开始',
   broken: '无法显示此页',
   reload: '重新加载',
+  partMissing: '这个部分无法加载：Atelier 可能已更新。重新加载页面即可。',
   // words on buttons
   close: '关闭',
   cancel: '取消',

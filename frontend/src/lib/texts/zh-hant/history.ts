@@ -1,5 +1,6 @@
 /** The texts of versions, their differences and files, in Traditional Chinese. */
 const history = {
+  'keys.versions': 'Agent 的版本',
   versionCount_one: '{{count}} 個版本',
   versionCount_other: '{{count}} 個版本',
   pickTwo: '選兩個來對照',

@@ -102,6 +102,7 @@ const screens: Record<keyof typeof en, string> = {
   toStart: '回到開始',
   broken: '無法顯示此頁',
   reload: '重新載入',
+  partMissing: '這個部分無法載入：Atelier 可能已更新。重新載入頁面即可。',
   // words on buttons
   close: '關閉',
   cancel: '取消',

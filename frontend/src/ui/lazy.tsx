@@ -1,0 +1,32 @@
+import { type ComponentType, type LazyExoticComponent, lazy as reactLazy } from 'react'
+import { useTexts } from '@/lib/language'
+import { isMissingFile, renew } from '@/lib/renewal'
+import { Button } from './Button'
+
+interface Part<P> {
+  default: ComponentType<P>
+}
+
+/** React's `lazy` for a part of a page. When its file is gone, the page loads itself anew if nothing is lost by it; else `instead` is drawn. */
+export function lazy<P>(
+  load: () => Promise<Part<P>>,
+  instead: ComponentType<P> = LoadAgain,
+): LazyExoticComponent<ComponentType<P>> {
+  return reactLazy(() => load().catch((error: unknown) => insteadOf(error, { default: instead })))
+}
+
+async function insteadOf<P>(error: unknown, instead: Part<P>): Promise<Part<P>> {
+  if (!isMissingFile(error)) throw error
+  // While the page loads anew, this one stays as it is.
+  return (await renew()) ? new Promise(() => undefined) : instead
+}
+
+function LoadAgain() {
+  const { t } = useTexts()
+  return (
+    <div className="again" role="alert">
+      <span>{t('partMissing')}</span>
+      <Button onClick={() => location.reload()}>{t('reload')}</Button>
+    </div>
+  )
+}
