@@ -6,7 +6,18 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from agents.models import AgentGrant, AgentSpec, AgentToolConfig, Draft, EarlierText, LLMCall, Run, RunState, Step
+from agents.models import (
+    AgentGrant,
+    AgentSpec,
+    AgentToolConfig,
+    Draft,
+    DraftWish,
+    EarlierText,
+    LLMCall,
+    Run,
+    RunState,
+    Step,
+)
 from agents.models.runs import ACTIVE
 from agents.services import drafts, runs
 from events.admin_deeds import Deed
@@ -51,6 +62,7 @@ class DraftAdmin(Read):
     date_hierarchy = "created_at"
     related = (
         about(_("Earlier texts"), "agents.earliertext", "draft"),
+        about(_("Wishes"), "agents.draftwish", "draft"),
         Related(_("Audit"), "events.auditrecord", "q"),
     )
     deeds = (
@@ -108,6 +120,11 @@ register(
     EarlierText, "created_at", linked("draft"), "revision", linked("author"), named("why", WHYS),
     search_fields=("draft__agent__name", "draft__chat__title", "author__name"), found_by=("draft_id", "author_id"),
     list_filter=(among("why", WHYS), When), joined=("draft__agent", "draft__chat", "author"),
+)  # fmt: skip
+register(
+    DraftWish, "created_at", linked("draft"), linked("person"), "is_waiting", "asked_at",
+    search_fields=("draft__agent__name", "draft__chat__title", "person__name"), found_by=("draft_id", "person_id"),
+    list_filter=("is_waiting", When), joined=("draft__agent", "draft__chat", "person"),
 )  # fmt: skip
 register(
     AgentToolConfig, "tool", linked("spec"), linked("spec__agent", _("agent")), "is_enabled",

@@ -25,6 +25,8 @@ class Code(StrEnum):
     HANDLE_TAKEN = "handle_taken"
     # drafts
     DRAFT_HELD = "draft_held"
+    DRAFT_FREE = "draft_free"
+    DRAFT_YOURS = "draft_yours"
     HOLDING_ANOTHER = "holding_another"
     STALE_REVISION = "stale_revision"
     STALE_BASE = "stale_base"

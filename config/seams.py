@@ -14,6 +14,8 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "agents.seams.job_ended": ["suggestions.services.heard.job_ended"],
     "agents.seams.lock_lost": ["notifications.services.heard.lock_lost"],
+    "agents.seams.draft_asked": ["notifications.services.heard.draft_asked"],
+    "agents.seams.draft_free": ["notifications.services.heard.draft_free"],
     "suggestions.seams.suggestion_changed": ["notifications.services.heard.suggestion_changed"],
     "suggestions.seams.merge_ended": ["notifications.services.heard.merge_ended"],
     "chats.seams.actor_left": ["agents.services.leaving.let_go"],

@@ -13,6 +13,8 @@ TYPES = {
     "suggestion_rejected": _("suggestion rejected"),
     "suggestion_reopened": _("suggestion reopened"),
     "lock_lost": _("lock lost"),
+    "draft_asked": _("draft asked for"),
+    "draft_free": _("draft free"),
     "merge_done": _("merge done"),
     "merge_failed": _("merge failed"),
 }

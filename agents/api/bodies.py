@@ -48,6 +48,12 @@ class RevisionBody(Body):
     revision: int
 
 
+class WishBody(Body):
+    """Whether the reader is to be told when the draft is free."""
+
+    is_waiting: bool
+
+
 class RebaseBody(Body):
     """`merge`: bring what production changed meanwhile into the text; else it was brought in by hand."""
 

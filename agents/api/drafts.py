@@ -8,13 +8,13 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.views import APIView
 
-from agents.api.bodies import DraftBody, RebaseBody, RevisionBody, SaveBody
+from agents.api.bodies import DraftBody, RebaseBody, RevisionBody, SaveBody, WishBody
 from agents.models import Draft
 from agents.services import drafts
 from common.errors import Invalid
 from common.paging import PAGED, answer_page, rows_of
 from common.rest import Page, Request, answer, read
-from events.rows import DraftRow, EarlierTextRow, SpecRow
+from events.rows import DraftRow, DraftWishRow, EarlierTextRow, SpecRow
 
 
 class OneDraft(APIView):
@@ -63,6 +63,24 @@ class EarlierTexts(APIView):
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         texts = drafts.earlier_texts(actor=request.user, chat_id=chat_id, agent_id=agent_id)
         return answer_page(request, texts, by="-revision", shown=rows_of)
+
+
+class Wish(APIView):
+    @extend_schema(operation_id="read_draft_wish", responses=DraftWishRow)
+    def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        return answer(drafts.read_wish(actor=request.user, chat_id=chat_id, agent_id=agent_id).row())
+
+    @extend_schema(operation_id="set_draft_wish", request=WishBody, responses=DraftWishRow)
+    def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        is_waiting = read(request, WishBody).is_waiting
+        wish = drafts.set_wish(actor=request.user, chat_id=chat_id, agent_id=agent_id, is_waiting=is_waiting)
+        return answer(wish.row())
+
+
+class Ask(APIView):
+    @extend_schema(operation_id="ask_for_draft", request=None, responses=DraftWishRow)
+    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        return answer(drafts.ask_for_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id).row())
 
 
 class Deed(APIView):

@@ -25,6 +25,8 @@ urlpatterns = [
     path("workspaces/<uuid:workspace_id>/model/test", models.Test.as_view()),
     path(DRAFT, drafts.OneDraft.as_view()),
     path(f"{DRAFT}/earlier", drafts.EarlierTexts.as_view()),
+    path(f"{DRAFT}/wish", drafts.Wish.as_view()),
+    path(f"{DRAFT}/ask", drafts.Ask.as_view()),
     path(f"{DRAFT}/apply", drafts.Apply.as_view()),
     path(f"{DRAFT}/save", drafts.Save.as_view()),
     path(f"{DRAFT}/rebase", drafts.Rebase.as_view()),

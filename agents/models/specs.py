@@ -10,7 +10,7 @@ from guardian.models import UserObjectPermissionBase
 from agents.content import SpecContent
 from chats.models import Chat, InChat
 from common.models import Identified, called
-from events.rows import DraftRow, EarlierTextRow, SpecRow, ToolConfigRow
+from events.rows import DraftRow, DraftWishRow, EarlierTextRow, SpecRow, ToolConfigRow
 
 
 class Origin(models.TextChoices):
@@ -197,6 +197,28 @@ class EarlierText(Identified):
             id=self.id, draft_id=self.draft_id, revision=self.revision, written=self.written, author=self.author.row(),
             why=self.why, created_at=self.created_at,
         )  # fmt: skip
+
+
+class DraftWish(Identified):
+    """Somebody would like a draft that another person holds; used up when that hold ends.
+
+    `is_waiting`: they are told when it is free. `asked_at`: when they asked its holder, once per hold.
+    """
+
+    draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="wishes")
+    person = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="+")
+    is_waiting = models.BooleanField(default=False)
+    asked_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["draft", "person"], name="one_wish_per_draft_and_person")]
+
+    def __str__(self) -> str:
+        return f"{called(self, 'draft')} · {called(self, 'person')}"
+
+    def row(self) -> DraftWishRow:
+        return DraftWishRow(is_waiting=self.is_waiting, asked_at=self.asked_at)
 
 
 class AgentGrant(UserObjectPermissionBase):

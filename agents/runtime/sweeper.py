@@ -1,4 +1,5 @@
-"""What nobody else does: runs of the dead are taken over, runs that no hint reached are begun (guarantees §2.3)."""
+"""What nobody else does: runs of the dead are taken over, runs that no hint reached are begun (guarantees §2.3),
+and who waits for a draft hears that its hold ran out."""
 
 import logging
 import threading
@@ -14,6 +15,7 @@ from agents.errors import LeaseLost
 from agents.runtime.process import host, is_dead
 from agents.runtime.quarantine import Quarantine
 from agents.services.claims import forgotten
+from agents.services.drafts import tell_who_waits
 from agents.services.hints import send_hints
 from agents.services.leases import adrift, expired, give_back, owned_here, take_over
 
@@ -62,6 +64,7 @@ class Sweeper:
         # This process is full: others may not be.
         send_hints(waiting[room:])
         self._quarantine.tend()
+        tell_who_waits()
 
     def _take_over(self) -> list[UUID]:
         orphans = {

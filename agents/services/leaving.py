@@ -14,6 +14,7 @@ from workspaces.models import Workspace
 
 def let_go(chat: Chat, actor: Actor, remover: Actor) -> list[InChat]:
     """A person's hold here is free; an agent's draft here ends, and its runs are told to stop. The rows to be written."""
+    drafts.forget_wishes(chat, actor)
     return [*_drafts(chat, actor, remover), *_runs(chat, actor)]
 
 
@@ -28,7 +29,10 @@ def _drafts(chat: Chat, actor: Actor, remover: Actor) -> list[InChat]:
     of_agent = [draft for draft in live if draft.agent_id == actor.id]
     held = [draft for draft in live if draft.agent_id != actor.id]
     over = [row for draft in of_agent for row in drafts.ended(draft, remover, "discarded")]
-    return [*over, *(draft.set(holder=None, held_until=None) for draft in held)]
+    for draft in held:
+        draft.set(holder=None, held_until=None)
+        drafts.freed(draft, remover)
+    return [*over, *held]
 
 
 def _runs(chat: Chat, actor: Actor) -> list[InChat]:

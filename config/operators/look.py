@@ -60,6 +60,7 @@ NAVIGATION = [
             _entry(_("Versions"), "history", "agents_agentspec"),
             _entry(_("Tools in use"), "build", "agents_agenttoolconfig"),
             _entry(_("Drafts"), "edit_note", "agents_draft"),
+            _entry(_("Wishes for drafts"), "notifications_active", "agents_draftwish"),
             _entry(_("Earlier texts"), "restore_page", "agents_earliertext"),
             _entry(_("Suggestions"), "rate_review", "suggestions_suggestion"),
             _entry(_("Merges"), "merge", "suggestions_merge"),

@@ -20,6 +20,7 @@ TABLES = {
     "agents.agentspec": (_("version"), _("versions")),
     "agents.agenttoolconfig": (_("tool in use"), _("tools in use")),
     "agents.draft": (_("draft"), _("drafts")),
+    "agents.draftwish": (_("wish for a draft"), _("wishes for drafts")),
     "agents.earliertext": (_("earlier text"), _("earlier texts")),
     "agents.llmcall": (_("model call"), _("model calls")),
     "agents.run": (_("run"), _("runs")),

@@ -4,7 +4,17 @@ A row that belongs to a chat carries `version`: the chat's version at its last c
 (`kind`, `id`) and keeps the higher version, so that applying a row twice or late changes nothing (architecture §7).
 """
 
-from events.rows.agents import AgentRow, DiffRow, EarlierTextRow, FieldChange, ReplyRow, SpecRow, ToolConfigRow, ToolRow
+from events.rows.agents import (
+    AgentRow,
+    DiffRow,
+    DraftWishRow,
+    EarlierTextRow,
+    FieldChange,
+    ReplyRow,
+    SpecRow,
+    ToolConfigRow,
+    ToolRow,
+)
 from events.rows.notifications import NotificationRow
 from events.rows.people import ActorRow, ApiTokenRow, MembershipRow, ModelRow, WorkspaceRow
 from events.rows.rooms import (
@@ -38,6 +48,7 @@ __all__ = [
     "Conflict",
     "DiffRow",
     "DraftRow",
+    "DraftWishRow",
     "EarlierTextRow",
     "FieldChange",
     "LinkRow",

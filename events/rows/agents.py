@@ -89,6 +89,13 @@ class EarlierTextRow(Row):
     created_at: datetime
 
 
+class DraftWishRow(Row):
+    """What the reader wishes of a draft that somebody else holds: to be told when it is free; when they asked for it."""
+
+    is_waiting: bool
+    asked_at: datetime | None
+
+
 class ReplyRow(Row):
     """An answer that was given with a version, in a chat that the reader takes part in."""
 

@@ -13,7 +13,7 @@ class NotificationRow(Row):
     id: UUID
     type: Literal[
         "mention", "suggestion_created", "suggestion_accepted", "suggestion_rejected", "suggestion_reopened", "lock_lost",
-        "merge_done", "merge_failed",
+        "draft_asked", "draft_free", "merge_done", "merge_failed",
     ]  # fmt: skip
     workspace_id: UUID
     actor_name: str

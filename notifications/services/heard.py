@@ -1,10 +1,10 @@
 """What people are told of when something happens below: one listener for each seam (config/seams.py)."""
 
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from actors.models import Actor, Kind
-from agents.models import Draft
+from agents.models import Draft, DraftWish
 from agents.permissions import AgentVerb, people_who_may
 from chats.models import Chat, ChatActor, Message
 from notifications.models import Notification
@@ -65,11 +65,31 @@ def merge_ended(merge: Merge) -> list[None]:
 
 def lock_lost(draft: Draft, holder: Actor, taker: Actor) -> list[None]:
     """Who held a draft is told who has it now."""
-    tell(
-        [holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", workspace_id=draft.chat.workspace_id,
-        actor=taker, agent_name=draft.agent.name, chat_id=draft.chat_id, agent_id=draft.agent_id,
-    )  # fmt: skip
+    tell([holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", actor=taker, **_where(draft))
     return []
+
+
+def draft_asked(wish: DraftWish) -> list[None]:
+    """Who holds a draft is told who would like it."""
+    draft = wish.draft
+    if draft.holder_id and wish.asked_at:
+        tell(
+            [draft.holder_id], event=_event("asked", wish.id, wish.asked_at.timestamp()), type="draft_asked",
+            actor=wish.person, **_where(draft),
+        )  # fmt: skip
+    return []
+
+
+def draft_free(draft: Draft, by: Actor | None, waiting: list[UUID]) -> list[None]:
+    """Who waited for a draft is told that it is free."""
+    tell(waiting, event=_event("free", draft.id, draft.revision), type="draft_free", actor=by, **_where(draft))
+    return []
+
+
+def _where(draft: Draft) -> dict[str, Any]:
+    """What a notification about a draft leads to: the workshop of its agent, in its chat."""
+    return {"workspace_id": draft.chat.workspace_id, "agent_name": draft.agent.name, "chat_id": draft.chat_id,
+            "agent_id": draft.agent_id}  # fmt: skip
 
 
 def _event(what: str, *which: object) -> str:

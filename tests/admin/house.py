@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from actors import services as actors
 from actors.models import Actor
-from agents.models import AgentGrant, AgentSpec, Draft, EarlierText, LLMCall, Run, Step
+from agents.models import AgentGrant, AgentSpec, Draft, DraftWish, EarlierText, LLMCall, Run, Step
 from chats import services as chats
 from chats.models import ChatGrant
 from common.clock import now
@@ -90,6 +90,7 @@ def _one_more(team: Team, number: int) -> None:
     draft = Draft.objects.create(chat=chat, agent=agent, written={"prompt": name}, base_version=1, created_by=person,
                                  updated_by=person)  # fmt: skip
     EarlierText.objects.create(draft=draft, revision=1, written={"prompt": name}, author=person, why="takeover")
+    DraftWish.objects.create(draft=draft, person=person, is_waiting=True, asked_at=now() if number % 2 else None)
     _suggestions_of(draft, person, name, number)
     _run_of(agent, chat, said, number)
     for grants, target, verb in ((WorkspaceGrant, workspace, "invite_workspace"), (ChatGrant, chat, "stop_run_chat"),

@@ -94,6 +94,11 @@ def _a_draft(team: Team, things: Things, who: str) -> None:
     drafts.take_draft(actor=holder, chat_id=team.chat.id, agent_id=team.robin.id)
 
 
+def _anothers_draft(team: Team, things: Things, who: str) -> None:
+    """Whoever asks finds it held by somebody else."""
+    _a_draft(team, things, "bob" if who == "alice" else "alice")
+
+
 def _an_applied_draft(team: Team, things: Things, who: str) -> None:
     _a_draft(team, things, who)
     draft = Draft.objects.select_related("holder").get(chat=team.chat, agent=team.robin, ended_at=None)
@@ -207,6 +212,9 @@ OPERATIONS: dict[str, Operation] = {
     "read_draft": Operation("GET", DRAFT, MEMBERS, given=_a_draft),
     "write_draft": Operation("PUT", DRAFT, MEMBERS, _content(revision=1), _a_draft),
     "list_earlier_texts": Operation("GET", f"{DRAFT}/earlier", MEMBERS, given=_a_draft),
+    "read_draft_wish": Operation("GET", f"{DRAFT}/wish", MEMBERS, given=_anothers_draft),
+    "set_draft_wish": Operation("PUT", f"{DRAFT}/wish", MEMBERS, lambda t: {"is_waiting": True}, _anothers_draft),
+    "ask_for_draft": Operation("POST", f"{DRAFT}/ask", MEMBERS, given=_anothers_draft),
     "apply_draft": Operation("POST", f"{DRAFT}/apply", MEMBERS, _revision(), _a_draft),
     "save_draft": Operation("POST", f"{DRAFT}/save", EDITORS, _revision(base_version=1), _a_draft),
     "rebase_draft": Operation("POST", f"{DRAFT}/rebase", MEMBERS, _revision(), _a_draft),

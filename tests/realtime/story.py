@@ -174,6 +174,17 @@ class Story:
     def takes_the_hold_away(self, chance: random.Random) -> None:
         drafts.free_draft(draft=self.draft(chance)[0], operator=self.team.alice)
 
+    def asks_for_a_draft(self, chance: random.Random) -> None:
+        drafts.ask_for_draft(
+            actor=self.person(chance), chat_id=self.chat.id, agent_id=self.draft(chance)[0].agent_id
+        )  # fmt: skip
+
+    def revises_its_prompt(self, chance: random.Random) -> None:
+        drafts.revise_prompt(
+            agent=self.agent(chance), person=self.team.alice, chat_id=self.chat.id, reason="asked to",
+            prompt=f"Be short, {chance.randrange(100)} times.",
+        )  # fmt: skip
+
     def compares(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
         drafts.apply_draft(**names)

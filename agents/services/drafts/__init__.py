@@ -10,22 +10,29 @@ from agents.services.drafts.holding import HOLD
 from agents.services.drafts.placing import place_draft
 from agents.services.drafts.revising import revise_prompt
 from agents.services.drafts.taking import free_draft, release_draft, take_draft
+from agents.services.drafts.wishes import ask_for_draft, forget_wishes, freed, read_wish, set_wish, tell_who_waits
 from agents.services.drafts.writing import apply_draft, read_draft, rebase_draft, write_draft
 
 __all__ = [
     "HOLD",
     "apply_draft",
+    "ask_for_draft",
     "discard_draft",
     "earlier_texts",
     "ended",
+    "forget_wishes",
     "free_draft",
+    "freed",
     "hand_in_draft",
     "place_draft",
     "read_draft",
+    "read_wish",
     "rebase_draft",
     "release_draft",
     "revise_prompt",
     "save_draft",
+    "set_wish",
     "take_draft",
+    "tell_who_waits",
     "write_draft",
 ]

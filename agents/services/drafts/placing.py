@@ -11,6 +11,7 @@ from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb
 from agents.services.drafts import holding
 from agents.services.drafts.earlier import keep
+from agents.services.drafts.wishes import freed, taken
 from agents.services.specs import check_content
 from chats import services as chats
 from chats.models import InChat, Message
@@ -52,6 +53,8 @@ def _make_way(draft: Draft, actor: Actor, content: SpecContent, provenance: Prov
     """Keep what stands in a draft that is free to be written over, and fence off whoever wrote it."""
     if holding.is_held(draft) and not (hold and draft.holder_id == actor.id):
         raise holding.held_by_other(draft)
+    if not holding.is_held(draft):
+        (taken if hold else freed)(draft, actor)
     holding.tell_who_lost_it(draft, actor)
     if draft.written != content.as_json():
         keep(draft, provenance.origin)

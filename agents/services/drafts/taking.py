@@ -12,6 +12,7 @@ from agents.permissions import AgentVerb
 from agents.services.drafts import holding
 from agents.services.drafts.earlier import keep
 from agents.services.drafts.ending import ended
+from agents.services.drafts.wishes import freed, taken
 from agents.services.specs import check_content
 from chats import services as chats
 from chats.models import Chat, InChat
@@ -54,6 +55,8 @@ def _taken(draft: Draft, agent: Actor, actor: Actor, content: SpecContent | None
     if draft.holder_id != actor.id and holding.is_held(draft):
         raise holding.held_by_other(draft)
     line = []
+    if not holding.is_held(draft):
+        taken(draft, actor)
     if draft.holder_id != actor.id:
         line = [chats.system_line(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent)]
         holding.tell_who_lost_it(draft, actor)
@@ -84,6 +87,7 @@ def _let_go(draft: Draft, agent: Actor, actor: Actor) -> list[InChat]:
     if draft.applied_id is None and draft.written == agent.current_spec.content().as_json():
         return ended(draft, actor, "discarded")
     draft.set(**holding.FREE)
+    freed(draft, actor)
     return [chats.system_line(draft.chat_id, "LOCK_RELEASED", actor=actor, target=agent), draft]
 
 
@@ -97,4 +101,5 @@ def free_draft(draft: Draft, operator: Actor) -> None:
     holding.tell_who_lost_it(found, operator)
     line = chats.system_line(found.chat_id, "LOCK_RELEASED", actor=operator, target=found.agent)
     chats.changed(found.chat_id, rows=[line, found.set(**holding.FREE)])
+    freed(found, operator)
     audit.record(operator, "draft.freed", object_id=found.id)

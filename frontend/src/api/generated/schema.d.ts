@@ -93,6 +93,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
+         *
+         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
+         */
         post: operations["merge_suggestions"];
         delete?: never;
         options?: never;
@@ -245,6 +250,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["ask_for_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/discard": {
         parameters: {
             query?: never;
@@ -336,7 +357,28 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
+         *
+         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
+         */
         post: operations["suggest_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/wish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_draft_wish"];
+        put: operations["set_draft_wish"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -352,6 +394,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
+         *
+         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
+         */
         post: operations["suggest_text"];
         delete?: never;
         options?: never;
@@ -625,7 +672,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a merge. */
+        /**
+         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
+         *
+         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
+         */
         post: operations["retry_merge"];
         delete?: never;
         options?: never;
@@ -787,6 +838,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
+         *
+         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
+         */
         post: operations["accept_suggestion"];
         delete?: never;
         options?: never;
@@ -819,7 +875,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a suggestion without saying more. */
+        /**
+         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
+         *
+         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
+         */
         post: operations["summarize_suggestion"];
         delete?: never;
         options?: never;
@@ -1239,7 +1299,7 @@ export interface components {
          * @description Every code a client may meet; the web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "unavailable" | "internal" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_held" | "holding_another" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_over" | "suggestion_over" | "in_merge" | "merge_over" | "file_unreadable" | "host_refused" | "model_unusable" | "run_over" | "still_public";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "unavailable" | "internal" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_held" | "draft_free" | "draft_yours" | "holding_another" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_over" | "suggestion_over" | "in_merge" | "merge_over" | "file_unreadable" | "host_refused" | "model_unusable" | "run_over" | "still_public";
         /**
          * @description A message that production and the draft answer side by side (B7); its id is the message's. `ended`: the draft is over,
          *     nobody votes any more.
@@ -1408,6 +1468,11 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description What the reader wishes of a draft that somebody else holds: to be told when it is free; when they asked for it. */
+        DraftWishRow: {
+            asked_at: string | null;
+            is_waiting: boolean;
+        };
         /** @description What a draft said before somebody else's text took its place: nothing that was written is lost. */
         EarlierTextRow: {
             author: components["schemas"]["ActorRow"];
@@ -1524,6 +1589,41 @@ export interface components {
             url: string | null;
             /** @default 0 */
             uses: number;
+        };
+        /**
+         * @description A proposal to change an agent, as lists have it (S0.11): without what it proposes, which may be long.
+         *
+         *     `chat_id` and `chat_title` are null for who is not in that chat.
+         *     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
+         *     merge under way, or the one by which it was accepted; `saved_as` the version that it went into. `verbs` are the reader's.
+         */
+        ListedSuggestionRow: {
+            agent: components["schemas"]["ActorRow"];
+            author: components["schemas"]["ActorRow"];
+            base_version: number;
+            chat_id: string | null;
+            chat_title: string | null;
+            /** Format: date-time */
+            created_at: string;
+            decided_at: string | null;
+            decided_by: components["schemas"]["ActorRow"] | null;
+            /** Format: uuid */
+            id: string;
+            merge_id: string | null;
+            note: string;
+            production: number;
+            reason: string;
+            saved_as: number | null;
+            /** @enum {string} */
+            state: "pending" | "accepted" | "rejected" | "withdrawn";
+            summary: string;
+            summary_error: string | null;
+            /** @enum {string} */
+            summary_state: "pending" | "ready" | "failed";
+            touches: string[];
+            verbs: ("accept" | "reject" | "withdraw" | "summarize")[];
+            /** Format: uuid */
+            workspace_id: string;
         };
         /** @description The person who asks, and the workspaces they are in. */
         MeRow: {
@@ -1760,7 +1860,7 @@ export interface components {
             message_id: string | null;
             suggestion_id: string | null;
             /** @enum {string} */
-            type: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "lock_lost" | "merge_done" | "merge_failed";
+            type: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "lock_lost" | "draft_asked" | "draft_free" | "merge_done" | "merge_failed";
             /** Format: uuid */
             workspace_id: string;
         };
@@ -1797,6 +1897,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["LinkRow"][];
+        };
+        PageOfListedSuggestionRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ListedSuggestionRow"][];
         };
         PageOfMemberRow: {
             /** @default null */
@@ -1842,11 +1947,6 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["SpecRow"][];
-        };
-        PageOfSuggestionRow: {
-            /** @default null */
-            next: string | null;
-            results: components["schemas"]["SuggestionRow"][];
         };
         PageOfTemplateRow: {
             /** @default null */
@@ -2230,12 +2330,7 @@ export interface components {
             production: components["schemas"]["SpecRow"];
             suggestion: components["schemas"]["SuggestionRow"];
         };
-        /**
-         * @description A proposal to change an agent (S0.11). `chat_id` and `chat_title` are null for who is not in that chat.
-         *
-         *     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
-         *     merge under way, or the one by which it was accepted; `saved_as` the version that it went into. `verbs` are the reader's.
-         */
+        /** @description A proposal with its `content`: the whole spec that it wants the agent to be. */
         SuggestionRow: {
             agent: components["schemas"]["ActorRow"];
             author: components["schemas"]["ActorRow"];
@@ -2436,6 +2531,10 @@ export interface components {
             effect: "wakes" | "steers" | "cannot";
             /** @default null */
             reason: string | null;
+        };
+        /** @description Whether the reader is to be told when the draft is free. */
+        WishBodyRequest: {
+            is_waiting: boolean;
         };
         /** @description A workspace as one of its members sees it; `role` and `verbs` are the reader's own. */
         WorkspaceRow: {
@@ -2911,6 +3010,28 @@ export interface operations {
             };
         };
     };
+    ask_for_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftWishRow"];
+                };
+            };
+        };
+    };
     discard_draft: {
         parameters: {
             query?: never;
@@ -3062,6 +3183,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SuggestionRow"];
+                };
+            };
+        };
+    };
+    read_draft_wish: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftWishRow"];
+                };
+            };
+        };
+    };
+    set_draft_wish: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WishBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftWishRow"];
                 };
             };
         };
@@ -4378,7 +4547,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfSuggestionRow"];
+                    "application/json": components["schemas"]["PageOfListedSuggestionRow"];
                 };
             };
         };

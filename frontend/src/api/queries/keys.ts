@@ -13,6 +13,7 @@ export const keys = {
   versions: (id: string) => ['agent', id, 'versions'] as const,
   version: (id: string, number: number) => ['agent', id, 'versions', number] as const,
   earlierTexts: (draftId: string) => ['draft', draftId, 'earlier'] as const,
+  wish: (draftId: string, holderId: string) => ['draft', draftId, 'wish', holderId] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,
   offers: ['model-offers'] as const,
   templates: (language: string) => ['agent-templates', language] as const,

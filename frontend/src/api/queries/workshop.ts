@@ -1,7 +1,16 @@
 /** The draft of one agent in one chat, and what leads from it to a suggestion. */
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { get, post, put } from '../client'
-import type { DraftRow, EarlierTextRow, Page, SpecContent, SpecRow, SuggestionRow } from '../types'
+import type {
+  DraftRow,
+  DraftWishRow,
+  EarlierTextRow,
+  ListedSuggestionRow,
+  Page,
+  SpecContent,
+  SpecRow,
+  SuggestionRow,
+} from '../types'
 import { useDeed } from './deed'
 import { keys } from './keys'
 import { all } from './pages'
@@ -55,6 +64,39 @@ export const useEarlierTexts = (chatId: string, draft: DraftRow) =>
     refetchOnMount: 'always',
   })
 
+/** What this person wishes of a draft while somebody else holds it. */
+export const useDraftWish = (draft: DraftRow, holderId: string) =>
+  useQuery({
+    queryKey: keys.wish(draft.id, holderId),
+    queryFn: ({ signal }) => get<DraftWishRow>(`${draftPath(draft.chat_id, draft.agent_id)}/wish`, signal),
+    // It is used up when the hold ends, and no bell tells of the next one.
+    staleTime: 0,
+    gcTime: 0,
+  })
+
+function useWishDeed<Input>(
+  draft: DraftRow,
+  holderId: string,
+  deed: (path: string, input: Input) => Promise<DraftWishRow>,
+) {
+  const client = useQueryClient()
+  const queryKey = keys.wish(draft.id, holderId)
+  return useDeed({
+    mutationFn: (input: Input) => deed(draftPath(draft.chat_id, draft.agent_id), input),
+    // An answer that is still under way is older.
+    onMutate: () => client.cancelQueries({ queryKey }),
+    onSuccess: wish => client.setQueryData(queryKey, wish),
+  })
+}
+
+/** Asks the holder for the draft: once in each hold. */
+export const useAskForDraft = (draft: DraftRow, holderId: string) =>
+  useWishDeed<void>(draft, holderId, path => post<DraftWishRow>(`${path}/ask`))
+
+/** Whether one is told when the draft is free. */
+export const useWaitForDraft = (draft: DraftRow, holderId: string) =>
+  useWishDeed<boolean>(draft, holderId, (path, is_waiting) => put<DraftWishRow>(`${path}/wish`, { is_waiting }))
+
 /** One saved version; it never changes. */
 export const useVersion = (agentId: string, number: number, enabled = true) =>
   useQuery({
@@ -76,7 +118,7 @@ export const usePendingOf = (workspaceId: string, agentId: string) =>
     queryKey: [...keys.suggestions(workspaceId), 'pending of', agentId],
     queryFn: async (): Promise<PendingCount> => {
       const path = `/workspaces/${workspaceId}/suggestions?agent_id=${agentId}&state=pending`
-      const page = await get<Page<SuggestionRow>>(path)
+      const page = await get<Page<ListedSuggestionRow>>(path)
       return { count: page.results.length, isMore: page.next !== null }
     },
   })

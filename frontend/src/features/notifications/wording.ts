@@ -4,21 +4,35 @@ import type { TextKey } from '@/lib/language'
 import { chatPath, mergePath, suggestionPath } from '@/lib/paths'
 import type { Layer } from '@/ui/Mark'
 
-export type Sign = 'mention' | 'suggestion' | 'accepted' | 'rejected' | 'reopened' | 'lock' | 'merged' | 'failed'
+export type Sign =
+  | 'mention'
+  | 'suggestion'
+  | 'accepted'
+  | 'rejected'
+  | 'reopened'
+  | 'lock'
+  | 'asked'
+  | 'free'
+  | 'merged'
+  | 'failed'
 
 interface Kind {
   key: TextKey
+  /** The same with the chat's name, where that is known. */
+  inChat?: TextKey
   sign: Sign
   layer: Layer | null
 }
 
 const kinds: Record<NotificationRow['type'], Kind> = {
-  mention: { key: 'note.mention', sign: 'mention', layer: null },
+  mention: { key: 'note.mention', inChat: 'note.mentionIn', sign: 'mention', layer: null },
   suggestion_created: { key: 'note.suggestionCreated', sign: 'suggestion', layer: 'suggestion' },
   suggestion_accepted: { key: 'note.suggestionAccepted', sign: 'accepted', layer: 'suggestion' },
   suggestion_rejected: { key: 'note.suggestionRejected', sign: 'rejected', layer: 'suggestion' },
   suggestion_reopened: { key: 'note.suggestionReopened', sign: 'reopened', layer: 'suggestion' },
   lock_lost: { key: 'note.lockLost', sign: 'lock', layer: 'writing' },
+  draft_asked: { key: 'note.draftAsked', inChat: 'note.draftAskedIn', sign: 'asked', layer: 'writing' },
+  draft_free: { key: 'note.draftFree', inChat: 'note.draftFreeIn', sign: 'free', layer: 'writing' },
   merge_done: { key: 'note.mergeDone', sign: 'merged', layer: 'writing' },
   merge_failed: { key: 'note.mergeFailed', sign: 'failed', layer: null },
 }
@@ -27,7 +41,7 @@ const kinds: Record<NotificationRow['type'], Kind> = {
 export function kindOf(row: NotificationRow, chat: string): Kind | null {
   const kind = kinds[row.type] as Kind | undefined
   if (!kind) return null
-  return row.type === 'mention' && chat ? { ...kind, key: 'note.mentionIn' } : kind
+  return kind.inChat && chat ? { ...kind, key: kind.inChat } : kind
 }
 
 /** Where it happened, in the workspace of this handle; null when that is closed to the reader by now. */
@@ -37,6 +51,8 @@ export function pathOf(row: NotificationRow, workspace: string): string | null {
     case 'mention':
       return inChat && `${inChat}#${row.message_id}`
     case 'lock_lost':
+    case 'draft_asked':
+    case 'draft_free':
     case 'merge_done':
       return inChat && `${inChat}?shop=${row.agent_id}`
     case 'merge_failed':

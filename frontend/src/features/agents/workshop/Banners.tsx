@@ -8,8 +8,15 @@ import { Button } from '@/ui/Button'
 import { Face } from '@/ui/Face'
 import type { DraftActions } from './actions'
 
+interface WriterBannerProps {
+  writer: ActorRow
+  until: string
+  /** What the reader can do about it. */
+  children: ReactNode
+}
+
 /** Somebody else is writing: one reads along, live. */
-export function WriterBanner({ writer, until }: { writer: ActorRow; until: string }) {
+export function WriterBanner({ writer, until, children }: WriterBannerProps) {
   const { t, rich } = useTexts()
   return (
     <Banner layer="writing">
@@ -18,6 +25,7 @@ export function WriterBanner({ writer, until }: { writer: ActorRow; until: strin
         {rich('isWriting', { name: writer.name })}{' '}
         <span className="num">{t('writingUntil', { time: clock(until) })}</span>
       </span>
+      {children}
     </Banner>
   )
 }

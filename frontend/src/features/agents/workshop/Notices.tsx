@@ -1,10 +1,12 @@
 import type { ActorRow, AgentRow } from '@/api'
 import type { DraftActions } from './actions'
 import { ElsewhereBanner, RefusedBanner, StaleBanner, WriterBanner } from './Banners'
+import { canWrite } from './Forms'
 import { LostBanner } from './LostBanner'
 import { SourcesPanel } from './SourcesPanel'
 import type { Workshop } from './session'
 import type { Sources } from './sources'
+import { Wishing } from './Wishing'
 
 interface NoticesProps {
   agent: AgentRow
@@ -28,7 +30,11 @@ export function Notices(props: NoticesProps) {
       {lost ? <LostBanner key={lost.id} lost={lost} agent={agent} workshop={workshop} actions={actions} /> : null}
       {save?.problem ? <RefusedBanner code={save.problem} /> : null}
       {actions.elsewhere ? <ElsewhereBanner elsewhere={actions.elsewhere} onGo={props.onGoToChat} /> : null}
-      {writer && workshop.writer ? <WriterBanner writer={writer} until={workshop.writer.until} /> : null}
+      {writer && workshop.writer ? (
+        <WriterBanner writer={writer} until={workshop.writer.until}>
+          {draft && canWrite(agent) ? <Wishing draft={draft} writer={writer} /> : null}
+        </WriterBanner>
+      ) : null}
       {props.isStale && draft ? (
         <StaleBanner base={draft.base_version} production={agent.spec.number ?? 0} onLook={props.onRebase} />
       ) : null}

@@ -1,7 +1,9 @@
 import {
   AtSign,
+  BellRing,
   CircleX,
   GitMerge,
+  Hand,
   LockOpen,
   type LucideIcon,
   MessageSquareCheck,
@@ -25,6 +27,8 @@ const icons: Record<Sign, LucideIcon> = {
   rejected: MessageSquareX,
   reopened: MessageSquareDashed,
   lock: LockOpen,
+  asked: Hand,
+  free: BellRing,
   merged: GitMerge,
   failed: CircleX,
 }

@@ -15,6 +15,8 @@ const errors = {
   'error.last_editor': 'A workspace needs an editor. Make somebody else one first.',
   'error.handle_taken': 'This name is taken. Choose another.',
   'error.draft_held': 'Somebody else is writing here now.',
+  'error.draft_free': 'Nobody is writing here any more: you can write.',
+  'error.draft_yours': 'You are writing here yourself.',
   'error.holding_another': 'You are writing another draft. Finish that one first.',
   'error.stale_revision': 'It was changed elsewhere meanwhile.',
   'error.stale_base': 'A newer version was saved meanwhile. Compare, then save on top of it.',

@@ -17,6 +17,8 @@ const errors: Record<keyof typeof en, string> = {
   'error.last_editor': '工作区需要一位编辑者，先让别人成为编辑者。',
   'error.handle_taken': '此名称已被使用，换一个。',
   'error.draft_held': '现在有别人在此编写。',
+  'error.draft_free': '现在没有人在此编写：你可以编写了。',
+  'error.draft_yours': '你自己正在此编写。',
   'error.holding_another': '你正在编写另一份草稿，先完成它。',
   'error.stale_revision': '期间已在别处更改。',
   'error.stale_base': '期间已保存了较新的版本，对比后再保存在它之上。',

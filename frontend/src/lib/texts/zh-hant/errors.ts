@@ -17,6 +17,8 @@ const errors: Record<keyof typeof en, string> = {
   'error.last_editor': '工作區需要一位編輯者，先讓別人成為編輯者。',
   'error.handle_taken': '此名稱已被使用，換一個。',
   'error.draft_held': '現在有別人在此編寫。',
+  'error.draft_free': '現在沒有人在此編寫：你可以編寫了。',
+  'error.draft_yours': '你自己正在此編寫。',
   'error.holding_another': '你正在編寫另一份草稿，先完成它。',
   'error.stale_revision': '期間已在別處更改。',
   'error.stale_base': '期間已儲存了較新的版本，對照後再儲存在它之上。',
