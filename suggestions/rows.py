@@ -6,7 +6,7 @@ from uuid import UUID
 from actors.models import Actor
 from agents.models import RunState
 from agents.permissions import AgentVerb
-from events.rows import MergeRow, Provenance, Stamp, SuggestionRow
+from events.rows import ListedSuggestionRow, MergeRow, Provenance, Stamp, SuggestionRow
 from suggestions.models import Merge, MergeState, Suggestion
 from suggestions.permissions import SuggestionVerb, is_under_way, suggestion_verbs
 
@@ -20,24 +20,29 @@ class Reader:
     chats: dict[UUID, str]
 
 
-def suggestion_row(suggestion: Suggestion, reader: Reader) -> SuggestionRow:
+def listed_row(suggestion: Suggestion, reader: Reader) -> ListedSuggestionRow:
     """For a suggestion whose agent, its production and all who are named were fetched with it."""
     production, base = suggestion.agent.current_spec, suggestion.base
     assert production is not None
     assert production.number is not None
     assert base.number is not None
     verbs = suggestion_verbs(suggestion, reader.actor, reader.verbs.get(suggestion.agent_id, frozenset()))
-    return SuggestionRow(
+    return ListedSuggestionRow(
         id=suggestion.id, workspace_id=suggestion.workspace_id, agent=suggestion.agent.row(),
         author=suggestion.author.row(),
         chat_id=suggestion.chat_id if suggestion.chat_id in reader.chats else None,
-        chat_title=reader.chats.get(suggestion.chat_id), content=suggestion.content, base_version=base.number,
+        chat_title=reader.chats.get(suggestion.chat_id), base_version=base.number,
         production=production.number, touches=suggestion.touches, note=suggestion.note, summary=suggestion.summary,
         summary_state=suggestion.summary_state, summary_error=suggestion.summary_error or None, state=suggestion.state,
         merge_id=suggestion.merge_id, saved_as=suggestion.saved_as.number if suggestion.saved_as else None,
         decided_by=suggestion.decided_by.row() if suggestion.decided_by else None, decided_at=suggestion.decided_at,
         reason=suggestion.reason, verbs=sorted(verbs - {SuggestionVerb.SEE}), created_at=suggestion.created_at,
     )  # fmt: skip
+
+
+def suggestion_row(suggestion: Suggestion, reader: Reader) -> SuggestionRow:
+    """For a suggestion that was fetched as for `listed_row`, with its content."""
+    return SuggestionRow(**dict(listed_row(suggestion, reader)), content=suggestion.content)
 
 
 def merge_row(merge: Merge, reader: Reader) -> MergeRow:

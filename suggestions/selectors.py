@@ -11,9 +11,10 @@ from agents.models import AgentSpec
 from agents.models.specs import with_tools
 from agents.permissions import agent_verbs, agents_visible_to
 from chats.permissions import chats_visible_to
-from events.rows import MergeRow, SuggestionDetailRow, SuggestionRow
+from common.paging import PageQuery, page_of
+from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions.models import Merge, State, Suggestion
-from suggestions.rows import Reader, merge_row, suggestion_row
+from suggestions.rows import Reader, listed_row, merge_row, suggestion_row
 from workspaces.models import Workspace
 
 
@@ -31,14 +32,18 @@ def pending_count(workspace: Workspace) -> int:
 
 
 def with_names(rows: QuerySet[Suggestion]) -> QuerySet[Suggestion]:
-    """With all that `suggestion_row` shows."""
-    return rows.select_related("agent__current_spec", "author", "base", "saved_as", "decided_by")
+    """With all that `suggestion_row` shows. Of versions it shows the numbers: their prompts are left where they are."""
+    versions = ("agent__current_spec", "base", "saved_as")
+    return rows.select_related(*versions, "author", "decided_by").defer(*(f"{name}__prompt" for name in versions))
 
 
-def suggestion_rows(actor: Actor, suggestions: Sequence[Suggestion]) -> list[SuggestionRow]:
-    """As `actor` sees them. Two queries more than theirs."""
-    reader = _reader(actor, suggestions)
-    return [suggestion_row(suggestion, reader) for suggestion in suggestions]
+def listed_rows(
+    actor: Actor, suggestions: QuerySet[Suggestion], query: PageQuery
+) -> tuple[list[ListedSuggestionRow], str | None]:
+    """A page of them as `actor` sees them, newest first, and where the next one begins. Three queries."""
+    found, more = page_of(with_names(suggestions).defer("content"), query, by="-created_at")
+    reader = _reader(actor, found)
+    return [listed_row(suggestion, reader) for suggestion in found], more
 
 
 def merge_rows(actor: Actor, merges: Sequence[Merge]) -> list[MergeRow]:
@@ -49,7 +54,7 @@ def merge_rows(actor: Actor, merges: Sequence[Merge]) -> list[MergeRow]:
 
 def _reader(actor: Actor, things: Iterable[Suggestion] | Iterable[Merge]) -> Reader:
     agents, chats = {thing.agent_id for thing in things}, {thing.chat_id for thing in things}
-    visible = agents_visible_to(actor).prefetch_related(None).filter(pk__in=agents)
+    visible = agents_visible_to(actor).prefetch_related(None).defer("current_spec__prompt").filter(pk__in=agents)
     return Reader(
         actor,
         {agent.pk: agent_verbs(agent) for agent in visible},
@@ -59,7 +64,8 @@ def _reader(actor: Actor, things: Iterable[Suggestion] | Iterable[Merge]) -> Rea
 
 def suggestion_row_of(actor: Actor, id: UUID) -> SuggestionRow:
     """One that `actor` may see, as it is now."""
-    return suggestion_rows(actor, [with_names(Suggestion.objects.all()).get(pk=id)])[0]
+    suggestion = with_names(Suggestion.objects.all()).get(pk=id)
+    return suggestion_row(suggestion, _reader(actor, [suggestion]))
 
 
 def with_run(rows: QuerySet[Merge]) -> QuerySet[Merge]:

@@ -35,7 +35,7 @@ from events.rows.rooms import (
     Voice,
 )
 from events.rows.row import Row
-from events.rows.suggestions import MergeRow, SuggestionDetailRow, SuggestionRow
+from events.rows.suggestions import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 
 __all__ = [
     "ActorRow",
@@ -52,6 +52,7 @@ __all__ = [
     "EarlierTextRow",
     "FieldChange",
     "LinkRow",
+    "ListedSuggestionRow",
     "MemberRow",
     "MembershipRow",
     "MergeRow",

@@ -10,9 +10,10 @@ from events.rows.rooms import Provenance
 from events.rows.row import Row
 
 
-class SuggestionRow(Row):
-    """A proposal to change an agent (S0.11). `chat_id` and `chat_title` are null for who is not in that chat.
+class ListedSuggestionRow(Row):
+    """A proposal to change an agent, as lists have it (S0.11): without what it proposes, which may be long.
 
+    `chat_id` and `chat_title` are null for who is not in that chat.
     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
     merge under way, or the one by which it was accepted; `saved_as` the version that it went into. `verbs` are the reader's.
     """
@@ -23,7 +24,6 @@ class SuggestionRow(Row):
     author: ActorRow
     chat_id: UUID | None
     chat_title: str | None
-    content: dict[str, Any]
     base_version: int
     production: int
     touches: list[str]
@@ -39,6 +39,12 @@ class SuggestionRow(Row):
     reason: str
     verbs: list[Literal["accept", "reject", "withdraw", "summarize"]]
     created_at: datetime
+
+
+class SuggestionRow(ListedSuggestionRow):
+    """A proposal with its `content`: the whole spec that it wants the agent to be."""
+
+    content: dict[str, Any]
 
 
 class SuggestionDetailRow(Row):

@@ -8,9 +8,8 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.views import APIView
 
-from common.paging import page_of
 from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
-from events.rows import MergeRow, SuggestionDetailRow, SuggestionRow
+from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import (
     AcceptBody,
@@ -24,13 +23,12 @@ from suggestions.api.rates import Counted
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.selectors import (
+    listed_rows,
     merge_row_of,
     pending_count,
     suggestion_detail,
     suggestion_row_of,
-    suggestion_rows,
     suggestions_in,
-    with_names,
 )  # fmt: skip
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -58,7 +56,9 @@ class FromText(Counted, APIView):
 
 class Suggestions(APIView):
     @extend_schema(
-        operation_id="list_suggestions", parameters=query_parameters(SuggestionsQuery), responses=Page[SuggestionRow]
+        operation_id="list_suggestions",
+        parameters=query_parameters(SuggestionsQuery),
+        responses=Page[ListedSuggestionRow],
     )
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         query = read_query(request, SuggestionsQuery)
@@ -66,8 +66,7 @@ class Suggestions(APIView):
         asked = {"state": None if query.state == "all" else query.state, "agent_id": query.agent_id,
                  "author_id": query.author_id}  # fmt: skip
         rows = suggestions_in(workspace).filter(**{name: value for name, value in asked.items() if value})
-        found, more = page_of(with_names(rows), query, by="-created_at")
-        return answer_list(suggestion_rows(request.user, found), more)
+        return answer_list(*listed_rows(request.user, rows, query))
 
 
 class Count(APIView):

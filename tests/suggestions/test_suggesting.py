@@ -3,6 +3,8 @@
 from contextlib import contextmanager
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from agents.models import Draft, EarlierText, Run
 from agents.services import claims
@@ -12,8 +14,8 @@ from common.ids import new_id
 from events.models import AuditRecord
 from suggestions import services as suggestions
 from suggestions.models import Suggestion
-from suggestions.selectors import suggestion_rows, with_names
-from tests.api.test_rights import fingerprint
+from suggestions.selectors import suggestion_row_of
+from tests.api.test_rights import asked_by, fingerprint
 from tests.jobs import answer_job, fail_job
 from tests.suggestions.board import BRIEFER, KINDER, PROMPT, brief_of, fresh, jobs
 from workspaces import services as workspaces
@@ -36,7 +38,7 @@ def suggest_draft(board, draft, who="bob", note=""):
 
 
 def row_of(board, suggestion, who):
-    return suggestion_rows(board[who], [with_names(Suggestion.objects.all()).get(pk=suggestion.pk)])[0]
+    return suggestion_row_of(board[who], suggestion.pk)
 
 
 def test_S0_11_a_draft_that_is_suggested_is_gone_and_the_lock_is_free(board):
@@ -185,6 +187,25 @@ def test_each_sees_what_they_can_do_with_a_suggestion_and_strangers_to_the_room_
     assert (alices.note, alices.content["prompt"], alices.base_version, alices.production) == ("Hi", BRIEFER, 1, 1)
     board.save(KINDER)
     assert (row_of(board, made, "alice").base_version, row_of(board, made, "alice").production) == (1, 2)
+
+
+def test_a_list_of_suggestions_carries_and_reads_no_texts(board):
+    first, second = board.suggest(), board.suggest(KINDER, "carol")
+    board.merge(first)
+    alice = asked_by(board.team, "alice")
+    path = f"workspaces/{board.team.workspace.id}/suggestions?state=all"
+    with CaptureQueriesContext(connection) as one:
+        rows = alice.ok("GET", f"{path}&limit=1")["results"]
+    with CaptureQueriesContext(connection) as two:
+        rows = alice.ok("GET", path)["results"]
+    assert [row["id"] for row in rows] == [str(second.id), str(first.id)]
+    assert not any("content" in row for row in rows)
+    assert len(one) == len(two)
+    asked = " ".join(query["sql"] for query in two)
+    assert [name for name in ('"content"', '"prompt"') if name in asked] == []
+    detail = alice.ok("GET", f"suggestions/{second.id}")["suggestion"]
+    assert detail.pop("content")["prompt"] == KINDER
+    assert detail == rows[0]
 
 
 def test_what_was_typed_is_in_the_suggestion_letter_by_letter(board):

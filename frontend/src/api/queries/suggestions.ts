@@ -1,12 +1,12 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { get, post } from '../client'
-import type { MergeRow, Page, SuggestionDetailRow, SuggestionRow } from '../types'
+import type { ListedSuggestionRow, MergeRow, Page, SuggestionDetailRow, SuggestionRow } from '../types'
 import { useDeed } from './deed'
 import { keys } from './keys'
 import { all } from './pages'
 import { drafts } from './workshop'
 
-export type SuggestionState = SuggestionRow['state']
+export type SuggestionState = ListedSuggestionRow['state']
 
 export interface SuggestionFilter {
   state: SuggestionState
@@ -28,7 +28,8 @@ const below = (workspaceId: string, ...rest: readonly unknown[]) => [...keys.sug
 export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>
   useInfiniteQuery({
     queryKey: below(workspaceId, 'list', filter),
-    queryFn: ({ pageParam, signal }) => get<Page<SuggestionRow>>(listPath(workspaceId, filter, pageParam), signal),
+    queryFn: ({ pageParam, signal }) =>
+      get<Page<ListedSuggestionRow>>(listPath(workspaceId, filter, pageParam), signal),
     initialPageParam: '',
     getNextPageParam: page => page.next,
   })

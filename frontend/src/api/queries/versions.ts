@@ -1,7 +1,7 @@
 /** The versions of an agent, what each answered, and agents as files. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { get, post } from '../client'
-import type { ImportRow, Page, ReplyRow, SpecRow, SuggestionRow } from '../types'
+import type { ImportRow, ListedSuggestionRow, Page, ReplyRow, SpecRow } from '../types'
 import { keys } from './keys'
 import { all } from './pages'
 
@@ -20,7 +20,7 @@ export const useSuggestionsIn = (workspaceId: string, agentId: string, productio
     queryFn: async ({ signal }) => {
       const path = `/workspaces/${workspaceId}/suggestions?state=accepted&agent_id=${agentId}`
       const counts = new Map<number, number>()
-      for (const { saved_as } of await all<SuggestionRow>(path, signal))
+      for (const { saved_as } of await all<ListedSuggestionRow>(path, signal))
         if (saved_as !== null) counts.set(saved_as, (counts.get(saved_as) ?? 0) + 1)
       return counts
     },

@@ -1,17 +1,16 @@
 /** Rows for the tests of suggestions. */
-import type { ActorRow, MergeRow, SuggestionRow } from '@/api'
+import type { ActorRow, ListedSuggestionRow, MergeRow } from '@/api'
 
 export const actor = (id: string, more: Partial<ActorRow> = {}): ActorRow =>
   ({ id, kind: 'human', name: id, handle: id, ...more }) as ActorRow
 
-export const suggestion = (id: string, more: Partial<SuggestionRow> = {}): SuggestionRow => ({
+export const suggestion = (id: string, more: Partial<ListedSuggestionRow> = {}): ListedSuggestionRow => ({
   id,
   workspace_id: 'w',
   agent: actor('robin', { kind: 'agent' }),
   author: actor('carol'),
   chat_id: null,
   chat_title: null,
-  content: {},
   base_version: 6,
   production: 6,
   touches: ['prompt'],

@@ -1,5 +1,5 @@
 /** What a suggestion is called, and other words made of rows. */
-import type { MergeRow, SuggestionRow } from '@/api'
+import type { ListedSuggestionRow, MergeRow } from '@/api'
 import { type TextKey, type Texts, t as texts } from '@/lib/language'
 
 const MOST = 90
@@ -14,7 +14,7 @@ export const touchesText = (touches: readonly string[], t: Texts['t'] = texts) =
   touches.map(each => t(`touches.${each}` as Extract<TextKey, `touches.${string}`>)).join(t('listJoin'))
 
 /** The author's own words when there are some; else what it touches. */
-export const titleOf = (row: SuggestionRow, t: Texts['t']) =>
+export const titleOf = (row: ListedSuggestionRow, t: Texts['t']) =>
   firstLine(row.note) ||
   (row.touches.length > 0
     ? t('changeOf', { what: touchesText(row.touches, t) })

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { type SuggestionRow, useReject, useWithdraw } from '@/api'
+import { type ListedSuggestionRow, useReject, useWithdraw } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -9,7 +9,7 @@ import { say } from '@/ui/Toasts'
 
 interface DecideProps {
   workspaceId: string
-  rows: readonly SuggestionRow[]
+  rows: readonly ListedSuggestionRow[]
   onClose(): void
 }
 

@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
 import {
   keys,
+  type ListedSuggestionRow,
   type SpecContent,
   type SuggestionDetailRow,
-  type SuggestionRow,
   useSuggestion,
   useSummarize,
 } from '@/api'
@@ -22,9 +22,9 @@ import { Failed } from './Failed'
 import { Badges } from './Line'
 
 export interface DetailDeeds {
-  onAccept(row: SuggestionRow): void
-  onReject(row: SuggestionRow): void
-  onWithdraw(row: SuggestionRow): void
+  onAccept(row: ListedSuggestionRow): void
+  onReject(row: ListedSuggestionRow): void
+  onWithdraw(row: ListedSuggestionRow): void
   onMerge(id: string): void
   onChat(chatId: string): void
 }
@@ -83,7 +83,7 @@ function Suggestion({
   )
 }
 
-function ChatLink({ row, onChat }: { row: SuggestionRow; onChat(chatId: string): void }) {
+function ChatLink({ row, onChat }: { row: ListedSuggestionRow; onChat(chatId: string): void }) {
   return (
     <button type="button" className="link" onClick={() => row.chat_id && onChat(row.chat_id)}>
       {row.chat_title}
@@ -92,7 +92,7 @@ function ChatLink({ row, onChat }: { row: SuggestionRow; onChat(chatId: string):
 }
 
 /** The buttons of whoever may decide; who may not sees everything but them. */
-function Decide({ row, onAccept, onReject, onWithdraw }: { row: SuggestionRow } & DetailDeeds) {
+function Decide({ row, onAccept, onReject, onWithdraw }: { row: ListedSuggestionRow } & DetailDeeds) {
   const { t } = useTexts()
   if (row.state !== 'pending' || row.verbs.every(verb => verb === 'summarize')) return null
   return (
@@ -119,7 +119,7 @@ const decisions = {
 } as const
 
 /** By whom, when and why it was decided, and where it went. */
-function Decision({ row, onMerge }: { row: SuggestionRow; onMerge(id: string): void }) {
+function Decision({ row, onMerge }: { row: ListedSuggestionRow; onMerge(id: string): void }) {
   const { t, rich } = useTexts()
   const { merge_id: mergeId, state } = row
   if (state === 'pending' && !mergeId) {
@@ -155,7 +155,7 @@ function Went({ savedAs }: { savedAs: number | null }) {
   return savedAs === null ? t('notSavedYet') : rich('wentInto', { version: `v${savedAs}` })
 }
 
-function Summary({ workspaceId, row }: { workspaceId: string; row: SuggestionRow }) {
+function Summary({ workspaceId, row }: { workspaceId: string; row: ListedSuggestionRow }) {
   const { t } = useTexts()
   const client = useQueryClient()
   const again = useSummarize()

@@ -1,4 +1,4 @@
-import type { SuggestionRow } from '@/api'
+import type { ListedSuggestionRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
 import { ago, fullTime } from '@/lib/time'
@@ -8,7 +8,7 @@ import { isPickable } from '../picking'
 import { titleOf, touchesText } from '../wording'
 
 interface LineProps {
-  row: SuggestionRow
+  row: ListedSuggestionRow
   isOpen: boolean
   isPicked: boolean
   /** Unless the list is of one agent. */
@@ -57,7 +57,7 @@ export function Line({ row, isOpen, isPicked, showsAgent, onOpen, onPick }: Line
   )
 }
 
-function Sum({ row }: { row: SuggestionRow }) {
+function Sum({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
   if (row.summary)
     return (
@@ -71,7 +71,7 @@ function Sum({ row }: { row: SuggestionRow }) {
 }
 
 /** What stands out about it: what it touches besides the prompt, that its base is old, that it is being merged. */
-export function Badges({ row }: { row: SuggestionRow }) {
+export function Badges({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
   const beside = row.touches.filter(each => each !== 'prompt')
   const isOld = row.state === 'pending' && row.base_version !== row.production

@@ -1,6 +1,6 @@
 import { GitPullRequestArrow } from 'lucide-react'
 import { useCallback, useMemo, useRef } from 'react'
-import { type SuggestionRow, useActiveMerges, useSuggestions } from '@/api'
+import { type ListedSuggestionRow, useActiveMerges, useSuggestions } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Box } from '@/ui/Box'
@@ -30,8 +30,8 @@ interface ListProps {
   picked: Picked
   onPicked(picked: Picked): void
   onSearch(change: Partial<Record<keyof SuggestionSearch, string | undefined>>): void
-  onMerge(rows: readonly SuggestionRow[]): void
-  onReject(rows: readonly SuggestionRow[]): void
+  onMerge(rows: readonly ListedSuggestionRow[]): void
+  onReject(rows: readonly ListedSuggestionRow[]): void
 }
 
 /** The rows that a filter shows, as far as they are read. */
@@ -90,7 +90,9 @@ export function List({ workspaceId, search, open, picked, onPicked, onSearch, on
   )
 }
 
-type PickingProps = Pick<ListProps, 'picked' | 'onPicked' | 'onMerge' | 'onReject'> & { rows: readonly SuggestionRow[] }
+type PickingProps = Pick<ListProps, 'picked' | 'onPicked' | 'onMerge' | 'onReject'> & {
+  rows: readonly ListedSuggestionRow[]
+}
 
 /** The line above the list: how many are picked, and what can be done with them. */
 function Picking({ rows, picked, onPicked, onMerge, onReject }: PickingProps) {

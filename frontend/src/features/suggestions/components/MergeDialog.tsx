@@ -8,8 +8,8 @@ import {
   createChat,
   type DraftRow,
   keys,
+  type ListedSuggestionRow,
   type MergeRow,
-  type SuggestionRow,
   startMerge,
   useChats,
   useDraftThere,
@@ -25,7 +25,7 @@ import { Dialog } from '@/ui/Dialog'
 interface MergeDialogProps {
   workspaceId: string
   /** Of one agent; one alone is accepted. */
-  rows: readonly SuggestionRow[]
+  rows: readonly ListedSuggestionRow[]
   me: ActorRow
   who(id: string): ActorRow | null
   onStarted(merge: MergeRow): void
@@ -49,7 +49,11 @@ export function MergeDialog(props: MergeDialogProps) {
 }
 
 /** The reader's chats with this agent, those where it was suggested first. */
-function useRooms(workspaceId: string, agentId: string, rows: readonly SuggestionRow[]): ChatSummaryRow[] | undefined {
+function useRooms(
+  workspaceId: string,
+  agentId: string,
+  rows: readonly ListedSuggestionRow[],
+): ChatSummaryRow[] | undefined {
   const chats = useChats(workspaceId).data
   const origins = new Set(rows.map(row => row.chat_id))
   return chats
@@ -115,7 +119,7 @@ function MergeForm({ workspaceId, rows, me, who, agent, onStarted, onClose }: Me
 
 interface RoomsProps {
   rooms: readonly ChatSummaryRow[]
-  rows: readonly SuggestionRow[]
+  rows: readonly ListedSuggestionRow[]
   agent: ActorRow
   chatId: string
   onChoose(id: string): void

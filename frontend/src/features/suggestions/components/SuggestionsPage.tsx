@@ -1,6 +1,6 @@
 import { ArrowLeft, GitPullRequestArrow } from 'lucide-react'
 import { useState } from 'react'
-import { type ActorRow, type MergeRow, type SuggestionRow, useAgents, type WorkspaceRow } from '@/api'
+import { type ActorRow, type ListedSuggestionRow, type MergeRow, useAgents, type WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
@@ -28,7 +28,7 @@ export interface SuggestionsPageProps {
 
 interface Asked {
   what: 'merge' | 'reject' | 'withdraw'
-  rows: readonly SuggestionRow[]
+  rows: readonly ListedSuggestionRow[]
 }
 
 const nobody: Picked = new Set()
@@ -98,7 +98,7 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
   )
 }
 
-type Ask = (what: Asked['what']) => (given: SuggestionRow | readonly SuggestionRow[]) => void
+type Ask = (what: Asked['what']) => (given: ListedSuggestionRow | readonly ListedSuggestionRow[]) => void
 
 type BesideProps = SuggestionsPageProps & { open: string | undefined; isEmpty: boolean; ask: Ask }
 
