@@ -1,5 +1,6 @@
 """What a hostile message, name or title does in a real browser: nothing (guarantees D10, D11)."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from common.ids import new_id
+from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
+from tests.stories.dispute import Dispute, Words
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -85,6 +88,7 @@ SCRIPTS = [
     "<xss onpointerenter=alert(1) style=position:fixed;inset:0>x</xss>",
 ]
 NAME = "<img src=x onerror=alert(1)>"
+SAID = f"<img src={EVIL}/50.png onerror=alert(1)> ![a]({EVIL}/51.png) [x](javascript:alert(1)) <svg onload=alert(1)>"
 
 SETUP = """
 async ([texts, name, ids]) => {
@@ -183,3 +187,57 @@ def test_D11_no_text_runs_as_script_in_messages_names_and_titles(watched: Watche
     watched.page.evaluate("setTimeout(() => alert('control'))")
     watched.page.wait_for_timeout(300)
     assert watched.alerts == ["control"]
+
+
+def join(watched: Watched, dispute: Dispute) -> None:
+    watched.page.goto(dispute.link)
+    watched.page.get_by_role("button", name=re.compile("^Join as")).click()
+    expect(watched.page.get_by_role("log")).to_be_visible(timeout=20_000)
+
+
+def see_the_chat(page: Page) -> None:
+    """Two answers side by side, and whose words stand against whose."""
+    expect(page.get_by_role("log").get_by_role("region", name=re.compile("^Draft r1"))).to_contain_text("alert(1)")
+    shop = page.get_by_role("complementary", name="Workshop")
+    page.get_by_role("button", name=re.compile("^Workshop")).click()
+    expect(shop.get_by_role("group").filter(has_text="stands")).to_contain_text("2 <img")
+    shop.get_by_role("button", name=re.compile("^Diff to .*v2")).click()
+    expect(shop.get_by_text("3 <img").first).to_be_visible()
+
+
+def see_the_suggestions(page: Page, dispute: Dispute) -> None:
+    page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
+    expect(page.get_by_role("list", name="Suggestions").get_by_role("listitem").first).to_contain_text("<img")
+    expect(page.get_by_role("textbox", name="Diff")).to_contain_text("1 <img")
+    page.get_by_role("button", name="Rejected").click()
+    expect(page.get_by_role("textbox", name="Diff")).to_contain_text("0 <img")
+    page.goto(page.url.partition("/w/")[0] + f"{dispute.home}/suggestions?m={dispute.merge}")
+    expect(page.get_by_role("main")).to_contain_text("2 <img")
+
+
+def see_the_history(page: Page) -> None:
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    page.wait_for_url("**/history*")
+    expect(page.get_by_text(SAID).first).to_be_visible()
+    expect(page.get_by_text("Second.").first).to_be_visible()
+
+
+def see_the_bell(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^Notifications")).first.click()
+    expect(page.get_by_role("dialog").get_by_text(re.compile("mentioned you")).first).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text(re.compile("suggests a change")).first).to_be_visible()
+
+
+def test_D10_D11_no_word_of_a_workshop_runs_or_loads_on_any_of_its_screens(
+    watched: Watched, stack: Stack, model: ScriptedModel
+) -> None:
+    dispute = Dispute(stack, model, Words(name=NAME, prompt="\n".join([*LOADS, *SCRIPTS]), said=SAID))
+    join(watched, dispute)
+    dispute.happen()
+    see_the_chat(watched.page)
+    see_the_suggestions(watched.page, dispute)
+    see_the_history(watched.page)
+    see_the_bell(watched.page)
+    assert (watched.alerts, watched.outside, watched.reports) == ([], [], [])
+    assert watched.page.locator("script").count() == 1
