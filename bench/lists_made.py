@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.serializers.json import DjangoJSONEncoder
@@ -12,9 +13,12 @@ from django.test import override_settings
 from django.urls import ResolverMatch
 
 from actors.models import Actor
+from agents.content import SpecContent
+from agents.services import drafts
 from chats import services as chats
 from chats.models import Chat
 from config.asgi import to_environ
+from suggestions.services import suggest_text
 from tests.people import make_agent, make_person
 from tests.realtime.tab import signed_in
 from workspaces import services as workspaces
@@ -31,12 +35,15 @@ def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[
         for person in others:
             workspaces.join(workspace=workspace, actor=person, role="suggester", invited_by=reader)
         team = [make_agent(workspace, reader, f"Agent {number}", tools=["current_time"]) for number in range(agents)]
-    rooms = [_room(workspace, reader, others, team, number, lines) for number in range(chat_count)]
+    rooms = [_room(workspace, reader, others, team, 0, lines)]
+    _suggestions(rooms[0], reader, others[0], team[0])  # first: what is asked of models for them is done meanwhile
+    rooms += [_room(workspace, reader, others, team, number, lines) for number in range(1, chat_count)]
     connections.close_all()
     at, chat = f"/api/v1/workspaces/{workspace.id}", f"/api/v1/chats/{rooms[0].id}"
     return signed_in(reader), {
         "the sidebar": f"{at}/chats", "agents": f"{at}/agents", "members": f"{at}/members",
         "workspaces": "/api/v1/workspaces", "me": "/api/v1/me", "versions": f"/api/v1/agents/{team[0].id}/versions",
+        "suggestions": f"{at}/suggestions", "notifications": "/api/v1/notifications",
         "a chat's messages": f"{chat}/messages", "a chat's members": f"{chat}/members",
         "a chat's links": f"{chat}/links", "a chat's runs": f"{chat}/runs",
     }  # fmt: skip
@@ -50,6 +57,19 @@ def _room(workspace: Workspace, reader: Actor, others: list[Actor], team: list[A
     for line in range(lines):
         chats.post_message(chat=chat, author=members[0], text=f"line {line} of the chat", wake="nobody")
     return chat
+
+
+def _suggestions(chat: Chat, editor: Actor, suggester: Actor, agent: Actor) -> None:
+    """Fifty suggestions, of each of which the editor is told, for an agent of thirty versions."""
+    for number in range(50):
+        content = SpecContent(prompt=f"Answer in at most {number} words.\n" + "Be kind. " * 100)
+        suggest_text(actor=suggester, chat_id=chat.id, agent_id=agent.id, id=uuid4(), content=content, base_version=1)
+    names = {"actor": editor, "chat_id": chat.id, "agent_id": agent.id}
+    for number in range(1, 30):
+        draft = drafts.take_draft(**names)
+        content = SpecContent(prompt=f"Version {number}.\n" + "Be kind. " * 100)
+        draft = drafts.write_draft(content=content, revision=draft.revision, **names)
+        drafts.save_draft(revision=draft.revision, base_version=number, message="Kinder", **names)
 
 
 def answered(handler: Callable[..., Any], path: str, session: str) -> bytes:
