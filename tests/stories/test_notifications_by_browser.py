@@ -50,3 +50,35 @@ def test_a_mention_rings_in_every_tab_and_leads_to_its_message(people, model: Sc
     for page in (bob.page, other):
         expect(bell(page)).to_have_accessible_name("Notifications")
     expect(bell(alice.page)).to_have_accessible_name("Notifications")
+
+
+def test_who_reads_along_asks_for_the_draft_and_hears_that_it_is_free(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    invite(alice, bob, "suggester")
+    alice.open_workshop()
+    alice.workshop.get_by_role("button", name="Edit", exact=True).click()
+    bob.open_workshop()
+    wait = bob.workshop.get_by_role("button", name="Tell me when it is free")
+
+    bob.workshop.get_by_role("button", name="Ask for it").click()
+    asked = bob.workshop.get_by_role("button", name="Asked")
+    expect(asked).to_be_visible()
+    bob.page.reload()
+    asked.click()
+    expect(bob.page.get_by_role("status").filter(has_text="already")).to_be_visible()
+    expect(wait).to_have_attribute("aria-pressed", "true")
+    expect(bell(alice.page)).to_have_accessible_name("Notifications, 1 unread")
+    bell(alice.page).press("Enter")
+    expect(alice.page.get_by_role("link", name=re.compile("Bob asks for the draft of Scribe"))).to_be_visible()
+    alice.page.keyboard.press("Escape")
+
+    alice.workshop.get_by_role("button", name="Discard", exact=True).click()
+    bell(bob.page).press("Enter")
+    bob.page.get_by_role("link", name=re.compile("The draft of Scribe in Scribe is free")).press("Enter")
+    bob.workshop.get_by_role("button", name="Edit", exact=True).click()
+    expect(alice.workshop.get_by_role("button", name="Ask for it")).to_be_visible()
+    expect(alice.workshop.get_by_role("button", name="Tell me when it is free")).to_have_attribute(
+        "aria-pressed", "false"
+    )
