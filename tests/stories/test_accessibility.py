@@ -9,7 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from common.ids import new_id
 from launcher.home import ROOT
+from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
+from tests.stories.dispute import Dispute, Words
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -183,6 +185,20 @@ def make_a_token(screens: Screens) -> None:
     expect(page.get_by_text("No tokens yet.")).to_be_visible()
 
 
+def see_a_dispute(screens: Screens, dispute: Dispute) -> None:
+    """Two answers side by side to vote on, and a merge in which two conflict."""
+    page = screens.page
+    page.goto(dispute.link)
+    screens.press(re.compile("^Join as"))
+    expect(page.get_by_role("log")).to_be_visible()
+    dispute.happen()
+    expect(page.get_by_role("log").get_by_role("region", name=re.compile("^Draft r1"))).to_be_visible()
+    screens.press(re.compile("^Workshop"))
+    shop = page.get_by_role("complementary", name="Workshop")
+    expect(shop.get_by_role("group").filter(has_text="stands")).to_be_visible()
+    screens.ask("comparison, and a merge with a conflict")
+
+
 def on_a_phone(screens: Screens, chat: str) -> None:
     """The list, the chat, the workshop, one at a time."""
     page = screens.page
@@ -198,7 +214,7 @@ def on_a_phone(screens: Screens, chat: str) -> None:
     screens.ask("phone, workshop")
 
 
-def test_axe_finds_nothing(screens: Screens):
+def test_axe_finds_nothing(screens: Screens, stack: Stack, model: ScriptedModel):
     come_in(screens)
     chat = screens.page.url.removeprefix(screens.address)
     work(screens)
@@ -206,5 +222,6 @@ def test_axe_finds_nothing(screens: Screens):
     screens.open(chat)
     look_around(screens)
     make_a_token(screens)
+    see_a_dispute(screens, Dispute(stack, model, Words("Mallory", "Be brief.", "Quote prices in TWD.")))
     on_a_phone(screens, chat.partition("?")[0])
     assert screens.found == {}
