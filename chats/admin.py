@@ -26,8 +26,7 @@ def revoke(link: ChatLink, operator: Actor) -> None:
 
 def take_out(place: ChatActor, operator: Actor) -> None:
     """The service, with the arguments of a deed; the chat is held first, as its services want it."""
-    chat = Chat.objects.select_for_update(no_key=True).get(pk=place.chat_id)
-    chats.remove_member(chat=chat, remover=operator, actor_id=place.actor_id)
+    chats.remove_member(chat=chats.hold_chat(place.chat_id), remover=operator, actor_id=place.actor_id)
 
 
 register(

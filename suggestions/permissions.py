@@ -1,12 +1,11 @@
 """Who may do what with suggestions and merges: members of the workspace see them, and the agent's rights decide (S0.11)."""
 
-from collections.abc import Iterable
 from enum import StrEnum
 from uuid import UUID
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
-from chats.models import Chat
+from chats.services import hold_chats
 from common.access import demand, seen_through
 from common.errors import NotFound
 from suggestions.models import UNDER_WAY, Merge, State, Suggestion, SummaryState
@@ -91,11 +90,6 @@ def hold_merge(merge: Merge) -> None:
     """Hold the chats that a merge writes to, and then its row, which is read anew."""
     hold_chats([merge.chat_id, *Suggestion.objects.filter(pk__in=merge.chosen).values_list("chat_id", flat=True)])
     merge.refresh_from_db(from_queryset=Merge.objects.select_for_update())
-
-
-def hold_chats(ids: Iterable[UUID]) -> None:
-    """Hold chats until the transaction ends, in the order of ids and before anything else, so that nobody deadlocks."""
-    list(Chat.objects.filter(pk__in=set(ids)).order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
 
 def is_under_way(merge: Merge) -> bool:

@@ -12,7 +12,7 @@ from agents.models import Run, RunState
 from agents.seams import job_ended
 from agents.services.endings import ending, over
 from chats import services as chats
-from chats.models import Chat, InChat
+from chats.models import InChat
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class InRoom:
     """A run in a chat: all is seen there."""
 
     def hold(self, run: Run) -> None:
-        Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+        chats.hold_chat(run.room_id)
 
     def write(self, run: Run, rows: Sequence[InChat] = ()) -> None:
         chats.changed(run.room_id, rows=[*(row for row in rows if row is not run), run])

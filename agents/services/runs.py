@@ -14,7 +14,7 @@ from agents.services.endings import ending
 from agents.services.hints import hint, hint_lane
 from agents.services.jobs import stop_job
 from chats import services as chats
-from chats.models import Chat, InChat
+from chats.models import InChat
 from chats.permissions import ChatVerb
 from common.clock import now
 from common.errors import Code, Conflict
@@ -38,7 +38,7 @@ def stop_any_run(run: Run, operator: Actor) -> Run:
     """`stop_run` for an operator, who is in no chat; the run is from `get_for_operator`. Raises `Conflict` (`run_over`)."""
     if run.chat_id is None:
         return _stopped_job(run, operator)
-    Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+    chats.hold_chat(run.room_id)
     return _stopped(run, operator)
 
 
@@ -94,7 +94,7 @@ def retry_any_run(run: Run, operator: Actor) -> Run:
     """`retry_run` for an operator: it works for whom it worked before. Raises `Conflict` when there is nothing to repeat."""
     if run.chat_id is None:
         raise Conflict("A summary or a merge is asked for again where it was asked for.", code=Code.INVALID)
-    Chat.objects.select_for_update(no_key=True).get(pk=run.room_id)
+    chats.hold_chat(run.room_id)
     return _repeated(run, operator, for_whom=run.on_behalf_of)
 
 

@@ -1,6 +1,7 @@
 """The writes of chats, one door each."""
 
 from chats.services.changes import changed
+from chats.services.holding import hold_chat, hold_chats
 from chats.services.links import accept_link, create_link, read_link, revoke_link
 from chats.services.members import (
     add_member,
@@ -29,6 +30,8 @@ __all__ = [
     "checked_text",
     "create_chat",
     "create_link",
+    "hold_chat",
+    "hold_chats",
     "hold_places",
     "leave_workspace_chats",
     "mark_read",

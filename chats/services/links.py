@@ -10,6 +10,7 @@ from django.db.models import F
 from actors.models import Actor
 from chats.models import Chat, ChatLink
 from chats.services.changes import changed
+from chats.services.holding import hold_chat
 from chats.services.members import seat
 from chats.services.messages import system_line
 from common.clock import now
@@ -78,7 +79,7 @@ def accept_link(*, token: str, actor: Actor) -> ChatLink:
     # Who is being taken out of the workspace at this moment is out first; else they would sit here without belonging.
     Workspace.objects.select_for_update(no_key=True).get(pk=link.chat.workspace_id)
     is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=link.role, invited_by=link.created_by)
-    chat = Chat.objects.select_for_update(no_key=True).get(pk=link.chat_id)
+    chat = hold_chat(link.chat_id)
     # The row that tells of them carries their name as it is now, not as it was when they were let in at the door.
     place = seat(chat, Actor.objects.get(pk=actor.pk))
     if place is not None:

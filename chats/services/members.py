@@ -10,6 +10,7 @@ from actors.models import Actor, AgentStatus, Kind
 from chats.models import Chat, ChatActor, InChat, Wake
 from chats.seams import actor_left
 from chats.services.changes import changed
+from chats.services.holding import hold_chats
 from chats.services.messages import system_line
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound
@@ -107,11 +108,10 @@ def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor)
 def hold_places(actor: Actor, **where: Any) -> list[ChatActor]:
     """The places that an actor has, each with its chat, which is held: for a change in all of them at once.
 
-    The chats are taken in the order of ids, so that two who do this never deadlock, and before anything else is locked.
+    They are asked for again when the chats are held: somebody may have left one meanwhile.
     """
     places = ChatActor.objects.filter(actor=actor, ended_at=None, **where)
-    chats = Chat.objects.filter(pk__in=places.values("chat")).order_by("pk")
-    held = [chat.pk for chat in chats.select_for_update(no_key=True)]
+    held = hold_chats(places.values_list("chat", flat=True))
     return list(places.filter(chat__in=held).select_related("chat__workspace", "actor").order_by("chat_id"))
 
 

@@ -11,6 +11,7 @@ from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services.drafts import holding
 from agents.services.jobs import start_job, stop_job
+from chats import services as chats
 from common.errors import Code, Conflict, NotFound, id_taken
 from common.writing import insert
 from events import audit
@@ -22,7 +23,6 @@ from suggestions.permissions import (
     SuggestionVerb,
     get_merge_for,
     get_suggestion_for,
-    hold_chats,
     hold_merge,
     is_under_way,
 )
@@ -50,7 +50,7 @@ def merge_suggestions(*, actor: Actor, agent_id: UUID, id: UUID, suggestion_ids:
     chosen = list(dict.fromkeys(suggestion_ids))
     merge = Merge(id=id, by=actor, agent=agent, chat_id=chat_id, chosen=chosen)
     suggestions = Suggestion.objects.filter(agent=agent, pk__in=chosen)
-    hold_chats([chat_id, *suggestions.values_list("chat_id", flat=True)])
+    chats.hold_chats([chat_id, *suggestions.values_list("chat_id", flat=True)])
     _, agent = holding.room_of(actor, chat_id, agent_id, AgentVerb.REVIEW)
     if known := _known(merge):
         return known

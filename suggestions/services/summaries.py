@@ -12,7 +12,7 @@ from events import audit
 from events.bells import ring_workspace
 from suggestions.briefs import summary_brief
 from suggestions.models import Suggestion, SummaryState
-from suggestions.permissions import SuggestionVerb, get_suggestion_for, hold_chats
+from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.services.lines import with_summary
 
 MAX_SUMMARY = 600
@@ -73,7 +73,7 @@ def _held(run: Run) -> Suggestion | None:
     suggestion = Suggestion.objects.filter(summary_run=run.pk).first()
     if suggestion is None:
         return None
-    hold_chats([suggestion.chat_id])
+    chats.hold_chats([suggestion.chat_id])
     suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
     is_waiting = suggestion.summary_run_id == run.pk and suggestion.summary_state == SummaryState.PENDING
     return suggestion if is_waiting else None

@@ -94,7 +94,7 @@ def _let_go(draft: Draft, agent: Actor, actor: Actor) -> list[InChat]:
 @transaction.atomic
 def free_draft(draft: Draft, operator: Actor) -> None:
     """An operator takes the hold away from whoever has it; the text stays, and it is logged (C3)."""
-    Chat.objects.select_for_update(no_key=True).get(pk=draft.chat_id)
+    chats.hold_chat(draft.chat_id)
     found = holding.live(draft.chat_id, draft.agent_id, lock=True)
     if found is None or found.holder_id is None:
         raise Conflict("Nobody holds this draft.", code=Code.NO_DRAFT)

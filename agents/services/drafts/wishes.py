@@ -12,6 +12,7 @@ from agents.models import Draft, DraftWish
 from agents.permissions import AgentVerb, people_who_may
 from agents.seams import draft_asked, draft_free
 from agents.services.drafts import holding
+from chats import services as chats
 from chats.models import Chat, ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
@@ -101,7 +102,7 @@ def tell_who_waits() -> None:
 
 @transaction.atomic
 def _tell_who_waits_for(draft_id: UUID, chat_id: UUID) -> None:
-    Chat.objects.select_for_update(no_key=True).get(pk=chat_id)
+    chats.hold_chat(chat_id)
     # Its holder may be typing, which takes no chat and renews the hold.
     list(Draft.objects.select_for_update().filter(pk=draft_id).values_list("pk"))
     draft = Draft.objects.select_related("agent", "chat").get(pk=draft_id)
