@@ -218,26 +218,38 @@ function Outcome({ merge, workspaceId, who }: Pick<MergeProps, 'merge' | 'worksp
 
 function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
   const { t } = useTexts()
-  const { chat_id: chatId, agent_id: agentId, provenance } = merge
+  const { chat_id: chatId, provenance } = merge
+  const why = mergeWhy(merge, t)
   return (
     <p className="banner bad" role="alert">
       <CircleAlert className="i s" aria-hidden />
       <span>
-        {t(provenance ? 'notPlaced' : 'mergeFailed')} {mergeWhy(merge, t)}{' '}
-        {merge.error_code === 'draft_held' && chatId ? <HeldBy chatId={chatId} agentId={agentId} who={who} /> : null}{' '}
+        {t(provenance ? 'notPlaced' : 'mergeFailed')}{' '}
+        {merge.error_code === 'draft_held' && chatId ? (
+          <HeldBy chatId={chatId} agentId={merge.agent_id} was={why} who={who} />
+        ) : (
+          why
+        )}{' '}
         {provenance ? t('againHint') : ''}
       </span>
     </p>
   )
 }
 
+interface HeldByProps extends Pick<MergeProps, 'who'> {
+  chatId: string
+  agentId: string
+  /** What is said of the moment when the merge failed. */
+  was: string
+}
+
 /** Who writes there now: asked of the chat, since only those in it may know. */
-function HeldBy({ chatId, agentId, who }: { chatId: string; agentId: string; who(id: string): ActorRow | null }) {
+function HeldBy({ chatId, agentId, was, who }: HeldByProps) {
   const { t } = useTexts()
   const draft = useDraftThere(chatId, agentId)
   const { holder_id: holder, held_until: until } = draft.data ?? {}
-  if (draft.isPending) return null
-  if (!holder || !until || Date.parse(until) < Date.now()) return t('freeNow')
+  if (draft.isPending) return was
+  if (!holder || !until || Date.parse(until) < Date.now()) return `${was} ${t('freeNow')}`
   return t('heldNow', { name: who(holder)?.name ?? t('somebody'), time: clock(until) })
 }
 
