@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -188,6 +189,9 @@ async def test_C6_nobody_types_in_a_room_that_they_do_not_follow(team, tabs):
     assert await alice.is_silent()
 
 
+CARETS: list[Any] = [3, -1, 10**18, 1.5, "3", None, [], True]
+
+
 def draft_with_caret(team, draft, caret):
     """A frame of somebody's writing, as only the server sends it."""
     return {"type": "draft", "topic": f"chat:{team.chat.id}", "draft_id": str(draft.id), "agent_id": str(team.robin.id),
@@ -202,7 +206,7 @@ async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
     )
     reader, tab = await tabs.of(team.bob), await tabs.of(team[forger])
     await reader.follow(f"chat:{team.chat.id}")
-    for caret in (3, -1, 10**18, 1.5, "3", None, [], True):
+    for caret in CARETS:
         frame = draft_with_caret(team, draft, caret)
         for forged in (frame, {**frame, "topic": f"chat:{new_id()}"}, {**frame, "agent_id": str(new_id())}):
             await tab.say(**forged)

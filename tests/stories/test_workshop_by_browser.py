@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 
 from agents.templates import TEMPLATES
 from tests.scripted_model import ScriptedModel
@@ -148,7 +148,18 @@ def alice_compares_and_saves(cast: Cast) -> None:
     alice.workshop.get_by_role("button", name="Save…").click()
     expect(dialog.get_by_text(re.compile("r1: draft 2, equal 0, production 0"))).to_be_visible()
     dialog.get_by_label("What has changed").fill("Two suggestions")
+    late: list[Route] = []
+    page.route("**/api/v1/workspaces/*/agents", lambda route: late.append(route))
     dialog.get_by_role("button", name="Save as v2").click()
+    alice.sees(re.compile("Alice saved v2 of Scribe"))
+    expect(alice.workshop.get_by_role("button", name="Edit", exact=True)).to_be_visible()
+    expect(dialog).to_have_count(0)
+    # The draft is over and the new production is not here yet.
+    assert late
+    expect(alice.prompt).to_contain_text("EDIT-MARK")
+    for route in late:
+        route.continue_()
+    page.unroute_all()
     for person in cast.everybody:
         person.sees(re.compile("Alice saved v2 of Scribe"))
 
