@@ -314,6 +314,19 @@ def test_a_hold_that_is_renewed_at_the_last_moment_goes_on(team, held):
     assert drafts.read_wish(**where(team, "bob")).is_waiting
 
 
+def test_a_hold_that_ran_out_and_is_taken_first_was_not_free(team, held):
+    eve = joined(team, "Eve")
+    wait_for(team)
+    run_out()
+    with transaction.atomic():
+        chats.hold_chat(team.chat.id)
+        sweeping = Meanwhile(drafts.tell_who_waits)
+        drafts.take_draft(**where(team) | {"actor": eve})
+    sweeping.result()
+    assert told(team.bob) == []
+    assert drafts.read_wish(**where(team, "bob")).is_waiting
+
+
 def test_a_holder_who_types_keeps_the_sweeper_from_nothing_else(team, held):
     """A hold of one agent goes on while that of another has run out."""
     finch = make_agent(team.workspace, team.alice, "Finch")
