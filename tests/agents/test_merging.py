@@ -3,7 +3,7 @@
 import uuid
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agents import matching
@@ -151,6 +151,10 @@ def test_one_proposal_on_todays_production_comes_out_as_it_is(production, conten
     assert (result.content, result.conflicts) == (content, [])
 
 
+KIND, TWICE, ENDED = (SpecContent(prompt=text) for text in ("- be kind", "- be kind\n- be kind", "- be kind\n"))
+
+
+@example(production=KIND, proposals=[(TWICE, ENDED)])
 @given(production=CONTENTS, proposals=st.lists(st.tuples(CONTENTS, CONTENTS), max_size=3))
 def test_nothing_that_anybody_wrote_vanishes_without_a_conflict_that_names_it(production, proposals):
     made = [Proposal(voice, *texts) for voice, texts in zip((ANN, BEN, CAT), proposals, strict=False)]
@@ -161,8 +165,8 @@ def test_nothing_that_anybody_wrote_vanishes_without_a_conflict_that_names_it(pr
         named = [c.text.split("\n") for one in result.conflicts if one.about == "prompt"
                  for c in one.choices if c.voice == proposal.voice.id]  # fmt: skip
         known = {line for lines in (prompt, *named) for line in lines}
-        # What production says already is nobody's wish any more.
-        stood = {*proposal.base.prompt.split("\n"), *production.prompt.split("\n")}
+        # What production says already is nobody's wish any more; and a blank line against none asks nobody.
+        stood = {"", *proposal.base.prompt.split("\n"), *production.prompt.split("\n")}
         assert set(proposal.content.prompt.split("\n")) - stood - known == set()
     for place, conflict in enumerate(result.conflicts):
         assert conflict.chosen is not None
