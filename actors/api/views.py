@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -12,11 +13,13 @@ from rest_framework.views import APIView
 
 from actors import services as actors
 from actors.auth import BySession, SignedIn
-from actors.models import ApiToken
+from actors.models import Actor, ApiToken, Kind
 from actors.permissions import get_token_for
+from common.compiled import Compiled
 from common.paging import PAGED, answer_page, rows_of
 from common.rest import Body, Page, Request, answer, nothing, read
 from events.rows import ActorRow, ApiTokenRow, Row, WorkspaceRow
+from workspaces.models import Workspace
 from workspaces.permissions import workspaces_visible_to
 from workspaces.rows import workspace_row
 
@@ -49,12 +52,18 @@ class NewTokenRow(Row):
     text: str
 
 
+def _workspaces(person_id: UUID) -> QuerySet[Workspace]:
+    return workspaces_visible_to(Actor(pk=person_id, kind=Kind.HUMAN)).order_by("name", "pk")
+
+
+_WORKSPACES = Compiled(_workspaces, UUID)
+
+
 def _me(request: Request) -> MeRow:
     person = request.user
-    rows = workspaces_visible_to(person).order_by("name", "pk")
     return MeRow(
         actor=person.row(), email=person.email, language=person.language or None,
-        workspaces=[workspace_row(workspace) for workspace in rows],
+        workspaces=[workspace_row(workspace) for workspace in _WORKSPACES.all(person.pk)],
     )  # fmt: skip
 
 
