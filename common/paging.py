@@ -3,17 +3,20 @@
 import base64
 import json
 from collections.abc import Callable, Iterable
-from functools import reduce
-from typing import Any
+from functools import cache, reduce
+from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import DataError
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpResponse
 from pydantic import BaseModel, Field
 
+from common.compiled import Compiled
 from common.errors import Invalid
 from common.rest import Body, Request, answer_list, query_parameters, read_query
+
+M = TypeVar("M", bound=Model)
 
 
 class PageQuery(Body):
@@ -37,8 +40,32 @@ def page_of(rows: QuerySet[Any], query: PageQuery, *, by: str) -> tuple[list[Any
         if query.cursor is None:
             raise
         raise _not_ours() from error
-    page = found[: query.limit]
-    return page, _sealed(page[-1], by.removeprefix("-")) if len(found) > query.limit else None
+    return _cut(found, query.limit, by)
+
+
+class Paged(Generic[M]):
+    """A list of which everybody asks the first page: that one is compiled once for each length, later ones are built.
+
+    `build(*values)` is its query set, as for `Compiled` (what it prefetches is left to the caller); `by` as in `page_of`.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type, by: str) -> None:
+        self._build = build
+        self._by = by
+        self._first = cache(
+            lambda limit: Compiled[M](lambda *values: _from(build(*values), None, by)[: limit + 1], *kinds)
+        )
+
+    def page(self, query: PageQuery, *values: Any) -> tuple[list[M], str | None]:
+        """As `page_of`, for these values."""
+        if query.cursor is not None:
+            return page_of(self._build(*values), query, by=self._by)
+        return _cut(self._first(query.limit).all(*values), query.limit, self._by)
+
+
+def _cut(found: list[Any], limit: int, by: str) -> tuple[list[Any], str | None]:
+    page = found[:limit]
+    return page, _sealed(page[-1], by.removeprefix("-")) if len(found) > limit else None
 
 
 def _from(rows: QuerySet[Any], cursor: str | None, by: str) -> QuerySet[Any]:

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from actors.models import Actor, Kind
 from chats.permissions import chats_visible_to
 from common.compiled import Compiled
+from common.paging import Paged
 from events.rows import NotificationRow
 from notifications.models import Notification
 from workspaces.permissions import workspaces_visible_to
@@ -23,9 +24,17 @@ def _told(person: Actor) -> QuerySet[Notification]:
     return Notification.objects.filter(person=person, workspace__in=workspaces_visible_to(person).values("pk"))
 
 
-def notifications_of(person: Actor) -> Any:
+def _as_told(person_id: UUID) -> Any:
     """What the person was told, in workspaces they are in; each knows whether its chat is open to them."""
+    person = Actor(pk=person_id, kind=Kind.HUMAN)
     return _told(person).annotate(chat_is_open=Exists(chats_visible_to(person).filter(pk=OuterRef("chat_id"))))
+
+
+TOLD: Paged[Notification] = Paged(_as_told, UUID, by="-created_at")
+TOLD_UNREAD: Paged[Notification] = Paged(
+    lambda person_id: _as_told(person_id).filter(read_at=None), UUID, by="-created_at"
+)
+"""What a person was told, newest first: all of it, or what is unread."""
 
 
 def _unread(person_id: UUID) -> QuerySet[Any, Any]:

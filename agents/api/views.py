@@ -8,12 +8,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from agents.api.bodies import AgentBody, NewAgentBody, NewAgentRow, TemplateRow, TemplatesQuery
-from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
+from agents.permissions import AgentVerb, get_agent_for
 from agents.rows import agent_row
-from agents.selectors import agent_rows
+from agents.selectors import agent_rows, agents_page
 from agents.services import specs
 from agents.templates import TEMPLATES
-from common.paging import PAGED, answer_page
+from common.paging import PAGED, PageQuery
 from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
 from events.rows import AgentRow, ToolRow
 from tools.registry import tool_rows
@@ -24,8 +24,8 @@ class Agents(APIView):
     @extend_schema(operation_id="list_agents", parameters=PAGED, responses=Page[AgentRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        rows = agents_visible_to(request.user).filter(workspace=workspace)
-        return answer_page(request, rows, by="name", shown=agent_rows)
+        found, more = agents_page(request.user, workspace, read_query(request, PageQuery))
+        return answer_list(agent_rows(found), more)
 
     @extend_schema(operation_id="create_agent", request=NewAgentBody, responses={201: NewAgentRow})
     @transaction.atomic

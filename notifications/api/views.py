@@ -5,12 +5,11 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from common.paging import page_of
 from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
 from events.rows import NotificationRow
 from notifications import services as notifications
 from notifications.api.bodies import NotificationsQuery, SeenBody, UnreadRow
-from notifications.selectors import count_unread, notifications_of, shown
+from notifications.selectors import TOLD, TOLD_UNREAD, count_unread, shown
 
 
 class Notifications(APIView):
@@ -21,8 +20,7 @@ class Notifications(APIView):
     )
     def get(self, request: Request) -> HttpResponse:
         query = read_query(request, NotificationsQuery)
-        rows = notifications_of(request.user)
-        found, more = page_of(rows.filter(read_at=None) if query.unread else rows, query, by="-created_at")
+        found, more = (TOLD_UNREAD if query.unread else TOLD).page(query, request.user.pk)
         return answer_list(shown(found), more)
 
 

@@ -3,18 +3,20 @@
 from typing import Literal
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
 
-from common.paging import PAGED, answer_page, rows_of
-from common.rest import Body, Page, Request, answer, nothing, read
+from common.paging import PAGED, Paged, PageQuery, answer_page, rows_of
+from common.rest import Body, Page, Request, answer, answer_list, nothing, read, read_query
 from common.secrets import Secret
 from events.rows import MembershipRow, ModelRow, WorkspaceRow
 from workspaces import services as workspaces
-from workspaces.models import Credential
+from workspaces.models import Credential, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, members_of, workspaces_visible_to
 from workspaces.rows import model_row, workspace_row
 
@@ -43,11 +45,18 @@ class ModelBody(Body):
     key: str | None = Field(default=None, max_length=400)
 
 
+def _mine(person_id: UUID) -> QuerySet[Workspace]:
+    return workspaces_visible_to(get_user_model()(pk=person_id, kind="human"))
+
+
+_MINE: Paged[Workspace] = Paged(_mine, UUID, by="name")
+
+
 class Workspaces(APIView):
     @extend_schema(operation_id="list_workspaces", parameters=PAGED, responses=Page[WorkspaceRow])
     def get(self, request: Request) -> HttpResponse:
-        rows = workspaces_visible_to(request.user)
-        return answer_page(request, rows, by="name", shown=lambda found: map(workspace_row, found))
+        found, more = _MINE.page(read_query(request, PageQuery), request.user.pk)
+        return answer_list(map(workspace_row, found), more)
 
     @extend_schema(operation_id="create_workspace", request=NewWorkspaceBody, responses={201: WorkspaceRow})
     @transaction.atomic
