@@ -56,6 +56,13 @@ class Paged(Generic[M]):
             lambda limit: Compiled[M](lambda *values: _from(build(*values), None, by)[: limit + 1], *kinds)
         )
 
+    def answer(
+        self, request: Request, *values: Any, shown: Callable[[list[M]], Iterable[BaseModel]] | None = None
+    ) -> HttpResponse:
+        """As `answer_page`, for these values; rows that know their own shape need no `shown`."""
+        found, more = self.page(read_query(request, PageQuery), *values)
+        return answer_list((shown or rows_of)(found), more)
+
     def page(self, query: PageQuery, *values: Any) -> tuple[list[M], str | None]:
         """As `page_of`, for these values."""
         if query.cursor is not None:

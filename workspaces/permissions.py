@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import CharField, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models import CharField, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 
 from common.access import Fetch, verbs_on, with_rights
@@ -80,8 +80,3 @@ def get_workspace_for(
 ) -> Workspace:
     """The workspace, when this may be done with it. Raises `NotFound`, `Forbidden`. `lock` holds its row."""
     return _fetch(actor, workspace_id, verb, on_behalf_of=on_behalf_of, lock=lock)
-
-
-def members_of(workspace: Workspace) -> QuerySet[Membership, Any]:
-    """Everybody in a workspace that the caller got from `get_workspace_for`, by name."""
-    return workspace.memberships.select_related("actor").order_by(F("actor__name"), "pk")

@@ -10,19 +10,22 @@ from rest_framework.views import APIView
 
 from chats import services as chats
 from chats.api.bodies import InvitationRow, JoinedRow, NewLinkBody
+from chats.models import ChatLink
 from chats.permissions import ChatVerb, get_chat_for, get_link_for
-from common.paging import PAGED, answer_page, rows_of
+from common.paging import PAGED, Paged
 from common.rest import Page, Request, answer, nothing, read
 from events.rows import LinkRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 from workspaces.rows import workspace_row
+
+_LINKS: Paged[ChatLink] = Paged(lambda chat_id: ChatLink.objects.filter(chat=chat_id), UUID, by="-created_at")
 
 
 class Links(APIView):
     @extend_schema(operation_id="list_links", parameters=PAGED, responses=Page[LinkRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.INVITE)
-        return answer_page(request, chat.links.all(), by="-created_at", shown=rows_of)
+        return _LINKS.answer(request, chat.pk)
 
     @extend_schema(operation_id="create_link", request=NewLinkBody, responses={201: LinkRow})
     @transaction.atomic

@@ -20,10 +20,11 @@ from chats.api.bodies import (
     WakeBody,
 )  # fmt: skip
 from chats.api.rates import buckets_of_a_post, rooms
+from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import chat_summaries, chat_summary, chats_with_reading, messages_before
 from common.errors import NotFound
-from common.paging import PAGED, answer_page, rows_of
+from common.paging import PAGED, Paged, answer_page
 from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
 from events.rows import ChatSummaryRow, MemberRow, MessageRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -89,12 +90,16 @@ class Messages(APIView):
         return answer(message.row(), 201 if is_new else 200)
 
 
+_MEMBERS: Paged[ChatActor] = Paged(
+    lambda chat_id: ChatActor.objects.filter(chat=chat_id, ended_at=None).select_related("actor"), UUID, by="joined_at"
+)
+
+
 class ChatMembers(APIView):
     @extend_schema(operation_id="list_chat_members", parameters=PAGED, responses=Page[MemberRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
-        places = chat.places.filter(ended_at=None).select_related("actor")
-        return answer_page(request, places, by="joined_at", shown=rows_of)
+        return _MEMBERS.answer(request, chat.pk)
 
     @extend_schema(operation_id="add_chat_member", request=NewMemberBody, responses={201: MemberRow})
     @transaction.atomic

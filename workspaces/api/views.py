@@ -11,13 +11,13 @@ from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
 
-from common.paging import PAGED, Paged, PageQuery, answer_page, rows_of
-from common.rest import Body, Page, Request, answer, answer_list, nothing, read, read_query
+from common.paging import PAGED, Paged
+from common.rest import Body, Page, Request, answer, nothing, read
 from common.secrets import Secret
 from events.rows import MembershipRow, ModelRow, WorkspaceRow
 from workspaces import services as workspaces
-from workspaces.models import Credential, Workspace
-from workspaces.permissions import WorkspaceVerb, get_workspace_for, members_of, workspaces_visible_to
+from workspaces.models import Credential, Membership, Workspace
+from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
 from workspaces.rows import model_row, workspace_row
 
 
@@ -52,11 +52,17 @@ def _mine(person_id: UUID) -> QuerySet[Workspace]:
 _MINE: Paged[Workspace] = Paged(_mine, UUID, by="name")
 
 
+_MEMBERS: Paged[Membership] = Paged(
+    lambda workspace_id: Membership.objects.filter(workspace=workspace_id).select_related("actor"),
+    UUID,
+    by="actor__name",
+)
+
+
 class Workspaces(APIView):
     @extend_schema(operation_id="list_workspaces", parameters=PAGED, responses=Page[WorkspaceRow])
     def get(self, request: Request) -> HttpResponse:
-        found, more = _MINE.page(read_query(request, PageQuery), request.user.pk)
-        return answer_list(map(workspace_row, found), more)
+        return _MINE.answer(request, request.user.pk, shown=lambda found: map(workspace_row, found))
 
     @extend_schema(operation_id="create_workspace", request=NewWorkspaceBody, responses={201: WorkspaceRow})
     @transaction.atomic
@@ -84,7 +90,7 @@ class Members(APIView):
     @extend_schema(operation_id="list_members", parameters=PAGED, responses=Page[MembershipRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return answer_page(request, members_of(workspace), by="actor__name", shown=rows_of)
+        return _MEMBERS.answer(request, workspace.pk)
 
 
 class OneMember(APIView):
