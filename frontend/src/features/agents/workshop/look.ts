@@ -79,6 +79,17 @@ const theme = EditorView.theme({
   },
 })
 
+/** Lines that are the same on both sides, folded away. The marks that the editor sets beside the words are in no font of ours. */
+const unchanged = {
+  '.cm-collapsedLines': {
+    background: 'var(--bg-sunken) !important',
+    color: 'var(--fg-faint)',
+    font: '12px/20px var(--font-ui)',
+    padding: '2px 16px',
+  },
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"', color: 'var(--fg-faint)' },
+}
+
 /** The old is grey, the new wears its layer's colour; plus and minus are always there. */
 const diffTheme = EditorView.theme({
   '.cm-changedLine': { backgroundColor: 'var(--l-bg) !important', boxShadow: 'inset 3px 0 var(--l)' },
@@ -94,12 +105,7 @@ const diffTheme = EditorView.theme({
   '.cm-changedLine::before': { content: '"+"', display: 'inline-block', width: '16px', color: 'var(--l-fg)' },
   '.cm-line:not(.cm-changedLine)::before': { content: '" "', display: 'inline-block', width: '16px' },
   '.cm-changeGutter': { display: 'none' },
-  '.cm-collapsedLines': {
-    background: 'var(--bg-sunken) !important',
-    color: 'var(--fg-faint)',
-    font: '12px/20px var(--font-ui)',
-    padding: '2px 16px',
-  },
+  ...unchanged,
 })
 
 /** The old side of two columns: all of it grey. */
@@ -113,12 +119,7 @@ const oldTheme = EditorView.theme({
   },
   '.cm-changedLine::before': { content: '"−"', display: 'inline-block', width: '16px', color: 'var(--fg-faint)' },
   '.cm-line:not(.cm-changedLine)::before': { content: '" "', display: 'inline-block', width: '16px' },
-  '.cm-collapsedLines': {
-    background: 'var(--bg-sunken) !important',
-    color: 'var(--fg-faint)',
-    font: '12px/20px var(--font-ui)',
-    padding: '2px 16px',
-  },
+  ...unchanged,
 })
 
 const highlight = HighlightStyle.define([
