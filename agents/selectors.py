@@ -3,39 +3,20 @@
 from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
-from django.db.models import QuerySet, prefetch_related_objects
+from django.db.models import QuerySet
 from django.db.models.fields.json import KT
 from django.db.models.functions import Left
 
-from actors.models import Actor, Kind
+from actors.models import Actor
 from agents.models import AgentSpec, Run
 from agents.models.runs import RunState
-from agents.models.specs import with_tools
-from agents.permissions import agents_visible_to
 from agents.rows import agent_row
 from chats.models import Message
 from chats.permissions import chats_visible_to
-from common.paging import Paged, PageQuery
 from events.rows import AgentRow, ReplyRow
-from workspaces.models import Workspace
 
 EXCERPT = 160
 """Characters of an answer that a list shows."""
-
-
-def _of_workspace(person_id: UUID, workspace_id: UUID) -> QuerySet[Actor]:
-    reader = Actor(pk=person_id, kind=Kind.HUMAN)
-    return agents_visible_to(reader).prefetch_related(None).filter(workspace=workspace_id)
-
-
-_OF_WORKSPACE: Paged[Actor] = Paged(_of_workspace, UUID, UUID, by="name")
-
-
-def agents_page(reader: Actor, workspace: Workspace, query: PageQuery) -> tuple[list[Actor], str | None]:
-    """A page of a workspace's agents by name, as the person who reads sees them, with their specs and these's tools."""
-    found, more = _OF_WORKSPACE.page(query, reader.pk, workspace.pk)
-    prefetch_related_objects(found, with_tools("current_spec__"))
-    return found, more
 
 
 def agent_rows(agents: Iterable[Actor]) -> Iterator[AgentRow]:

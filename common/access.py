@@ -54,6 +54,11 @@ def _verbs_of_one(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type
     return by_role | {verb for verb in verbs if f"{verb.value}_{suffix}" in codenames}
 
 
+def person_of(id: Any) -> Any:
+    """Whoever has this id, unread: for a question that is compiled for every person who asks it."""
+    return get_user_model()(pk=id, kind="human")
+
+
 def principals_of(actor: Any, on_behalf_of: Any | None) -> list[Any]:
     """Who must be allowed: the actor, and the person it works for when that is somebody else."""
     return [actor] if on_behalf_of is None or on_behalf_of == actor else [actor, on_behalf_of]

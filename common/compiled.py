@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
 from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import Model, QuerySet
+from django.db.models import Model, QuerySet, prefetch_related_objects
 from django.db.models.query import get_related_populators
 
 M = TypeVar("M", bound=Model)
@@ -38,13 +38,15 @@ class _Shape(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """`places` says which parameter stands for which value; without `shape` a row is no object."""
+    """`places` says which parameter stands for which value; without `shape` a row is no object. `lookups`: what the query
+    set prefetches."""
 
     sql: str
     params: list[Any]
     places: list[tuple[int, int]]
     converters: list[Any]
     shape: _Shape | None
+    lookups: tuple[Any, ...]
 
 
 class Compiled(Generic[M]):
@@ -59,12 +61,11 @@ class Compiled(Generic[M]):
 
     def first(self, *values: Any) -> M | None:
         """The first object for these values, or null."""
-        found = self._fetched(values)
-        return self._object(found[0]) if found else None
+        return next(iter(self._objects(self._fetched(values)[:1])), None)
 
     def all(self, *values: Any) -> list[M]:
         """Every object for these values."""
-        return [self._object(row) for row in self._fetched(values)]
+        return self._objects(self._fetched(values))
 
     def rows(self, *values: Any) -> Sequence[Sequence[Any]]:
         """Every row for these values, as it is: for a `values_list`."""
@@ -80,6 +81,12 @@ class Compiled(Generic[M]):
             found = cursor.fetchall()
         return [_converted(row, plan.converters) for row in found] if plan.converters else found
 
+    def _objects(self, rows: Sequence[Sequence[Any]]) -> list[M]:
+        made = [self._object(row) for row in rows]
+        if self._plan.lookups:
+            prefetch_related_objects(made, *self._plan.lookups)
+        return made
+
     def _object(self, row: Sequence[Any]) -> M:
         shape = self._plan.shape
         assert shape is not None, "rows of this query are no objects"
@@ -94,14 +101,15 @@ class Compiled(Generic[M]):
     @cached_property
     def _plan(self) -> _Plan:
         stand_ins = [STAND_INS[kind]() for kind in self._kinds]
-        compiler: Any = self._build(*stand_ins).query.get_compiler(DEFAULT_DB_ALIAS)
+        rows: Any = self._build(*stand_ins)
+        compiler: Any = rows.query.get_compiler(DEFAULT_DB_ALIAS)
         sql, params = compiler.as_sql()
         places = [(at, stand_ins.index(value)) for at, value in enumerate(params) if value in stand_ins]
         if {which for _, which in places} != set(range(len(stand_ins))) or _hidden(stand_ins, params):
             raise ValueError("A value has no place of its own in this query.")
         converters = compiler.get_converters([column[0] for column in compiler.select])
         shape = _shape(compiler) if compiler.klass_info else None
-        return _Plan(sql, list(params), places, list(converters.items()), shape)
+        return _Plan(sql, list(params), places, list(converters.items()), shape, rows._prefetch_related_lookups)
 
 
 def _hidden(stand_ins: Sequence[Any], params: Sequence[Any]) -> bool:

@@ -46,7 +46,7 @@ def page_of(rows: QuerySet[Any], query: PageQuery, *, by: str) -> tuple[list[Any
 class Paged(Generic[M]):
     """A list of which everybody asks the first page: that one is compiled once for each length, later ones are built.
 
-    `build(*values)` is its query set, as for `Compiled` (what it prefetches is left to the caller); `by` as in `page_of`.
+    `build(*values)` is its query set, as for `Compiled`; `by` as in `page_of`.
     """
 
     def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type, by: str) -> None:

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from actors.models import Actor, Kind
+from actors.models import Actor
 from chats.permissions import chats_visible_to
+from common.access import person_of
 from common.compiled import Compiled
 from common.paging import Paged
 from events.rows import NotificationRow
@@ -20,14 +21,15 @@ IN_CHAT = frozenset({"mention"})
 """Types whose excerpt was said in a chat. Others quote what every member of the workspace may read."""
 
 
-def _told(person: Actor) -> QuerySet[Notification]:
-    return Notification.objects.filter(person=person, workspace__in=workspaces_visible_to(person).values("pk"))
+def _told(person_id: UUID) -> QuerySet[Notification]:
+    mine = workspaces_visible_to(person_of(person_id)).values("pk")
+    return Notification.objects.filter(person=person_id, workspace__in=mine)
 
 
 def _as_told(person_id: UUID) -> Any:
     """What the person was told, in workspaces they are in; each knows whether its chat is open to them."""
-    person = Actor(pk=person_id, kind=Kind.HUMAN)
-    return _told(person).annotate(chat_is_open=Exists(chats_visible_to(person).filter(pk=OuterRef("chat_id"))))
+    chat = chats_visible_to(person_of(person_id)).filter(pk=OuterRef("chat_id"))
+    return _told(person_id).annotate(chat_is_open=Exists(chat))
 
 
 TOLD: Paged[Notification] = Paged(_as_told, UUID, by="-created_at")
@@ -37,12 +39,9 @@ TOLD_UNREAD: Paged[Notification] = Paged(
 """What a person was told, newest first: all of it, or what is unread."""
 
 
-def _unread(person_id: UUID) -> QuerySet[Any, Any]:
-    unread = _told(Actor(pk=person_id, kind=Kind.HUMAN)).filter(read_at=None)
-    return unread.order_by().values_list("pk")[:MOST_UNREAD]
-
-
-_UNREAD = Compiled(_unread, UUID)
+_UNREAD: Compiled[Notification] = Compiled(
+    lambda person_id: _told(person_id).filter(read_at=None).values_list("pk")[:MOST_UNREAD], UUID
+)
 
 
 def count_unread(person: Actor) -> int:

@@ -25,7 +25,7 @@ NUL = "\x00"
 
 
 class Why(StrEnum):
-    """What is wrong with an answer; the web app has a text for each in three languages (`unusable.<why>`)."""
+    """What is wrong with an answer; the web app has a text for each in three languages (`mergeWhy.<why>`)."""
 
     TOO_LONG = "answer_too_long"
     NO_JSON = "answer_no_json"

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
-from chats.services import hold_chats
+from chats.services import hold_chat, hold_chats
 from common.access import demand, seen_through
 from common.errors import NotFound
 from suggestions.models import UNDER_WAY, Merge, State, Suggestion, SummaryState
@@ -64,7 +64,7 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
         on_agent = agent_verbs(_agent(actor, suggestion))
     demand(suggestion, _rights(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion")
     if lock:
-        hold_chats([suggestion.chat_id])
+        hold_chat(suggestion.chat_id)
         suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
     return suggestion
 

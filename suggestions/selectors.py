@@ -64,7 +64,10 @@ def _reader(actor: Actor, things: Iterable[Suggestion] | Iterable[Merge]) -> Rea
 
 def suggestion_row_of(actor: Actor, id: UUID) -> SuggestionRow:
     """One that `actor` may see, as it is now."""
-    suggestion = with_names(Suggestion.objects.all()).get(pk=id)
+    return _row_of(actor, with_names(Suggestion.objects.all()).get(pk=id))
+
+
+def _row_of(actor: Actor, suggestion: Suggestion) -> SuggestionRow:
     return suggestion_row(suggestion, _reader(actor, [suggestion]))
 
 
@@ -80,14 +83,13 @@ def merge_row_of(actor: Actor, id: UUID) -> MergeRow:
 
 def suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
     """A suggestion that `actor` may see, beside what it was made on and what answers today (S0.11)."""
-    row = suggestion_row_of(actor, id)
-    suggestion = Suggestion.objects.select_related("agent").get(pk=id)
+    suggestion = with_names(Suggestion.objects.all()).get(pk=id)
     specs = AgentSpec.objects.prefetch_related(with_tools()).in_bulk(
         [suggestion.base_id, suggestion.agent.current_spec_id]
     )
     base, production = specs[suggestion.base_id], specs[suggestion.agent.current_spec_id]
     wanted = suggestion.proposed()
     return SuggestionDetailRow(
-        suggestion=row, base=base.row(), production=production.row(), against_base=diff(base.content(), wanted),
-        against_production=diff(production.content(), wanted),
+        suggestion=_row_of(actor, suggestion), base=base.row(), production=production.row(),
+        against_base=diff(base.content(), wanted), against_production=diff(production.content(), wanted),
     )  # fmt: skip

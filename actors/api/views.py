@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -13,8 +12,9 @@ from rest_framework.views import APIView
 
 from actors import services as actors
 from actors.auth import BySession, SignedIn
-from actors.models import Actor, ApiToken, Kind
+from actors.models import ApiToken
 from actors.permissions import get_token_for
+from common.access import person_of
 from common.compiled import Compiled
 from common.paging import PAGED, answer_page, rows_of
 from common.rest import Body, Page, Request, answer, nothing, read
@@ -52,11 +52,9 @@ class NewTokenRow(Row):
     text: str
 
 
-def _workspaces(person_id: UUID) -> QuerySet[Workspace]:
-    return workspaces_visible_to(Actor(pk=person_id, kind=Kind.HUMAN)).order_by("name", "pk")
-
-
-_WORKSPACES = Compiled(_workspaces, UUID)
+_WORKSPACES: Compiled[Workspace] = Compiled(
+    lambda person_id: workspaces_visible_to(person_of(person_id)).order_by("name", "pk"), UUID
+)
 
 
 def _me(request: Request) -> MeRow:

@@ -5,7 +5,7 @@ from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from agents.api.bodies import DraftBody, RebaseBody, RevisionBody, SaveBody, WishBody
@@ -13,7 +13,7 @@ from agents.models import Draft
 from agents.services import drafts
 from common.errors import Invalid
 from common.paging import PAGED, answer_page, rows_of
-from common.rest import Page, Request, answer, read
+from common.rest import Page, Request, answer, read, view_of_deed
 from events.rows import DraftRow, DraftWishRow, EarlierTextRow, SpecRow
 
 
@@ -96,9 +96,7 @@ class Deed(APIView):
 
 def on_revision(operation_id: str, deed: Callable[..., Draft]) -> type[Deed]:
     """The view of one such deed."""
-    view = type(operation_id, (Deed,), {"deed": staticmethod(deed)})
-    described = extend_schema(operation_id=operation_id, request=RevisionBody, responses=DraftRow)
-    return extend_schema_view(post=described)(view)
+    return view_of_deed(Deed, operation_id, deed, request=RevisionBody, responses=DraftRow)
 
 
 Apply = on_revision("apply_draft", drafts.apply_draft)

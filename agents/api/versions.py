@@ -2,10 +2,9 @@
 
 from uuid import UUID
 
-from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, Field
+from pydantic import Field
 from rest_framework.views import APIView
 
 from actors.models import Actor
@@ -14,7 +13,7 @@ from agents.models.specs import with_tools
 from agents.permissions import AgentVerb, get_agent_for
 from agents.selectors import replies_with, reply_rows
 from agents.services import versions
-from common.paging import PAGED, Paged, answer_page, rows_of
+from common.paging import PAGED, Paged, answer_page
 from common.rest import Body, Page, Request, answer, query_parameters, read, read_query
 from events.rows import DiffRow, ReplyRow, SpecRow
 
@@ -37,19 +36,16 @@ def _seen(request: Request, agent_id: UUID) -> Actor:
 
 
 _VERSIONS: Paged[AgentSpec] = Paged(
-    lambda agent_id: AgentSpec.objects.filter(agent=agent_id, number__isnull=False), UUID, by="-number"
+    lambda agent_id: AgentSpec.objects.filter(agent=agent_id, number__isnull=False).prefetch_related(with_tools()),
+    UUID,
+    by="-number",
 )
-
-
-def _version_rows(found: list[AgentSpec]) -> list[BaseModel]:
-    prefetch_related_objects(found, with_tools())
-    return rows_of(found)
 
 
 class Versions(APIView):
     @extend_schema(operation_id="list_versions", parameters=PAGED, responses=Page[SpecRow])
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
-        return _VERSIONS.answer(request, _seen(request, agent_id).pk, shown=_version_rows)
+        return _VERSIONS.answer(request, _seen(request, agent_id).pk)
 
 
 class OneVersion(APIView):

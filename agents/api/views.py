@@ -7,25 +7,33 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
+from actors.models import Actor
 from agents.api.bodies import AgentBody, NewAgentBody, NewAgentRow, TemplateRow, TemplatesQuery
-from agents.permissions import AgentVerb, get_agent_for
+from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.rows import agent_row
-from agents.selectors import agent_rows, agents_page
+from agents.selectors import agent_rows
 from agents.services import specs
 from agents.templates import TEMPLATES
-from common.paging import PAGED, PageQuery
+from common.access import person_of
+from common.paging import PAGED, Paged
 from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
 from events.rows import AgentRow, ToolRow
 from tools.registry import tool_rows
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+_AGENTS: Paged[Actor] = Paged(
+    lambda person_id, workspace_id: agents_visible_to(person_of(person_id)).filter(workspace=workspace_id),
+    UUID,
+    UUID,
+    by="name",
+)
 
 
 class Agents(APIView):
     @extend_schema(operation_id="list_agents", parameters=PAGED, responses=Page[AgentRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        found, more = agents_page(request.user, workspace, read_query(request, PageQuery))
-        return answer_list(agent_rows(found), more)
+        return _AGENTS.answer(request, request.user.pk, workspace.pk, shown=agent_rows)
 
     @extend_schema(operation_id="create_agent", request=NewAgentBody, responses={201: NewAgentRow})
     @transaction.atomic

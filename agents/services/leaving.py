@@ -29,10 +29,7 @@ def _drafts(chat: Chat, actor: Actor, remover: Actor) -> list[InChat]:
     of_agent = [draft for draft in live if draft.agent_id == actor.id]
     held = [draft for draft in live if draft.agent_id != actor.id]
     over = [row for draft in of_agent for row in drafts.ended(draft, remover, "discarded")]
-    for draft in held:
-        draft.set(holder=None, held_until=None)
-        drafts.freed(draft, remover)
-    return [*over, *held]
+    return [*over, *(drafts.free(draft, remover) for draft in held)]
 
 
 def _runs(chat: Chat, actor: Actor) -> list[InChat]:

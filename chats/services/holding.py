@@ -1,7 +1,10 @@
 """Holding chats: whoever changes something in a chat holds it first, before anything else is locked (architecture §4)."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from typing import Any
 from uuid import UUID
+
+from django.db.models import QuerySet
 
 from chats.models import Chat
 from common.compiled import Compiled
@@ -18,6 +21,6 @@ def hold_chat(id: UUID) -> Chat:
     return chat
 
 
-def hold_chats(ids: Iterable[UUID]) -> list[Chat]:
+def hold_chats(ids: Collection[UUID] | QuerySet[Any, UUID]) -> list[Chat]:
     """Several of them, in the order of ids, so that two who do this never deadlock. What is no more is left out."""
-    return list(Chat.objects.filter(pk__in=set(ids)).order_by("pk").select_for_update(no_key=True))
+    return list(Chat.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))

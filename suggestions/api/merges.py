@@ -1,15 +1,15 @@
 """Merges: suggestions becoming one draft (S0.12)."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.paging import page_of
-from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query, view_of_deed
 from events.rows import MergeRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
@@ -58,11 +58,9 @@ class Deed(APIView):
         return answer(merge_row_of(request.user, merge.id))
 
 
-def _deed(operation_id: str, deed: Callable[..., Any], *bases: type) -> type[Deed]:
-    view = type(operation_id, (*bases, Deed), {"deed": staticmethod(deed)})
-    described = extend_schema(operation_id=operation_id, request=None, responses=MergeRow)
-    return extend_schema_view(post=described)(view)
+class CountedDeed(Counted, Deed):
+    pass
 
 
-Stop = _deed("stop_merge", suggestions.stop_merge)
-Retry = _deed("retry_merge", suggestions.retry_merge, Counted)
+Stop = view_of_deed(Deed, "stop_merge", suggestions.stop_merge, responses=MergeRow)
+Retry = view_of_deed(CountedDeed, "retry_merge", suggestions.retry_merge, responses=MergeRow)

@@ -1,14 +1,14 @@
 """Suggestions: made, listed, read, decided (S0.11)."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query, view_of_deed
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import (
@@ -111,11 +111,9 @@ class Deed(APIView):
         return answer(suggestion_row_of(request.user, suggestion_id))
 
 
-def _deed(operation_id: str, deed: Callable[..., Any], *bases: type) -> type[Deed]:
-    view = type(operation_id, (*bases, Deed), {"deed": staticmethod(deed)})
-    described = extend_schema(operation_id=operation_id, request=None, responses=SuggestionRow)
-    return extend_schema_view(post=described)(view)
+class CountedDeed(Counted, Deed):
+    pass
 
 
-Withdraw = _deed("withdraw_suggestion", suggestions.withdraw_suggestion)
-Summarize = _deed("summarize_suggestion", suggestions.summarize_suggestion, Counted)
+Withdraw = view_of_deed(Deed, "withdraw_suggestion", suggestions.withdraw_suggestion, responses=SuggestionRow)
+Summarize = view_of_deed(CountedDeed, "summarize_suggestion", suggestions.summarize_suggestion, responses=SuggestionRow)

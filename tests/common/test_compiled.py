@@ -7,6 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from agents.models import AgentSpec
+from agents.models.specs import with_tools
 from chats import permissions
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
@@ -79,3 +81,13 @@ def test_many_objects_and_plain_rows_by_values_of_any_kind(team):
         lambda chat_id, seq: Message.objects.filter(chat_id=chat_id, seq=seq).values_list("id", "payload"), UUID, int
     ).rows(team.chat.pk, said.seq)
     assert [tuple(row) for row in rows] == [(said.id, said.payload)]
+
+
+def test_what_the_query_set_prefetches_comes_with_the_objects(team):
+    specs = Compiled(lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(with_tools()), UUID)
+    for found in (specs.all(team.robin.pk)[0], specs.first(team.robin.pk)):
+        assert found is not None
+        with CaptureQueriesContext(connection) as queries:
+            assert [config.tool for config in found.tools] == ["current_time"]
+        assert len(queries) == 0
+    assert (specs.all(team.alice.pk), specs.first(team.alice.pk)) == ([], None)

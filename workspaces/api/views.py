@@ -3,14 +3,13 @@
 from typing import Literal
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
 
+from common.access import person_of
 from common.paging import PAGED, Paged
 from common.rest import Body, Page, Request, answer, nothing, read
 from common.secrets import Secret
@@ -45,12 +44,7 @@ class ModelBody(Body):
     key: str | None = Field(default=None, max_length=400)
 
 
-def _mine(person_id: UUID) -> QuerySet[Workspace]:
-    return workspaces_visible_to(get_user_model()(pk=person_id, kind="human"))
-
-
-_MINE: Paged[Workspace] = Paged(_mine, UUID, by="name")
-
+_MINE: Paged[Workspace] = Paged(lambda person_id: workspaces_visible_to(person_of(person_id)), UUID, by="name")
 
 _MEMBERS: Paged[Membership] = Paged(
     lambda workspace_id: Membership.objects.filter(workspace=workspace_id).select_related("actor"),

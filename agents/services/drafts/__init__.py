@@ -10,7 +10,7 @@ from agents.services.drafts.holding import HOLD
 from agents.services.drafts.placing import place_draft
 from agents.services.drafts.revising import revise_prompt
 from agents.services.drafts.taking import free_draft, release_draft, take_draft
-from agents.services.drafts.wishes import ask_for_draft, forget_wishes, freed, read_wish, set_wish, tell_who_waits
+from agents.services.drafts.wishes import ask_for_draft, forget_wishes, free, read_wish, set_wish, tell_who_waits
 from agents.services.drafts.writing import apply_draft, read_draft, rebase_draft, write_draft
 
 __all__ = [
@@ -21,8 +21,8 @@ __all__ = [
     "earlier_texts",
     "ended",
     "forget_wishes",
+    "free",
     "free_draft",
-    "freed",
     "hand_in_draft",
     "place_draft",
     "read_draft",

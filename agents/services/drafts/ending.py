@@ -11,7 +11,7 @@ from agents.models import AgentSpec, Draft, Origin
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
 from agents.seams import draft_ended
 from agents.services.drafts import holding
-from agents.services.drafts.wishes import freed
+from agents.services.drafts.wishes import free
 from agents.services.specs import check_content, write_spec
 from chats import services as chats
 from chats.models import Chat, InChat, Message
@@ -25,9 +25,8 @@ def ended(
     draft: Draft, actor: Actor, how: Literal["saved", "discarded", "suggested"], spec: AgentSpec | None = None
 ) -> list[InChat]:
     """The draft as it ends, and the rows of its chat that change with it. The caller writes them."""
-    draft.set(ended_at=now(), ended_how=how, **holding.FREE)
-    freed(draft, actor)
-    return [draft, *draft_ended(draft, actor, spec)]
+    draft.set(ended_at=now(), ended_how=how)
+    return [free(draft, actor), *draft_ended(draft, actor, spec)]
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from agents.permissions import AgentVerb
 from agents.services.drafts import holding
 from agents.services.drafts.earlier import keep
 from agents.services.drafts.ending import ended
-from agents.services.drafts.wishes import freed, taken
+from agents.services.drafts.wishes import free, taken
 from agents.services.specs import check_content
 from chats import services as chats
 from chats.models import Chat, InChat
@@ -86,9 +86,7 @@ def _let_go(draft: Draft, agent: Actor, actor: Actor) -> list[InChat]:
     assert agent.current_spec is not None
     if draft.applied_id is None and draft.written == agent.current_spec.content().as_json():
         return ended(draft, actor, "discarded")
-    draft.set(**holding.FREE)
-    freed(draft, actor)
-    return [chats.system_line(draft.chat_id, "LOCK_RELEASED", actor=actor, target=agent), draft]
+    return [chats.system_line(draft.chat_id, "LOCK_RELEASED", actor=actor, target=agent), free(draft, actor)]
 
 
 @transaction.atomic
@@ -100,6 +98,5 @@ def free_draft(draft: Draft, operator: Actor) -> None:
         raise Conflict("Nobody holds this draft.", code=Code.NO_DRAFT)
     holding.tell_who_lost_it(found, operator)
     line = chats.system_line(found.chat_id, "LOCK_RELEASED", actor=operator, target=found.agent)
-    chats.changed(found.chat_id, rows=[line, found.set(**holding.FREE)])
-    freed(found, operator)
+    chats.changed(found.chat_id, rows=[line, free(found, operator)])
     audit.record(operator, "draft.freed", object_id=found.id)

@@ -68,6 +68,13 @@ def _wished(draft: Draft, actor: Actor) -> DraftWish:
 # --- what becomes of wishes ---------------------------------------------------------------------------------------
 
 
+def free(draft: Draft, by: Actor) -> Draft:
+    """Nobody holds the draft any more, and who waited for that is told. The caller writes it."""
+    draft.set(**holding.FREE)
+    freed(draft, by)
+    return draft
+
+
 def freed(draft: Draft, by: Actor | None) -> None:
     """The hold has ended; `by` nobody when its time ran out. Who waits and may still take the draft is told; every wish is
     used up."""

@@ -17,6 +17,9 @@ export function shortDate(iso: string, now = new Date()): string {
 
 const readable = (date: string) => spaced(date, currentTag())
 
+/** Whether a time is still to come: a hold lasts, a link works. */
+export const isAhead = (iso: string | null | undefined, now = Date.now()) => Boolean(iso) && Date.parse(iso ?? '') > now
+
 /** A key that is the same for all moments of one local day. */
 export const dayKey = (iso: string) => new Date(iso).toDateString()
 

@@ -12,8 +12,7 @@ interface Unread {
   unread: number
 }
 
-/** How many are unread; the server counts up to 100. */
-/** How many are unread; undefined until it is known. */
+/** How many are unread, counted up to 100; undefined until it is known. */
 export const useUnreadNotifications = (): number | undefined =>
   useQuery({ queryKey: countKey, queryFn: ({ signal }) => get<Unread>('/notifications/count', signal) }).data?.unread
 

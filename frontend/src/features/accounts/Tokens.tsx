@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { type ApiTokenRow, type TokenWish, useMakeToken, useRevokeToken, useTokens } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { shortDate } from '@/lib/time'
+import { isAhead, shortDate } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { copyText } from '@/ui/copy'
 import { Dialog } from '@/ui/Dialog'
@@ -126,7 +126,7 @@ function List({ tokens }: { tokens: readonly ApiTokenRow[] }) {
 
 function Token({ token }: { token: ApiTokenRow }) {
   const { t } = useTexts()
-  const hasExpired = token.expires_at !== null && Date.parse(token.expires_at) <= Date.now()
+  const hasExpired = token.expires_at !== null && !isAhead(token.expires_at)
   const used = token.last_used_at ? t('tokenUsed', { date: shortDate(token.last_used_at) }) : t('tokenUnused')
   const until = token.expires_at ? t('tokenUntil', { date: shortDate(token.expires_at) }) : t('tokenForever')
   return (

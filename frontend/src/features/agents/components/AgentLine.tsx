@@ -1,5 +1,6 @@
 import type { AgentRow } from '@/api'
 import { useTexts } from '@/lib/language'
+import { isAhead } from '@/lib/time'
 import { type ChatState, isActive, isEnded, useChatPart } from '@/realtime'
 import { Face } from '@/ui/Face'
 import { Mark } from '@/ui/Mark'
@@ -22,11 +23,10 @@ const sameHere = (a: Here, b: Here) =>
 
 function hereOf(chat: ChatState, agentId: string): Here {
   const draft = [...chat.drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
-  const isHeld = draft?.held_until ? Date.parse(draft.held_until) > Date.now() : false
   return {
     isWorking: [...chat.runs.values()].some(run => run.agent_id === agentId && isActive(run)),
     isApplied: Boolean(draft?.applied),
-    holder: isHeld ? (draft?.holder_id ?? null) : null,
+    holder: isAhead(draft?.held_until) ? (draft?.holder_id ?? null) : null,
   }
 }
 

@@ -1,6 +1,7 @@
 /** The draft of one agent in one chat as this person sees and writes it. */
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { ActorRow, AgentRow, DraftRow, ErrorCode, SpecContent } from '@/api'
+import { isAhead } from '@/lib/time'
 import { type ChatState, isEnded, learn, useChatPart } from '@/realtime'
 import type { AutosaveState } from '../autosave'
 import { appliedIn, contentOf, writtenIn } from '../content'
@@ -31,8 +32,6 @@ export interface Workshop {
   /** Writing begins, or goes on after a text was lost: from this row. */
   resume(row: DraftRow): void
 }
-
-const isHeld = (until: string | null, now: number) => until !== null && Date.parse(until) > now
 
 /** The current time, renewed when a hold runs out. */
 function useNow(until: string | null): number {
@@ -68,7 +67,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
   const { draft, writing } = useDraft(chatId, agentId)
   const heldUntil = writing?.held_until ?? draft?.held_until ?? null
   const now = useNow(heldUntil)
-  const isOpen = draft !== null && isHeld(heldUntil, now)
+  const isOpen = draft !== null && isAhead(heldUntil, now)
   const isLoaded = useChatPart(chatId, loadedIn)
   const learnRow = useCallback((row: DraftRow) => learn(chatId, [row]), [chatId])
   const number = agent.spec.number ?? 0

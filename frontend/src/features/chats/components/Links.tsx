@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { type LinkRow, type Role, useLinks, useMakeLink, useRevokeLink } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { shortDate } from '@/lib/time'
+import { isAhead, shortDate } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { copyText } from '@/ui/copy'
 import { say } from '@/ui/Toasts'
 
 const hours = ['24', '168', '720'] as const
-const isAlive = (link: LinkRow) => !link.revoked_at && Date.parse(link.expires_at) > Date.now()
+const isAlive = (link: LinkRow) => !link.revoked_at && isAhead(link.expires_at)
 
 /** Links that bring people into the workspace and this chat, in the role that the editor chooses. */
 export function Links({ chatId }: { chatId: string }) {

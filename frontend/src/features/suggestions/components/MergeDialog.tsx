@@ -18,7 +18,7 @@ import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
-import { clock } from '@/lib/time'
+import { clock, isAhead } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 
@@ -66,7 +66,7 @@ function useChosenRoom(rooms: ChatSummaryRow[] | undefined, agentId: string, me:
   const [chosen, choose] = useState<string | null>(null)
   const chatId = chosen ?? rooms?.[0]?.chat.id ?? NEW
   const draft = useDraftThere(chatId === NEW ? null : chatId, agentId).data ?? null
-  const isHeld = Boolean(draft?.holder_id && draft.held_until && Date.parse(draft.held_until) > Date.now())
+  const isHeld = Boolean(draft?.holder_id) && isAhead(draft?.held_until)
   return { chatId, choose, draft, isHeld: isHeld && draft?.holder_id !== me.id }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { type Texts, useTexts } from '@/lib/language'
-import { ago, clock, count, fullTime, money } from '@/lib/time'
+import { ago, clock, count, fullTime, isAhead, money } from '@/lib/time'
 import { Busy } from '@/ui/Busy'
 import { Button } from '@/ui/Button'
 import { Face } from '@/ui/Face'
@@ -200,9 +200,9 @@ function Outcome({ merge, workspaceId, who }: Pick<MergeProps, 'merge' | 'worksp
   const { t, rich } = useTexts()
   const chats = useChats(workspaceId).data
   const chat = chats?.find(each => each.chat.id === merge.chat_id)?.chat.title
-  const why = mergeWhy(merge, t)
   if (merge.state === 'failed') return <Unplaced merge={merge} who={who} />
   if (merge.state === 'stopped') return <Said>{t('mergeStopped')}</Said>
+  const why = mergeWhy(merge, t)
   const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
   return (
     <>
@@ -249,7 +249,7 @@ function HeldBy({ chatId, agentId, was, who }: HeldByProps) {
   const draft = useDraftThere(chatId, agentId)
   const { holder_id: holder, held_until: until } = draft.data ?? {}
   if (draft.isPending) return was
-  if (!holder || !until || Date.parse(until) < Date.now()) return `${was} ${t('freeNow')}`
+  if (!holder || !until || !isAhead(until)) return `${was} ${t('freeNow')}`
   return t('heldNow', { name: who(holder)?.name ?? t('somebody'), time: clock(until) })
 }
 
