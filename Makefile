@@ -3,12 +3,24 @@ PYTHON ?= python3
 BIN := .venv/bin
 # A test waits for servers now and then: one more runs than there are cores.
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# The long forms: each fault so often, Hypothesis and the fuzz with new examples. What fails is printed with its seed.
+N ?= 20
+SEED ?= $(shell date +%s)
+CHAOS := $(BIN)/python -m pytest -s -v
+# Those that mostly wait run beside each other; those that time something, or fill the machine, one after the other.
+SCENARIOS := tests/runs/test_crash.py tests/runs/test_redelivered_calls.py tests/runs/test_deaf_worker.py \
+	tests/runs/test_postgres_restarts.py tests/agents/test_draft_rules.py tests/realtime/test_redis_dies.py \
+	tests/realtime/test_bad_lines.py tests/chats/test_double_posts.py tests/runs/test_silent_models.py
+ALONE := tests/runs/test_stops_in_time.py tests/runs/test_streaming.py tests/runs/test_connections.py
+PROPERTIES := tests/api/test_schema_from_outside.py tests/api/test_fuzz.py tests/runs/test_loop_property.py \
+	tests/agents/test_draft_property.py tests/agents/test_files.py tests/realtime/test_proof.py \
+	tests/suggestions/test_merge_answer.py
 LOCK := $(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q
 # Where the machine has no Node the set-up puts one there.
 export PATH := $(CURDIR)/.make/node:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run operator reset-link dev check test fmt lock bench clean
+.PHONY: chaos help run operator reset-link dev check check-image test test-fast fmt lock bench clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -34,11 +46,29 @@ check: dev ## all that is static: format, lint, types, the line of apps, migrati
 	$(BIN)/python manage.py export_schema --check
 	$(BIN)/python manage.py texts --check
 	npm --prefix frontend run --silent check
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
 
-test: dev ## Python, TypeScript and browser tests, on servers of their own
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not stack and not browser"
+check-image: dev ## run the steps of the Dockerfile as root without Docker, and try what they make (minutes)
+	$(BIN)/python -m pytest -v -m image tests/image
+
+test: test-fast ## Python, TypeScript and browser tests, on servers of their own
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "stack or browser"
+
+test-fast: dev ## the tests that need neither the running product nor a browser
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not stack and not browser and not image"
 	npm --prefix frontend test
+
+chaos: dev ## the long forms of the fault tests: make chaos [SCENARIO=B2] [N=20] [SEED=1]
+	@echo "seed $(SEED)"
+	$(call chaos,CHAOS_REAL=1,-n 2 --dist loadfile,$(SCENARIOS))
+	$(call chaos,CHAOS_REAL=1,,$(ALONE))
+	$(call chaos,,,tests/runs/test_poison.py)
+	$(call chaos,,-m image,tests/image)
+	$(call chaos,FUZZ_N=200,-n 2 --dist loadfile --hypothesis-profile=chaos --hypothesis-seed=$(SEED),$(PROPERTIES))
+
+# Of a scenario that is named, not all of these have a test: then pytest says so by its status 5.
+chaos = CHAOS_N=$(N) $(1) $(CHAOS) $(2) -k "$(or $(SCENARIO),test_)" $(3) || [ $$? = 5 -a -n "$(SCENARIO)" ]
 
 fmt: dev ## put the sources into their form
 	$(BIN)/python -m ruff check --fix-only --quiet .

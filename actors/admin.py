@@ -1,5 +1,6 @@
-"""People and agents, for operators."""
+"""The admin pages of people and agents."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -12,14 +13,36 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from actors import services as actors
-from actors.models import Actor, AgentStatus, ApiToken
+from actors.models import Actor, AgentStatus, ApiToken, EmailChange
 from actors.operators import Level, check_rank, level_of, set_level
-from events.admin_deeds import Deed
-from events.admin_lists import Related, When, linked
-from events.admin_pages import Read
+from admin_kit.actions import service_action
+from admin_kit.changelist import CreatedWithinFilter
+from admin_kit.links import RelatedLink, audit_link, link_column
+from admin_kit.model_admin import ReadOnlyAdmin, action_menu
 
 if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise as Text
+    from django_stubs_ext import StrOrPromise
+
+STATUS_LABELS = {
+    "active": _("active"),
+    "closed": _("closed"),
+    "ready": _("ready"),
+    "suspended": _("suspended"),
+    "deleted": _("deleted"),
+}
+STATUS_COLOURS = {"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"}
+FIELDS_OF_PEOPLE = ("email", "language", "last_login", "level")
+FIELDS_OF_AGENTS = (
+    "description",
+    "workspace",
+    "current_spec",
+    "is_public",
+    "is_shipped",
+    "published_at",
+    "published_by_workspace",
+    "published_from_agent",
+    "taken_down_at",
+)
 
 
 def is_person(actor: Actor) -> bool:
@@ -30,144 +53,215 @@ def is_agent(actor: Actor) -> bool:
     return actor.is_agent
 
 
-def by(label: "Text", table: str, column: str, when: Any = lambda actor: True) -> Related:
-    """A list that is narrowed to this actor by a foreign key."""
-    return Related(label, table, f"{column}__id__exact", when=when)
-
-
-def reset_link(person: Actor, operator: Actor) -> str:
-    """The service, with the arguments of a deed; for who is no operator, or it would be a way up."""
-    check_rank(person, operator)
-    return actors.make_reset_link(person, address=settings.ADDRESS, by=operator)
-
-
-def sign_out(person: Actor, operator: Actor) -> None:
-    """The service, with the arguments of a deed."""
-    check_rank(person, operator)
-    actors.end_sessions(person, by=operator)
-
-
-def revoke_tokens(person: Actor, operator: Actor) -> None:
-    """The service, for each token that lives."""
-    check_rank(person, operator)
-    for token in ApiToken.live.filter(person=person):
-        actors.revoke_token(token, operator)
+def list_link(
+    description: "StrOrPromise", model: str, foreign_key: str, is_shown: Callable[[Any], bool] = lambda actor: True
+) -> RelatedLink:
+    """Return a link to the rows whose foreign key is this actor."""
+    return RelatedLink(description, model, f"{foreign_key}__id__exact", is_shown=is_shown)
 
 
 class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
-    """How far somebody runs the installation."""
+    """Asks for the access level of a person."""
 
-    level = forms.ChoiceField(choices=Level.choices, widget=UnfoldAdminSelectWidget, label=_("What they may do here"))
+    level = forms.ChoiceField(choices=Level.choices, widget=UnfoldAdminSelectWidget, label=_("Access level"))
 
     def __init__(self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any) -> None:
         person = Actor.objects.filter(pk=object_id).first()
         super().__init__(request, object_id, *args, initial={"level": level_of(person) if person else None}, **kwargs)
 
 
-COLOURS = {"active": "success", "closed": "danger", "ready": "success", "suspended": "warning"}
-STANDINGS = {"active": _("active"), "closed": _("closed"), "ready": _("ready"), "suspended": _("suspended"),
-             "deleted": _("deleted")}  # fmt: skip
-
-
-def _standing(actor: Actor) -> str:
-    if actor.is_agent:
-        return actor.status
-    return "active" if actor.is_active else "closed"
-
-
-OF_PEOPLE = ("email", "language", "last_login", "level")
-OF_AGENTS = ("description", "workspace", "current_spec", "is_public", "is_shipped", "published_at", "published_by_workspace",
-             "published_from_agent", "taken_down_at")  # fmt: skip
-
-
 @admin.register(Actor)
-class ActorAdmin(Read):
-    list_display = ("name", "kind", "handle", "email", linked("workspace"), "stands", "is_staff", "created_at")
-    list_filter = ("kind", "is_active", "status", "is_public", "is_staff")
-    search_fields = ("name", "handle", "email")
-    hidden = ("password",)
-    joined = ("workspace",)
-    date_hierarchy = "created_at"
-    related = (
-        by(_("Memberships"), "workspaces.membership", "actor", is_person),
-        by(_("API tokens"), "actors.apitoken", "person", is_person),
-        by(_("Chats"), "chats.chatactor", "actor"),
-        by(_("Versions"), "agents.agentspec", "agent", is_agent),
-        by(_("Drafts"), "agents.draft", "agent", is_agent),
-        by(_("Drafts in hand"), "agents.draft", "holder", is_person),
-        by(_("Runs"), "agents.run", "agent", is_agent),
-        by(_("Runs for them"), "agents.run", "on_behalf_of", is_person),
-        by(_("Model calls"), "agents.llmcall", "agent", is_agent),
-        by(_("Granted rights on it"), "agents.agentgrant", "content_object", is_agent),
-        by(_("Granted: workspaces"), "workspaces.workspacegrant", "user", is_person),
-        by(_("Granted: chats"), "chats.chatgrant", "user", is_person),
-        by(_("Granted: agents"), "agents.agentgrant", "user", is_person),
-        Related(_("Grant a right on it…"), "agents.agentgrant", "content_object", when=is_agent, is_new=True),
-        Related(_("Grant a right on an agent…"), "agents.agentgrant", "user", when=is_person, is_new=True),
-        Related(_("… on a chat…"), "chats.chatgrant", "user", when=is_person, is_new=True),
-        Related(_("… on a workspace…"), "workspaces.workspacegrant", "user", when=is_person, is_new=True),
-        Related(_("Audit"), "events.auditrecord", "q"),
+class ActorAdmin(ReadOnlyAdmin):
+    list_display = (
+        "name",
+        "kind",
+        "handle",
+        "email",
+        link_column("workspace"),
+        "coloured_status",
+        "is_staff",
+        "created_at",
     )
-    deeds = (
-        Deed("deactivate", _("Close the account"), actors.deactivate,
-             _("Signed out at once, everywhere: no sign-in, no socket, no request any more."), "block",
-             when=lambda actor: actor.is_human and actor.is_active, is_grave=True),
-        Deed("activate", _("Open the account again"), actors.activate, _("They can sign in again."), "check",
-             when=lambda actor: actor.is_human and not actor.is_active),
-        Deed("reset_link", _("Make a link to set a new password"), reset_link,
-             _("For who gets no mail. Give it to nobody else: whoever opens it first has the account."), "password",
-             when=lambda actor: actor.is_human and actor.is_active, in_bulk=False),
-        Deed("sign_out", _("Sign out everywhere"), sign_out, _("All sessions end at once; API tokens stay."), "logout",
-             when=is_person),
-        Deed("revoke_tokens", _("Revoke all API tokens"), revoke_tokens, _("Their programs are cut off at once."), "key_off",
-             when=is_person, is_grave=True),
-        Deed("set_level", _("What they may do here"), set_level, _("Readers and operators of this installation."), "badge",
-             when=is_person, form=LevelForm, in_bulk=False),
-        Deed("suspend_agent", _("Suspend"), actors.suspend_agent, _("It starts nothing new, anywhere."), "pause",
-             when=lambda actor: actor.is_agent and actor.status == AgentStatus.READY),
-        Deed("resume_agent", _("Let it work again"), actors.resume_agent, _("It answers again."), "play_arrow",
-             when=lambda actor: actor.is_agent and actor.status == AgentStatus.SUSPENDED),
-    )  # fmt: skip
+    list_filter = ("kind", "is_active", "status", "is_public", "is_staff")
+    list_select_related = ("workspace",)
+    search_fields = ("name", "handle", "email")
+    date_hierarchy = "created_at"
+    exclude = ("password",)
+    readonly_fields = ("status_label", "level")
+    related_links = (
+        list_link(_("Memberships"), "workspaces.membership", "actor", is_person),
+        list_link(_("API tokens"), "actors.apitoken", "person", is_person),
+        list_link(_("Chats"), "chats.chatactor", "actor"),
+        list_link(_("Versions"), "agents.agentspec", "agent", is_agent),
+        list_link(_("Drafts"), "agents.draft", "agent", is_agent),
+        list_link(_("Drafts being edited"), "agents.draft", "holder", is_person),
+        list_link(_("Runs"), "runs.run", "agent", is_agent),
+        list_link(_("Runs for them"), "runs.run", "on_behalf_of", is_person),
+        list_link(_("Model calls"), "runs.llmcall", "agent", is_agent),
+        list_link(_("Access granted to it"), "agents.agentgrant", "content_object", is_agent),
+        list_link(_("Granted: workspaces"), "workspaces.workspacegrant", "user", is_person),
+        list_link(_("Granted: chats"), "chats.chatgrant", "user", is_person),
+        list_link(_("Granted: agents"), "agents.agentgrant", "user", is_person),
+        RelatedLink(_("Grant access to it…"), "agents.agentgrant", "content_object", is_shown=is_agent, is_add=True),
+        RelatedLink(_("Grant access to an agent…"), "agents.agentgrant", "user", is_shown=is_person, is_add=True),
+        RelatedLink(_("… on a chat…"), "chats.chatgrant", "user", is_shown=is_person, is_add=True),
+        RelatedLink(_("… on a workspace…"), "workspaces.workspacegrant", "user", is_shown=is_person, is_add=True),
+        audit_link(),
+    )
+    audit_prefixes = ("member", "person", "profile", "password", "sessions", "agent", "spec")
+    actions = ("deactivate", "activate", "sign_out", "revoke_tokens", "suspend_agent", "resume_agent")
+    actions_detail = action_menu(
+        "deactivate",
+        "activate",
+        "reset_link",
+        "sign_out",
+        "revoke_tokens",
+        "set_level",
+        "suspend_agent",
+        "resume_agent",
+    )
 
     def get_fields(self, request: HttpRequest, obj: Actor | None = None) -> Any:
-        """What there is of a person, or of an agent."""
-        own = OF_AGENTS if obj is not None and obj.is_agent else OF_PEOPLE
-        return ("name", "handle", "kind", "standing", *own, "created_at", "id")
+        own = FIELDS_OF_AGENTS if obj is not None and obj.is_agent else FIELDS_OF_PEOPLE
+        return ("name", "handle", "kind", "status_label", *own, "created_at", "id")
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("standing", "level")
+    @display(description=_("status"), label=STATUS_COLOURS)  # type: ignore[untyped-decorator]
+    def coloured_status(self, actor: Actor) -> "tuple[str, StrOrPromise]":
+        status = self._get_status(actor)
+        return status, STATUS_LABELS[status]
 
-    @display(description=_("standing"), label=COLOURS)  # type: ignore[untyped-decorator]
-    def stands(self, actor: Actor) -> "tuple[str, Text]":
-        """The same, in its colour."""
-        return _standing(actor), self.standing(actor)
+    @admin.display(description=_("status"))
+    def status_label(self, actor: Actor) -> "StrOrPromise":
+        """Return whether a person may sign in, or an agent may work."""
+        return STATUS_LABELS[self._get_status(actor)]
 
-    @admin.display(description=_("standing"))
-    def standing(self, actor: Actor) -> "Text":
-        """Whether a person may sign in, or an agent may work."""
-        return STANDINGS[_standing(actor)]
+    def _get_status(self, actor: Actor) -> str:
+        if actor.is_agent:
+            return actor.status
+        return "active" if actor.is_active else "closed"
 
     @admin.display(description=_("in this admin"))
     def level(self, actor: Actor) -> str:
-        """How far they run the installation."""
         return str(level_of(actor).label)
 
+    @service_action(
+        _("Close the account"),
+        _("Signed out at once, everywhere: no sign-in, no socket, no request any more."),
+        icon="block",
+        is_dangerous=True,
+        is_available=lambda actor: actor.is_human and actor.is_active,
+    )
+    def deactivate(self, person: Actor, operator: Actor) -> None:
+        actors.deactivate(person, operator)
 
-def revoke(token: ApiToken, operator: Actor) -> None:
-    """The service, with the arguments of a deed."""
-    check_rank(token.person, operator)
-    actors.revoke_token(token, operator)
+    @service_action(
+        _("Open the account again"),
+        _("They can sign in again."),
+        icon="check",
+        is_available=lambda actor: actor.is_human and not actor.is_active,
+    )
+    def activate(self, person: Actor, operator: Actor) -> None:
+        actors.activate(person, operator)
+
+    @service_action(
+        _("Create a password reset link"),
+        _("For who gets no mail. Give it to nobody else: whoever opens it first has the account."),
+        icon="password",
+        is_available=lambda actor: actor.is_human and actor.is_active,
+    )
+    def reset_link(self, person: Actor, operator: Actor) -> str:
+        check_rank(person, operator)
+        return actors.make_reset_link(person, address=settings.ADDRESS, by=operator)
+
+    @service_action(
+        _("Sign out everywhere"),
+        _("All sessions end at once; API tokens stay."),
+        icon="logout",
+        is_available=is_person,
+    )
+    def sign_out(self, person: Actor, operator: Actor) -> None:
+        check_rank(person, operator)
+        actors.end_sessions(person, by=operator)
+
+    @service_action(
+        _("Revoke all API tokens"),
+        _("Their programs are cut off at once."),
+        icon="key_off",
+        is_dangerous=True,
+        is_available=is_person,
+    )
+    def revoke_tokens(self, person: Actor, operator: Actor) -> None:
+        check_rank(person, operator)
+        for token in ApiToken.live.filter(person=person):
+            actors.revoke_token(token, operator)
+
+    @service_action(
+        _("Access level"),
+        _("Readers and operators of this installation."),
+        icon="badge",
+        is_available=is_person,
+        form_class=LevelForm,
+    )
+    def set_level(self, person: Actor, operator: Actor, level: str) -> None:
+        set_level(person, operator, level)
+
+    @service_action(
+        _("Suspend"),
+        _("It starts nothing new, anywhere."),
+        icon="pause",
+        is_available=lambda actor: actor.is_agent and actor.status == AgentStatus.READY,
+    )
+    def suspend_agent(self, agent: Actor, operator: Actor) -> None:
+        actors.suspend_agent(agent, operator)
+
+    @service_action(
+        _("Resume"),
+        _("It answers again."),
+        icon="play_arrow",
+        is_available=lambda actor: actor.is_agent and actor.status == AgentStatus.SUSPENDED,
+    )
+    def resume_agent(self, agent: Actor, operator: Actor) -> None:
+        actors.resume_agent(agent, operator)
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(Read):
-    list_display = ("name", "prefix", linked("person"), "created_at", "last_used_at", "expires_at", "revoked_at")
-    list_filter = (("revoked_at", admin.EmptyFieldListFilter), When)
+class ApiTokenAdmin(ReadOnlyAdmin):
+    list_display = (
+        "name",
+        "prefix",
+        link_column("person"),
+        "scope",
+        "created_at",
+        "last_used_at",
+        "expires_at",
+        "revoked_at",
+    )
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter), CreatedWithinFilter)
+    list_select_related = ("person",)
     search_fields = ("name", "prefix", "person__name", "person__email")
-    found_by = ("person_id",)
-    hidden = ("digest",)
-    joined = ("person",)
-    deeds = (
-        Deed("revoke", _("Revoke"), revoke, _("The program that uses it is cut off at once."), "key_off",
-             when=lambda token: token.revoked_at is None, is_grave=True),
-    )  # fmt: skip
+    search_id_fields = ("person_id",)
+    exclude = ("digest",)
+    audit_prefixes = ("token",)
+    actions = ("revoke",)
+    actions_detail = ("revoke",)
+
+    @service_action(
+        _("Revoke"),
+        _("The program that uses it is cut off at once."),
+        icon="key_off",
+        is_dangerous=True,
+        is_available=lambda token: token.revoked_at is None,
+    )
+    def revoke(self, token: ApiToken, operator: Actor) -> None:
+        check_rank(token.person, operator)
+        actors.revoke_token(token, operator)
+
+
+@admin.register(EmailChange)
+class EmailChangeAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", link_column("person"), "email", "expires_at")
+    list_select_related = ("person",)
+    search_fields = ("person__name", "person__email")
+    search_id_fields = ("person_id",)
+    exclude = ("digest",)
+    ordering = ("-created_at",)

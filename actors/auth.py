@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
 from actors import services as actors
@@ -19,6 +19,8 @@ from actors.models import TOKEN_PREFIX, Actor, ApiToken, Kind
 from actors.operators import permissions_of
 from actors.rates import demand, stranger
 from common.compiled import Compiled
+from common.errors import Forbidden
+from common.secrets import digest_of
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # which names this module's classes in its defaults
@@ -46,7 +48,16 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
 
 
 class BrowserSession(SessionAuthentication):
-    """The session cookie, with CSRF. `authenticate_header` makes a missing sign-in a 401, not a 403."""
+    """The session cookie, with CSRF. `authenticate_header` makes a missing sign-in a 401, not a 403.
+
+    A page names the person it was loaded for in `X-Atelier-Person`: if the cookie has become another person's meanwhile,
+    nobody is signed in for that page (F6).
+    """
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        found = super().authenticate(request)
+        named = request.META.get("HTTP_X_ATELIER_PERSON")
+        return None if found and named and named != str(found[0].pk) else found
 
     def authenticate_header(self, request: Request) -> str:
         return "Session"
@@ -74,13 +85,13 @@ _TOKEN: Compiled[ApiToken] = Compiled(
 def token_behind(text: str) -> ApiToken | None:
     """The live token with this text, with its person, in one query; null when it is unknown, expired or revoked, or its
     person may not sign in."""
-    token = _TOKEN.first(ApiToken.digest_of(text)) if text.startswith(TOKEN_PREFIX) else None
+    token = _TOKEN.first(digest_of(text)) if text.startswith(TOKEN_PREFIX) else None
     return None if token is None or token.has_expired else token
 
 
 def tokens_behind(texts: Collection[str]) -> dict[str, ApiToken]:
     """The same for many at once."""
-    said = {ApiToken.digest_of(text): text for text in texts}
+    said = {digest_of(text): text for text in texts}
     found = ApiToken.live.select_related("person").filter(digest__in=said, person__is_active=True)
     return {said[token.digest]: token for token in found if not token.has_expired}
 
@@ -105,10 +116,14 @@ class Token(BaseAuthentication):
 
 
 class SignedIn(IsAuthenticated):
-    """Whoever is not, takes from their address' bucket: DRF asks this before its throttles (D21)."""
+    """Whoever is not, takes from their address' bucket: DRF asks this before its throttles (D21). A read-only API token is
+    refused every operation that changes something."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         if super().has_permission(request, view):
+            is_read_only = isinstance(request.auth, ApiToken) and request.auth.is_read_only
+            if is_read_only and request.method not in SAFE_METHODS:
+                raise Forbidden("This API token may only look.", hints=["Make one of full scope for this program."])
             return True
         demand(stranger(request))
         return False

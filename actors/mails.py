@@ -47,16 +47,128 @@ TEXTS = {
             "如果不是你本人所为，请立即在登录页面用“忘记密码？”设置新密码，再到设置中检查你的 API 令牌。\n",
         ),
     },
+    "changed_by_link": {
+        "en": (
+            "Your Atelier password was changed",
+            "Hello {name},\n\na new password was just set for your account by a link. You are signed out everywhere else, and "
+            "your API tokens have ended: make new ones in the settings.\n\nIf it was not you, set a new password at once "
+            "with “Forgot password?” on the sign-in page.\n",
+        ),
+        "zh-hant": (
+            "你的 Atelier 密碼已變更",
+            "{name}，你好：\n\n剛剛有人以連結為你的帳號設定了新密碼。其他地方都已登出，你的 API 權杖也已失效，"
+            "請在設定中重新建立。\n\n"
+            "若不是你本人所為，請立即在登入頁面以「忘記密碼？」設定新密碼。\n",
+        ),
+        "zh-hans": (
+            "你的 Atelier 密码已更改",
+            "{name}，你好：\n\n刚刚有人通过链接为你的账号设置了新密码。其他地方都已登出，你的 API 令牌也已失效，"
+            "请在设置中重新创建。\n\n"
+            "如果不是你本人所为，请立即在登录页面用“忘记密码？”设置新密码。\n",
+        ),
+    },
+    "confirm": {
+        "en": (
+            "Confirm your email for Atelier",
+            "Hello,\n\nconfirm that this is your email:\n\n{link}\n\nThen you can sign in. "
+            "If you did not sign up, ignore this mail.\n",
+        ),
+        "zh-hant": (
+            "確認你的 Atelier 電子郵件",
+            "你好：\n\n請確認這是你的電子郵件：\n\n{link}\n\n之後即可登入。若你沒有註冊，請忽略這封郵件。\n",
+        ),
+        "zh-hans": (
+            "确认你的 Atelier 电子邮件",
+            "你好：\n\n请确认这是你的电子邮件：\n\n{link}\n\n之后即可登录。如果你没有注册，请忽略这封邮件。\n",
+        ),
+    },
+    "exists": {
+        "en": (
+            "You have an Atelier account already",
+            "Hello {name},\n\nsomebody wanted to sign up for Atelier with your email. You have an account already: sign in "
+            "with it. If you do not know your password any more, use “Forgot password?” on the sign-in page.\n\n"
+            "If it was not you, ignore this mail: nothing has changed.\n",
+        ),
+        "zh-hant": (
+            "你已有 Atelier 帳號",
+            "{name}，你好：\n\n有人想用你的電子郵件註冊 Atelier。你已經有帳號，直接登入即可。若忘了密碼，"
+            "請在登入頁面使用「忘記密碼？」。\n\n"
+            "若不是你本人，請忽略這封郵件，一切都不會改變。\n",
+        ),
+        "zh-hans": (
+            "你已有 Atelier 账号",
+            "{name}，你好：\n\n有人想用你的电子邮件注册 Atelier。你已经有账号，直接登录即可。如果忘了密码，"
+            "请在登录页面使用“忘记密码？”。\n\n"
+            "如果不是你本人，请忽略这封邮件，一切都不会改变。\n",
+        ),
+    },
+    "email_change": {
+        "en": (
+            "Confirm your new email for Atelier",
+            "Hello,\n\nconfirm that you want to sign in with this email from now on:\n\n{link}\n\n"
+            "The link works once, for {hours} h. If you did not ask for it, ignore this mail: nothing has changed.\n",
+        ),
+        "zh-hant": (
+            "確認你的新 Atelier 電子郵件",
+            "你好：\n\n請確認從現在起以此電子郵件登入：\n\n{link}\n\n此連結只能使用一次，{hours} 小時內有效。"
+            "若不是你本人要求的，請忽略這封郵件，一切都不會改變。\n",
+        ),
+        "zh-hans": (
+            "确认你的新 Atelier 电子邮件",
+            "你好：\n\n请确认从现在起用此电子邮件登录：\n\n{link}\n\n此链接只能使用一次，{hours} 小时内有效。"
+            "如果不是你本人要求的，请忽略这封邮件，一切都不会改变。\n",
+        ),
+    },
+    "email_change_notice": {
+        "en": (
+            "Your Atelier email is about to change",
+            "Hello {name},\n\nsomebody who is signed in as you and knows your password wants to sign in with another email. It "
+            "changes when the new one is confirmed.\n\nIf it was not you, set a new password at once with “Forgot password?” "
+            "on the sign-in page: that ends the change.\n",
+        ),
+        "zh-hant": (
+            "你的 Atelier 電子郵件即將變更",
+            "{name}，你好：\n\n有人以你的身分登入並知道你的密碼，想改用另一個電子郵件登入。新的電子郵件確認後即生效。\n\n"
+            "若不是你本人所為，請立即在登入頁面以「忘記密碼？」設定新密碼，變更就會中止。\n",
+        ),
+        "zh-hans": (
+            "你的 Atelier 电子邮件即将更改",
+            "{name}，你好：\n\n有人以你的身份登录并知道你的密码，想改用另一个电子邮件登录。新的电子邮件确认后即生效。\n\n"
+            "如果不是你本人所为，请立即在登录页面用“忘记密码？”设置新密码，更改就会中止。\n",
+        ),
+    },
+    "email_changed": {
+        "en": (
+            "Your Atelier email was changed",
+            "Hello {name},\n\nyour account now has another email: you cannot sign in with this one any more.\n\n"
+            "If it was not you, write to whoever runs this installation at once.\n",
+        ),
+        "zh-hant": (
+            "你的 Atelier 電子郵件已變更",
+            "{name}，你好：\n\n你的帳號已改用另一個電子郵件，無法再以此電子郵件登入。\n\n"
+            "若不是你本人所為，請立即聯絡管理此服務的人。\n",
+        ),
+        "zh-hans": (
+            "你的 Atelier 电子邮件已更改",
+            "{name}，你好：\n\n你的账号已改用另一个电子邮件，不能再用此电子邮件登录。\n\n"
+            "如果不是你本人所为，请立即联系管理此服务的人。\n",
+        ),
+    },
 }
-"""By mail and language: subject and body."""
+"""By mail and language: subject and body. A mail to an address that is not confirmed contains nothing that the person wrote, not
+even their name: otherwise anybody could have us send their text to anybody."""
 
 
-def send(person: Actor, mail: str, language: str, **facts: object) -> None:
-    """Send one of `TEXTS`. `language` is for a person who has chosen none. Raises `OSError` when no server takes it."""
-    assert person.email is not None
+def send(person: Actor, mail: str, language: str, *, to: str | None = None, **facts: object) -> None:
+    """Send one of `TEXTS` to the person, or to the address `to`. `language` is for a person who has chosen none.
+
+    Raises `OSError` when no server takes it.
+    """
+    to = to or person.email
+    assert to is not None
     texts = TEXTS[mail]
     subject, body = texts.get(person.language or language, texts["en"])
-    EmailMessage(subject, body.format(**facts), to=[person.email]).send()
+    EmailMessage(subject, body.format(**facts), to=[to]).send()
 
 
 class IntoTheLog(BaseEmailBackend):

@@ -1,12 +1,13 @@
 """Actor: one table for people and agents (ADR-001). It is the user model; only people can sign in."""
 
-import hashlib
 from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from common.clock import now
 from common.models import Identified, Revised
@@ -14,16 +15,16 @@ from events.rows import ActorRow, ApiTokenRow
 
 
 class Kind(models.TextChoices):
-    HUMAN = "human"
-    AGENT = "agent"
+    HUMAN = "human", _("Human")
+    AGENT = "agent", _("Agent")
 
 
 class AgentStatus(models.TextChoices):
     """Whether an agent may work at all. Apart from `is_active`, which is about signing in."""
 
-    READY = "ready"
-    SUSPENDED = "suspended"
-    DELETED = "deleted"
+    READY = "ready", _("Ready")
+    SUSPENDED = "suspended", _("Suspended")
+    DELETED = "deleted", _("Deleted")
 
 
 class Actors(BaseUserManager["Actor"]):
@@ -57,39 +58,61 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
     or is public (§4.2, §4.3.4). Name and description belong to the actor, not to its spec (S0.2).
     """
 
-    kind = models.CharField(max_length=8, choices=Kind.choices)
-    name = models.CharField(max_length=80)
-    handle = models.SlugField(max_length=40)
-    created_at = models.DateTimeField(auto_now_add=True)
+    kind = models.CharField(_("kind"), max_length=8, choices=Kind.choices)
+    name = models.CharField(_("name"), max_length=80)
+    handle = models.SlugField(_("handle"), max_length=40)
+    # How it looks (an `Avatar`); null: the app draws a face of its own.
+    avatar = models.JSONField(_("avatar"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     # people
-    username = models.CharField(max_length=40, null=True, blank=True, unique=True)
-    email = models.EmailField(null=True, blank=True, unique=True)
-    language = models.CharField(max_length=8, blank=True, default="")
-    is_active = models.BooleanField(default=False)
-    is_staff = models.BooleanField(default=False)
+    username = models.CharField(_("username"), max_length=40, null=True, blank=True, unique=True)
+    email = models.EmailField(_("email"), null=True, blank=True, unique=True)
+    language = models.CharField(_("language"), max_length=8, blank=True, default="")
+    is_active = models.BooleanField(_("is active"), default=False)
+    is_staff = models.BooleanField(_("is staff"), default=False)
     # Raised to sign a person out everywhere: their sessions were opened under an earlier one.
-    session_epoch = models.PositiveIntegerField(default=0)
+    session_epoch = models.PositiveIntegerField(_("session epoch"), default=0)
 
     # agents
-    description = models.TextField(null=True, blank=True)
+    description = models.TextField(_("description"), null=True, blank=True)
     workspace = models.ForeignKey(
-        "workspaces.Workspace", null=True, blank=True, on_delete=models.PROTECT, related_name="agents"
+        "workspaces.Workspace",
+        verbose_name=_("workspace"),
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="agents",
     )
     current_spec = models.ForeignKey(
-        "agents.AgentSpec", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+        "agents.AgentSpec",
+        verbose_name=_("current spec"),
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
     )
-    status = models.CharField(max_length=12, choices=AgentStatus.choices, default=AgentStatus.READY)
-    is_public = models.BooleanField(default=False)
-    is_shipped = models.BooleanField(default=False)
-    published_at = models.DateTimeField(null=True, blank=True)
+    status = models.CharField(_("status"), max_length=12, choices=AgentStatus.choices, default=AgentStatus.READY)
+    is_public = models.BooleanField(_("is public"), default=False)
+    is_shipped = models.BooleanField(_("is shipped"), default=False)
+    published_at = models.DateTimeField(_("published at"), null=True, blank=True)
     published_by_workspace = models.ForeignKey(
-        "workspaces.Workspace", null=True, blank=True, on_delete=models.PROTECT, related_name="published_agents"
+        "workspaces.Workspace",
+        verbose_name=_("published by workspace"),
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="published_agents",
     )
     published_from_agent = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="published_copies"
+        "self",
+        verbose_name=_("published from agent"),
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="published_copies",
     )
-    taken_down_at = models.DateTimeField(null=True, blank=True)
+    taken_down_at = models.DateTimeField(_("taken down at"), null=True, blank=True)
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
@@ -99,11 +122,13 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
     people = People()
 
     class Meta:
+        verbose_name = _("person or agent")
+        verbose_name_plural = _("people and agents")
         permissions = [
-            ("edit_draft_actor", "Can write a draft of this agent"),
-            ("save_agent_actor", "Can save versions of this agent"),
-            ("review_agent_actor", "Can review suggestions for this agent"),
-            ("rename_agent_actor", "Can change this agent's name and description"),
+            ("edit_draft_actor", gettext_noop("Can write a draft of this agent")),
+            ("save_agent_actor", gettext_noop("Can save versions of this agent")),
+            ("review_agent_actor", gettext_noop("Can review suggestions for this agent")),
+            ("rename_agent_actor", gettext_noop("Can change this agent's name and description")),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=Kind.values), name="actor_kind_known"),
@@ -178,7 +203,7 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
         """What everyone who meets this actor sees: no e-mail, nothing of its other workspaces."""
         return ActorRow(
             id=self.id, kind=self.kind, name=self.name, handle=self.handle, description=self.description,
-            workspace_id=self.workspace_id, is_public=self.is_public,
+            workspace_id=self.workspace_id, is_public=self.is_public, avatar=self.avatar,
         )  # fmt: skip
 
     @property
@@ -190,8 +215,35 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
         return self.kind == Kind.AGENT
 
 
+class EmailChange(Identified):
+    """An address that a person wants to sign in with and has not confirmed yet. Of the key that is mailed to it only a
+    digest is kept; null until it is mailed."""
+
+    person = models.OneToOneField(
+        Actor, verbose_name=_("person"), on_delete=models.CASCADE, related_name="email_change"
+    )
+    email = models.EmailField(_("email"))
+    digest = models.CharField(_("digest"), max_length=64, unique=True, null=True)
+    created_at = models.DateTimeField(_("created at"))
+    expires_at = models.DateTimeField(_("expires at"))
+
+    class Meta:
+        verbose_name = _("change of address")
+        verbose_name_plural = _("changes of address")
+
+    def __str__(self) -> str:
+        return self.email
+
+
 TOKEN_PREFIX = "atl_"
 """What every API token begins with, so that people and scanners of leaks know it."""
+
+
+class TokenScope(models.TextChoices):
+    """What a program may do with a token: all that its person may, or only look."""
+
+    FULL = "full", _("Full")
+    READ = "read", _("Read")
 
 
 class LiveTokens(models.Manager["ApiToken"]):
@@ -204,25 +256,32 @@ class LiveTokens(models.Manager["ApiToken"]):
 class ApiToken(Identified):
     """A personal API token: a person's program acts by it as that person (D6, D7, D17). Its text is not stored."""
 
-    person = models.ForeignKey(Actor, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=80)
-    prefix = models.CharField(max_length=12)
-    digest = models.CharField(max_length=64, unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
-    revoked_at = models.DateTimeField(null=True, blank=True)
+    person = models.ForeignKey(Actor, verbose_name=_("person"), on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(_("name"), max_length=80)
+    prefix = models.CharField(_("prefix"), max_length=12)
+    digest = models.CharField(_("digest"), max_length=64, unique=True)
+    scope = models.CharField(_("scope"), max_length=8, choices=TokenScope.choices, default=TokenScope.FULL)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires at"), null=True, blank=True)
+    last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True)
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
 
     objects = models.Manager()
     live = LiveTokens()
 
+    class Meta:
+        verbose_name = _("API token")
+        verbose_name_plural = _("API tokens")
+        constraints = [
+            models.CheckConstraint(condition=Q(scope__in=TokenScope.values), name="token_scope_known"),
+        ]
+
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
 
-    @staticmethod
-    def digest_of(text: str) -> str:
-        """What is kept of a token's text (D17)."""
-        return hashlib.sha256(text.encode()).hexdigest()
+    @property
+    def is_read_only(self) -> bool:
+        return self.scope == TokenScope.READ
 
     @property
     def has_expired(self) -> bool:
@@ -231,5 +290,5 @@ class ApiToken(Identified):
     def row(self) -> ApiTokenRow:
         return ApiTokenRow(
             id=self.id, name=self.name, prefix=self.prefix, created_at=self.created_at, expires_at=self.expires_at,
-            last_used_at=self.last_used_at,
+            last_used_at=self.last_used_at, scope=self.scope,
         )  # fmt: skip

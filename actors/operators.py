@@ -11,16 +11,16 @@ from common.errors import Forbidden, Invalid
 from events import audit
 from events.publish import rights_changed
 
-TABLES = ("workspaces", "actors", "chats", "agents", "suggestions", "notifications", "events")
+TABLES = ("workspaces", "actors", "chats", "agents", "runs", "suggestions", "notifications", "events")
 
 
 class Level(models.TextChoices):
     """What somebody may do in the admin."""
 
-    NOBODY = "nobody", _("No operator: has no admin")
+    NOBODY = "nobody", _("No access to the admin")
     READER = "reader", _("Reader: sees everything, changes nothing")
-    OPERATOR = "operator", _("Operator: may do everything here but make operators")
-    SUPERUSER = "superuser", _("Superuser: may do everything")
+    OPERATOR = "operator", _("Operator: can do everything except appoint operators")
+    SUPERUSER = "superuser", _("Superuser: can do everything")
 
 
 def level_of(person: Actor) -> Level:
@@ -39,9 +39,9 @@ def set_level(person: Actor, operator: Actor, level: str) -> None:
     Raises `Forbidden` for who is no superuser, `Invalid` for an agent, and for oneself: so one superuser always remains.
     """
     if not operator.is_superuser:
-        raise Forbidden(gettext("Only a superuser makes operators."))
+        raise Forbidden(gettext("Only a superuser can appoint operators."))
     if not person.is_human or level not in Level.values:
-        raise Invalid(gettext("Only people become operators."))
+        raise Invalid(gettext("Only people can become operators."))
     if person.pk == operator.pk:
         raise Invalid(gettext("You cannot change what you may do yourself."))
     is_staff, is_superuser = level != Level.NOBODY, level == Level.SUPERUSER

@@ -6,10 +6,8 @@ allauth counts it in Django's cache, and is closed while that is away (`actors.d
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -18,6 +16,8 @@ from redis import Redis
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from actors.callers import remember_caller
+from common.bounded import BoundedMap
 from common.errors import LimitReached
 from events.wire import wire
 
@@ -55,33 +55,32 @@ class OwnBuckets:
     """The same buckets in this process alone."""
 
     def __init__(self) -> None:
-        self._full: OrderedDict[str, float] = OrderedDict()
-        self._lock = Lock()
+        self._full: BoundedMap[str, float] = BoundedMap(MOST)
 
     def take(self, keys: Sequence[str], measures: Sequence[float]) -> tuple[int, int]:
         """Like `SCRIPT`."""
         now = time.monotonic() * 1000
         paces, bursts = measures[::2], measures[1::2]
-        with self._lock:
+        with self._full.lock:
             full = [max(self._full.get(key, 0.0), now) + pace for key, pace in zip(keys, paces, strict=True)]
             over = [math.ceil(f - now - p * b) for f, p, b in zip(full, paces, bursts, strict=True)]
             if max(over) <= 0:
-                self._keep(dict(zip(keys, full, strict=True)))
+                for key, moment in zip(keys, full, strict=True):
+                    self._full.set(key, moment)
         return max(0, *over), over.index(max(over))
-
-    def _keep(self, full: dict[str, float]) -> None:
-        for key, moment in full.items():
-            self._full[key] = moment
-            self._full.move_to_end(key)
-        while len(self._full) > MOST:
-            self._full.popitem(last=False)
 
 
 _own = OwnBuckets()
 
+_refused_until: BoundedMap[str, float] = BoundedMap(MOST)
+"""Buckets that have refused, and until when (seconds of the monotonic clock) they refuse everybody who asks."""
 
-def demand(*buckets: Bucket) -> None:
-    """Take one from each bucket, or from none. Raises `LimitReached`, whose data says how many `seconds` to wait."""
+
+def demand(*buckets: Bucket, only_here: bool = False) -> None:
+    """Take one from each bucket, or from none. Raises `LimitReached`, whose data says how many `seconds` to wait.
+
+    `only_here`: from this process's own buckets, without a round trip; for callers that must not wait.
+    """
     limited = [(name, whose, *settings.RATES[name]) for name, whose in buckets if settings.RATES[name][0]]
     if not limited:
         return
@@ -91,9 +90,19 @@ def demand(*buckets: Bucket) -> None:
     def ask(client: Redis) -> Any:
         return client.register_script(SCRIPT)(keys, measures)
 
-    wait, which = wire.ask(ask, None) or _own.take(keys, measures)
+    shared = None if only_here else wire.ask(ask, None)
+    wait, which = shared or _own.take(keys, measures)
     if wait:
+        _refused_until.set(keys[which], time.monotonic() + wait / 1000)
         raise _reached(limited[which][0], wait)
+
+
+def find_refusal(bucket: Bucket) -> LimitReached | None:
+    """Return the refusal of a request that takes from this bucket, if the bucket has refused here and cannot have filled up
+    since: what has refused names the time until which it does. Asks nobody."""
+    name, whose = bucket
+    wait = _refused_until.get(f"rate:{name}:{whose}", 0.0) - time.monotonic()
+    return _reached(name, math.ceil(wait * 1000)) if wait > 0 else None
 
 
 def _reached(name: str, wait: int) -> LimitReached:
@@ -107,7 +116,11 @@ def _reached(name: str, wait: int) -> LimitReached:
 
 def stranger(request: HttpRequest | Request) -> Bucket:
     """The bucket of whoever is not signed in: their address; of IPv6 the network, since one household has all of it."""
-    said = request.META.get("REMOTE_ADDR", "")
+    return stranger_at(request.META.get("REMOTE_ADDR", ""))
+
+
+def stranger_at(said: str) -> Bucket:
+    """Return the bucket of people from this address who are not signed in."""
     try:
         address = ip_address(said)
     except ValueError:
@@ -120,13 +133,16 @@ def stranger(request: HttpRequest | Request) -> Bucket:
 class Throttle(BaseThrottle):
     """Every operation takes from its person's bucket, whatever they are signed in by (D7); strangers' from their address'.
 
-    A view may name more buckets with a method `buckets(request)`.
+    A view may name more buckets of that person in `person_buckets`, or return any buckets from a method `buckets(request)`.
+    Refused requests count, too: the buckets are asked before anything is looked at.
     """
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if request.user:
+            remember_caller(request)
+            names = ("requests", *getattr(view, "person_buckets", ()))
             more = view.buckets(request) if hasattr(view, "buckets") else ()
-            demand(("requests", request.user.pk), *more)
+            demand(*((name, request.user.pk) for name in names), *more)
         else:
             demand(stranger(request))
         return True

@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
+from celery import current_app
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -12,9 +13,11 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import get_language_from_request
 
 from actors import services as actors
-from actors.doors import too_many
+from actors.doors import sign_up_closed, too_many, web_app_url
+from actors.hooks import invitation_read
 from actors.models import Actor, Kind
 from common.handles import free_handle
+from common.text import one_line_name
 from events.publish import rights_changed
 
 
@@ -23,6 +26,14 @@ class SignupForm(forms.Form):
 
     name = forms.CharField(max_length=80, strip=True)
     language = forms.ChoiceField(choices=settings.LANGUAGES, required=False)
+    invitation = forms.CharField(max_length=100, required=False)
+
+    def clean(self) -> dict[str, Any] | None:
+        """Refuse a sign-up without a living invite link where one is needed."""
+        fields = super().clean()
+        if settings.SIGN_UP == "invited" and not any(invitation_read((fields or {}).get("invitation", ""))):
+            raise ImmediateHttpResponse(sign_up_closed("You need an invite link to sign up here."))
+        return fields
 
     def signup(self, request: HttpRequest, user: Actor) -> None:
         """Called by allauth after the person is stored; nothing is left to do here."""
@@ -36,6 +47,10 @@ def _refusal(code: str, field: str, message: str) -> JsonResponse:
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Makes people, never agents."""
 
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Return whether sign-up is not closed; the form checks the invitation."""
+        return bool(settings.SIGN_UP != "closed")
+
     def new_user(self, request: HttpRequest) -> Actor:
         return Actor(kind=Kind.HUMAN, is_active=True)
 
@@ -43,7 +58,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         """Fill the person from the form. Handle and user name are one word for people (see the check constraint)."""
         fields = form.cleaned_data
         user.email = fields["email"].lower()
-        user.name = fields.get("name") or user.email.partition("@")[0]
+        user.name = one_line_name(fields.get("name") or "") or user.email.partition("@")[0]
         user.language = fields.get("language") or ""
         # The headless API calls it `password`, allauth's forms `password1`; neither: a sign-up by a third party.
         user.set_password(fields.get("password") or fields.get("password1"))
@@ -67,8 +82,22 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def set_password(self, user: Actor, password: str) -> None:
         """By the old password or by a link. Raises the refusal of a link that has been used meanwhile."""
-        if not actors.set_password(user, password, language=get_language_from_request(self.request)):
+        match = self.request.resolver_match
+        by_link = match is None or not match.url_name.endswith("account-password-change")
+        language = get_language_from_request(self.request)
+        if not actors.set_password(user, password, by_link=by_link, language=language):
             raise ImmediateHttpResponse(_refusal("invalid_password_reset", "key", "This link is no good any more."))
+
+    def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
+        """Have a worker send the mail, so that the request does not wait for a mail server."""
+        arguments = [emailconfirmation.email_address.pk, web_app_url(request), get_language_from_request(request)]
+        current_app.send_task("actors.tasks.send_confirmation", arguments)
+
+    def send_account_already_exists_mail(self, email: str) -> None:
+        """Mail the owner of the account: the answer to the sign-up is that of a new account (D21)."""
+        current_app.send_task(
+            "actors.tasks.send_account_exists_notice", [email, get_language_from_request(self.request)]
+        )
 
     def logout(self, request: HttpRequest) -> None:
         """Sign out, and end what this session has open at once (D5)."""

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from celery import shared_task
 
 from actors import mails
@@ -16,7 +17,43 @@ def send_reset_link(email: str, address: str, language: str) -> None:
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
-def tell_of_new_password(actor_id: str, language: str) -> None:
+def tell_of_new_password(actor_id: str, language: str, by_link: bool = False) -> None:
     """Tell a person that their password was changed: it may not have been they."""
     person = Actor.people.get(pk=UUID(actor_id))
-    mails.send(person, "changed", language, name=person.name)
+    mails.send(person, "changed_by_link" if by_link else "changed", language, name=person.name)
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
+def send_email_change(change_id: str, address: str, language: str) -> None:
+    """Send a link to the address that a person wants to have."""
+    actors.send_email_change(change_id=UUID(change_id), address=address, language=language)
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
+def send_email_change_notice(actor_id: str, language: str) -> None:
+    """Tell a person that their address is about to change: it may not have been they."""
+    person = Actor.people.get(pk=UUID(actor_id))
+    mails.send(person, "email_change_notice", language, name=person.name)
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
+def send_email_changed_notice(actor_id: str, old: str) -> None:
+    """Tell a person at their old address that they have another one now."""
+    person = Actor.people.get(pk=UUID(actor_id))
+    mails.send(person, "email_changed", "", to=old, name=person.name)
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
+def send_confirmation(address_id: int, address: str, language: str) -> None:
+    """Send a link by which the address of a new account is confirmed."""
+    unconfirmed = EmailAddress.objects.select_related("user").get(pk=address_id)
+    link = f"{address}/confirm-email/{EmailConfirmationHMAC(unconfirmed).key}"
+    mails.send(unconfirmed.user, "confirm", language, to=unconfirmed.email, link=link)
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
+def send_account_exists_notice(email: str, language: str) -> None:
+    """Tell a person that somebody wanted to sign up with their address."""
+    person = Actor.people.filter(email__iexact=email, is_active=True).first()
+    if person is not None:
+        mails.send(person, "exists", language, name=person.name)

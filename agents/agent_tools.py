@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from agents.content import MAX_PROMPT
 from agents.services import drafts
-from common.errors import Conflict, Forbidden, NotFound
+from agents.specs.content import MAX_PROMPT
+from common.errors import AppError, Conflict, Forbidden, NotFound
 from common.text import storable
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError
 from tools.registry import register
@@ -18,6 +18,7 @@ class RevisePrompt(Tool):
 
     name = "revise_prompt"
     effect = "write"
+    is_trusted = True
 
     class Args(ToolArgs):
         prompt: str = Field(
@@ -30,11 +31,15 @@ class RevisePrompt(Tool):
             raise ToolError("Nobody in a chat has asked for this.", final=True)
         try:
             drafts.revise_prompt(
-                agent=ctx.actor, person=ctx.on_behalf_of, chat_id=ctx.chat_id, prompt=storable(args.prompt),
+                ctx.actor,
+                ctx.chat_id,
+                on_behalf_of=ctx.on_behalf_of,
+                authors=ctx.authors,
+                prompt=storable(args.prompt),
                 reason=storable(args.reason),
-            )  # fmt: skip
+            )
         except (Forbidden, NotFound) as error:
-            raise ToolError(_only_an_editor(ctx), final=True) from error
+            raise ToolError(_only_editors(ctx, error), final=True) from error
         except Conflict as error:
             raise ToolError(
                 f"Nothing was changed: {error.message} {' '.join(error.hints)}".strip(), final=True
@@ -42,11 +47,12 @@ class RevisePrompt(Tool):
         return "Your new prompt is a draft now. Say that it waits for review in the workshop, and is not in use before that."
 
 
-def _only_an_editor(ctx: ToolContext) -> str:
+def _only_editors(ctx: ToolContext, error: AppError) -> str:
     if ctx.actor.is_public:
         return "Nothing was changed: you are a public agent, and nobody can change you here. Say so."
-    who = ctx.on_behalf_of.name if ctx.on_behalf_of else "Whoever asks"
+    names = error.data.get("names") or [ctx.on_behalf_of.name if ctx.on_behalf_of else "Whoever asks"]
     return (
-        f"Nothing was changed: {who} may not save you, and only an editor can have you changed. Say so, and that they can"
-        " write the change in the workshop, beside this chat, and suggest it."
+        f"Nothing was changed: you have read words of people who may not save you ({', '.join(names[:3])}), and only editors can"
+        " have you changed. Say so, and that an editor can ask you in a chat in which only editors are and were, or write the"
+        " change in the workshop, beside this chat, where everybody can suggest it."
     )

@@ -1,5 +1,6 @@
-"""Who may do what with an agent (architecture §4): its workspace's members by role, everybody with a public one."""
+"""Rights on agents: the members of its workspace have them by role, everybody has some on a public agent."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -8,14 +9,9 @@ from django.db.models import Case, CharField, Exists, F, OuterRef, QuerySet, Val
 from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus, Kind
-from agents.errors import CannotGoOn
-from agents.models import AgentGrant, Run
-from agents.models.specs import with_tools
-from chats.models import Chat
-from chats.permissions import ChatVerb, get_chat_for
-from common.access import Fetch, seen_through, verbs_on, with_rights
-from common.compiled import Compiled
-from common.errors import Forbidden, NotFound
+from agents.models import AgentGrant, AgentSpec
+from common.access import Fetch, verbs_on, with_rights
+from common.errors import Forbidden
 from workspaces.models import Membership, Role
 from workspaces.permissions import AGENT, role_in
 
@@ -44,9 +40,9 @@ ROLE_VERBS = {
 
 
 def _role(actor: Actor) -> Combinable:
-    """The role in the agent's workspace; of a public agent everybody is a reader and nobody more (ADR-003)."""
-    living = When(is_public=True, taken_down_at=None, then=Value(ANYONE, CharField()))
-    return Case(living, When(workspace__isnull=False, then=role_in(actor, "workspace_id")), default=None)
+    """Return the actor's role in the agent's workspace. Everybody is only a reader of a public agent."""
+    public = When(is_public=True, taken_down_at=None, then=Value(ANYONE, CharField()))
+    return Case(public, When(workspace__isnull=False, then=role_in(actor, "workspace_id")), default=None)
 
 
 def _with_rights(principals: list[Actor]) -> QuerySet[Actor]:
@@ -56,19 +52,19 @@ def _with_rights(principals: list[Actor]) -> QuerySet[Actor]:
 
 
 def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
-    """The agents that `actor` may see, each with `role_0` and `granted_0`, its production spec and the spec's tools."""
-    rows: Any = _with_rights([actor])
+    """Return the agents that the actor may see, with what `agent_verbs` needs and without their production specs."""
+    rows: Any = _with_rights([actor]).select_related(None)
     visible: QuerySet[Actor] = rows.filter(role_0__isnull=False)
-    return visible.prefetch_related(with_tools("current_spec__")).order_by(F("name"), "pk")
+    return visible.order_by(F("name"), "pk")
 
 
 def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
-    """What the reader may do with an agent that came from here."""
+    """Return the rights on an agent of the actor that it was fetched for (`get_agent_for`, `agents_visible_to`)."""
     return verbs_on(agent, 1, ROLE_VERBS, AgentVerb)
 
 
 def people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:
-    """The members of the agent's workspace who may do this with it, by their role or by a grant."""
+    """Return the members of the agent's workspace who have this right on it, by their role or by a grant."""
     membership = Membership.objects.filter(workspace=agent.workspace_id, actor=OuterRef("pk"))
     granted = AgentGrant.objects.filter(
         content_object=agent, user=OuterRef("pk"), permission__codename=f"{verb}_{agent._meta.model_name}"
@@ -78,43 +74,30 @@ def people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:
     return people.filter(Exists(membership.filter(role__in=roles)) | Exists(granted))
 
 
-_fetch = Fetch("agent", _with_rights, role_verbs=ROLE_VERBS, verbs=AgentVerb)
+def check_all_may(people: Iterable[Actor], agent: Actor, verb: AgentVerb) -> None:
+    """Raise `Forbidden`, with the names of the people who do not have this right on the agent."""
+    allowed = set(people_who_may(agent, verb).values_list("pk", flat=True))
+    if names := sorted({person.name for person in people if person.pk not in allowed}):
+        raise Forbidden(
+            f"{', '.join(names[:3])} may not do this with {agent.name}.", data={"names": names[:20], "verb": verb.value}
+        )
 
-_HELD = Compiled(lambda agent_id: Actor.objects.select_for_update(no_key=True).filter(pk=agent_id), UUID)
+
+_fetch = Fetch("agent", _with_rights, role_verbs=ROLE_VERBS, verbs=AgentVerb)
 
 
 def get_agent_for(
     actor: Actor, agent_id: UUID, verb: AgentVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
 ) -> Actor:
-    """The agent, when this may be done with it. Raises `NotFound`, `Forbidden`.
+    """Return the agent if the actor has this right on it. Raises `NotFound`, `Forbidden`.
 
-    `lock` holds its row against other changes of the agent, not against rows that point at it.
+    `lock` locks its row against other changes of the agent, not against new rows that refer to it.
     """
-    if lock:
-        # Alone, before it is read: a row that was waited for comes without what it was joined with, when that has changed.
-        _HELD.first(agent_id)
-    return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of)
+    return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of, lock=lock)
 
 
-def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, lock: bool = False) -> Run:
-    """The run, through the chat it works in: whoever may do this there. Raises `NotFound`, `Forbidden`.
-
-    `own` is what is needed instead for a run that works for the actor. `lock` holds its chat.
-    """
-    with seen_through("run"):
-        run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
-        if run is None or run.chat_id is None:
-            raise NotFound("There is no such run.")
-        needed = own if own and run.on_behalf_of_id == actor.id else verb
-        get_chat_for(actor, run.chat_id, needed, lock=lock)
-    return run
-
-
-def hold_chat_of(run: Run) -> Chat:
-    """The chat that a run works in, held until the transaction ends. Rights are asked with it, whenever a run begins and at
-    each of its steps, never frozen at the time it was asked for. Raises `CannotGoOn`."""
-    try:
-        return get_chat_for(run.agent, run.room_id, ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
-    except (NotFound, Forbidden) as error:
-        text = "The agent, or the person it worked for, has no place in this chat any more."
-        raise CannotGoOn("place_lost", text) from error
+def get_production(agent: Actor) -> AgentSpec:
+    """Return the version of the agent that answers where no draft is applied. Every agent has one."""
+    if agent.current_spec is None:
+        raise AgentSpec.DoesNotExist(f"The agent {agent.pk} has no version.")
+    return agent.current_spec

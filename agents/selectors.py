@@ -1,49 +1,180 @@
-"""Reads of agents that join."""
+"""Reads of agents, their versions and their drafts."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
-from django.db.models.fields.json import KT
-from django.db.models.functions import Left
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor
-from agents.models import AgentSpec, Run
-from agents.models.runs import RunState
-from agents.rows import agent_row
-from chats.models import Message
-from chats.permissions import chats_visible_to
-from events.rows import AgentRow, ReplyRow
+from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, with_tools
+from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
+from agents.rows import agent_row, agent_summary_row
+from agents.specs.differences import diff
+from chats.models import ChatActor, Message
+from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
+from common.clock import now
+from common.errors import Code, NotFound
+from events.payloads import SystemPayload
+from events.rows import AgentRow, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
-EXCERPT = 160
-"""Characters of an answer that a list shows."""
-
-
-def agent_rows(agents: Iterable[Actor]) -> Iterator[AgentRow]:
-    """Agents as their reader sees them, with whether they are at work anywhere. One query more than the agents'."""
-    found = list(agents)
-    at_work = Run.objects.filter(agent__in=[agent.pk for agent in found], state=RunState.RUNNING)
-    working = set(at_work.values_list("agent_id", flat=True))
-    return (agent_row(agent, working=agent.pk in working) for agent in found)
+# --- agents -------------------------------------------------------------------------------------------------------
 
 
-def replies_with(spec: AgentSpec, reader: Actor) -> QuerySet[Run]:
-    """The runs that a text answered in, in chats that the reader takes part in, and in these only."""
-    return Run.objects.filter(spec=spec, chat__in=chats_visible_to(reader).values("pk")).select_related("chat")
+def list_agents(actor: Actor, workspace_id: UUID) -> QuerySet[Actor]:
+    """Return the agents of a workspace, without their production specs. Raises `NotFound`."""
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
+    return agents_visible_to(actor).filter(workspace=workspace)
 
 
-def reply_rows(runs: Sequence[Run]) -> list[ReplyRow]:
-    """Runs with how their answers begin. One query more than the runs'."""
-    found = Message.objects.filter(run_id__in=[run.pk for run in runs], type="TEXT_MESSAGE")
-    last = found.order_by("run_id", "-seq").distinct("run_id").annotate(begins=Left(KT("payload__text"), EXCERPT))
-    answers = {run_id: (pk, begins) for run_id, pk, begins in last.values_list("run_id", "pk", "begins")}
-    return [_reply_row(run, *answers.get(run.pk, (None, ""))) for run in runs]
+def agent_summary_rows(agents: Sequence[Actor]) -> Iterator[AgentSummaryRow]:
+    """Return the rows of a list of agents, for the reader that they were fetched for. One query."""
+    working = _working_among([agent.pk for agent in agents])
+    return (agent_summary_row(agent, working=agent.pk in working) for agent in agents)
 
 
-def _reply_row(run: Run, message_id: UUID | None, begins: str) -> ReplyRow:
-    assert run.chat is not None
-    spent = (run.ended_at - run.started_at).total_seconds() if run.ended_at and run.started_at else None
-    return ReplyRow(
-        run_id=run.id, chat_id=run.chat.id, chat_title=run.chat.title, message_id=message_id, excerpt=begins or "",
-        state=run.state, cost_micro=run.cost_micro, seconds=spent, created_at=run.created_at,
-    )  # fmt: skip
+def get_agent_row(actor: Actor, agent_id: UUID) -> AgentRow:
+    """Return the row of one agent. Raises `NotFound`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    return agent_row(agent, working=agent.pk in _working_among([agent.pk]))
+
+
+def _working_among(agent_ids: list[UUID]) -> set[UUID]:
+    """Return which of these agents have a running run, in any chat."""
+    working = Actor.objects.filter(pk__in=agent_ids, runs__state="running")
+    return set(working.values_list("pk", flat=True))
+
+
+# --- versions -----------------------------------------------------------------------------------------------------
+
+
+def list_versions(actor: Actor, agent_id: UUID) -> QuerySet[AgentSpec]:
+    """Return the versions of an agent. Raises `NotFound`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    return AgentSpec.objects.filter(agent=agent, number__isnull=False).prefetch_related(with_tools())
+
+
+def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
+    """Return a version of an agent. Raises `NotFound`."""
+    return find_version(get_agent_for(actor, agent_id, AgentVerb.SEE), number)
+
+
+def find_version(agent: Actor, number: int) -> AgentSpec:
+    """Return a version of an agent that the reader may see. Raises `NotFound`."""
+    spec = agent.specs.filter(number=number).prefetch_related(with_tools()).first()
+    if spec is None:
+        raise NotFound(f"{agent.name} has no version {number}.")
+    return spec
+
+
+def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
+    """Return a version of an agent, or a text that was applied or answered in a chat of the actor's.
+
+    Raises `NotFound`, also for a text that was applied in another chat.
+    """
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    chat_ids = chats_visible_to(actor).values("pk")
+    in_chats = Q(pk__in=AgentSpec.objects.filter(pk=spec_id, runs__chat__in=chat_ids).values("pk"))
+    in_chats |= Q(pk__in=Draft.objects.filter(applied=spec_id, chat__in=chat_ids).values("applied"))
+    specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id).prefetch_related(with_tools())
+    if (spec := specs.first()) is None:
+        raise NotFound("There is no such text of this agent.")
+    return spec
+
+
+def diff_versions(actor: Actor, agent_id: UUID, a: int, b: int) -> DiffRow:
+    """Compare version `a` of an agent with version `b`. Raises `NotFound`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    return diff(find_version(agent, a).content(), find_version(agent, b).content())
+
+
+def diff_applied_text(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
+    """Return what an apply changed in a chat; `message_id` is its `DRAFT_APPLIED` message. Raises `NotFound`."""
+    chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
+    message = Message.objects.filter(pk=message_id, chat=chat, type="DRAFT_APPLIED").first()
+    about = SystemPayload.model_validate(message.payload) if message else SystemPayload()
+    specs = AgentSpec.objects.filter(agent=about.target_id).prefetch_related(with_tools())
+    texts = specs.in_bulk([id for id in (about.before_id, about.spec_id) if id])
+    if about.before_id not in texts or about.spec_id not in texts:
+        raise NotFound("Nothing was applied there.")
+    return diff(texts[about.before_id].content(), texts[about.spec_id].content())
+
+
+# --- drafts -------------------------------------------------------------------------------------------------------
+
+
+def find_draft(chat_id: UUID, agent_id: UUID, *, lock: bool = False) -> Draft | None:
+    """Return the live draft of an agent in a chat, or null. `lock` locks its row: typing does so without the chat."""
+    drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None)
+    if lock:
+        # A separate query: a locked row that was waited for is left out if a row that it is joined with has changed meanwhile.
+        list(drafts.select_for_update().values_list("pk"))
+    return drafts.select_related("applied", "holder", "agent", "updated_by").first()
+
+
+def get_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> Draft:
+    """Return the live draft, for every participant of the chat. Raises `NotFound` (`no_draft`)."""
+    chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
+    draft = find_draft(chat.id, agent_id)
+    if draft is None:
+        raise build_no_draft_error()
+    return draft
+
+
+def build_no_draft_error() -> NotFound:
+    """Build the error for a chat without a live draft of the agent."""
+    return NotFound("There is no draft of this agent in this chat.", code=Code.NO_DRAFT)
+
+
+def get_draft_trial(actor: Actor, chat_id: UUID, agent_id: UUID) -> DraftTrialRow:
+    """Return whether the text of the live draft is applied, and whether it has answered in the chat.
+
+    Raises `NotFound` (`no_draft`).
+    """
+    draft = get_draft(actor, chat_id, agent_id)
+    is_applied = draft.applied is not None and draft.applied.content().as_json() == draft.written
+    answered = Actor.objects.filter(
+        pk=agent_id, runs__spec=draft.applied_id, runs__chat=chat_id, runs__state="completed"
+    )
+    return DraftTrialRow(is_applied=is_applied, is_tried=is_applied and answered.exists())
+
+
+def list_draft_snapshots(actor: Actor, chat_id: UUID, agent_id: UUID) -> QuerySet[DraftSnapshot]:
+    """Return the snapshots of the live draft. Raises `NotFound` (`no_draft`)."""
+    return get_draft(actor, chat_id, agent_id).snapshots.select_related("author")
+
+
+def get_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
+    """Return the actor's row in the waitlist of the live draft; an unsaved one if they do not wait.
+
+    Raises `NotFound` (`no_draft`).
+    """
+    draft = get_draft(actor, chat_id, agent_id)
+    return draft.waiters.filter(person=actor).first() or LockWaiter()
+
+
+def list_locked_drafts(actor: Actor, workspace_id: UUID) -> QuerySet[Draft]:
+    """Return the drafts of a workspace that are being edited, each with `is_open`: whether the actor is in its chat.
+
+    Raises `NotFound`.
+    """
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
+    own_chats = ChatActor.objects.filter(chat=OuterRef("chat"), actor=actor, ended_at=None)
+    locked = Draft.objects.filter(chat__workspace=workspace, ended_at=None, held_until__gt=now())
+    return locked.select_related("holder", "chat").annotate(is_open=Exists(own_chats))
+
+
+def locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
+    """Return the rows of drafts from `list_locked_drafts`."""
+    return [
+        LockedDraftRow(
+            draft_id=draft.id,
+            agent_id=draft.agent_id,
+            holder=draft.holder.row(),
+            held_until=draft.held_until,
+            chat_id=draft.chat_id if draft.is_open else None,
+            chat_title=draft.chat.title if draft.is_open else None,
+        )
+        for draft in drafts
+    ]

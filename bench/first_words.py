@@ -40,7 +40,9 @@ async def together(house: House, here: Scene, chats: list[str], answers: Answers
     asked = sorted(await asyncio.to_thread(house.model.asked))
     answers.posts += [took for _, took in posts]
     answers.asked += [at - posts[0][0] for at in asked]
-    answers.words += [here.watch.first[chat] - began for chat, (began, _) in zip(chats, posts, strict=True)]
+    # Under load the whole answer may come before its first piece: then its words came with the end.
+    shown = here.watch.ended | here.watch.first
+    answers.words += [shown[chat] - began for chat, (began, _) in zip(chats, posts, strict=True)]
 
 
 async def p1_messages(house: House, chats: list[str], count: int) -> tuple[Answers, str]:

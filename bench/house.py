@@ -34,17 +34,17 @@ class House:
         return Meter(self.stack.processes())
 
 
-# The cost of a request is measured, not how many one person may send: each still takes from its buckets.
+# The cost of a request and of a run is measured, not how many one person may have: each is still counted.
 UNBOUNDED = dict.fromkeys(
-    [f"ATELIER_RATE_{name}" for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "STRANGERS")], "100000,100000"
-)
+    [f"ATELIER_RATE_{name}" for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "STRANGERS", "CPU")], "100000,100000"
+) | dict.fromkeys(["RUNS_PER_WORKER", "RUNS_PER_WORKSPACE", "RUNS_PER_PERSON"], "1000")
 
 
 @contextmanager
 def open_house() -> Iterator[House]:
     """Start all of it."""
     quiet = {"LOG_LEVEL": "WARNING", **UNBOUNDED}
-    with work_model.running() as model, Stack(ATELIER_ALLOW_PRIVATE_HOSTS=model.host, **quiet) as stack:
+    with work_model.running() as model, Stack(ATELIER_ALLOW_PRIVATE_HOSTS=",".join(model.paths()), **quiet) as stack:
         yield House(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
 
 

@@ -13,8 +13,8 @@ from django.test import override_settings
 from django.urls import ResolverMatch
 
 from actors.models import Actor
-from agents.content import SpecContent
 from agents.services import drafts
+from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
 from config.asgi import to_environ
@@ -53,9 +53,9 @@ def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[
 def _room(workspace: Workspace, reader: Actor, others: list[Actor], team: list[Actor], number: int, lines: int) -> Chat:
     members = [others[number % len(others)], team[number % len(team)]]
     ids = [actor.id for actor in members]
-    chat = chats.create_chat(workspace=workspace, creator=reader, title=f"Chat {number}", member_ids=ids)
+    chat = chats.create_chat(reader, workspace.id, title=f"Chat {number}", member_ids=ids)
     for line in range(lines):
-        chats.post_message(chat=chat, author=members[0], text=f"line {line} of the chat", wake="nobody")
+        chats.post_message(members[0], chat.id, text=f"line {line} of the chat", wake="nobody")
     return chat
 
 
@@ -66,7 +66,7 @@ def _suggestions(chat: Chat, editor: Actor, suggester: Actor, agent: Actor) -> N
         suggest_text(actor=suggester, chat_id=chat.id, agent_id=agent.id, id=uuid4(), content=content, base_version=1)
     names = {"actor": editor, "chat_id": chat.id, "agent_id": agent.id}
     for number in range(1, 30):
-        draft = drafts.take_draft(**names)
+        draft = drafts.claim_draft(**names)
         content = SpecContent(prompt=f"Version {number}.\n" + "Be kind. " * 100)
         draft = drafts.write_draft(content=content, revision=draft.revision, **names)
         drafts.save_draft(revision=draft.revision, base_version=number, message="Kinder", **names)

@@ -73,6 +73,10 @@ async def tell(send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+PACES = [(50, 5), (50, 20), (25, 100), (25, 500), (0, 1), (0.2, 500), (0, 100_000)]
+"""`PER_SECOND` and `COUNT` of all rows: on a private host, an installation talks to paths that its operator names."""
+
+
 class Model:
     """The model as the bench sees it."""
 
@@ -80,7 +84,11 @@ class Model:
         self.host = f"127.0.0.1:{port}"
         self.pid = pid
 
-    def base(self, *, first_ms: int = 0, rate: int = 0, count: int) -> str:
+    def paths(self) -> list[str]:
+        """Where each pace is, as the operator names it."""
+        return [self.base(rate=rate, count=count).removeprefix("http://") for rate, count in PACES]
+
+    def base(self, *, first_ms: int = 0, rate: float = 0, count: int) -> str:
         """The `api_base` of a pace; `rate` in tokens a second, 0 meaning at once."""
         return f"http://{self.host}/{first_ms}/{rate}/{count}/v1"
 
@@ -94,15 +102,15 @@ class Model:
 
 
 @contextmanager
-def running() -> Iterator[Model]:
+def running(nice: int = 0) -> Iterator[Model]:
     """The model in its own process."""
     import subprocess
 
     from bench.processes import child
-    from launcher.processes import free_port, wait_until
+    from common.processes import free_port, wait_until
 
     port = free_port()
-    process = child("bench.model", str(port))
+    process = child("bench.model", str(port), nice=nice)
     model = Model(port, process.pid)
     try:
         if not wait_until(lambda: _answers(model), process, seconds=20):

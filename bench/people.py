@@ -17,17 +17,20 @@ def main(count: int, rooms: int = 1) -> None:
     # A hundred passwords that nobody types: their hashing would take longer than the measurement.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     from chats import services as chats
+    from common.ids import new_id
     from tests.people import make_person
     from tests.realtime.tab import signed_in
     from workspaces import services as workspaces
 
-    people = [make_person(f"Person{number}of{rooms}") for number in range(count)]
+    # An installation that is measured twice has people of both times.
+    crowd = new_id().hex[-8:]
+    people = [make_person(f"Person{number}of{crowd}") for number in range(count)]
     workspace = workspaces.create_workspace(creator=people[0], name="Crowd")
     for person in people[1:]:
         workspaces.join(workspace=workspace, actor=person, role="suggester", invited_by=people[0])
     members = [person.id for person in people[1:]]
     made = [
-        chats.create_chat(workspace=workspace, creator=people[0], title=f"Crowd {number}", member_ids=members)
+        chats.create_chat(people[0], workspace.id, title=f"Crowd {number}", member_ids=members)
         for number in range(rooms)
     ]
     ids = {

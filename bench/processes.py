@@ -7,19 +7,23 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from common.processes import die_with_parent
 from launcher.home import ROOT
-from launcher.processes import die_with_parent
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def child(module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
+def child(
+    module: str, *arguments: str, environment: Mapping[str, str] | None = None, nice: int = 0, **pipes: int
+) -> "subprocess.Popen[bytes]":
     """Start a module of ours; it ends with us."""
+
+    def prepare() -> None:
+        die_with_parent(signal.SIGTERM)
+        os.nice(nice)
+
     return subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        cwd=ROOT,
-        env=environment,
-        preexec_fn=lambda: die_with_parent(signal.SIGTERM),
+        [sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, preexec_fn=prepare, **pipes
     )
 
 
@@ -90,3 +94,7 @@ class Meter:
     def per(self, units: int) -> str:
         """Milliseconds per unit of each, e.g. `web 6.1, worker 4.0`."""
         return ", ".join(f"{name} {self.seconds(name) / units * 1000:.1f}" for name in self._processes) + " ms"
+
+    def share(self, seconds: float) -> str:
+        """Part of a core of each in this time, e.g. `web 31%, worker 4%`."""
+        return ", ".join(f"{name} {self.seconds(name) / seconds:.0%}" for name in self._processes)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bench.processes import pss_mb, tree, tree_cpu_seconds
 from bench.results import Figure, Table, percentile
+from common.processes import die_with_parent, is_alive
 from launcher.home import ROOT
-from launcher.processes import die_with_parent, is_alive
 from tests.stack import MARKS, Stack
 
 REST = 10.0  # seconds after which an installation is taken to be at rest

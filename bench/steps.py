@@ -22,17 +22,18 @@ from django.core.management import call_command
 from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from agents.llm.exchange import Answer, Usage
-from agents.models import Run
-from agents.runtime.preparing import Prepared, prepared
-from agents.runtime.recorder import Recorder
-from agents.runtime.steps import Answered, StepId
-from agents.services.claims import claim
 from chats import services as chats
 from common.ids import new_id
 from config.asgi import to_environ
+from llm.messages import Answer, Usage
+from runs.kinds import kind_of
+from runs.kinds.base import PreparedRun
+from runs.models import Run
+from runs.runtime.steps import ModelAnswered, StepId
+from runs.services.claims import claim_run
 from tests.people import Team, make_team
 from tests.realtime.tab import signed_in
+from tests.recorder import Recorder
 
 TOKEN = "a" * 32
 STEPS = ("post", "claim", "prepare", "answered")
@@ -47,7 +48,7 @@ class Steps:
         with transaction.atomic():
             ids = [team.bob.id, team.robin.id]
             rooms = [
-                chats.create_chat(workspace=team.workspace, creator=team.alice, title=str(number), member_ids=ids)
+                chats.create_chat(team.alice, team.workspace.id, title=str(number), member_ids=ids)
                 for number in range(10)
             ]
         self._turns = itertools.cycle(rooms)
@@ -59,9 +60,9 @@ class Steps:
         """From the POST to the stored answer, without a model. `count` counts statements, which costs time."""
         self._step("post", self._post, count)
         run_id = Run.objects.filter(state="queued").values_list("pk", flat=True)[0]
-        run = self._step("claim", lambda: claim(run_id, "bench:1:1"), count)
+        run = self._step("claim", lambda: claim_run(run_id, "bench:1:1"), count)
         assert run is not None
-        ready = self._step("prepare", lambda: prepared(run), count)
+        ready = self._step("prepare", lambda: kind_of(run).prepare(run), count)
         self._step("answered", lambda: self._answered(run, ready), count)
 
     def _step(self, name: str, work: Callable[[], Any], count: bool) -> Any:
@@ -97,12 +98,12 @@ class Steps:
         if not statuses[0].startswith("201"):
             raise RuntimeError(f"{statuses[0]} {text!r}")
 
-    def _answered(self, run: Run, ready: Prepared) -> None:
+    def _answered(self, run: Run, ready: PreparedRun) -> None:
         assert run.message_id is not None
         answer = Answer(
             text="Five words as an answer.", thinking="", calls=(), usage=Usage(11, 5), finish="stop", model="scripted"
         )
-        Recorder(run, ready.means).answered(Answered(StepId(1, run.message_id), answer))
+        Recorder(run, ready.model).record_answer(ModelAnswered(StepId(1, run.message_id), answer))
 
 
 def main(count: int = 200, profiled: str = "") -> None:

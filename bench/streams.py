@@ -12,6 +12,8 @@ from bench.processes import Meter, cpu_seconds
 from bench.results import Figure, Table, percentile
 
 RATE = 25  # tokens a second
+POSTS_AT_ONCE = 50
+"""Requests of one person that may wait at the same time, and some room."""
 
 
 @dataclass
@@ -29,7 +31,11 @@ class Streaming:
 async def stream(house: House, chats: list[str], count: int) -> Streaming:
     async with scene(house, chats) as here:
         meter, model, began = house.meter(), cpu_seconds(house.model.pid), time.perf_counter()
-        posts = await asyncio.gather(*[here.post(chat) for chat in chats])
+        posts = [
+            post
+            for at in range(0, len(chats), POSTS_AT_ONCE)
+            for post in await asyncio.gather(*[here.post(chat) for chat in chats[at : at + POSTS_AT_ONCE]])
+        ]
         last = time.perf_counter()
         steady = asyncio.create_task(steady_state(house, here, count / RATE))
         await here.watch.until_ended(chats)

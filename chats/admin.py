@@ -1,108 +1,131 @@
-"""Chats, for operators. What was said in one is shown on request only, and that it was read is logged (S0.4)."""
+"""The admin pages of chats. A chat's messages are shown on request only, and each reading is recorded (S0.4)."""
 
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from actors.models import Actor
+from admin_kit.actions import service_action
+from admin_kit.changelist import CreatedWithinFilter
+from admin_kit.links import RelatedLink, audit_link, id_column, link_column, short_name
+from admin_kit.model_admin import ReadOnlyAdmin, get_operator
 from chats import services as chats
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink, Message
 from common.clock import now
 from events import audit
-from events.admin_deeds import Deed
-from events.admin_lists import Related, When, among, linked, referred, short
-from events.admin_pages import Read, operator_of, register
 from events.payloads import PAYLOADS
-from workspaces.admin import GrantAdmin, about
+from workspaces.admin import GrantAdmin
 
 
-def revoke(link: ChatLink, operator: Actor) -> None:
-    """The service, with the arguments of a deed."""
-    chats.revoke_link(link=link, actor=operator)
+@admin.register(Chat)
+class ChatAdmin(ReadOnlyAdmin):
+    list_display = ("name", link_column("workspace"), link_column("created_by"), "version", "created_at")
+    list_select_related = ("workspace", "created_by")
+    search_fields = ("title", "workspace__name")
+    search_id_fields = ("workspace_id",)
+    date_hierarchy = "created_at"
+    related_links = (
+        RelatedLink(_("Participants"), "chats.chatactor", "chat__id__exact"),
+        RelatedLink(_("Read the messages (logged)"), "chats.message", "chat__id__exact"),
+        RelatedLink(_("Runs"), "runs.run", "chat__id__exact"),
+        RelatedLink(_("Drafts"), "agents.draft", "chat__id__exact"),
+        RelatedLink(_("Links"), "chats.chatlink", "chat__id__exact"),
+        RelatedLink(_("Granted access"), "chats.chatgrant", "content_object__id__exact"),
+        RelatedLink(_("Grant access…"), "chats.chatgrant", "content_object", is_add=True),
+        audit_link(),
+    )
+    audit_prefixes = ("chat",)
 
-
-def take_out(place: ChatActor, operator: Actor) -> None:
-    """The service, with the arguments of a deed; the chat is held first, as its services want it."""
-    chats.remove_member(chat=chats.hold_chat(place.chat_id), remover=operator, actor_id=place.actor_id)
-
-
-register(
-    Chat, "name", linked("workspace"), linked("created_by"), "version", "created_at",
-    search_fields=("title", "workspace__name"), found_by=("workspace_id",), joined=("workspace", "created_by"),
-    date_hierarchy="created_at", name=admin.display(description=_("title"), ordering="title")(lambda self, chat: str(chat)),
-    related=(
-        about(_("Participants"), "chats.chatactor", "chat"),
-        about(_("Read the messages (logged)"), "chats.message", "chat"),
-        about(_("Runs"), "agents.run", "chat"),
-        about(_("Drafts"), "agents.draft", "chat"),
-        about(_("Links"), "chats.chatlink", "chat"),
-        about(_("Granted rights"), "chats.chatgrant", "content_object"),
-        Related(_("Grant a right…"), "chats.chatgrant", "content_object", is_new=True),
-        Related(_("Audit"), "events.auditrecord", "q"),
-    ),
-)  # fmt: skip
+    @admin.display(description=_("title"), ordering="title")
+    def name(self, chat: Chat) -> str:
+        return str(chat)
 
 
 @admin.register(ChatActor)
-class ChatActorAdmin(Read):
-    list_display = ("joined_at", linked("actor"), linked("chat"), "wake", "last_read_seq", "ended_at")
-    list_filter = ("wake", "actor__kind", When)
+class ChatActorAdmin(ReadOnlyAdmin):
+    list_display = ("joined_at", link_column("actor"), link_column("chat"), "wake", "last_read_seq", "ended_at")
+    list_filter = ("wake", "actor__kind", CreatedWithinFilter)
+    list_select_related = ("actor", "chat")
     search_fields = ("actor__name", "chat__title")
-    found_by = ("actor_id", "chat_id")
-    joined = ("actor", "chat")
-    deeds = (
-        Deed("take_out", _("Take out of the chat"), take_out, _("What they hold and run here ends with it."), "person_remove",
-             when=lambda place: place.ended_at is None, is_grave=True),
-    )  # fmt: skip
+    search_id_fields = ("actor_id", "chat_id")
+    actions = ("take_out",)
+    actions_detail = ("take_out",)
+
+    @service_action(
+        _("Take out of the chat"),
+        _("Their drafts and runs here end."),
+        icon="person_remove",
+        is_dangerous=True,
+        is_available=lambda participant: participant.ended_at is None,
+    )
+    def take_out(self, participant: ChatActor, operator: Actor) -> None:
+        chats.remove_member(operator, participant.chat_id, participant.actor_id, as_operator=True)
 
 
-# What a line that is no text is about: a tool and its result, who did something to whom.
-ABOUT = ("name", "status", "actor_name", "target_name", "code", "note")
+class MessageTypeFilter(admin.SimpleListFilter):
+    title = _("type")
+    parameter_name = "type"
 
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [(name, name) for name in PAYLOADS]
 
-@admin.display(description=_("text"))
-def excerpt(message: Message) -> str:
-    """How a message begins; of other lines, what they are about."""
-    said = message.text or " ".join(str(message.payload[key]) for key in ABOUT if message.payload.get(key))
-    return short(said, 200)
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
+        return queryset.filter(type=self.value()) if self.value() else queryset
 
 
 @admin.register(Message)
-class MessageAdmin(Read):
-    """Without a chat the list tells that something was said, not what. With one, it is the chat's log."""
+class MessageAdmin(ReadOnlyAdmin):
+    """Filtered by a chat the list is the chat's log. Without one it shows that something was said, not what."""
 
-    list_display = ("seq", "type", linked("author"), linked("chat"), referred("run_id", "agents.run"), "created_at")
-    list_filter = (among("type", {name: name for name in PAYLOADS}), When)
+    list_display = (
+        "seq",
+        "type",
+        link_column("author"),
+        link_column("chat"),
+        id_column("run_id", "runs.run", _("run")),
+        "created_at",
+    )
+    list_filter = (MessageTypeFilter, CreatedWithinFilter)
+    list_select_related = ("author", "chat")
     search_fields = ("author__name",)
     search_help_text = _("An author's name, or the id of a message, a chat, a run or an author")
-    found_by = ("chat_id", "run_id", "author_id")
-    leading = ("chat", "author", "type", "payload", "created_at")
-    also = (referred("run_id", "agents.run", _("the run")),)
-    joined = ("author", "chat")
+    search_id_fields = ("chat_id", "run_id", "author_id")
     sortable_by = ()
+    first_fields = ("chat", "author", "type", "payload", "created_at")
+    readonly_fields = (id_column("run_id", "runs.run", _("the run")),)
+    # What a message without a text is about: a tool and its result, or who did what to whom.
+    PAYLOAD_KEYS = ("name", "status", "actor_name", "target_name", "code", "note")
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        return (*self.list_display[:3], excerpt, *self.list_display[4:]) if _chat_in(request) else self.list_display
+        if _get_chat_id(request) is None:
+            return self.list_display
+        return (*self.list_display[:3], "excerpt", *self.list_display[4:])
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        return ("-seq",) if _chat_in(request) else ("-id",)
+        return ("-id",) if _get_chat_id(request) is None else ("-seq",)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        answer = super().changelist_view(request, extra_context)
-        asked = _chat_in(request)
-        chat = Chat.objects.filter(pk=asked).first() if asked and answer.status_code == 200 else None
+        response = super().changelist_view(request, extra_context)
+        chat_id = _get_chat_id(request)
+        chat = Chat.objects.filter(pk=chat_id).first() if chat_id and response.status_code == 200 else None
         if chat is not None:
             audit.record(
-                operator_of(request), "chat.read_by_operator", workspace_id=chat.workspace_id, object_id=chat.id
-            )  # fmt: skip
-        return answer
+                get_operator(request), "chat.read_by_operator", workspace_id=chat.workspace_id, object_id=chat.id
+            )
+        return response
+
+    @admin.display(description=_("text"))
+    def excerpt(self, message: Message) -> str:
+        payload = message.payload
+        return short_name(message.text or " ".join(str(payload[k]) for k in self.PAYLOAD_KEYS if payload.get(k)), 200)
 
 
-def _chat_in(request: HttpRequest) -> UUID | None:
-    """The chat to which the list is narrowed."""
+def _get_chat_id(request: HttpRequest) -> UUID | None:
+    """Return the id of the chat by which the list is filtered."""
     try:
         return UUID(request.GET.get("chat__id__exact", ""))
     except ValueError:
@@ -110,17 +133,34 @@ def _chat_in(request: HttpRequest) -> UUID | None:
 
 
 @admin.register(ChatLink)
-class ChatLinkAdmin(Read):
-    list_display = ("created_at", linked("chat"), "role", linked("created_by"), "expires_at", "revoked_at", "uses")
-    list_filter = ("role", When)
+class ChatLinkAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        link_column("chat"),
+        "role",
+        link_column("created_by"),
+        "expires_at",
+        "revoked_at",
+        "uses",
+    )
+    list_filter = ("role", CreatedWithinFilter)
+    list_select_related = ("chat", "created_by")
     search_fields = ("chat__title", "created_by__name")
-    found_by = ("chat_id", "created_by_id")
-    hidden = ("token_hash",)
-    joined = ("chat", "created_by")
-    deeds = (
-        Deed("revoke", _("Revoke"), revoke, _("Nobody comes in by it any more. Who came stays."), "link_off",
-             when=lambda link: link.revoked_at is None and link.expires_at > now(), is_grave=True),
-    )  # fmt: skip
+    search_id_fields = ("chat_id", "created_by_id")
+    exclude = ("token_hash",)
+    audit_prefixes = ("link",)
+    actions = ("revoke",)
+    actions_detail = ("revoke",)
+
+    @service_action(
+        _("Revoke"),
+        _("The link stops working. Those who joined stay."),
+        icon="link_off",
+        is_dangerous=True,
+        is_available=lambda chat_link: chat_link.revoked_at is None and chat_link.expires_at > now(),
+    )
+    def revoke(self, chat_link: ChatLink, operator: Actor) -> None:
+        chats.revoke_link(operator, chat_link.pk, as_operator=True)
 
 
 admin.site.register(ChatGrant, GrantAdmin)

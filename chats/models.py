@@ -3,11 +3,13 @@
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
-from guardian.models import UserObjectPermissionBase
+from django.db.models import F, Func, Q
+from django.db.models.functions import Cast
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
-from common.models import Identified, called
-from events.rows import AnyRow, ChatRow, LinkRow, MemberRow, MessageRow
+from common.models import Identified, ObjectGrant, called
+from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MemberRow, MessageRow
 from workspaces.models import Role, Workspace
 
 
@@ -17,7 +19,7 @@ class InChat(models.Model):
     Only `chats.services.changed` writes such a row.
     """
 
-    version = models.BigIntegerField(default=0)
+    version = models.BigIntegerField(_("version"), default=0)
 
     class Meta:
         abstract = True
@@ -46,13 +48,19 @@ class InChat(models.Model):
 class Chat(Identified, InChat):
     """A room in a workspace. `version` rises with every change of anything in it (architecture §3)."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="chats")
-    title = models.CharField(max_length=120, blank=True, default="")
-    created_by = models.ForeignKey("actors.Actor", null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
+    workspace = models.ForeignKey(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="chats"
+    )
+    title = models.CharField(_("title"), max_length=120, blank=True, default="")
+    created_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("created by"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
-        permissions = [("stop_run_chat", "Can stop any run here")]
+        verbose_name = _("chat")
+        verbose_name_plural = _("chats")
+        permissions = [("stop_run_chat", gettext_noop("Can stop any run here"))]
 
     def __str__(self) -> str:
         return self.title or str(self.id)
@@ -65,10 +73,10 @@ class Chat(Identified, InChat):
 
 
 class Wake(models.TextChoices):
-    """When an agent in a room of several answers: when mentioned or replied to, or always."""
+    """When an agent answers: when it is mentioned or replied to, or always."""
 
-    MENTION = "mention"
-    ALWAYS = "always"
+    MENTION = "mention", _("Mention")
+    ALWAYS = "always", _("Always")
 
 
 class ChatActor(Identified, InChat):
@@ -78,14 +86,18 @@ class ChatActor(Identified, InChat):
     number from the chat.
     """
 
-    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="places")
-    actor = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="places")
-    wake = models.CharField(max_length=8, choices=Wake.choices, default=Wake.MENTION)
-    last_read_seq = models.BigIntegerField(default=0)
-    joined_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="places")
+    actor = models.ForeignKey("actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="places")
+    wake = models.CharField(_("wake"), max_length=8, choices=Wake.choices, default=Wake.MENTION)
+    last_read_seq = models.BigIntegerField(_("last read seq"), default=0)
+    joined_at = models.DateTimeField(_("joined at"), auto_now_add=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    # When somebody else removed them last: links that are older do not let them in again.
+    removed_at = models.DateTimeField(_("removed at"), null=True, blank=True)
 
     class Meta:
+        verbose_name = _("participant")
+        verbose_name_plural = _("participants")
         constraints = [
             models.UniqueConstraint(fields=["chat", "actor"], name="one_place_per_actor"),
             models.CheckConstraint(condition=Q(wake__in=Wake.values), name="wake_known"),
@@ -105,17 +117,30 @@ class ChatActor(Identified, InChat):
 class Message(Identified, InChat):
     """One line of a chat's log (ADR-004). `seq` is the chat's version at its creation: the order of the timeline."""
 
-    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="messages")
-    seq = models.BigIntegerField()
-    author = models.ForeignKey("actors.Actor", null=True, on_delete=models.PROTECT, related_name="+")
-    type = models.CharField(max_length=32)
-    payload = models.JSONField()
-    reply_to = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
-    run_id = models.UUIDField(null=True)
-    created_at = models.DateTimeField()
-    edited_at = models.DateTimeField(null=True)
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="messages")
+    seq = models.BigIntegerField(_("seq"))
+    author = models.ForeignKey(
+        "actors.Actor", verbose_name=_("author"), null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    type = models.CharField(_("type"), max_length=32)
+    payload = models.JSONField(_("payload"))
+    # Kept beside the row: reading the size of a large payload would cost as much as reading the payload.
+    payload_bytes = models.GeneratedField(
+        verbose_name=_("payload bytes"),
+        expression=Func(Cast(F("payload"), models.TextField()), function="octet_length"),
+        output_field=models.IntegerField(),
+        db_persist=True,
+    )
+    reply_to = models.ForeignKey(
+        "self", verbose_name=_("reply to"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    run_id = models.UUIDField(_("run id"), null=True)
+    created_at = models.DateTimeField(_("created at"))
+    edited_at = models.DateTimeField(_("edited at"), null=True)
 
     class Meta:
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
         constraints = [
             models.UniqueConstraint(fields=["chat", "seq"], name="one_message_per_seq"),
             models.CheckConstraint(
@@ -139,9 +164,9 @@ class Message(Identified, InChat):
         return str(self.payload.get("text", ""))
 
     def row(self) -> MessageRow:
-        return MessageRow(
-            id=self.id, chat_id=self.chat_id, version=self.version, seq=self.seq, author_id=self.author_id,
-            type=self.type, payload=self.payload, reply_to=self.reply_to_id, run_id=self.run_id,
+        return MESSAGE_ROWS[self.type](
+            type=self.type, id=self.id, chat_id=self.chat_id, version=self.version, seq=self.seq, author_id=self.author_id,
+            payload=self.payload, reply_to=self.reply_to_id, run_id=self.run_id,
             created_at=self.created_at, edited_at=self.edited_at,
         )  # fmt: skip
 
@@ -149,17 +174,26 @@ class Message(Identified, InChat):
 class ChatLink(Identified):
     """A link that brings people into the workspace, with a role, and into this chat. Only the token's hash is kept."""
 
-    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="links")
-    role = models.CharField(max_length=16, choices=Role.choices)
-    token_hash = models.CharField(max_length=64, unique=True)
-    created_by = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True, blank=True)
-    uses = models.PositiveIntegerField(default=0)
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="links")
+    role = models.CharField(_("role"), max_length=16, choices=Role.choices)
+    token_hash = models.CharField(_("token hash"), max_length=64, unique=True)
+    created_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("created by"), on_delete=models.CASCADE, related_name="+"
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires at"))
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
+    uses = models.PositiveIntegerField(_("uses"), default=0)
+    # How many people it may bring in; null: any number.
+    max_uses = models.PositiveIntegerField(_("max uses"), null=True, blank=True)
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(role__in=Role.values), name="link_role_known")]
+        verbose_name = _("link")
+        verbose_name_plural = _("links")
+        constraints = [
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="link_role_known"),
+            models.CheckConstraint(condition=Q(max_uses=None) | Q(max_uses__gte=1), name="link_max_uses_positive"),
+        ]
 
     def __str__(self) -> str:
         return f"{called(self, 'chat')} · {self.role}"
@@ -168,14 +202,18 @@ class ChatLink(Identified):
         """`url` only when it has just been made: it is not kept."""
         return LinkRow(
             id=self.id, chat_id=self.chat_id, role=self.role, created_by=self.created_by_id,
-            created_at=self.created_at, expires_at=self.expires_at, revoked_at=self.revoked_at, uses=self.uses, url=url,
+            created_at=self.created_at, expires_at=self.expires_at, revoked_at=self.revoked_at, uses=self.uses,
+            max_uses=self.max_uses, url=url,
         )  # fmt: skip
 
 
-class ChatGrant(UserObjectPermissionBase):
+class ChatGrant(ObjectGrant):
     """A verb that one participant has on one chat beyond their role; given in the admin."""
 
-    content_object = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="grants")
+    content_object = models.ForeignKey(
+        Chat, verbose_name=_("content object"), on_delete=models.CASCADE, related_name="grants"
+    )
 
-    def __str__(self) -> str:
-        return called(self, "user", "content_object")
+    class Meta(ObjectGrant.Meta):
+        verbose_name = _("access to a chat")
+        verbose_name_plural = _("access to chats")

@@ -10,9 +10,9 @@ from django.db.models.expressions import Combinable
 from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
 from common.access import Fetch, seen_through, with_rights
-from common.errors import NotFound
+from common.errors import Forbidden, NotFound
 from workspaces.models import Role
-from workspaces.permissions import AGENT, role_in
+from workspaces.permissions import AGENT, WorkspaceVerb, get_workspace_for, role_in, workspace_verbs
 
 
 class ChatVerb(StrEnum):
@@ -22,13 +22,12 @@ class ChatVerb(StrEnum):
     REMOVE_MEMBER = "remove_member"
     RENAME = "rename"
     SET_WAKE = "set_wake"
-    INVITE = "invite"
     STOP_OWN_RUN = "stop_own_run"
     STOP_ANY_RUN = "stop_run"
     RETRY_RUN = "retry_run"
 
 
-EVERYBODY = frozenset(ChatVerb) - {ChatVerb.INVITE, ChatVerb.STOP_ANY_RUN}
+EVERYBODY = frozenset(ChatVerb) - {ChatVerb.STOP_ANY_RUN}
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(ChatVerb),
     Role.SUGGESTER.value: EVERYBODY,
@@ -67,7 +66,7 @@ def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
         link = ChatLink.objects.select_related("chat").filter(pk=link_id).first()
         if link is None:
             raise NotFound("There is no such link.")
-        get_chat_for(actor, link.chat_id, ChatVerb.INVITE)
+        get_chat_to_invite(actor, link.chat_id, role=link.role)
     return link
 
 
@@ -76,6 +75,8 @@ _fetch = Fetch(
     lambda principals: chats_with_rights(principals).select_related("workspace"),
     role_verbs=ROLE_VERBS,
     verbs=ChatVerb,
+    # Who comes or goes changes the chat, and with it its version: nobody who was taken out meanwhile is let through.
+    version="version",
 )
 
 
@@ -87,3 +88,15 @@ def get_chat_for(
     `lock` holds the chat's row, and with it the order of everything in the chat, until the transaction ends.
     """
     return _fetch(actor, chat_id, verb, on_behalf_of=on_behalf_of, lock=lock)
+
+
+def get_chat_to_invite(actor: Actor, chat_id: UUID, *, role: str = Role.SUGGESTER) -> Chat:
+    """Return the chat if the actor takes part in it and may invite people of this role into its workspace.
+
+    Only who may change roles invites editors. Raises `NotFound`, `Forbidden`.
+    """
+    chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
+    workspace = get_workspace_for(actor, chat.workspace_id, WorkspaceVerb.INVITE)
+    if role != Role.SUGGESTER and WorkspaceVerb.CHANGE_ROLE not in workspace_verbs(workspace):
+        raise Forbidden("You may invite suggesters only.", hints=["Ask an editor to invite editors."])
+    return chat

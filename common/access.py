@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Model, OuterRef, QuerySet
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 
 from common.compiled import Compiled
 from common.errors import Forbidden, NotFound
@@ -85,32 +85,60 @@ def demand(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str) 
 class Fetch(Generic[M, V]):
     """Fetch-and-check: one object, when this may be done with it, with roles and grants in one query that is compiled once.
 
-    `rows(principals)` are the objects of this kind from `with_rights`; one of the verbs is `see`.
+    `rows(principals)` are the objects of this kind from `with_rights`; one of the verbs is `see`. `version` names a column
+    that rises whenever somebody loses their role on the object: while it has not risen, rights are not asked a second time.
     """
 
     def __init__(
-        self, what: str, rows: Callable[[list[Any]], QuerySet[M]], *, role_verbs: RoleVerbs[V], verbs: type[V]
-    ) -> None:
+        self, what: str, rows: Callable[[list[Any]], QuerySet[M]], *, role_verbs: RoleVerbs[V], verbs: type[V],
+        version: str = "",
+    ) -> None:  # fmt: skip
         self._what = what
         self._rows = rows
         self._role_verbs = role_verbs
         self._verbs = verbs
+        self._version = version
         self._question = cache(self._compiled)
 
     def __call__(self, actor: Any, id: UUID, verb: V, *, on_behalf_of: Any | None = None, lock: bool = False) -> M:
-        """Raises `NotFound`, `Forbidden`. `lock` holds the row against changes, not against rows that point at it."""
+        """Raises `NotFound`, `Forbidden`. `lock` holds the row against changes, not against rows that point at it.
+
+        With `lock`, rights are asked again once the row is locked: a statement that waited for a row answers with the rights of
+        before the wait. The first answer keeps people from locking what they may not see.
+        """
         principals = principals_of(actor, on_behalf_of)
+        row = self._judge(principals, id, verb, lock=lock)
+        if lock and not self._is_as_before(row):
+            row = self._judge(principals, id, verb)
+        return row
+
+    def _judge(self, principals: list[Any], id: UUID, verb: V, *, lock: bool = False) -> M:
         question = self._question(tuple(principal.kind for principal in principals), lock)
         row = question.first(id, *(principal.pk for principal in principals))
         allowed = verbs_on(row, len(principals), self._role_verbs, self._verbs) if row else frozenset[V]()
         return demand(row, allowed, verb, see=self._verbs("see"), what=self._what)
+
+    def _is_as_before(self, row: M) -> bool:
+        """Return whether nobody changed the row while its lock was waited for."""
+        return bool(self._version) and getattr(row, self._version) == vars(row).pop("version_before")
 
     def _compiled(self, kinds: tuple[str, ...], lock: bool) -> Compiled[M]:
         """For principals of these kinds."""
 
         def build(id: UUID, *ids: UUID) -> QuerySet[M]:
             principals = [get_user_model()(pk=pk, kind=kind) for pk, kind in zip(ids, kinds, strict=True)]
-            rows = self._rows(principals).filter(pk=id)
-            return rows.select_for_update(of=("self",), no_key=True) if lock else rows
+            found = self._rows(principals).filter(pk=id)
+            if not lock:
+                return found
+            rows: Any = found.filter(**{f"role_{number}__isnull": False for number in range(len(kinds))})
+            if self._version:
+                # Read by the snapshot of the statement, also when the row itself is read anew after a wait.
+                before = rows.model._default_manager.filter(pk=OuterRef("pk")).values(self._version)
+                rows = rows.annotate(version_before=Subquery(before))
+            else:
+                # A row that was waited for does not come when what it is joined with has changed.
+                rows = rows.select_related(None).prefetch_related(None)
+            locked: QuerySet[M] = rows.select_for_update(of=("self",), no_key=True)
+            return locked
 
         return Compiled(build, *[UUID] * (1 + len(kinds)))

@@ -7,19 +7,29 @@ from collections.abc import Iterator
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# What the standard library of some Python version still calls global, though nobody on the internet is there.
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+# IANA's special-purpose registries, written out: what the standard library calls global differs between Python versions.
 _NOT_PUBLIC = [
     ipaddress.ip_network(network)
     for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
         "100.64.0.0/10",  # shared by carriers
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
         "192.0.0.0/24",
+        "192.0.2.0/24",  # documentation, as two more below
         "192.88.99.0/24",  # relays of 6to4
+        "192.168.0.0/16",
         "198.18.0.0/15",  # benchmarks
-        "64:ff9b:1::/48",  # NAT64 of one's own network
-        "100::/64",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, and broadcast
+        "2001::/23",  # protocols
+        "2001:db8::/32",  # documentation
         "3fff::/20",
-        "5f00::/16",
-        "fec0::/10",
     )
 ]
 # A host whose last label is a number is an IPv4 address to some parser or other: 127.1, 0x7f.1, 2130706433, 0177.0.0.1.
@@ -60,8 +70,8 @@ def _hidden_in(address: Address) -> Iterator[Address]:
 
 
 def _is_public_itself(address: Address) -> bool:
-    if isinstance(address, ipaddress.IPv6Address) and (address.ipv4_mapped or address in _NAT64):
+    if any(True for _ in _hidden_in(address)):
         return True  # judged by what hides inside
-    if address.is_multicast or address.is_reserved or not address.is_global:
+    if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_UNICAST:
         return False
     return not any(address.version == network.version and address in network for network in _NOT_PUBLIC)

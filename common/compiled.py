@@ -12,15 +12,28 @@ from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import Model, QuerySet, prefetch_related_objects
+from django.db.models import (
+    BooleanField,
+    F,
+    Field,
+    Func,
+    Model,
+    QuerySet,
+    UUIDField,
+    Value,
+    prefetch_related_objects,
+)
 from django.db.models.query import get_related_populators
 
 M = TypeVar("M", bound=Model)
 
 _numbers = count(1)
-STAND_INS: dict[type, Callable[[], Any]] = {
+STAND_INS: dict[Any, Callable[[], Any]] = {
     UUID: uuid4,
+    list[UUID]: lambda: [uuid4()],
+    list[str]: lambda: [uuid4().hex],
     str: lambda: uuid4().hex,
     int: lambda: 1_900_000_000 + next(_numbers),  # fits a column of four bytes
     datetime: lambda: datetime(9000, 1, 1, tzinfo=UTC) + timedelta(seconds=next(_numbers)),
@@ -55,7 +68,7 @@ class Compiled(Generic[M]):
     in a transaction when it locks rows.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[M, Any]], *kinds: type) -> None:
+    def __init__(self, build: Callable[..., QuerySet[M, Any]], *kinds: Any) -> None:
         self._build = build
         self._kinds = kinds
 
@@ -110,6 +123,13 @@ class Compiled(Generic[M]):
         converters = compiler.get_converters([column[0] for column in compiler.select])
         shape = _shape(compiler) if compiler.klass_info else None
         return _Plan(sql, list(params), places, list(converters.items()), shape, rows._prefetch_related_lookups)
+
+
+def is_any_of(field: str, values: Sequence[UUID] | Sequence[str], *, of: "type[Field[Any, Any]]" = UUIDField) -> Func:
+    """Return the condition `field = ANY(values)`. Unlike `IN`, it has one parameter for all values, so that it can be compiled
+    once. `of` is the kind of the values."""
+    array = Value(values, ArrayField(of()))
+    return Func(F(field), array, template="%(expressions)s)", arg_joiner=" = ANY(", output_field=BooleanField())
 
 
 def _hidden(stand_ins: Sequence[Any], params: Sequence[Any]) -> bool:

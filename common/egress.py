@@ -10,7 +10,7 @@ import asyncio
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,6 +21,7 @@ from django.conf import settings
 from yarl import URL
 
 from common.addresses import NotAnAddress, is_public, literal_address
+from common.dns import look_up
 from common.errors import Code, Invalid
 
 PORTS = (80, 443)
@@ -32,6 +33,8 @@ _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
 _AUTHORITY_END = re.compile(r"[/?#]")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
 
+MODEL_PATH = "/v1"
+"""Where model servers speak OpenAI's protocol, unless the operator names another path."""
 LOCAL_MODEL_SERVERS = {"Ollama": 11434, "LM Studio": 1234, "vLLM": 8000, "llama.cpp": 8080}
 """Where model servers usually listen on a person's own machine."""
 
@@ -50,44 +53,77 @@ class Target:
     trusted: bool
 
 
-def operator_hosts() -> frozenset[str]:
-    """The `host:port` pairs the operator allows by name; in embedded mode this machine's model servers, too."""
-    named = frozenset(name.lower() for name in settings.ALLOW_PRIVATE_HOSTS)
+def model_hosts() -> dict[str, frozenset[str]]:
+    """Return the private `host:port` pairs where a workspace's model may be, each with the paths allowed there.
+
+    The operator names them, with a path or without (then `/v1`). In embedded mode the usual model servers of this
+    machine are among them, but never our own port.
+    """
+    return {host: frozenset({MODEL_PATH}) for host in local_hosts()} | named_hosts()
+
+
+def named_hosts() -> dict[str, frozenset[str]]:
+    """Return the `host:port` pairs that the operator opened for every workspace, each with the paths allowed there."""
+    hosts: dict[str, frozenset[str]] = {}
+    for name in settings.ALLOW_PRIVATE_HOSTS:
+        host, slash, path = name.partition("/")
+        host = host.lower()
+        hosts[host] = hosts.get(host, frozenset()) | {slash + path.rstrip("/") if path else MODEL_PATH}
+    return hosts
+
+
+def local_hosts() -> frozenset[str]:
+    """Return the `host:port` pairs of model servers on this machine; none unless embedded."""
     if not settings.EMBEDDED:
-        return named
-    return named | {f"{host}:{port}" for port in LOCAL_MODEL_SERVERS.values() for host in ("localhost", "127.0.0.1")}
+        return frozenset()
+    ports = [port for port in LOCAL_MODEL_SERVERS.values() if port != settings.OWN_PORT]
+    return frozenset(f"{host}:{port}" for port in ports for host in ("localhost", "127.0.0.1"))
 
 
-def check_url(url: str, allow_private: Iterable[str] = (), *, any_host: bool = False) -> Target:
+def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool = False) -> Target:
     """Read a URL that somebody gave us, once; nothing is resolved. Raises `HostRefused`.
 
     `allow_private` holds `host:port` pairs that may be anything; `any_host` is for a URL of the operator's own. For all
     others: http(s), port 80 or 443, no user name, and a literal address must be a public one.
     """
     read = _read(url)
-    host = (read.raw_host or "").rstrip(".").lower()
-    if any_host or f"{host}:{read.port}" in allow_private:
+    if any_host or host_and_port(read) in allow_private:
         return Target(read, trusted=True)
     if read.port not in PORTS:
         raise HostRefused(f"Only ports 80 and 443 are allowed, not {read.port}.")
-    _check_host(host)
+    _check_host(_host(read))
     return Target(read, trusted=False)
 
 
-def check_api_base(url: str) -> Target:
-    """Judge the address of a model's server as it is saved: as `check_url`, and its name must be a public one.
+def check_model_server(api_base: str) -> Target:
+    """Read the address of a workspace's model server; its paths are appended to it. Nothing is resolved.
 
-    Blocks on DNS. Raises `HostRefused`. Each later call is judged again; this is only to tell the person at once.
+    Raises `HostRefused`. On a private host only the allowed paths can be reached, so that a workspace that names one
+    cannot use it for anything but asking models.
     """
-    target = check_url(url, operator_hosts())
-    if not target.trusted:
-        host = str(target.url.raw_host)
-        try:
-            found = socket.getaddrinfo(host, target.url.port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            raise HostRefused(f"There is no host named {host}.") from error
-        check_addresses(host, [str(info[4][0]) for info in found])
+    if "?" in api_base or "#" in api_base:
+        raise HostRefused("The address must not have a query or a fragment.", hints=["It often ends in /v1."])
+    if not api_base.isascii():
+        raise HostRefused(
+            "The address has letters that can pass for others, and everybody is told which host their chats go to.",
+            hints=["Write the host as it goes over the wire: xn--…"],
+        )
+    hosts = model_hosts()
+    target = check_url(api_base.rstrip("/"), hosts)
+    if target.trusted:
+        paths = hosts[host_and_port(target.url)]
+        if target.url.raw_path.rstrip("/") not in paths:
+            raise HostRefused(f"The address must end in {' or '.join(sorted(paths))}.")
     return target
+
+
+def host_and_port(url: URL) -> str:
+    """Return `host:port`, as `ATELIER_ALLOW_PRIVATE_HOSTS` names it."""
+    return f"{_host(url)}:{url.port}"
+
+
+def _host(url: URL) -> str:
+    return (url.raw_host or "").rstrip(".").lower()
 
 
 def check_addresses(host: str, addresses: Iterable[str]) -> None:
@@ -128,8 +164,7 @@ class VettingResolver(AbstractResolver):
     """Hands out a name's addresses only when all of them are public; the connection goes to what was vetted."""
 
     async def resolve(self, host: str, port: int = 0, family: int = socket.AF_UNSPEC) -> list[ResolveResult]:
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
+        found = await look_up(host, port, family)
         check_addresses(host, [str(info[4][0]) for info in found])
         return [
             ResolveResult(

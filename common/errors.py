@@ -15,8 +15,14 @@ class Code(StrEnum):
     TOO_LARGE = "too_large"
     UNSUPPORTED = "unsupported"
     LIMIT_REACHED = "limit_reached"
+    QUOTA_REACHED = "quota_reached"
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
+    # accounts
+    WRONG_PASSWORD = "wrong_password"
+    EMAIL_TAKEN = "email_taken"
+    EMAIL_UNCONFIRMED = "email_unconfirmed"
+    SIGN_UP_CLOSED = "sign_up_closed"
     # messages and chats
     ID_TAKEN = "id_taken"
     LINK_DEAD = "link_dead"
@@ -26,6 +32,8 @@ class Code(StrEnum):
     # drafts
     DRAFT_HELD = "draft_held"
     DRAFT_FREE = "draft_free"
+    NOT_ASKED = "not_asked"
+    RECIPIENT_BUSY = "recipient_busy"
     DRAFT_YOURS = "draft_yours"
     HOLDING_ANOTHER = "holding_another"
     STALE_REVISION = "stale_revision"

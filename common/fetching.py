@@ -4,14 +4,15 @@ It follows redirects by itself, because each hop is judged like the first; and t
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+import socket
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import urljoin
 
 import aiohttp
 
 from common.egress import HostRefused, Target, check_url, session_for
-from common.errors import AppError, Code
+from common.errors import Unavailable
 
 MAX_HOPS = 5
 """Redirects that are followed."""
@@ -21,16 +22,13 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _FOR_ANYBODY = frozenset({"accept", "accept-encoding", "accept-language"})
 
 
-class FetchFailed(AppError):
+class FetchFailed(Unavailable):
     """The server was asked and there is no answer to use; the message is for whoever wanted the page."""
-
-    status = 502
-    default_code = Code.UNAVAILABLE
 
 
 @asynccontextmanager
 async def opened(
-    url: str, *, allow_private: Iterable[str] = (), headers: Mapping[str, str] | None = None, seconds: float = SECONDS
+    url: str, *, allow_private: Collection[str] = (), headers: Mapping[str, str] | None = None, seconds: float = SECONDS
 ) -> AsyncIterator[aiohttp.ClientResponse]:
     """GET a URL; the response at the end of its redirects, of any status, its body still to be read (`read_capped`).
 
@@ -76,6 +74,8 @@ def _next(target: Target, where: str, allow_private: frozenset[str]) -> Target:
 
 def _failure(error: aiohttp.ClientError) -> FetchFailed:
     match error:
+        case aiohttp.ClientConnectorDNSError() if error.os_error.errno == socket.EAI_AGAIN:
+            return FetchFailed(f"The name {error.host} could not be looked up in time.")
         case aiohttp.ClientConnectorDNSError():
             return FetchFailed(f"There is no host named {error.host}.")
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():

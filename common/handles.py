@@ -8,14 +8,11 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils.text import slugify
 
+from common.errors import Code, Conflict, Invalid
+
 HANDLE = re.compile(r"^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$")
 # Everyone and no one: never somebody's handle.
 RESERVED = frozenset({"all", "here", "everyone", "nobody", "system"})
-
-
-def is_handle(text: str) -> bool:
-    """Whether this can be somebody's handle: 1 to 40 of a–z, 0–9, `-`, `_`, not a reserved word."""
-    return bool(HANDLE.fullmatch(text)) and text not in RESERVED
 
 
 def free_handle(name: str, taken: QuerySet[Any], *, fallback: str = "") -> str:
@@ -33,7 +30,32 @@ def free_handle(name: str, taken: QuerySet[Any], *, fallback: str = "") -> str:
     return next(f"{base}-{n}" for n in range(2, len(used) + 3) if f"{base}-{n}" not in used)
 
 
-def hold_handle(base: str) -> None:
-    """Whoever else wants a handle that begins like this waits until our transaction has ended."""
+def normalize_handle(text: str) -> str:
+    """Return a handle that somebody wrote as it would be stored: without `@`, in small letters."""
+    return text.strip().removeprefix("@").lower()
+
+
+def claim_handle(handle: str, taken: QuerySet[Any]) -> str:
+    """Return a handle that somebody chose, as it is stored; nobody else gets it until the caller's transaction ends.
+
+    Call it before chats are locked. Raises `Invalid` for what cannot be one, `Conflict` (`handle_taken`) for one of `taken`
+    and for a reserved word.
+    """
+    handle = normalize_handle(handle)
+    if not HANDLE.fullmatch(handle):
+        hint = "1 to 40 of a–z, 0–9, - and _; it begins and ends with a letter or a digit."
+        raise Invalid("This cannot be a handle.", hints=[hint])
+    hold_handle(handle)
+    if handle in RESERVED or taken.filter(handle=handle).exists():
+        raise Conflict("This handle is taken.", code=Code.HANDLE_TAKEN, hints=["Choose another one."])
+    return handle
+
+
+_NUMBERS = re.compile(r"(-\d+)+$")
+
+
+def hold_handle(handle: str) -> None:
+    """Lock this handle and those that differ from it by a number at the end, until the transaction ends: another Ally gets
+    `ally-2`."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"handle:{base}"])
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"handle:{_NUMBERS.sub('', handle)}"])

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import time
 from collections import OrderedDict
 from threading import Lock
 
@@ -58,3 +59,23 @@ class ScrubSecrets(logging.Filter):
         if record.exc_text:
             record.exc_text = scrub(record.exc_text)
         return True
+
+
+class OccasionalWarning:
+    """Logs a warning without a trace at most once in `EVERY` seconds, with how many were left out: for what anybody can cause."""
+
+    EVERY = 10.0
+
+    def __init__(self, logger: logging.Logger, message: str) -> None:
+        self._logger = logger
+        self._message = message
+        self._next = 0.0
+        self._left_out = 0
+
+    def warn(self, reason: object) -> None:
+        """Log the message with its reason, unless it was logged a moment ago."""
+        if time.monotonic() < self._next:
+            self._left_out += 1
+            return
+        self._logger.warning("%s: %.200s (%d more since the last line)", self._message, reason, self._left_out)
+        self._next, self._left_out = time.monotonic() + self.EVERY, 0

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
+from guardian.models import UserObjectPermissionBase
 
 from common.ids import new_id
 
@@ -25,7 +28,7 @@ def _name(row: models.Model, relation: str) -> str:
 class Identified(models.Model):
     """A row with a UUIDv7 made by the application."""
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    id = models.UUIDField(_("id"), primary_key=True, default=new_id, editable=False)
 
     class Meta:
         abstract = True
@@ -34,7 +37,23 @@ class Identified(models.Model):
 class Revised(models.Model):
     """A row that people edit: a write names the revision it was made on, a stale one is refused."""
 
-    revision = models.PositiveIntegerField(default=1)
+    revision = models.PositiveIntegerField(_("revision"), default=1)
 
     class Meta:
         abstract = True
+
+
+class ObjectGrant(UserObjectPermissionBase):
+    """A permission that one person has on one object beyond their role. Operators grant it in the admin.
+
+    Subclasses add `content_object`, a foreign key to the object.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, verbose_name=_("user"), on_delete=models.CASCADE)
+    permission = models.ForeignKey("auth.Permission", verbose_name=_("permission"), on_delete=models.CASCADE)
+
+    class Meta(UserObjectPermissionBase.Meta):
+        abstract = True
+
+    def __str__(self) -> str:
+        return called(self, "user", "content_object")

@@ -22,34 +22,39 @@ M = TypeVar("M", bound=Model)
 class PageQuery(Body):
     """`cursor`: `next` of the page before, as it came."""
 
-    cursor: str | None = Field(default=None, max_length=400)
+    cursor: str | None = Field(default=None, max_length=400, pattern=r"^[A-Za-z0-9_-]*=*$")
     limit: int = Field(default=100, ge=1, le=200)
 
+
+LARGE = 20
+"""Rows of one page, at most, of a list whose rows hold whole prompts (F3); a larger `limit` is taken as this."""
 
 PAGED = query_parameters(PageQuery)
 """For the schema of a list."""
 
 
-def page_of(rows: QuerySet[Any], query: PageQuery, *, by: str) -> tuple[list[Any], str | None]:
-    """The rows of one page in the order of `by` (a field or annotation, `-` before it: descending) and their key; and
-    the cursor of the next page. Raises `Invalid` for a cursor that is not ours.
+def page_of(rows: QuerySet[Any], query: PageQuery, *, by: str, most: int = 200) -> tuple[list[Any], str | None]:
+    """The rows of one page in the order of `by` (a field or annotation, `-` before it: descending) and their key, at most
+    `most`; and the cursor of the next page. Raises `Invalid` for a cursor that is not ours.
     """
+    limit = min(query.limit, most)
     try:
-        found = list(_from(rows, query.cursor, by)[: query.limit + 1])
+        found = list(_from(rows, query.cursor, by)[: limit + 1])
     except (ValidationError, ValueError, TypeError, OverflowError, DataError) as error:
         if query.cursor is None:
             raise
         raise _not_ours() from error
-    return _cut(found, query.limit, by)
+    return _cut(found, limit, by)
 
 
 class Paged(Generic[M]):
     """A list of which everybody asks the first page: that one is compiled once for each length, later ones are built.
 
-    `build(*values)` is its query set, as for `Compiled`; `by` as in `page_of`.
+    `build(*values)` is its query set, as for `Compiled`; `by` and `most` as in `page_of`.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type, by: str) -> None:
+    def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type, by: str, most: int = 200) -> None:
+        self._most = most
         self._build = build
         self._by = by
         self._first = cache(
@@ -66,8 +71,9 @@ class Paged(Generic[M]):
     def page(self, query: PageQuery, *values: Any) -> tuple[list[M], str | None]:
         """As `page_of`, for these values."""
         if query.cursor is not None:
-            return page_of(self._build(*values), query, by=self._by)
-        return _cut(self._first(query.limit).all(*values), query.limit, self._by)
+            return page_of(self._build(*values), query, by=self._by, most=self._most)
+        limit = min(query.limit, self._most)
+        return _cut(self._first(limit).all(*values), limit, self._by)
 
 
 def _cut(found: list[Any], limit: int, by: str) -> tuple[list[Any], str | None]:
@@ -85,10 +91,15 @@ def _from(rows: QuerySet[Any], cursor: str | None, by: str) -> QuerySet[Any]:
 
 
 def answer_page(
-    request: Request, rows: QuerySet[Any], *, by: str, shown: Callable[[list[Any]], Iterable[BaseModel]]
+    request: Request,
+    rows: QuerySet[Any],
+    *,
+    by: str,
+    shown: Callable[[list[Any]], Iterable[BaseModel]],
+    most: int = 200,
 ) -> HttpResponse:
     """The page of `rows` that the request asks for, as `shown` makes them for the wire. Raises `Invalid`."""
-    found, more = page_of(rows, read_query(request, PageQuery), by=by)
+    found, more = page_of(rows, read_query(request, PageQuery), by=by, most=most)
     return answer_list(shown(found), more)
 
 

@@ -16,6 +16,7 @@ from rest_framework.request import Request as AnyRequest
 from rest_framework.response import Response
 
 from common.errors import AppError, Code, Invalid, LimitReached
+from common.shapes import JSON, QUERY, WRONG_SHAPE, Shape
 from common.text import storable_json
 
 logger = logging.getLogger(__name__)
@@ -30,14 +31,29 @@ class Request(AnyRequest):
     user: Any
 
 
-class Body(BaseModel):
-    """The shape of a request: what it does not name is refused, so that a misspelt field is never silently ignored."""
+class Body(Shape):
+    """The shape of a request, of its body or of its query string."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+class ErrorFacts(BaseModel):
+    """What went wrong, as a code with a text in every language of the web app, and what to do about it."""
+
+    code: Code
+    message: str
+    hints: list[str]
+    data: dict[str, Any] | None = None
+
+
+class ErrorAnswer(BaseModel):
+    """The one shape of every refusal and failure."""
+
+    error: ErrorFacts
 
 
 class Page(BaseModel, Generic[T]):
     """A list. `next` is the cursor of the following page, to be passed back as it is; null at the end."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
     results: Sequence[T]
     next: str | None = None
@@ -58,33 +74,41 @@ class Storable(JSONParser):
 def read(request: Request, shape: type[T]) -> T:
     """The body as `shape`. Raises `Invalid` with one hint per field that is wrong."""
     try:
-        return shape.model_validate(request.data)
+        return shape.model_validate(request.data, context=JSON)
     except ValidationError as error:
         raise invalid(error) from error
 
 
 def read_query(request: Request, shape: type[T]) -> T:
     """The query string as `shape`. Raises `Invalid`."""
+    twice = [name for name, values in request.query_params.lists() if len(values) > 1]
+    if twice:
+        raise Invalid(WRONG_SHAPE, hints=[f"{name}: It is there more than once." for name in twice[:10]])
     try:
-        return shape.model_validate(request.query_params.dict())
+        return shape.model_validate(request.query_params.dict(), context=QUERY)
     except ValidationError as error:
         raise invalid(error) from error
 
 
 def query_parameters(shape: type[BaseModel]) -> list[OpenApiParameter]:
-    """How the schema describes the query string that `read_query` takes."""
-    fields = shape.model_json_schema()["properties"]
-    return [OpenApiParameter(name, _without_title(field), required=False) for name, field in fields.items()]
+    """How the schema describes the query string that `read_query` takes: one that is null is left out."""
+    schema = shape.model_json_schema()
+    needed = schema.get("required", ())
+    return [
+        OpenApiParameter(name, _as_parameter(field), required=name in needed)
+        for name, field in schema["properties"].items()
+    ]
 
 
-def _without_title(field: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in field.items() if key != "title"}
+def _as_parameter(field: dict[str, Any]) -> dict[str, Any]:
+    [kind] = [one for one in field.pop("anyOf", [{}]) if one != {"type": "null"}]
+    return {key: value for key, value in {**field, **kind}.items() if key != "title" and value is not None}
 
 
 def invalid(error: ValidationError) -> Invalid:
     """What was wrong, field by field, without echoing the input (it may hold a secret)."""
     hints = [f"{'.'.join(map(str, e['loc'])) or 'body'}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
-    return Invalid("Something in the request has the wrong shape.", hints=hints)
+    return Invalid(WRONG_SHAPE, hints=hints)
 
 
 _ANY_PAGE = Page[Any]  # named once: it would be made anew for an answer now and then

@@ -1,5 +1,6 @@
 """Secrets: a type that does not print itself, and text that is bound to its owner when it is stored (D17, D18)."""
 
+import hashlib
 import json
 from functools import lru_cache
 from typing import Any
@@ -45,6 +46,11 @@ class WrongOwner(Exception):
     """The stored text was sealed for somebody else, or for another purpose, or with a key we do not have."""
 
 
+def digest_of(secret: str) -> str:
+    """Return what is stored of a random secret that is only ever compared: a token, the key of a link."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
 @lru_cache(maxsize=4)
 def _fernet(keys: tuple[str, ...]) -> MultiFernet:
     return MultiFernet([Fernet(key) for key in keys])
@@ -65,6 +71,15 @@ def unseal(sealed: str, *, owner: str, purpose: str) -> Secret:
     if (plain["o"], plain["p"]) != (owner, purpose):
         raise WrongOwner("The stored secret belongs to somebody else.")
     return Secret(plain["s"])
+
+
+def is_under_newest_key(sealed: str) -> bool:
+    """Whether a stored secret opens with the newest key alone: the older ones can go as far as it is concerned."""
+    try:
+        _fernet(tuple(settings.SECRET_KEYS[:1])).decrypt(sealed.encode())
+    except InvalidToken:
+        return False
+    return True
 
 
 def rotated(sealed: str) -> str:

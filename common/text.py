@@ -1,5 +1,6 @@
 """Text from outside, made fit for our house."""
 
+import unicodedata
 from math import isfinite
 from typing import Any
 
@@ -28,3 +29,19 @@ def storable_json(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [storable_json(item, depth + 1) for item in value]
     return {storable(key): storable_json(item, depth + 1) for key, item in value.items()}
+
+
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that change the direction of the text after them (Unicode's bidirectional controls)."""
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols that are drawn blank."""
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Mn", "Me", "Zl", "Zp", "Zs"})
+
+
+def one_line_name(text: str) -> str:
+    """Return a name or title in one line, without bidirectional controls, so that it can stand beside other text. Return an empty
+    text when nothing of it can be seen."""
+    shown = (" " if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char for char in text if char not in _TURNING)
+    name = "".join(shown).strip()
+    is_seen = any(unicodedata.category(char) not in _UNSEEN and char not in _BLANK for char in name)
+    return name if is_seen else ""

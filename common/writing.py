@@ -35,7 +35,7 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
 @cache
 def _insertion(model: type[Model]) -> tuple[str, list[tuple[Any, Callable[[Any], str]]]]:
     """The beginning of the statement; and the fields, each with how its value stands there."""
-    fields: list[Any] = list(model._meta.concrete_fields)
+    fields: list[Any] = [field for field in model._meta.concrete_fields if not field.generated]
     columns = ", ".join(f'"{field.column}"' for field in fields)
     return f'INSERT INTO "{model._meta.db_table}" ({columns})', [(field, _place(field)) for field in fields]
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.utils.module_loading import import_string
 
-from config.seams import LISTENERS
+from config.hooks import LISTENERS
 
 
 class ConfigConfig(AppConfig):

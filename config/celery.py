@@ -29,23 +29,31 @@ class RunEngine(bootsteps.StartStopStep):
         self._engine: Any = None
         self._probes: Any = None
         self._watchdog: Any = None
+        self._alive_file: Any = None
 
     def start(self, parent: Any) -> None:
         from django.conf import settings
 
+        from common.dns import limit_resolver
         from config.checks import refuse_to_serve_unsafely
-        from config.serving.health import AnswersProbes
-        from config.watchdog import Watchdog
+        from runs.worker.watchdog import Watchdog
+        from server.health import AliveFile, AnswersProbes
 
         refuse_to_serve_unsafely()
-        self._engine = importlib.import_module("agents.runtime.engine")
+        limit_resolver()
+        self._engine = importlib.import_module("runs.worker.engine")
         self._engine.start()
-        self._probes = AnswersProbes(is_well=self._engine.is_well)
+        self._probes = AnswersProbes(is_well=self._engine.is_healthy)
         self._probes.start()
         self._watchdog = Watchdog(settings.DEAF_AFTER, leave=self._leave)
         self._watchdog.start()
+        if settings.WORKER_ALIVE_PATH is not None:
+            self._alive_file = AliveFile(settings.WORKER_ALIVE_PATH, is_well=self._engine.is_healthy)
+            self._alive_file.start()
 
     def stop(self, parent: Any) -> None:
+        if self._alive_file is not None:
+            self._alive_file.stop()
         self._watchdog.stop()
         self._probes.stop()
         if self._engine is not None:

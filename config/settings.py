@@ -2,19 +2,38 @@
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import environ
+from environ.fileaware_mapping import FileAwareMapping
 
-from config.operators.look import UNFOLD as UNFOLD
-from realtime.limits import MAX_BODY
+from operators.theme import UNFOLD as UNFOLD
+from server.limits import MAX_BODY
 
 ROOT = Path(__file__).resolve().parent.parent
-env = environ.Env()
+
+
+class Variables(FileAwareMapping):  # type: ignore[misc]
+    """The environment variables; `NAME_FILE` names a file that holds the value of `NAME`, and goes before `NAME` itself."""
+
+    def __getitem__(self, name: str) -> str:
+        # Editors and `echo` end a file with a newline, which is not part of a secret.
+        return str(super().__getitem__(name)).rstrip("\r\n")
+
+
+class Env(environ.Env):  # type: ignore[misc]
+    """Reads the settings below, each of them also from a file (Docker and Kubernetes give secrets that way)."""
+
+    ENVIRON = Variables()
+
+
+env = Env()
 
 HOME = Path(env.str("ATELIER_HOME", default=str(ROOT / "var")))
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="only-for-tests-and-tools-that-serve-nobody")
+# Older ones, which still open sessions and links in mails that were made with them. Taken out when those have expired.
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 # Newest first; an older one still opens what it sealed. A Fernet key is 32 bytes in URL-safe base64.
 SECRET_KEYS = env.list("SECRET_KEYS", default=["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -23,23 +42,31 @@ PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
 if PUBLIC_URL:
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname)
 EMBEDDED = env.bool("ATELIER_EMBEDDED", default=False)
+LOCAL_ADDRESS = env.str("ATELIER_ADDRESS", default="http://localhost:8000")
 # For links that no request asked for.
-ADDRESS = PUBLIC_URL or env.str("ATELIER_ADDRESS", default="http://localhost:8000")
-# `host:port` pairs on private networks that a tenant's `api_base` may name (guarantees D12, D13).
+ADDRESS = PUBLIC_URL or LOCAL_ADDRESS
+# The port where we listen on this machine, so it has no model server; null where it is not known.
+OWN_PORT = urlsplit(LOCAL_ADDRESS).port
+# `host:port` pairs on private networks that a tenant's `api_base` may name, below /v1, and that agents may read; with a
+# path (`gpu.lan:11434/openai/v1`) it is a model server below that path and nothing else (guarantees D12, D13).
 ALLOW_PRIVATE_HOSTS = frozenset(env.list("ATELIER_ALLOW_PRIVATE_HOSTS", default=[]))
 # A model for workspaces that have none: the operator's own key. Empty: they get the demo model.
-SYSTEM_MODEL = {
+SYSTEM_MODEL: dict[str, Any] = {
     "provider": env.str("ATELIER_MODEL_PROVIDER", default=""),
     "api_base": env.str("ATELIER_MODEL_API_BASE", default=""),
     "key": env.str("ATELIER_MODEL_KEY", default=""),
-    "model": env.str("ATELIER_MODEL", default=""),
+    # What the provider needs besides, as `region=eu-central-1,access_key_id=…` (`common.providers`).
+    "options": env.dict("ATELIER_MODEL_OPTIONS", default={}),
+    # The default first, then what agents may choose beside it. Nobody's agent runs on another model with this key.
+    "models": tuple(dict.fromkeys(env.list("ATELIER_MODEL", default=[]) + env.list("ATELIER_MODELS", default=[]))),
 }
 # A service of the operator's that merges suggestions instead of a model (docs/operations.md). Empty: the merge agent does.
 MERGE_SERVICE = {"url": env.str("MERGE_SERVICE_URL", default=""), "secret": env.str("MERGE_SERVICE_SECRET", default="")}
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
-    "config.operators.app.OperatorsConfig",
+    "operators.apps.OperatorsConfig",
+    "operators.apps.OperatorAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -57,11 +84,14 @@ INSTALLED_APPS = [
     "config",
     "common",
     "events",
-    "workspaces",
+    "admin_kit",
     "actors",
+    "workspaces",
     "tools",
     "chats",
+    "llm",
     "agents",
+    "runs",
     "suggestions",
     "notifications",
     "realtime",
@@ -117,9 +147,15 @@ DATABASES: dict[str, dict[str, Any]] = {
         },
     }
 }
+if DATABASE_PASSWORD := env.str("DATABASE_PASSWORD", default=""):
+    DATABASES["default"]["PASSWORD"] = DATABASE_PASSWORD
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default="redis://localhost:6379/0")
+if REDIS_PASSWORD := env.str("REDIS_PASSWORD", default=""):
+    _url = urlsplit(REDIS_URL)
+    _user, _, _host = _url.netloc.rpartition("@")
+    REDIS_URL = _url._replace(netloc=f"{_user.partition(':')[0]}:{quote(REDIS_PASSWORD, safe='')}@{_host}").geturl()
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -141,22 +177,32 @@ CACHES = {
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "work"
-CELERY_TASK_ROUTES = {"agents.tasks.run_agent": {"queue": "runs"}}
+CELERY_TASK_ROUTES = {"runs.tasks.run_agent": {"queue": "runs"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: runs go on without the broker
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_keepalive": True, "health_check_interval": 10}
+# Without `ack_emulation` a worker keeps what it has taken in its memory only: Redis is asked three times less for a run. A
+# killed worker loses tasks that it has not begun: runs are found in PostgreSQL, a mail is asked for again.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"ack_emulation": False, "socket_keepalive": True, "health_check_interval": 10}
 # How many runs one worker process carries at once; the rest waits in PostgreSQL (architecture §6).
 RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
+# … and of these for one workspace and for one person at most; each gets no more than are free, either (docs/security.md).
+RUNS_PER_WORKSPACE = env.int("RUNS_PER_WORKSPACE", default=40)
+RUNS_PER_PERSON = env.int("RUNS_PER_PERSON", default=20)
 # Seconds. Tests shorten them; the relation lease > 2 × heartbeat must stay.
 RUN_LEASE = env.float("RUN_LEASE", default=10.0)
 RUN_HEARTBEAT = env.float("RUN_HEARTBEAT", default=3.0)
 SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
 # Tasks that wait in Redis for so long while none comes to a worker: it is deaf (B5).
 DEAF_AFTER = env.float("DEAF_AFTER", default=60.0)
+# A file that a worker touches every few seconds while it is well, for the health check of its container.
+WORKER_ALIVE_PATH = Path(path) if (path := env.str("WORKER_ALIVE_PATH", default="")) else None
 LLM_FIRST_TOKEN_TIMEOUT = env.float("LLM_FIRST_TOKEN_TIMEOUT", default=60.0)
 LLM_IDLE_TIMEOUT = env.float("LLM_IDLE_TIMEOUT", default=30.0)
+# Tokens that a model reads where litellm's table does not know it, and the most that an agent is given to read of any.
+LLM_CONTEXT_SIZE = env.int("LLM_CONTEXT_SIZE", default=32_000)
+LLM_MAX_CONTEXT = env.int("LLM_MAX_CONTEXT", default=128_000)
 LLM_TOTAL_TIMEOUT = env.float("LLM_TOTAL_TIMEOUT", default=600.0)
 
 # --- accounts -------------------------------------------------------------------------------------------------
@@ -172,7 +218,12 @@ ACCOUNT_ADAPTER = "actors.signup.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_FORM_CLASS = "actors.signup.SignupForm"
-ACCOUNT_EMAIL_VERIFICATION = env.str("ACCOUNT_EMAIL_VERIFICATION", default="none")
+# Where mail can be sent a new account's address is confirmed before its first sign-in.
+ACCOUNT_EMAIL_VERIFICATION = env.str(
+    "ACCOUNT_EMAIL_VERIFICATION", default="mandatory" if env.str("EMAIL_URL", default="") else "none"
+)
+# Who may sign up: anybody ("open"), whoever has a living invite link ("invited"), nobody ("closed").
+SIGN_UP = env.str("ATELIER_SIGN_UP", default="open")
 ACCOUNT_USER_MODEL_USERNAME_FIELD = "username"
 ACCOUNT_RATE_LIMITS = {
     # Failed ones: of one address on the network, and for one account.
@@ -211,6 +262,11 @@ SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_COOKIES = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = SECURE_COOKIES
+# With an https address, requests by http are redirected, and browsers do not try http again (HSTS). The proxy says by which
+# scheme it was asked (`X-Forwarded-Proto`), and is believed when `FORWARDED_ALLOW_IPS` names it.
+SECURE_SSL_REDIRECT = SECURE_COOKIES
+SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365 if SECURE_COOKIES else 0
+FORWARDED_ALLOW_IPS = env.str("FORWARDED_ALLOW_IPS", default="")
 CSRF_COOKIE_SECURE = SECURE_COOKIES
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -251,8 +307,30 @@ RATES = {
     "requests": _rate("REQUESTS", 50, 300),  # of one person
     "posts": _rate("POSTS", 30, 60),  # messages of one person
     "workspace_posts": _rate("WORKSPACE_POSTS", 100, 300),  # messages of all people in one workspace
-    "jobs": _rate("JOBS", 0.2, 30),  # summaries and merges that one person asks for: each may cost a model's answer
+    # Summaries, merges, comparisons and retries that one person asks for: each costs a model's answer.
+    "jobs": _rate("JOBS", 0.2, 30),
+    "diffs": _rate("DIFFS", 2, 30),  # comparisons of two whole texts that one person asks for
+    "client_errors": _rate("CLIENT_ERRORS", 0.05, 10),  # faults of the web app that one person's browsers report
+    "all_client_errors": _rate("ALL_CLIENT_ERRORS", 1, 60),  # and all browsers together
+    # Seconds of CPU that one person's requests may use of a web process, in a second and at once. More wait, and are not refused.
+    "cpu": _rate("CPU", 0.3, 5),
     "strangers": _rate("STRANGERS", 20, 200),  # from one address, of people who are not signed in
+    "passwords": _rate("PASSWORDS", 0.05, 5),  # asked for again, of one person who is signed in
+}
+
+
+def _quota(name: str, most: int) -> int:
+    return int(env.int(f"ATELIER_QUOTA_{name}", default=most))
+
+
+# How many there may be (common/quotas.py). 0: as many as one likes.
+QUOTAS = {
+    "workspaces": _quota("WORKSPACES", 100),  # of one person
+    "workspace_members": _quota("WORKSPACE_MEMBERS", 2000),
+    "agents": _quota("AGENTS", 500),  # of one workspace
+    "chats": _quota("CHATS", 5000),  # made by one person in one workspace
+    "links": _quota("LINKS", 100),  # living ones into one chat
+    "suggestions": _quota("SUGGESTIONS", 500),  # of one person that nobody has decided on, in one workspace
 }
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -273,6 +351,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Atelier",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
@@ -305,6 +384,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "httpx": {"level": "WARNING"},
+        "uvicorn.sockets": {"level": "WARNING"},
         "LiteLLM": {"level": "WARNING"},
         # It tells of a lost Redis once a second, with a trace; the hub tells it once.
         "channels_redis": {"level": "CRITICAL"},

@@ -1,17 +1,16 @@
-"""Where everything is reached. `/healthz` and `/readyz` are answered before Django (config/serving/health.py)."""
+"""Where everything is reached. `/healthz` and `/readyz` are answered before Django (server/health.py)."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
 
 from config.api_docs import api_docs
-from config.serving.web_app import web_app
+from config.web_app import web_app
 
-API = ("actors", "workspaces", "chats", "agents", "suggestions", "notifications", "realtime")
+API = ("actors", "workspaces", "chats", "agents", "runs", "suggestions", "notifications", "realtime")
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("_allauth/", include("actors.api.passwords")),
-    path("_allauth/", include("allauth.headless.urls")),
+    path("_allauth/", include("actors.api.account_urls")),
     path("api/docs/", api_docs, name="api-docs"),
     *[path("api/v1/", include(f"{name}.api.urls")) for name in API],
     # The web app has its own routes; a missing file or endpoint must not look like a page.

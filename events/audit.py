@@ -1,24 +1,24 @@
 """Writing the audit trail: called by the services, once per deed (S0.17, B9)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
+
+from django.contrib.auth.base_user import AbstractBaseUser
 
 from events.models import AuditRecord
 
-if TYPE_CHECKING:
-    from actors.models import Actor
-
 
 def record(
-    actor: "Actor | None",
+    actor: AbstractBaseUser | None,
     deed: str,
     *,
     workspace_id: UUID | None = None,
     object_id: UUID | None = None,
-    on_behalf_of: "Actor | None" = None,
+    on_behalf_of: AbstractBaseUser | None = None,
     **facts: Any,
 ) -> None:
     """Keep that `actor` did `deed`, in the caller's transaction. `facts` are small, and never secrets or message texts."""
     AuditRecord.objects.create(
-        actor=actor, on_behalf_of=on_behalf_of, deed=deed, workspace_id=workspace_id, object_id=object_id, facts=facts
-    )
+        actor_id=actor.pk if actor else None, on_behalf_of_id=on_behalf_of.pk if on_behalf_of else None, deed=deed,
+        workspace_id=workspace_id, object_id=object_id, facts=facts,
+    )  # fmt: skip

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from pydantic import Field, TypeAdapter
 
-from events.rows import AnyRow, Row
+from events.row import DescribedAs
+from events.rows import AnyRow, ChatActivityRow, Row
 
 # --- from the client ------------------------------------------------------------------------------------------
 
@@ -17,6 +18,14 @@ class Subscribe(Row):
     type: Literal["subscribe"]
     topic: str = Field(max_length=80)
     since: int | None = Field(default=None, ge=0)
+
+
+class MarkRead(Row):
+    """The sender has read this chat, which they follow, up to `seq`. Nothing is answered."""
+
+    type: Literal["mark_read"]
+    topic: str = Field(max_length=80)
+    seq: int = Field(ge=0, lt=2**63)
 
 
 class Unsubscribe(Row):
@@ -31,8 +40,8 @@ class TypingIn(Row):
     topic: str = Field(max_length=80)
 
 
-ClientFrame = Annotated[Subscribe | Unsubscribe | TypingIn, Field(discriminator="type")]
-client_frame: TypeAdapter[Subscribe | Unsubscribe | TypingIn] = TypeAdapter(ClientFrame)
+ClientFrame = Annotated[Subscribe | Unsubscribe | TypingIn | MarkRead, Field(discriminator="type")]
+client_frame: TypeAdapter[Subscribe | Unsubscribe | TypingIn | MarkRead] = TypeAdapter(ClientFrame)
 
 # --- from the server ------------------------------------------------------------------------------------------
 
@@ -51,9 +60,11 @@ class Changes(Row):
 
 
 class Partial(Row):
-    """What of a message has streamed so far, for somebody who comes in the middle."""
+    """What of a message has streamed so far, for somebody who comes in the middle. `row_id` is the durable row that the part
+    becomes."""
 
     message_id: UUID
+    row_id: UUID
     run_id: UUID
     agent_id: UUID
     attempt: int
@@ -83,6 +94,7 @@ class Subscribed(Row):
 
 class Delta(Row):
     """A piece of what an agent is saying. `offset`: how many characters (code points) of this part came before.
+    `row_id` is the durable row that the part becomes.
 
     A piece whose `attempt` is higher than what the client shows replaces it; a lower one is dropped. A hole in the
     offsets is not repaired: the durable row that follows is the truth.
@@ -91,6 +103,7 @@ class Delta(Row):
     type: Literal["delta"] = "delta"
     topic: str
     message_id: UUID
+    row_id: UUID
     run_id: UUID
     agent_id: UUID
     attempt: int
@@ -126,20 +139,28 @@ class DraftText(Row):
     revision: int
     holder_id: UUID
     held_until: datetime
-    written: dict[str, Any]
+    written: Annotated[dict[str, Any], DescribedAs("SpecContent")]
     caret: int | None = None
 
 
-class Bell(Row):
-    """Something in a list changed (workspace or person): read the list again.
+ListName = Literal["chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications", "drafts"]
+"""The lists that a bell can name."""
 
-    `chat_id` on `chats`: only that chat's line, because something was said there.
-    """
+
+class Bell(Row):
+    """Something in a list changed (workspace or person): read the list again."""
 
     type: Literal["bell"] = "bell"
     topic: str
-    what: Literal["chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications"]
-    chat_id: UUID | None = None
+    what: ListName
+
+
+class ChatActivity(ChatActivityRow):
+    """What is new in one chat for this reader: on their own topic when they have read it, on the workspace's when something
+    was said there. The list of chats need not be read again."""
+
+    type: Literal["chat_activity"] = "chat_activity"
+    topic: str
 
 
 class Progress(Row):
@@ -150,6 +171,15 @@ class Progress(Row):
     merge_id: UUID
     done: int
     expected: int
+
+
+class AgentStates(Row):
+    """Which agents of a workspace have begun or ceased to work, on its topic: the agents' `state`, as in their list."""
+
+    type: Literal["agent_states"] = "agent_states"
+    topic: str
+    working: list[UUID] = []
+    idle: list[UUID] = []
 
 
 class Access(Row):
@@ -177,7 +207,19 @@ class ErrorFrame(Row):
 
 
 ServerFrame = Annotated[
-    Changes | Subscribed | Delta | Typing | Presence | DraftText | Bell | Progress | Access | Heartbeat | ErrorFrame,
+    Changes
+    | Subscribed
+    | Delta
+    | Typing
+    | Presence
+    | DraftText
+    | Bell
+    | ChatActivity
+    | Progress
+    | AgentStates
+    | Access
+    | Heartbeat
+    | ErrorFrame,
     Field(discriminator="type"),
 ]
 server_frame: TypeAdapter[Any] = TypeAdapter(ServerFrame)

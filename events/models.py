@@ -1,6 +1,7 @@
 """The audit trail: who did what to what, written by the one door of every write."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from common.models import Identified
 
@@ -8,15 +9,21 @@ from common.models import Identified
 class AuditRecord(Identified):
     """One deed. `facts` never holds a secret or the text of a message (D17)."""
 
-    at = models.DateTimeField(auto_now_add=True)
-    actor = models.ForeignKey("actors.Actor", null=True, on_delete=models.SET_NULL, related_name="+")
-    on_behalf_of = models.ForeignKey("actors.Actor", null=True, on_delete=models.SET_NULL, related_name="+")
-    deed = models.CharField(max_length=60)
-    workspace_id = models.UUIDField(null=True)
-    object_id = models.UUIDField(null=True)
-    facts = models.JSONField(default=dict)
+    at = models.DateTimeField(_("at"), auto_now_add=True)
+    actor = models.ForeignKey(
+        "actors.Actor", verbose_name=_("actor"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    on_behalf_of = models.ForeignKey(
+        "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    deed = models.CharField(_("action"), max_length=60)
+    workspace_id = models.UUIDField(_("workspace id"), null=True)
+    object_id = models.UUIDField(_("object id"), null=True)
+    facts = models.JSONField(_("facts"), default=dict)
 
     class Meta:
+        verbose_name = _("audit record")
+        verbose_name_plural = _("audit records")
         indexes = [
             models.Index(fields=["workspace_id", "-at"], name="audit_by_workspace"),
             models.Index(fields=["object_id", "-at"], name="audit_by_object"),

@@ -1,17 +1,57 @@
-"""What a message carries, per type (S0.5): the set of types is closed, and each payload is checked before it is written."""
+"""The payload of each type of message. A payload is validated when it is built, before it is written."""
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from uuid import UUID
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field
 
-from events.rows import Row, Stamp
+from common.shapes import NOT_BLANK
+from events.row import Row
 
 MAX_TEXT = 200_000
 
 
-class Text(Row):
-    """Said by a person or an agent. `incomplete`: the model's stream broke off, or the run was stopped, after this much."""
+def _leave_out_null_defaults(schema: dict[str, Any]) -> None:
+    """Take the fields whose default is null out of the required ones: `dump_payload` does not store them."""
+    fields = schema["properties"]
+    if required := [name for name in schema.get("required", ()) if fields[name].get("default", ...) is not None]:
+        schema["required"] = required
+    else:
+        schema.pop("required", None)
+
+
+class Payload(Row):
+    """The content of a message. A field that is null is left out."""
+
+    model_config = ConfigDict(json_schema_extra=_leave_out_null_defaults)
+
+
+class Stamp(Payload):
+    """Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
+
+    `compared` is the id of the comparison that the answer is one `side` of.
+    """
+
+    spec_id: UUID
+    version: int | None = None
+    draft_apply: int | None = None
+    draft_by: str | None = None
+    model: str = ""
+    provider: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_micro: int | None = None
+    paid_by: Literal["workspace", "system", "demo"] | None = None
+    compared: UUID | None = None
+    side: Literal["production", "draft"] | None = None
+
+
+class TextPayload(Payload):
+    """A text of a person or an agent.
+
+    `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
+    started the run.
+    """
 
     text: str = Field(max_length=MAX_TEXT)
     mentions: list[UUID] = []
@@ -19,15 +59,18 @@ class Text(Row):
     stamp: Stamp | None = None
     incomplete: bool = False
     greeting: bool = False
+    answers: UUID | None = None
 
 
-class Thinking(Row):
+class ThinkingPayload(Payload):
+    """What a model wrote before its answer."""
+
     text: str
     seconds: float | None = None
 
 
-class ToolCall(Row):
-    """One call as the model made it, in the shape of OpenAI's `tool_calls`; `arguments` is the model's own JSON text."""
+class ToolCallPayload(Payload):
+    """One call as the model made it, in the shape of OpenAI's `tool_calls`. `arguments` is the model's own JSON text."""
 
     call_id: str
     name: str
@@ -36,20 +79,44 @@ class ToolCall(Row):
     stamp: Stamp | None = None
 
 
-class ToolResponse(Row):
-    """What came of a call. `status` says how it ended; `text` is what the model reads."""
+class WebPageData(Payload):
+    """A part of a web page: the characters from `start` to `end` of `total`, as Markdown.
+
+    What is not known of the page is empty. `is_cut`: the page is larger than what is read of one.
+    """
+
+    kind: Literal["web_page"] = "web_page"
+    title: str
+    url: str
+    site: str = ""
+    published: str = ""
+    text: str
+    start: int
+    end: int
+    total: int
+    is_cut: bool = False
+
+
+class ToolResponsePayload(Payload):
+    """The result of a call. `text` is what the model reads, `data` what the web app draws in its place."""
 
     tool_call_id: str
     name: str
     status: Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
     text: str
     seconds: float | None = None
+    data: WebPageData | None = None
 
 
-class About(Row):
-    """A system line: who did what to whom. Names are resolved by the client from the ids it knows; they are kept here
-    as well, so that the line still reads after somebody left. `via` is how, when it was not by their own hand: an agent's
-    name that did it for them. `summary` comes later than its line, by a model."""
+class SystemPayload(Payload):
+    """Who did what to whom.
+
+    The client resolves names from ids. The names are stored as well, for the time after somebody left. `via` is the
+    name of the agent that did it for the actor. `summary` is written later, by a model.
+
+    For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
+    `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
+    """
 
     actor_id: UUID | None = None
     actor_name: str = ""
@@ -64,12 +131,19 @@ class About(Row):
     suggestion_id: UUID | None = None
     merge_id: UUID | None = None
     authors: list[str] = []
+    # When somebody joins: the agent that answers only when mentioned from now on.
+    wake_id: UUID | None = None
+    wake_name: str = ""
     summary: str = ""
     summary_state: Literal["pending", "ready", "failed"] | None = None
+    spec_id: UUID | None = None
+    before_id: UUID | None = None
+    lines_changed: int | None = None
+    touches: list[str] = []
 
 
-class Side(Row):
-    """One of the two who answer in a comparison. `earlier`: runs that failed or were stopped, and were asked again."""
+class ComparisonSide(Payload):
+    """One of the two texts that answer in a comparison. `earlier`: runs that failed or were stopped, and were retried."""
 
     run_id: UUID
     spec_id: UUID
@@ -79,14 +153,13 @@ class Side(Row):
     earlier: list[UUID] = []
 
 
-class Vote(Row):
+class Vote(Payload):
     actor_id: UUID
     choice: Literal["production", "equal", "draft"]
 
 
-class Comparison(Row):
-    """A message that production and the draft answer side by side (B7); its id is the message's. `ended`: the draft is over,
-    nobody votes any more."""
+class ComparisonPayload(Payload):
+    """A message that production and the draft answer side by side; its id is the message's. `ended`: voting is closed."""
 
     actor_id: UUID
     actor_name: str
@@ -94,38 +167,47 @@ class Comparison(Row):
     target_name: str
     text: str = Field(max_length=MAX_TEXT)
     draft_id: UUID
-    production: Side
-    draft: Side
+    production: ComparisonSide
+    draft: ComparisonSide
     votes: list[Vote] = []
     ended: bool = False
 
 
-PAYLOADS: dict[str, type[Row]] = {
-    "TEXT_MESSAGE": Text,
-    "THINKING": Thinking,
-    "TOOL_CALL": ToolCall,
-    "TOOL_RESPONSE": ToolResponse,
-    "MEMBER_JOINED": About,
-    "MEMBER_LEFT": About,
-    "LOCK_ACQUIRED": About,
-    "LOCK_RELEASED": About,
-    "DRAFT_STARTED": About,
-    "DRAFT_APPLIED": About,
-    "DRAFT_DISCARDED": About,
-    "DRAFT_MERGED": About,
-    "SPEC_SAVED": About,
-    "SUGGESTION_CREATED": About,
-    "SUGGESTION_ACCEPTED": About,
-    "SUGGESTION_REJECTED": About,
-    "SUGGESTION_WITHDRAWN": About,
-    "COMPARISON": Comparison,
-    "RUN_FAILED": About,
-    "RUN_STOPPED": About,
+SystemMessageType = Literal[
+    "MEMBER_JOINED",
+    "MEMBER_LEFT",
+    "LOCK_ACQUIRED",
+    "LOCK_RELEASED",
+    "DRAFT_STARTED",
+    "DRAFT_APPLIED",
+    "DRAFT_DISCARDED",
+    "DRAFT_MERGED",
+    "SPEC_SAVED",
+    "SUGGESTION_CREATED",
+    "SUGGESTION_ACCEPTED",
+    "SUGGESTION_REJECTED",
+    "SUGGESTION_WITHDRAWN",
+    "RUN_FAILED",
+    "RUN_STOPPED",
+]
+
+PAYLOADS: dict[str, type[Payload]] = {
+    "TEXT_MESSAGE": TextPayload,
+    "THINKING": ThinkingPayload,
+    "TOOL_CALL": ToolCallPayload,
+    "TOOL_RESPONSE": ToolResponsePayload,
+    "COMPARISON": ComparisonPayload,
+    **dict.fromkeys(get_args(SystemMessageType), SystemPayload),
 }
+"""The payload class of each type of message."""
 
-any_payload: TypeAdapter[Any] = TypeAdapter(Text | Thinking | ToolCall | ToolResponse | About | Comparison)
+
+def dump_payload(type_: str, payload: Payload) -> dict[str, Any]:
+    """Return the payload of a message of this type as it is stored. Raises `TypeError` for a payload of another type."""
+    if not isinstance(payload, PAYLOADS[type_]):
+        raise TypeError(f"{type(payload).__name__} is not the payload of {type_}.")
+    return payload.model_dump(mode="json", exclude_none=True)
 
 
-def checked_payload(type_: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """The payload as it is stored. Raises `pydantic.ValidationError` (a bug on our side) or `KeyError` for an unknown type."""
-    return PAYLOADS[type_].model_validate(payload).model_dump(mode="json", exclude_none=True)
+MESSAGE_TEXT: dict[str, Any] = {"minLength": 1, "maxLength": MAX_TEXT, "pattern": NOT_BLANK}
+"""What the schema says of a message's text; longer ones get 413."""

@@ -2,6 +2,7 @@
 has committed. What is lost here is repaired by the hub (architecture §5, §7); so Redis may be down, and nobody fails.
 """
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -9,15 +10,18 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
 
-from events.frames import Bell, Changes, Delta, DraftText, Presence, Progress, Typing
+from events.frames import AgentStates, Bell, Changes, ChatActivity, Delta, DraftText, Presence, Progress, Typing
 from events.wire import wire
 
 Message = tuple[str, bytes]
 """A Redis channel, and what goes there."""
-Frame = Changes | Delta | DraftText | Bell | Presence | Progress | Typing
+Frame = Changes | Delta | DraftText | Bell | ChatActivity | Presence | Progress | AgentStates | Typing
 
 MAX_TEXT = 256 * 1024
 """Longer frames (bytes, encoded) do not travel: the hub hears only the version, and reads the rows itself."""
+
+BATCHES = "batches"
+"""The group of every hub, for passing frames of many topics."""
 
 RIGHTS = "rights"
 """The group that every hub hears: whose rights changed. Rare, so one group for all is enough."""
@@ -31,6 +35,22 @@ def publish(frame: Frame, *, said_in: UUID | None = None) -> None:
     _send_on_commit(packed(frame), *([_said(said_in, frame.topic)] if said_in else ()))
 
 
+def publish_passing(frames: Iterable[Frame]) -> None:
+    """Publish passing frames of many topics on commit, in few messages: every hub gets them all, and hands on those that its
+    sockets follow. A message for each topic would cost Redis and the hub more."""
+    messages: list[Message] = []
+    batch: list[tuple[str, str, str]] = []
+    size = 0
+    for frame in frames:
+        text = frame.model_dump_json()
+        if batch and size + len(text) > MAX_TEXT // 4:  # a character has four bytes at most
+            messages.append(_batched(batch))
+            batch, size = [], 0
+        batch.append((frame.topic, frame.type, text))
+        size += len(text)
+    _send_on_commit(*messages, *([_batched(batch)] if batch else []))
+
+
 def _send_on_commit(*messages: Message) -> None:
     transaction.on_commit(lambda: wire.send(messages), robust=True)
 
@@ -38,6 +58,10 @@ def _send_on_commit(*messages: Message) -> None:
 def _said(workspace_id: UUID, topic: str) -> Message:
     where = f"workspace:{workspace_id}"
     return _serialized(group_of(where), {"type": "said", "topic": where, "chat": topic.removeprefix("chat:")})
+
+
+def _batched(frames: list[tuple[str, str, str]]) -> Message:
+    return _serialized(BATCHES, {"type": "batch", "frames": frames})
 
 
 def publish_now(*frames: Frame) -> None:

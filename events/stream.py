@@ -38,6 +38,7 @@ KEPT = 900
 class _Said:
     """One part of a message: what was said of it so far, and what of that is still to be sent."""
 
+    row_id: UUID
     call_id: str | None = None
     name: str | None = None
     sent: int = 0
@@ -63,10 +64,16 @@ class Stream:
         self._parts: dict[tuple[Part, int], _Said] = {}
 
     def say(
-        self, part: Part, text: str, *, index: int = 0, call_id: str | None = None, name: str | None = None
-    ) -> None:
-        """Add a piece. Cheap and synchronous: it is sent by the process's flush loop, the first one at once."""
-        said = self._parts.setdefault((part, index), _Said())
+        self, part: Part, text: str, *, index: int = 0, row_id: UUID | None = None, call_id: str | None = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        """Add a piece. Cheap and synchronous: it is sent by the process's flush loop, the first one at once.
+
+        `row_id` is the row that the part becomes; the message itself by default.
+        """
+        said = self._parts.get((part, index))
+        if said is None:
+            said = self._parts[part, index] = _Said(row_id or self.message_id)
         said.call_id = call_id or said.call_id
         said.name = name or said.name
         if text or name:
@@ -95,8 +102,8 @@ class Stream:
         """What waits, one frame for each part; it stays waiting until `sent` is told."""
         return [
             Delta(
-                topic=self.topic, message_id=self.message_id, run_id=self.run_id, agent_id=self.agent_id,
-                attempt=self.attempt, part=part, index=index, call_id=said.call_id, name=said.name,
+                topic=self.topic, message_id=self.message_id, row_id=said.row_id, run_id=self.run_id,
+                agent_id=self.agent_id, attempt=self.attempt, part=part, index=index, call_id=said.call_id, name=said.name,
                 offset=said.sent, text="".join(said.waiting),
             )
             for (part, index), said in self._parts.items() if said.waiting
@@ -260,7 +267,7 @@ def _remember(pipeline: Any, stream: Stream, deltas: Sequence[Delta]) -> None:
         pipeline.delete(key)
         pipeline.rpush(key, json.dumps([str(stream.message_id), str(stream.agent_id), stream.attempt]))
     if stream.kept <= MAX_TEXT:
-        pieces = [json.dumps([d.part, d.index, d.call_id, d.name, d.offset, d.text]) for d in deltas]
+        pieces = [json.dumps([d.part, d.index, str(d.row_id), d.call_id, d.name, d.offset, d.text]) for d in deltas]
         pipeline.rpushx(key, *pieces)  # not when Redis has lost the beginning: a piece alone says nothing
     if stream.renews:
         pipeline.expire(key, KEPT)
@@ -290,8 +297,8 @@ def _joined(run_id: UUID, pieces: Sequence[bytes]) -> list[Partial]:
     message_id, agent_id, attempt = json.loads(pieces[0])
     parts: dict[tuple[Part, int], dict[str, Any]] = {}
     for piece in pieces[1:]:
-        part, index, call_id, name, offset, text = json.loads(piece)
-        said = parts.setdefault((part, index), {"call_id": None, "name": None, "text": ""})
+        part, index, row_id, call_id, name, offset, text = json.loads(piece)
+        said = parts.setdefault((part, index), {"row_id": UUID(row_id), "call_id": None, "name": None, "text": ""})
         said["call_id"], said["name"] = call_id or said["call_id"], name or said["name"]
         if offset <= len(said["text"]):
             said["text"] += text[len(said["text"]) - offset :]

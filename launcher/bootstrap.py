@@ -67,6 +67,7 @@ def main(arguments: "list[str]") -> int:
 def set_up(which: str) -> None:
     """Everything that running, or developing, needs. Raises `Stop`."""
     install(which)
+    compile_translations()
     build_web_app()
     if which == "dev":
         install_node_packages(FRONTEND)
@@ -177,6 +178,20 @@ def pin_of(program: str) -> Path:
     return pin
 
 
+# --- translations ------------------------------------------------------------------------------------------------------
+
+
+def compile_translations() -> None:
+    """Compile the translations of the admin when they have changed. Raises `Stop`."""
+    sources = sorted((ROOT / "locale").glob("*/LC_MESSAGES/django.po"))
+    stamp = Stamp("translations", sources)
+    if stamp.holds() and all(source.with_suffix(".mo").exists() for source in sources):
+        return
+    if sources:
+        call([VENV / "bin" / "pybabel", "-q", "compile", "-d", "locale", "-D", "django"])
+    stamp.set()
+
+
 # --- the web app -----------------------------------------------------------------------------------------------------
 
 
@@ -210,7 +225,10 @@ def install_node_packages(folder: Path) -> None:
         return
     stamp.forget()
     say(f"Installing the Node packages of {folder.relative_to(ROOT)} …")
-    call(["npm", "ci", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"], cwd=folder)
+    call(
+        ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"],
+        cwd=folder,
+    )
     stamp.set()
 
 

@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import Mapping
 
-from launcher.processes import CannotStart
+from common.processes import CannotStart
 
 USUAL_PORT = 8000
 PORTS_TRIED = 100

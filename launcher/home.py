@@ -9,7 +9,7 @@ import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from launcher.processes import CannotStart, is_root, nobody_can_reach
+from common.processes import CannotStart, is_root, nobody_can_reach
 
 ROOT = Path(__file__).resolve().parent.parent
 

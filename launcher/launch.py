@@ -16,13 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+from common.processes import CannotStart, die_with_parent, end, is_root, spawn
 from launcher.disk import Disk
 from launcher.door import Probe, open_door
 from launcher.home import ROOT, default_home, load_secrets, lock, note_running, open_home
 from launcher.log import Log, say
 from launcher.migrations import Migrations
 from launcher.postgres import Postgres
-from launcher.processes import CannotStart, die_with_parent, end, is_root, spawn
 from launcher.server import Server
 from launcher.service import Service
 from launcher.valkey import Valkey
@@ -80,7 +80,7 @@ class Launcher:
         self._services = [
             Service(
                 "web",
-                [sys.executable, "-m", "config.serving.serve"],
+                [sys.executable, "-m", "server.serve"],
                 environment | {"ATELIER_SOCKET": str(self._door.fileno())},
                 sockets=[self._door.fileno()],
             ),

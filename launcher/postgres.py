@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from launcher.processes import CannotStart, give_to_nobody, is_root, last_lines, spawn, working_in
+from common.processes import CannotStart, give_to_nobody, is_root, last_lines, spawn, working_in
 from launcher.server import Server, version_of
 
 OLDEST = 16
@@ -97,12 +97,13 @@ class Postgres(Server):
         )
 
     def answers(self) -> bool:
-        """Whether it says of itself that it is ready."""
+        """Return whether this process, not one that was killed before it, has written that it is ready."""
         try:
             lines = (self.data / "postmaster.pid").read_text().splitlines()
         except OSError:
             return False
-        return len(lines) >= 8 and lines[7].strip() == "ready"
+        is_ours = self.child is not None and lines[:1] == [str(self.child.pid)]
+        return is_ours and len(lines) >= 8 and lines[7].strip() == "ready"
 
     def _check(self, major: int) -> None:
         """Refuse data that are not what their folder's name and our secrets say. Raises `CannotStart`."""

@@ -5,21 +5,18 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
+from common.processes import CannotStart, Output, end, free_port, is_root, last_words, nobody_can_reach, wait_until
 from launcher.disk import megabytes_left
-from launcher.processes import (
-    CannotStart,
-    Output,
-    end,
-    free_port,
-    is_root,
-    last_words,
-    nobody_can_reach,
-    wait_until,
-)
+
+START_TRIES = 3
+RESTART_TRIES = 20
+RESTART_DELAY = 0.5
+"""Seconds between two tries of a restart."""
 
 
 class Server(ABC):
@@ -60,17 +57,24 @@ class Server(ABC):
         """Whether it takes connections."""
 
     def start(self) -> None:
-        """Run the server until it answers. Raises `CannotStart`."""
+        """Run the server and wait until it answers. Raises `CannotStart`.
+
+        A first start tries other ports: another program may take the port before the server does. A restart keeps the port,
+        because other processes have been given it, and waits until the port is free.
+        """
         self.prepare()
-        # Another program may take the port between our look and the server's.
-        for _ in range(3):
+        keeps_port = self._port != 0
+        for _ in range(RESTART_TRIES if keeps_port else START_TRIES):
             self._port = self._port or free_port()
             self.child = self.run()
             if wait_until(self.answers, self.child, seconds=self.starts_within):
                 return
             self.stop()
             said = last_words(self.child)
-            self._port = 0
+            if keeps_port:
+                time.sleep(RESTART_DELAY)
+            else:
+                self._port = 0
         raise self.cannot(f"{self.title} did not start on {self._home}", said + self.if_damaged)
 
     def stop(self) -> None:

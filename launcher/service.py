@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from launcher.processes import spawn
+from common.processes import spawn
 
 FIRST_DELAY = 0.5  # seconds
 LONGEST_DELAY = 30.0

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from launcher.processes import CannotStart, give_to_nobody, is_root, spawn
+from common.processes import CannotStart, give_to_nobody, is_root, spawn
 from launcher.server import Server, version_of
 
 OLDEST = 7

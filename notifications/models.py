@@ -1,32 +1,55 @@
 """What people are told of (S0.17): one row per person and event."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from common.models import Identified, called
 from events.rows import NotificationRow
 from workspaces.models import Workspace
 
 
+class NotificationKind(models.TextChoices):
+    """What a person is notified of."""
+
+    MENTION = "mention", _("mention")
+    SUGGESTION_CREATED = "suggestion_created", _("suggestion made")
+    SUGGESTION_ACCEPTED = "suggestion_accepted", _("suggestion accepted")
+    SUGGESTION_REJECTED = "suggestion_rejected", _("suggestion rejected")
+    SUGGESTION_REOPENED = "suggestion_reopened", _("suggestion reopened")
+    SUGGESTION_UNUSED = "suggestion_unused", _("suggestion merged, but not used")
+    LOCK_LOST = "lock_lost", _("lock lost")
+    DRAFT_ASKED = "draft_asked", _("draft asked for")
+    DRAFT_HANDED_OVER = "draft_handed_over", _("draft handed over")
+    DRAFT_FREE = "draft_free", _("draft free")
+    MERGE_DONE = "merge_done", _("merge done")
+    MERGE_FAILED = "merge_failed", _("merge failed")
+    MODEL_CHANGED = "model_changed", _("model changed")
+
+
 class Notification(Identified):
     """One event for one person. `event` names it, so that telling twice is telling once. Ids are plain: what they lead to may
     be gone, or closed to the person, by the time they look; then nothing of it is shown."""
 
-    person = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="notifications")
-    event = models.CharField(max_length=80)
-    type = models.CharField(max_length=24)
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    actor_name = models.CharField(max_length=80, blank=True, default="")
-    agent_name = models.CharField(max_length=80, blank=True, default="")
-    chat_id = models.UUIDField(null=True)
-    agent_id = models.UUIDField(null=True)
-    message_id = models.UUIDField(null=True)
-    suggestion_id = models.UUIDField(null=True)
-    merge_id = models.UUIDField(null=True)
-    excerpt = models.CharField(max_length=200, blank=True, default="")
-    read_at = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    person = models.ForeignKey(
+        "actors.Actor", verbose_name=_("person"), on_delete=models.CASCADE, related_name="notifications"
+    )
+    event = models.CharField(_("event"), max_length=80)
+    type = models.CharField(_("type"), max_length=24, choices=NotificationKind.choices)
+    workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="+")
+    actor_name = models.CharField(_("actor name"), max_length=80, blank=True, default="")
+    agent_name = models.CharField(_("agent name"), max_length=80, blank=True, default="")
+    chat_id = models.UUIDField(_("chat id"), null=True)
+    agent_id = models.UUIDField(_("agent id"), null=True)
+    message_id = models.UUIDField(_("message id"), null=True)
+    suggestion_id = models.UUIDField(_("suggestion id"), null=True)
+    merge_id = models.UUIDField(_("merge id"), null=True)
+    excerpt = models.CharField(_("excerpt"), max_length=200, blank=True, default="")
+    read_at = models.DateTimeField(_("read at"), null=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
+        verbose_name = _("notification")
+        verbose_name_plural = _("notifications")
         constraints = [models.UniqueConstraint(fields=["person", "event"], name="each_event_once_per_person")]
         indexes = [
             models.Index(fields=["person", "-created_at"], name="notifications_of"),

@@ -1,30 +1,29 @@
 """What somebody needs who comes to a chat, or comes back: one read, the same for socket, hub and REST (A2, A5)."""
 
 from collections.abc import Collection
-from itertools import accumulate
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from agents.models import Draft, Run
-from agents.models.runs import ACTIVE
-from agents.models.specs import with_tools
+from agents.models import Draft, with_tools
 from chats.models import Chat, ChatActor, InChat
+from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
 from events.frames import Partial, Subscribed
 from events.rows import AnyRow, MessageRow, RunRow
 from events.stream import partials_of
 from realtime.presence import present_in
 from realtime.topics import Topic
+from runs.models import ACTIVE, Run
 
 PAGE = 50
-"""Messages in a snapshot, at most."""
-
-PAGE_SIZE = 512 * 1024
-"""Characters of encoded messages in a snapshot, beyond the newest one."""
+"""Messages in a snapshot, at most; and at most `PAGE_BYTES` of them."""
 
 FAR = 500
 """Rows behind, from which reading what was missed costs more than starting anew."""
+
+MISSED_BYTES = 4 * PAGE_BYTES
+"""The same in bytes of messages."""
 
 
 def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
@@ -57,21 +56,17 @@ def _missed(chat: Chat, since: int | None) -> list[MessageRow] | None:
     """The messages changed after `since`; null when a snapshot is better."""
     if since is None or since > chat.version:
         return None
-    rows = chat.messages.filter(version__gt=since, version__lte=chat.version).order_by("seq")[: FAR + 1]
-    found = [message.row() for message in rows]
-    return None if len(found) > FAR or _size(found) > 4 * PAGE_SIZE else found
+    rows = chat.messages.filter(version__gt=since, version__lte=chat.version).order_by("seq")
+    sizes = list(rows.values_list("payload_bytes", flat=True)[: FAR + 1])
+    if len(sizes) > FAR or sum(sizes) > MISSED_BYTES:
+        return None
+    return [message.row() for message in rows] if sizes else []
 
 
 def _newest(chat: Chat) -> tuple[list[MessageRow], bool]:
     """The newest page, oldest first, and whether there is more before it."""
-    found = [message.row() for message in chat.messages.filter(seq__lte=chat.version).order_by("-seq")[: PAGE + 1]]
-    sizes = accumulate(len(str(row.payload)) for row in found[1:PAGE])
-    fitting = 1 + sum(size <= PAGE_SIZE for size in sizes)
-    return found[:fitting][::-1], len(found) > fitting
-
-
-def _size(rows: Collection[MessageRow]) -> int:
-    return sum(len(str(row.payload)) for row in rows)
+    page = list_messages(chat=chat, before=chat.version + 1, limit=PAGE)
+    return [message.row() for message in page.messages], page.before is not None
 
 
 def _small_state(chat: Chat, since: int | None) -> list[AnyRow]:

@@ -10,20 +10,24 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
 from actors.models import Actor
+from actors.rates import demand, stranger_at
 from chats.permissions import ChatVerb, get_chat_for
-from common.errors import AppError, Code, Invalid, LimitReached, NotFound, TooLarge
-from events.frames import ErrorFrame, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
+from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, NotFound, TooLarge
+from common.logs import OccasionalWarning
+from common.token_bucket import TokenBucket
+from events.frames import ErrorFrame, MarkRead, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
-from realtime import limits
-from realtime.cutting import cut
 from realtime.entry import knock
 from realtime.hub import Hub, this_hub
-from realtime.limits import Allowance
+from realtime.outbox import FrameWriter
 from realtime.sections import section
 from realtime.socket import SIGNED_OUT, TOO_LARGE, TOO_MUCH, TRY_LATER, Socket
 from realtime.topics import Topic
+from server import limits
+from server.connections import cut
 
 logger = logging.getLogger(__name__)
+not_opened = OccasionalWarning(logger, "A socket could not be opened")
 
 
 class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
@@ -33,7 +37,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.socket: Socket | None = None
-        self.allowance = Allowance()
+        self.allowance = TokenBucket(limits.PER_SECOND, limits.BURST)
         self.typed: dict[Topic, float] = {}
         self.writing: asyncio.Task[None] | None = None
         try:
@@ -61,18 +65,28 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             return
         try:
             found = await hub.person(asked.session_key) if asked.session_key else None
-        except Exception:
-            logger.exception("A socket could not be opened")
+        except Exception as error:  # noqa: BLE001 -- anybody can cause it: one line now and then
+            not_opened.warn(repr(error))
             await self.turn_away(TRY_LATER)
             return
         if found is None:
-            await self.turn_away(SIGNED_OUT)
+            await self.turn_stranger_away()
         elif len(hub.sockets) >= limits.MAX_SOCKETS_HERE:
             await self.turn_away(TRY_LATER)
         elif len(hub.of_actor.get(found[0].id, ())) >= limits.MAX_SOCKETS:
             await self.turn_away(TOO_MUCH)
         else:
             await self.enter(hub, Socket(*found, self.send, self.end))
+
+    async def turn_stranger_away(self) -> None:
+        """Say that nobody is signed in. An address that asks too often gets a refused handshake, which costs less (F7)."""
+        host, *_ = self.scope.get("client") or ("",)
+        try:
+            demand(stranger_at(host), only_here=True)
+        except LimitReached:
+            await self.close()
+        else:
+            await self.turn_away(SIGNED_OUT)
 
     async def turn_away(self, code: int) -> None:
         # A code can only be given on an open socket; a page learns nothing from a refused handshake.
@@ -83,6 +97,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.socket, self.hub = socket, hub
         hub.add(socket)  # before anything is awaited: of many who knock at once, each counts
         await self.accept()
+        if isinstance(connection := self.find_connection(), FrameWriter):
+            socket.outbox.writer = connection
         self.writing = asyncio.create_task(self.write(socket), name="socket")
         await hub.wake()
 
@@ -111,9 +127,13 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
     def cut(self) -> None:
         """A reader who stalls does not take the closing frame either, and ASGI has no word for cutting a line: uvicorn's
         own transport is asked. Elsewhere the line ends when the peer does."""
-        transport = getattr(getattr(self.base_send, "__self__", None), "transport", None)
+        transport = getattr(self.find_connection(), "transport", None)
         if transport is not None:
             cut(transport)
+
+    def find_connection(self) -> object:
+        """Return the server's connection below ASGI: with uvicorn, whose `send` this is."""
+        return getattr(self.base_send, "__self__", None)
 
     def leave(self) -> None:
         if self.socket is not None:
@@ -146,16 +166,22 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         if text is not None and len(text) > limits.MAX_FRAME:
             socket.end(TOO_LARGE)
             raise TooLarge("A message has at most 64 KiB.")
-        if not self.allowance.take():
-            if self.allowance.is_abused:
+        if self.allowance.take() < 0:
+            if self.allowance.left < -limits.PATIENCE:
                 socket.end(TOO_MUCH)
             raise LimitReached("Too many messages in a second.")
+        if self.hub.allowance_of(socket.actor.id).take() < 0:
+            raise LimitReached("Too many messages in a second, from all your windows.")
 
-    async def obey(self, socket: Socket, frame: Subscribe | Unsubscribe | TypingIn) -> None:
+    async def obey(self, socket: Socket, frame: Subscribe | Unsubscribe | TypingIn | MarkRead) -> None:
         if isinstance(frame, Subscribe):
             await self.subscribe(socket, Topic.parse(frame.topic), frame.since)
         elif isinstance(frame, Unsubscribe):
             self.hub.unfollow(socket, Topic.parse(frame.topic))
+        elif socket.ticket.is_read_only:
+            raise Forbidden("This API token may only look.")
+        elif isinstance(frame, MarkRead):
+            self.mark_read(socket, Topic.parse(frame.topic), frame.seq)
         else:
             await self.say_typing(socket, Topic.parse(frame.topic))
 
@@ -171,6 +197,10 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         except BaseException:
             self.hub.unfollow(socket, topic)
             raise
+
+    def mark_read(self, socket: Socket, topic: Topic, seq: int) -> None:
+        if topic.kind == "chat" and topic in socket.subscriptions:
+            self.hub.read_cursors.move(socket.actor.id, topic.id, seq)
 
     async def say_typing(self, socket: Socket, topic: Topic) -> None:
         now = time.monotonic()

@@ -15,6 +15,7 @@ from django.utils.crypto import constant_time_compare
 from actors import services as actors
 from actors.auth import token_said, tokens_behind
 from actors.models import TOKEN_PREFIX, Actor
+from actors.sessions import is_session_key
 from common.clock import now
 from realtime.rights import Ticket
 
@@ -39,8 +40,8 @@ def knock(headers: Iterable[tuple[bytes, bytes]]) -> Knock:
 
 
 def _session(key: str) -> str | None:
-    """An API token counts where API tokens belong, as in REST."""
-    return None if key.startswith(TOKEN_PREFIX) else key
+    """The key if it can be a session's. An API token counts where API tokens belong, as in REST."""
+    return key if is_session_key(key) else None
 
 
 def _is_ours(origin: str, host: str) -> bool:
@@ -48,7 +49,10 @@ def _is_ours(origin: str, host: str) -> bool:
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     domain, _ = split_domain_port(host)
-    scheme, netloc, *rest = urlsplit(origin) if origin.isprintable() else ("", "", "")
+    try:
+        scheme, netloc, *rest = urlsplit(origin) if origin.isprintable() else ("", "", "")
+    except ValueError:  # no address at all, such as `http://[`
+        return False
     return (
         scheme in ("http", "https")
         and not any(rest)
@@ -69,7 +73,10 @@ def _by_token(texts: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
     found = tokens_behind(texts)
     for token in found.values():
         actors.note_use(token)
-    return {text: (token.person, Ticket("", token.person_id, "", token.pk)) for text, token in found.items()}
+    return {
+        text: (token.person, Ticket("", token.person_id, "", token.pk, token.is_read_only))
+        for text, token in found.items()
+    }
 
 
 def _by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:

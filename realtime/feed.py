@@ -23,6 +23,12 @@ PRESENCE = 1.0
 """Seconds between two tellings of who is there: when a team comes back at once, its members are not told of each other
 one by one."""
 
+CROWD = 25
+"""Followers in this process, from which on deltas of an agent are gathered for `GATHERED` seconds."""
+
+GATHERED = 0.25
+"""Seconds between two writes of gathered deltas: each write is one system call for each socket, however many deltas it has."""
+
 MAX_HELD = 512
 """Frames kept back for somebody who is still reading the snapshot."""
 
@@ -44,6 +50,10 @@ class Reader(Protocol):
 
     def give(self, text: str, *, passing: bool) -> None:
         """Send this. Never raises: a socket that cannot take it ends by itself, and hurts nobody else."""
+        ...
+
+    def give_passing(self, texts: tuple[str, ...]) -> None:
+        """Send these, which may be lost. Never raises."""
         ...
 
 
@@ -72,6 +82,14 @@ class Subscription:
             self.version = version
             self.reader.give(text, passing=False)
 
+    def take_passing(self, texts: tuple[str, ...]) -> None:
+        """Passing frames of the topic that came one after the other."""
+        if self._held is None:
+            self.reader.give_passing(texts)
+        else:
+            for text in texts:
+                self.take(text, None)
+
     def release(self, answer: Answer) -> None:
         """The answer to the subscription has been read: it goes first, then what came meanwhile."""
         held, self._held = self._held or [], None
@@ -79,6 +97,34 @@ class Subscription:
         self.reader.give(answer.text, passing=False)
         for frame in held:
             self.take(*frame)
+
+
+class ChatRead:
+    """One read of the chat for all who wait for it. It begins when the one before it has ended."""
+
+    __slots__ = ("_before", "_work", "has_begun", "is_stale", "since", "task")
+
+    def __init__(
+        self, work: Callable[["ChatRead"], Awaitable[Answer]], since: int | None, before: "ChatRead | None"
+    ) -> None:
+        self.since = since
+        self.has_begun = False
+        self.is_stale = False
+        self._work = work
+        self._before = before
+        self.task = asyncio.create_task(self._run(), name="read")
+
+    def serves(self, since: int | None) -> bool:
+        """Return whether somebody who comes now may share the answer."""
+        begins_early = self.since is None or (since is not None and self.since <= since)
+        return self.has_begun and not self.is_stale and begins_early
+
+    async def _run(self) -> Answer:
+        before, self._before = self._before, None
+        if before is not None:
+            await asyncio.wait([before.task])
+        self.has_begun = True
+        return await self._work(self)
 
 
 class Feed:
@@ -96,11 +142,13 @@ class Feed:
         self._catch_up = catch_up
         self._followers: dict[Reader, Subscription] = {}
         self._early: list[Frame] = []
-        self._answers: dict[int | None, asyncio.Task[Answer]] = {}
+        self._reads: dict[bool, ChatRead] = {}  # of the whole chat (true), and of what changed since some version
         self._present: list[UUID] | None = None
         self._presence: str | None = None
         self._told_presence: str | None = None
         self._quiet: asyncio.TimerHandle | None = None
+        self._gathered: list[str] = []
+        self._gathering: asyncio.TimerHandle | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -119,34 +167,47 @@ class Feed:
             # Nobody here knows anything now: the next one who comes begins with a read of its own.
             self.version = None
             self._early.clear()
-            self._answers.clear()
+            self._gathered.clear()
+            for read in self._reads.values():
+                read.is_stale = True
 
     async def answer(self, subscription: Subscription, since: int | None) -> Answer:
-        """What a new follower is told first. Those who come at the same time share one read: it must not be older than
-        the first frame that they heard (A5), and nothing may be streaming, which they would hear with a hole."""
-        known = self._answers.get(since)
-        if known is not None:
-            answer = await asyncio.shield(known)
+        """What a new follower is told first.
+
+        Those who come within a second share one read: it must not be older than the first frame that they heard (A5), and
+        nothing may be streaming, which they would hear with a hole. Others wait together for the next read. There is one at
+        a time, whatever `since` they say: it begins at the lowest.
+        """
+        last = self._reads.get(since is None)
+        if last is not None and last.serves(since):
+            answer = await asyncio.shield(last.task)
             if answer.is_shared and answer.version >= subscription.version:
                 if self._told_presence is not None:
                     subscription.take(self._told_presence, None)  # who came since is not in the answer
                 return answer
-        task = self._answers[since] = asyncio.create_task(self._answer(since))
-        asyncio.get_running_loop().call_later(SHARED, self._forget, since, task)
-        return await asyncio.shield(task)
+            last = self._reads.get(since is None)
+        if last is None or last.has_begun:
+            last = self._reads[since is None] = ChatRead(self._read, since, last)
+        elif since is not None and last.since is not None:
+            last.since = min(last.since, since)
+        answer = await asyncio.shield(last.task)
+        if since is not None and since > answer.version:
+            return await self.answer(subscription, None)  # the chat never was at that version
+        return answer
 
-    async def _answer(self, since: int | None) -> Answer:
+    async def _read(self, read: ChatRead) -> Answer:
         try:
-            found = await self._catch_up(self.topic, since)
+            found = await self._catch_up(self.topic, read.since)
         except Exception:
-            self._answers.pop(since, None)  # whoever comes next asks anew
+            self._forget(read)  # whoever comes next asks anew
             raise
+        asyncio.get_running_loop().call_later(SHARED, self._forget, read)
         streams = any(row.kind == "run" and row.state == "running" for row in found.rows)
         return Answer(found.model_dump_json(), found.version, is_shared=not streams)
 
-    def _forget(self, since: int | None, task: asyncio.Task[Answer]) -> None:
-        if self._answers.get(since) is task:
-            del self._answers[since]
+    def _forget(self, read: ChatRead) -> None:
+        if self._reads.get(read.since is None) is read:
+            del self._reads[read.since is None]
 
     def settle(self, version: int) -> None:
         """Somebody has read the chat at `version`: from there the frames are in order."""
@@ -183,8 +244,31 @@ class Feed:
         if frame["kind"] == "presence":
             self._present = None
             self._pass_on_presence(frame["text"])
-        elif frame["text"] is not None:
+        elif frame["text"] is None:
+            return
+        elif frame["kind"] == "delta" and len(self._followers) >= CROWD:
+            self._gather(frame["text"])
+        else:
             self._hand_out(frame["text"], None)
+
+    def _gather(self, text: str) -> None:
+        """Send the first delta at once, and those that follow within `GATHERED` seconds together."""
+        if self._gathering is None:
+            self._hand_out(text, None)
+            self._gathering = asyncio.get_running_loop().call_later(GATHERED, self._end_gathering)
+        elif len(self._gathered) < MAX_HELD:
+            self._gathered.append(text)
+
+    def _end_gathering(self) -> None:
+        self._gathering = None
+        if self._gathered:
+            self._gathering = asyncio.get_running_loop().call_later(GATHERED, self._end_gathering)
+            self._hand_out_gathered()
+
+    def _hand_out_gathered(self) -> None:
+        gathered, self._gathered = tuple(self._gathered), []
+        for subscription in list(self._followers.values()):
+            subscription.take_passing(gathered)
 
     def _pass_on_presence(self, text: str | None) -> None:
         """The first at once; what follows within a second, as its last state."""
@@ -208,6 +292,8 @@ class Feed:
         self._hand_out(frame["text"], frame["version"])
 
     def _hand_out(self, text: str, version: int | None) -> None:
+        if self._gathered:
+            self._hand_out_gathered()  # nothing overtakes what was said before it
         for subscription in list(self._followers.values()):
             subscription.take(text, version)
 

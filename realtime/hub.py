@@ -13,17 +13,21 @@ from weakref import WeakKeyDictionary
 import redis
 from channels.layers import get_channel_layer
 
+from common.bounded import BoundedMap
+from common.token_bucket import TokenBucket
 from events.frames import Subscribed
-from events.publish import RIGHTS, group_of
+from events.publish import BATCHES, RIGHTS, group_of
 from realtime import admission, tending
 from realtime.batches import Batched
 from realtime.catchup import catch_up
 from realtime.entry import people_behind
 from realtime.feed import Answer, Feed, Frame, Subscription
+from realtime.read_cursors import ReadCursors
 from realtime.room_bells import RoomBells
 from realtime.sections import section
 from realtime.socket import Socket
 from realtime.topics import Topic
+from server import limits
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +44,8 @@ class Hub:
         self.feeds: dict[Topic, Feed] = {}
         self.of_actor: dict[UUID, set[Socket]] = defaultdict(set)
         self.room_bells = RoomBells(self)
+        self.read_cursors = ReadCursors(self)
+        self._allowances: BoundedMap[UUID, TokenBucket] = BoundedMap(10_000)
         self.person = Batched(people_behind)
         self.admit = Batched(partial(admission.admit, hub_id=self.id))
         self._departure = Batched(partial(admission.depart, hub_id=self.id))
@@ -106,6 +112,10 @@ class Hub:
             # They came back while we said that they had gone.
             await self.admit((actor_id, topic))
 
+    def allowance_of(self, actor_id: UUID) -> TokenBucket:
+        """Return what all sockets of a person may say here. It outlives them, so that a new socket gives no new one."""
+        return self._allowances.get_or_set(actor_id, lambda: TokenBucket(limits.PERSON_PER_SECOND, limits.PERSON_BURST))
+
     # --- hearing --------------------------------------------------------------------------------------------------
 
     async def hear(self, group: str) -> bool:
@@ -127,6 +137,10 @@ class Hub:
         if message["type"] == "frame":
             if feed := self.feeds.get(Topic.parse(message["topic"])):
                 feed.take(message)
+        elif message["type"] == "batch":
+            for topic, kind, text in message["frames"]:
+                if feed := self.feeds.get(Topic.parse(topic)):
+                    feed.take({"kind": kind, "text": text})
         elif message["type"] == "said":
             self.room_bells.said(Topic.parse(message["topic"]), UUID(message["chat"]))
         elif message["type"] == "rights":
@@ -171,7 +185,7 @@ class Hub:
 
     async def hear_ours(self) -> None:
         """The groups that every hub hears, and its own pulse. Doing it again does nothing."""
-        await asyncio.gather(self.hear(RIGHTS), self.hear(f"pulse.{self.id}"))
+        await asyncio.gather(self.hear(RIGHTS), self.hear(BATCHES), self.hear(f"pulse.{self.id}"))
 
     def _sleep(self) -> None:
         for task in self._life:

@@ -1,12 +1,16 @@
 """Rings for those who are in a chat but do not have it open: something was said there. Their sidebar counts what is
-unread; without this it would learn of it only when it is read again."""
+unread; this tells each of them how much that is, so that nobody reads the list again."""
 
 import asyncio
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from chats.models import ChatActor
-from events.frames import Bell
+from chats.selectors import activity_of
+from common.compiled import Compiled, is_any_of
+from events.frames import ChatActivity
 from realtime.sections import section
 from realtime.socket import Socket
 from realtime.topics import Topic
@@ -40,13 +44,24 @@ class RoomBells:
     async def _ring(self, workspace: Topic, chat_id: UUID) -> None:
         await asyncio.sleep(PAUSE)
         self._ringing.discard(chat_id)
-        members = await section(_members, chat_id, [s.actor.id for s in self._elsewhere(workspace, chat_id)])
-        bell = Bell(topic=str(workspace), what="chats", chat_id=chat_id).model_dump_json()
+        readers = [socket.actor.id for socket in self._elsewhere(workspace, chat_id)]
+        frames = await section(_activity, str(workspace), chat_id, readers)
         for socket in self._elsewhere(workspace, chat_id):
-            if socket.actor.id in members:
-                socket.give(bell, passing=True)
+            if socket.actor.id in frames:
+                socket.give(frames[socket.actor.id], passing=True)
 
 
-def _members(chat_id: UUID, among: list[UUID]) -> set[UUID]:
-    places = ChatActor.objects.filter(chat_id=chat_id, actor_id__in=among, ended_at=None, actor__is_active=True)
-    return set(places.values_list("actor_id", flat=True))
+def _activity(topic: str, chat_id: UUID, among: list[UUID]) -> dict[UUID, str]:
+    """For those of these people who are in the chat: what is new for them, as a frame."""
+    places = [place_id for (place_id,) in _PLACES.rows(chat_id, among)]
+    return {reader: ChatActivity(topic=topic, **dict(row)).model_dump_json() for reader, row in activity_of(places)}
+
+
+def _places(chat_id: UUID, among: list[UUID]) -> QuerySet[ChatActor, tuple[UUID]]:
+    there = ChatActor.objects.filter(
+        is_any_of("actor_id", among), chat_id=chat_id, ended_at=None, actor__is_active=True
+    )
+    return there.values_list("pk")
+
+
+_PLACES = Compiled(_places, UUID, list[UUID])

@@ -49,9 +49,12 @@ async def beat(hub: "Hub") -> None:
     """Repair what is behind, then tell every socket that we are here, and what there is."""
     await tend_subscriptions(hub)
     known = await look_at_heads(hub)
+    texts: dict[frozenset[Topic], str] = {}
     for socket in list(hub.sockets):
-        versions = {str(topic): known[topic] for topic in socket.subscriptions if topic in known}
-        socket.give(Heartbeat(versions=versions).model_dump_json())
+        chats = frozenset(topic for topic in socket.subscriptions if topic in known)
+        if chats not in texts:
+            texts[chats] = Heartbeat(versions={str(topic): known[topic] for topic in chats}).model_dump_json()
+        socket.give(texts[chats])
     await renew_presence(hub)
 
 

@@ -1,20 +1,22 @@
 """What the shipped agents read: a summary's brief and a merge's, as text for a model and as data for a service.
 
-People's texts stand between marks that carry the job's own id, which nobody could know when they wrote: a text cannot end
-its part and begin another. What the answer may change is settled where it is read, not here (`merge_answer`).
+People's texts stand between marks that carry a random key, made anew for each brief, which nobody could know when they
+wrote: a text cannot end its part and begin another. What the answer may change is settled where it is read, not here
+(`merge_answer`).
 """
 
 import json
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from actors.models import Actor
-from agents.content import SpecContent
-from agents.differences import diff
-from agents.merging import Proposal
-from agents.services.jobs import Brief
+from agents.specs.content import SpecContent
+from agents.specs.merging import Proposal
+from events.rows import DiffRow
+from runs.kinds.job import JobInput
 
 LANGUAGES = {"en": "English", "zh-hant": "Traditional Chinese", "zh-hans": "Simplified Chinese"}
 MAX_DIFF = 40_000
@@ -25,16 +27,14 @@ ANSWER = """{"pieces": [{"text": "whole lines of the merged prompt", "from": ["s
                 "choices": [{"from": "s1", "text": "..."}, {"from": "s2", "text": "..."}], "chosen": 0}]}"""
 
 
-def part(name: str, text: str, key: UUID) -> str:
+def part(name: str, text: str, key: str) -> str:
     """A text of somebody's, between marks of its own."""
     return f"<<<{name} {key}>>>\n{text}\n<<<end of {name} {key}>>>"
 
 
-def summary_brief(
-    key: UUID, *, agent: Actor, base: SpecContent, wanted: SpecContent, note: str, language: str
-) -> Brief:
+def summary_brief(change: DiffRow, *, agent: Actor, note: str, language: str) -> JobInput:
     """What changes from one spec to the other, in whose words, and the language to say it in."""
-    change, spoken = diff(base, wanted), LANGUAGES.get(language, "English")
+    key, spoken = secrets.token_hex(8), LANGUAGES.get(language, "English")
     data = {
         "agent": agent.name, "language": spoken, "note": note, "prompt_diff": change.prompt[:MAX_DIFF],
         "fields": [field.model_dump(mode="json") for field in change.fields],
@@ -49,7 +49,7 @@ def summary_brief(
             part("prompt diff", change.prompt[:MAX_DIFF] or "(none)", key),
         ]
     )
-    return Brief(text=text, input=data, expected=SUMMARY_LENGTH)
+    return JobInput(text=text, input=data, expected=SUMMARY_LENGTH)
 
 
 def _short(value: object) -> str:
@@ -74,9 +74,10 @@ def named(proposals: Sequence[Proposal], notes: Sequence[str]) -> list[Named]:
     ]
 
 
-def merge_brief(key: UUID, *, agent: Actor, production: SpecContent, suggestions: Sequence[Named]) -> Brief:
+def merge_brief(id: UUID, *, agent: Actor, production: SpecContent, suggestions: Sequence[Named]) -> JobInput:
     """The production prompt and what each suggestion makes of it. Only the prompt is asked about: everything else of a spec
-    is merged by rule."""
+    is merged by rule. `id` is the merge's, for a service outside."""
+    key = secrets.token_hex(8)
     parts = [f"Agent: {agent.name}", part("production", production.prompt, key)]
     for one in suggestions:
         parts += _parts(one, production, key)
@@ -86,13 +87,13 @@ def merge_brief(key: UUID, *, agent: Actor, production: SpecContent, suggestions
     prompts = [production.prompt, *(one.proposal.content.prompt for one in suggestions)]
     expected = max(map(len, prompts)) + 80 * max(prompt.count("\n") + 1 for prompt in prompts)
     data = {
-        "id": str(key), "agent": agent.name, "production": production.prompt,
+        "id": str(id), "agent": agent.name, "production": production.prompt,
         "suggestions": [_as_data(one, production) for one in suggestions],
     }  # fmt: skip
-    return Brief(text="\n\n".join(parts), input=data, expected=expected)
+    return JobInput(text="\n\n".join(parts), input=data, expected=expected)
 
 
-def _parts(one: Named, production: SpecContent, key: UUID) -> list[str]:
+def _parts(one: Named, production: SpecContent, key: str) -> list[str]:
     proposal, name = one.proposal, one.name
     parts = [f"Suggestion {name}, by {proposal.voice.name}:"]
     if one.note:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agents.content import MAX_PROMPT
+from agents.specs.content import MAX_PROMPT
 from common.text import storable
 from events.rows import Choice, Conflict, Piece
 from suggestions.briefs import Named

@@ -3,37 +3,50 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
-from agents.content import SpecContent
-from agents.models import AgentSpec, Draft, Run
+from agents.models import AgentSpec, Draft
+from agents.specs.content import SpecContent
 from chats.models import Chat
 from common.models import Identified, called
+from runs.models import Run
 from workspaces.models import Workspace
 
 
 class State(models.TextChoices):
-    """Where a suggestion is. The last two are final; an accepted one is pending again when its draft is discarded."""
+    """Where a suggestion is. The last three are final; an accepted one is pending again when its draft is discarded. Unused: it
+    was accepted, and nothing of it was left in the version that its draft became."""
 
-    PENDING = "pending"
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-    WITHDRAWN = "withdrawn"
+    PENDING = "pending", _("Pending")
+    ACCEPTED = "accepted", _("Accepted")
+    REJECTED = "rejected", _("Rejected")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
+    UNUSED = "unused", _("Unused")
 
 
 class SummaryState(models.TextChoices):
-    PENDING = "pending"
-    READY = "ready"
-    FAILED = "failed"
+    PENDING = "pending", _("Pending")
+    READY = "ready", _("Ready")
+    FAILED = "failed", _("Failed")
 
 
 class MergeState(models.TextChoices):
     """Where a merge is. The last three are final."""
 
-    WAITING = "waiting"
-    WORKING = "working"
-    DONE = "done"
-    FAILED = "failed"
-    STOPPED = "stopped"
+    WAITING = "waiting", _("Waiting")
+    WORKING = "working", _("Working")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+    STOPPED = "stopped", _("Stopped")
+
+
+class MergeMethod(models.TextChoices):
+    """How the draft of a merge was made."""
+
+    COPIED = "copied", _("copied")
+    AGENT = "agent", _("by the merge agent")
+    EXTERNAL = "external", _("by a service")
+    TEXT = "text", _("line by line")
 
 
 UNDER_WAY = (MergeState.WAITING, MergeState.WORKING)
@@ -44,24 +57,31 @@ class Merge(Identified):
     order given, whatever became of them. `result` (a `Provenance`) and `content` are kept when the draft could not be placed,
     so that trying again asks no model."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="merges")
-    agent = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="merges")
-    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="merges")
-    by = models.ForeignKey("actors.Actor", on_delete=models.PROTECT, related_name="+")
-    state = models.CharField(max_length=8, choices=MergeState.choices, default=MergeState.WAITING)
-    chosen = ArrayField(models.UUIDField(), default=list)
-    method = models.CharField(max_length=8, blank=True, default="")
-    base = models.ForeignKey(AgentSpec, on_delete=models.PROTECT, related_name="+")
-    run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
-    content = models.JSONField(null=True)
-    result = models.JSONField(null=True)
-    draft = models.ForeignKey(Draft, null=True, on_delete=models.SET_NULL, related_name="+")
-    error_code = models.CharField(max_length=40, blank=True, default="")
-    error = models.CharField(max_length=600, blank=True, default="")
-    created_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True)
+    workspace = models.ForeignKey(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="merges"
+    )
+    agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="merges")
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="merges")
+    by = models.ForeignKey("actors.Actor", verbose_name=_("by"), on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(_("state"), max_length=8, choices=MergeState.choices, default=MergeState.WAITING)
+    chosen = ArrayField(models.UUIDField(), verbose_name=_("chosen"), default=list)
+    method = models.CharField(_("method"), max_length=8, choices=MergeMethod.choices, blank=True, default="")
+    base = models.ForeignKey(AgentSpec, verbose_name=_("base"), on_delete=models.PROTECT, related_name="+")
+    run = models.ForeignKey(Run, verbose_name=_("run"), null=True, on_delete=models.SET_NULL, related_name="+")
+    content = models.JSONField(_("content"), null=True)
+    result = models.JSONField(_("result"), null=True)
+    draft = models.ForeignKey(Draft, verbose_name=_("draft"), null=True, on_delete=models.SET_NULL, related_name="+")
+    # Why it was merged line by line, while the draft has not been placed.
+    fallback_code = models.CharField(_("fallback code"), max_length=40, blank=True, default="")
+    fallback = models.CharField(_("fallback"), max_length=600, blank=True, default="")
+    error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
+    error = models.CharField(_("error"), max_length=600, blank=True, default="")
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True)
 
     class Meta:
+        verbose_name = _("merge")
+        verbose_name_plural = _("merges")
         constraints = [
             models.CheckConstraint(condition=Q(state__in=MergeState.values), name="merge_state_known"),
             models.CheckConstraint(
@@ -81,32 +101,49 @@ class Suggestion(Identified):
     `merge` is the one under way while pending, and the one that accepted it afterwards. `line` is its line in the chat's log.
     """
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="suggestions")
-    agent = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="suggestions")
-    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="suggestions")
-    author = models.ForeignKey("actors.Actor", on_delete=models.PROTECT, related_name="+")
-    base = models.ForeignKey(AgentSpec, on_delete=models.PROTECT, related_name="+")
-    content = models.JSONField()
-    touches = models.JSONField(default=list)
-    note = models.CharField(max_length=400, blank=True, default="")
-    line_id = models.UUIDField()
-    summary = models.TextField(blank=True, default="")
-    summary_state = models.CharField(max_length=8, choices=SummaryState.choices, default=SummaryState.PENDING)
-    summary_error = models.CharField(max_length=600, blank=True, default="")
-    summary_run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
-    state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
-    merge = models.ForeignKey(Merge, null=True, on_delete=models.PROTECT, related_name="suggestions")
-    saved_as = models.ForeignKey(AgentSpec, null=True, on_delete=models.PROTECT, related_name="+")
-    decided_by = models.ForeignKey("actors.Actor", null=True, on_delete=models.PROTECT, related_name="+")
-    decided_at = models.DateTimeField(null=True)
-    reason = models.CharField(max_length=400, blank=True, default="")
-    created_at = models.DateTimeField(auto_now_add=True)
+    workspace = models.ForeignKey(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="suggestions"
+    )
+    agent = models.ForeignKey(
+        "actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="suggestions"
+    )
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="suggestions")
+    author = models.ForeignKey("actors.Actor", verbose_name=_("author"), on_delete=models.PROTECT, related_name="+")
+    base = models.ForeignKey(AgentSpec, verbose_name=_("base"), on_delete=models.PROTECT, related_name="+")
+    content = models.JSONField(_("content"))
+    touches = models.JSONField(_("touches"), default=list)
+    note = models.CharField(_("note"), max_length=400, blank=True, default="")
+    line_id = models.UUIDField(_("line id"))
+    summary = models.TextField(_("summary"), blank=True, default="")
+    summary_state = models.CharField(
+        _("summary state"), max_length=8, choices=SummaryState.choices, default=SummaryState.PENDING
+    )
+    summary_error = models.CharField(_("summary error"), max_length=600, blank=True, default="")
+    summary_run = models.ForeignKey(
+        Run, verbose_name=_("summary run"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.PENDING)
+    merge = models.ForeignKey(
+        Merge, verbose_name=_("merge"), null=True, on_delete=models.PROTECT, related_name="suggestions"
+    )
+    saved_as = models.ForeignKey(
+        AgentSpec, verbose_name=_("saved as"), null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    decided_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("decided by"), null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    decided_at = models.DateTimeField(_("decided at"), null=True)
+    reason = models.CharField(_("reason"), max_length=400, blank=True, default="")
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
+        verbose_name = _("suggestion")
+        verbose_name_plural = _("suggestions")
         constraints = [
             models.CheckConstraint(condition=Q(state__in=State.values), name="suggestion_state_known"),
             models.CheckConstraint(
-                condition=~Q(state=State.ACCEPTED) | Q(merge__isnull=False), name="accepted_by_a_merge"
+                condition=~Q(state__in=[State.ACCEPTED, State.UNUSED]) | Q(merge__isnull=False),
+                name="accepted_by_a_merge",
             ),
             models.CheckConstraint(
                 condition=Q(state=State.PENDING, decided_at=None)

@@ -61,12 +61,19 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
         suggestion = Suggestion.objects.select_related("agent", "author", "base").filter(pk=id).first()
         if suggestion is None:
             raise NotFound("There is no such suggestion.")
-        on_agent = agent_verbs(_agent(actor, suggestion))
-    demand(suggestion, _rights(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion")
+        _demand_suggestion(actor, suggestion, verb)
     if lock:
         hold_chat(suggestion.chat_id)
         suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
+        # Again, now that the locks are there: rights may have been withdrawn while they were waited for.
+        _demand_suggestion(actor, suggestion, verb)
     return suggestion
+
+
+def _demand_suggestion(actor: Actor, suggestion: Suggestion, verb: SuggestionVerb) -> None:
+    with seen_through("suggestion"):
+        on_agent = agent_verbs(_agent(actor, suggestion))
+    demand(suggestion, _rights(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion")
 
 
 def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False) -> Merge:
@@ -78,12 +85,18 @@ def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False
         merge = Merge.objects.filter(pk=id).first()
         if merge is None:
             raise NotFound("There is no such merge.")
+    _demand_merge(actor, merge, verb)
+    if lock:
+        hold_merge(merge)
+        _demand_merge(actor, merge, verb)
+    return merge
+
+
+def _demand_merge(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
+    with seen_through("merge"):
         reviews = AgentVerb.REVIEW in agent_verbs(_agent(actor, merge))
     allowed = frozenset(MergeVerb) if reviews else frozenset({MergeVerb.SEE})
     demand(merge, allowed, verb, see=MergeVerb.SEE, what="merge")
-    if lock:
-        hold_merge(merge)
-    return merge
 
 
 def hold_merge(merge: Merge) -> None:

@@ -1,23 +1,26 @@
 """Suggestions and merges as they go over the wire, for one reader."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from actors.models import Actor
-from agents.models import RunState
 from agents.permissions import AgentVerb
 from events.rows import ListedSuggestionRow, MergeRow, Provenance, Stamp, SuggestionRow
+from runs.models import RunState
 from suggestions.models import Merge, MergeState, Suggestion
 from suggestions.permissions import SuggestionVerb, is_under_way, suggestion_verbs
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Who reads, with what they may do with the agents at hand and which of the chats at hand they are in, by title."""
+    """Who reads, with what they may do with the agents at hand and which of the chats at hand they are in, by title; and of the
+    merges at hand, which suggestions were not used."""
 
     actor: Actor
     verbs: dict[UUID, frozenset[AgentVerb]]
     chats: dict[UUID, str]
+    unused: Mapping[UUID, list[UUID]] = field(default_factory=dict)
 
 
 def listed_row(suggestion: Suggestion, reader: Reader) -> ListedSuggestionRow:
@@ -52,7 +55,8 @@ def merge_row(merge: Merge, reader: Reader) -> MergeRow:
     return MergeRow(
         id=merge.id, workspace_id=merge.workspace_id, agent_id=merge.agent_id,
         chat_id=merge.chat_id if merge.chat_id in reader.chats else None, by=merge.by.row(),
-        suggestion_ids=merge.chosen, state=_state(merge), method=merge.method or None, base_version=merge.base.number,
+        suggestion_ids=merge.chosen, unused_ids=reader.unused.get(merge.id, []),
+        state=_state(merge), method=merge.method or None, base_version=merge.base.number,
         provenance=Provenance.model_validate(merge.result) if merge.result else None, draft_id=merge.draft_id,
         error_code=merge.error_code or None, error=merge.error or None, model=stamp.model if stamp else "",
         tokens=run.input_tokens + run.output_tokens if run else 0, cost_micro=run.cost_micro if run else None,

@@ -1,15 +1,16 @@
 """Reads of suggestions and merges; the number of queries does not grow with the list."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from actors.models import Actor, AgentStatus
-from agents.differences import diff
-from agents.models import AgentSpec
-from agents.models.specs import with_tools
+from agents.models import AgentSpec, with_tools
 from agents.permissions import agent_verbs, agents_visible_to
+from agents.specs.differences import diff
 from chats.permissions import chats_visible_to
 from common.paging import PageQuery, page_of
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
@@ -47,14 +48,18 @@ def listed_rows(
 
 
 def merge_rows(actor: Actor, merges: Sequence[Merge]) -> list[MergeRow]:
-    """As `actor` sees them. Two queries more than theirs."""
-    reader = _reader(actor, merges)
+    """As `actor` sees them. Three queries more than theirs."""
+    unused: dict[UUID, list[UUID]] = defaultdict(list)
+    rows = Suggestion.objects.filter(merge__in=[merge.pk for merge in merges], state=State.UNUSED)
+    for merge_id, pk in rows.order_by("pk").values_list("merge_id", "pk"):
+        unused[merge_id].append(pk)
+    reader = replace(_reader(actor, merges), unused=unused)
     return [merge_row(merge, reader) for merge in merges]
 
 
 def _reader(actor: Actor, things: Iterable[Suggestion] | Iterable[Merge]) -> Reader:
     agents, chats = {thing.agent_id for thing in things}, {thing.chat_id for thing in things}
-    visible = agents_visible_to(actor).prefetch_related(None).defer("current_spec__prompt").filter(pk__in=agents)
+    visible = agents_visible_to(actor).filter(pk__in=agents)
     return Reader(
         actor,
         {agent.pk: agent_verbs(agent) for agent in visible},
@@ -73,7 +78,8 @@ def _row_of(actor: Actor, suggestion: Suggestion) -> SuggestionRow:
 
 def with_run(rows: QuerySet[Merge]) -> QuerySet[Merge]:
     """With all that `merge_row` shows."""
-    return rows.select_related("by", "base", "run")
+    unread = ("content", "base__prompt", "run__job_input", "run__answer")
+    return rows.select_related("by", "base", "run").defer(*unread)
 
 
 def merge_row_of(actor: Actor, id: UUID) -> MergeRow:

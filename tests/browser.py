@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -89,3 +90,13 @@ def _unpacked() -> Chromium:
     return Chromium(
         told["path"], environment={"LD_LIBRARY_PATH": told["libraries"] or "", "FONTCONFIG_FILE": str(fonts)}
     )
+
+
+def main() -> None:
+    """Tell the component tests of the web app (frontend/vitest.config.ts) which browser it is, as JSON."""
+    found = chromium()
+    sys.stdout.write(json.dumps({"path": found.path, "flags": found.flags, "environment": found.environment}))
+
+
+if __name__ == "__main__":
+    main()

@@ -4,12 +4,15 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 from django.core.management.commands import flush
 from django.db import connections
 
 from tests.people import Team, make_team
 
+# The examples of `make chaos` are new each time; what fails is printed in a form that repeats it.
+hypothesis.settings.register_profile("chaos", deadline=None, print_blob=True)
 LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")
 _connect = socket.socket.connect
 _resolve = socket.getaddrinfo

@@ -1,6 +1,7 @@
 """A wire between a client and a server that a test can cut, or silence, as networks do."""
 
 import socket
+import struct
 import threading
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -9,8 +10,8 @@ from urllib.parse import urlsplit
 class CutWire:
     """Passes on what is sent to `port`, to the server that `url` names.
 
-    `cut` breaks what is connected; `silence` leaves it connected and passes nothing on any more; while `is_down`, whoever
-    connects is sent away.
+    `cut` breaks what is connected; `reset` does it without a goodbye (RST); `silence` leaves it connected and passes
+    nothing on any more; while `is_down`, whoever connects is sent away.
     """
 
     def __init__(self, url: str) -> None:
@@ -30,6 +31,15 @@ class CutWire:
             for end in pair[:2]:
                 with suppress(OSError):
                     end.shutdown(socket.SHUT_RDWR)
+
+    def reset(self) -> None:
+        """Break all connections as a network does that forgets them: both sides are told of a reset."""
+        pairs, self._pairs = self._pairs, []
+        for pair in pairs:
+            for end in pair[:2]:
+                with suppress(OSError):
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    end.shutdown(socket.SHUT_RD)
 
     def silence(self) -> None:
         """From now on nothing comes through on the connections that there are."""
@@ -62,4 +72,5 @@ class CutWire:
                 if not is_silent.is_set():
                     target.sendall(part)
         with suppress(OSError):
-            target.shutdown(socket.SHUT_RDWR)
+            if not target.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER):
+                target.shutdown(socket.SHUT_RDWR)

@@ -1,10 +1,10 @@
-"""An ear at a seam, in the place of those who listen there (config/seams.py)."""
+"""An ear at a seam, in the place of those who listen there (config/hooks.py)."""
 
 from typing import Any
 
 import pytest
 
-from common.seams import Seam
+from common.hooks import Seam
 
 
 def hear(monkeypatch: pytest.MonkeyPatch, seam: Seam[..., Any]) -> list[tuple[Any, ...]]:

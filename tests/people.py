@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from actors.models import Actor, Kind
-from agents.services import specs
+from agents.services import agents
 from chats import services as chats
 from chats.models import Chat
 from workspaces import services as workspaces
@@ -39,9 +39,16 @@ def make_person(name: str) -> Actor:
     return person
 
 
+def make_operator(name: str = "Op") -> Actor:
+    """Return the operator of this name; they are created first if necessary."""
+    handle = name.lower()
+    operator = Actor.people.filter(handle=handle, is_superuser=True).first()
+    return operator or Actor.people.create_superuser(f"{handle}@example.org", PASSWORD, name=name, handle=handle)
+
+
 def make_agent(workspace: Workspace, creator: Actor, name: str, prompt: str = "Answer.", **fields) -> Actor:
     """An agent at v1."""
-    return specs.create_agent(workspace=workspace, creator=creator, name=name, prompt=prompt, **fields)
+    return agents.create_agent(creator, workspace.id, name=name, prompt=prompt, **fields).agent
 
 
 def make_team(suffix: str = "") -> Team:
@@ -51,5 +58,5 @@ def make_team(suffix: str = "") -> Team:
     workspaces.join(workspace=workspace, actor=bob, role=Role.SUGGESTER, invited_by=alice)
     elsewhere = workspaces.create_workspace(creator=charlie, name="Elsewhere")
     robin = make_agent(workspace, alice, "Robin", tools=["current_time"])
-    chat = chats.create_chat(workspace=workspace, creator=alice, title="Room", member_ids=[bob.id, robin.id])
+    chat = chats.create_chat(alice, workspace.id, title="Room", member_ids=[bob.id, robin.id])
     return Team(workspace, elsewhere, alice, bob, charlie, robin, chat)

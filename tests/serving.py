@@ -19,9 +19,9 @@ from django.db import connection
 from django.test import override_settings
 
 from actors.models import Actor
-from config.serving.serve import configuration
+from common.processes import die_with_parent, free_port
 from launcher.home import ROOT
-from launcher.processes import die_with_parent, free_port
+from server.serve import configuration
 from tests.realtime.tab import signed_in
 
 KEY = "of the web process of a test"
@@ -61,7 +61,7 @@ class Web:
         }
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.serving.serve"],
+                [sys.executable, "-m", "server.serve"],
                 cwd=ROOT,
                 env=os.environ | environment,
                 stdout=log,

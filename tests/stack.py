@@ -11,8 +11,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from common.processes import die_with_parent, free_port, is_alive
 from launcher.home import ROOT
-from launcher.processes import die_with_parent, free_port, is_alive
 
 # Of the test run's own: the stack makes others, and reads the ordinary settings.
 NOT_PASSED_ON = (
@@ -24,7 +24,7 @@ NOT_PASSED_ON = (
     "DJANGO_SETTINGS_MODULE",
     "MAKELEVEL",
 )
-MARKS = {"postgres": "/bin/postgres ", "valkey": "valkey-server", "web": "config.serving.serve", "worker": " worker "}
+MARKS = {"postgres": "/bin/postgres ", "valkey": "valkey-server", "web": "server.serve", "worker": " worker "}
 
 
 class Stack:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.serving.health import a_worker_answers, connect
+from common.processes import die_with_parent
 from launcher.home import ROOT
-from launcher.processes import die_with_parent
+from server.health import a_worker_answers, connect
 from tests.servers import database_url
 
 COMMAND = "celery -q -A config worker --pool threads --concurrency 2 --queues runs,work"

@@ -1,7 +1,7 @@
 """What a tool is: a class. Who may use it, and whether a person is asked first, is data elsewhere (style §6)."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from events.payloads import WebPageData
 
 if TYPE_CHECKING:
     from actors.models import Actor
@@ -42,11 +44,18 @@ async def nobody_named(url: str) -> bool:
     return False
 
 
+async def unknown_authors() -> "Sequence[Actor]":
+    """Refuse every write: it is not known what was read."""
+    raise ToolError("It was not done: it is not known whose words were read.", final=True)
+
+
 @dataclass(frozen=True)
 class ToolContext:
     """For whom a call is made. `call_id` is the key under which a tool outside our house may recognise a repetition.
 
     `is_named` says whether an address may be opened: somebody named it, the model did not make it up (D9).
+    `find_authors` gives the people whose words the run may have read, or raises `ToolError`; the toolbox asks it before each
+    call of a tool that writes, which gets them as `authors` and does only what all of them may do (F8).
     """
 
     actor: "Actor"
@@ -56,6 +65,16 @@ class ToolContext:
     call_id: str
     config: ToolConfig = field(default_factory=ToolConfig)
     is_named: Callable[[str], Awaitable[bool]] = nobody_named
+    find_authors: "Callable[[], Awaitable[Sequence[Actor]]]" = unknown_authors
+    authors: "Sequence[Actor]" = ()
+
+
+@dataclass(frozen=True)
+class ToolOutput:
+    """What a tool returns: `text` for the model, and `data` for the screen where it draws more than the text."""
+
+    text: str
+    data: WebPageData | None = None
 
 
 class ToolError(Exception):
@@ -70,14 +89,16 @@ class Tool:
     """One tool. The docstring is what the model reads.
 
     `run(ctx, args) -> str` is an ordinary function when it touches our database only: it is called in one transaction.
-    It is a coroutine when it leaves the house: no transaction and no connection is held meanwhile.
+    It is a coroutine when it calls another server: no transaction and no connection is held meanwhile. A coroutine may
+    return a `ToolOutput`.
     `effect` is `read` when calling it changes nothing. `repeatable`: it may be called again when a crash leaves it
-    unknown whether it was done (B15); reading always may.
+    unknown whether it was done (B15); reading always may. `is_trusted`: its results are our own words, nobody else's.
     """
 
     name: ClassVar[str]
     effect: ClassVar[Effect]
     repeatable: ClassVar[bool] = False
+    is_trusted: ClassVar[bool] = False
     Args: ClassVar[type[ToolArgs]]
     Config: ClassVar[type[ToolConfig]] = ToolConfig
     run: Callable[..., Any]

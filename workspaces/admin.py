@@ -1,4 +1,4 @@
-"""Workspaces, their members and keys, for operators; and the pages of granted rights, which other apps use, too."""
+"""The admin pages of workspaces, members and keys; and the pages of grants, which other apps use, too."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,107 +9,132 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from actors.models import Actor
+from admin_kit.actions import service_action
+from admin_kit.changelist import CreatedWithinFilter
+from admin_kit.links import RelatedLink, audit_link, link_column
+from admin_kit.model_admin import ReadOnlyAdmin, action_menu, get_operator
 from common.errors import AppError
 from common.operators import may_operate
-from events.admin_deeds import Deed
-from events.admin_lists import Related, When, linked
-from events.admin_pages import Read, operator_of, register
-from workspaces import grants, services
-from workspaces.models import Credential, Membership, Role, Workspace, WorkspaceGrant
+from workspaces import grants
+from workspaces import services as workspaces
+from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise as Text
-
-    from actors.models import Actor
-
     GrantModelForm = forms.ModelForm[Any]
 else:
     GrantModelForm = forms.ModelForm
 
 
-def about(label: "Text", table: str, by: str, **more: Any) -> Related:
-    """A list that is narrowed to the row by a foreign key."""
-    return Related(label, table, f"{by}__id__exact", **more)
-
-
-register(
-    Workspace, "name", "handle", "created_at",
-    search_fields=("name", "handle"), date_hierarchy="created_at",
-    related=(
-        about(_("Members"), "workspaces.membership", "workspace"),
-        about(_("Model and key"), "workspaces.credential", "workspace"),
-        about(_("Agents"), "actors.actor", "workspace"),
-        about(_("Chats"), "chats.chat", "workspace"),
-        about(_("Runs"), "agents.run", "workspace"),
-        about(_("Model calls"), "agents.llmcall", "workspace"),
-        about(_("Granted rights"), "workspaces.workspacegrant", "content_object"),
-        Related(_("Grant a right…"), "workspaces.workspacegrant", "content_object", is_new=True),
-        Related(_("Audit"), "events.auditrecord", "workspace_id"),
-    ),
-)  # fmt: skip
-
-
-def held(membership: Membership) -> Workspace:
-    """The workspace of a membership, held, as its services want it."""
-    return Workspace.objects.select_for_update(no_key=True).get(pk=membership.workspace_id)
-
-
-def make(role: Role) -> Any:
-    """The service, with the arguments of a deed."""
-
-    def act(membership: Membership, operator: "Actor") -> None:
-        services.change_role(workspace=held(membership), actor=operator, member_id=membership.actor_id, role=role)
-
-    return act
-
-
-def remove(membership: Membership, operator: "Actor") -> None:
-    """The service, with the arguments of a deed."""
-    services.remove_member(workspace=held(membership), actor=operator, member_id=membership.actor_id)
+@admin.register(Workspace)
+class WorkspaceAdmin(ReadOnlyAdmin):
+    list_display = ("name", "handle", "created_at")
+    search_fields = ("name", "handle")
+    date_hierarchy = "created_at"
+    related_links = (
+        RelatedLink(_("Members"), "workspaces.membership", "workspace__id__exact"),
+        RelatedLink(_("Model and key"), "workspaces.credential", "workspace__id__exact"),
+        RelatedLink(_("Agents"), "actors.actor", "workspace__id__exact"),
+        RelatedLink(_("Chats"), "chats.chat", "workspace__id__exact"),
+        RelatedLink(_("Runs"), "runs.run", "workspace__id__exact"),
+        RelatedLink(_("Model calls"), "runs.llmcall", "workspace__id__exact"),
+        RelatedLink(_("Granted access"), "workspaces.workspacegrant", "content_object__id__exact"),
+        RelatedLink(_("Grant access…"), "workspaces.workspacegrant", "content_object", is_add=True),
+        RelatedLink(_("Audit"), "events.auditrecord", "workspace_id"),
+    )
+    audit_prefixes = ("workspace",)
 
 
 @admin.register(Membership)
-class MembershipAdmin(Read):
-    list_display = ("joined_at", linked("actor", _("person")), linked("workspace"), "role")
-    list_filter = ("role", When)
+class MembershipAdmin(ReadOnlyAdmin):
+    list_display = ("joined_at", link_column("actor", _("person")), link_column("workspace"), "role")
+    list_filter = ("role", CreatedWithinFilter)
+    list_select_related = ("actor", "workspace")
     search_fields = ("actor__name", "actor__email", "workspace__name")
-    found_by = ("actor_id", "workspace_id")
-    joined = ("actor", "workspace")
-    related = (
-        Related(_("Grants of this person here"), "workspaces.workspacegrant", "user__id__exact", value="actor_id"),
-        Related(_("Audit of this person"), "events.auditrecord", "q", value="actor_id"),
+    search_id_fields = ("actor_id", "workspace_id")
+    related_links = (
+        RelatedLink(_("Grants of this person here"), "workspaces.workspacegrant", "user__id__exact", value="actor_id"),
+        audit_link(_("Audit of this person"), value="actor_id"),
     )
-    deeds = (
-        Deed("make_editor", _("Make an editor"), make(Role.EDITOR), _("They may do everything in this workspace."), "edit",
-             when=lambda row: row.role != Role.EDITOR),
-        Deed("make_suggester", _("Make a suggester"), make(Role.SUGGESTER), _("They keep drafts and suggestions."), "draw",
-             when=lambda row: row.role != Role.SUGGESTER),
-        Deed("remove", _("Remove from the workspace"), remove,
-             _("They leave the workspace and all its chats at once. What they said stays."), "person_remove", is_grave=True),
-    )  # fmt: skip
+    actions = ("make_editor", "make_suggester", "remove")
+    actions_detail = action_menu("make_editor", "make_suggester", "remove")
+
+    @service_action(
+        _("Make an editor"),
+        _("They can do everything in this workspace."),
+        icon="edit",
+        is_available=lambda membership: membership.role != Role.EDITOR,
+    )
+    def make_editor(self, membership: Membership, operator: Actor) -> None:
+        workspaces.change_role(
+            workspace=_lock_workspace(membership), actor=operator, member_id=membership.actor_id, role=Role.EDITOR
+        )
+
+    @service_action(
+        _("Make a suggester"),
+        _("They keep drafts and suggestions."),
+        icon="draw",
+        is_available=lambda membership: membership.role != Role.SUGGESTER,
+    )
+    def make_suggester(self, membership: Membership, operator: Actor) -> None:
+        workspaces.change_role(
+            workspace=_lock_workspace(membership), actor=operator, member_id=membership.actor_id, role=Role.SUGGESTER
+        )
+
+    @service_action(
+        _("Remove from the workspace"),
+        _("They leave the workspace and all its chats at once. What they said stays."),
+        icon="person_remove",
+        is_dangerous=True,
+    )
+    def remove(self, membership: Membership, operator: Actor) -> None:
+        workspaces.remove_member(workspace=_lock_workspace(membership), actor=operator, member_id=membership.actor_id)
+
+
+def _lock_workspace(membership: Membership) -> Workspace:
+    """Lock and return the workspace, as its services expect it."""
+    return Workspace.objects.select_for_update(no_key=True).get(pk=membership.workspace_id)
+
+
+@admin.register(PastMembership)
+class PastMembershipAdmin(ReadOnlyAdmin):
+    list_display = ("ended_at", link_column("actor", _("person")), link_column("workspace"), "role", "removed_at")
+    list_filter = ("role", CreatedWithinFilter)
+    list_select_related = ("actor", "workspace")
+    search_fields = ("actor__name", "actor__email", "workspace__name")
+    search_id_fields = ("actor_id", "workspace_id")
+    ordering = ("-ended_at",)
 
 
 @admin.register(Credential)
-class CredentialAdmin(Read):
-    list_display = ("provider", linked("workspace"), "default_model", "api_base", "key_last4", "updated_at")
+class CredentialAdmin(ReadOnlyAdmin):
+    list_display = ("provider", link_column("workspace"), "default_model", "api_base", "key_last4", "updated_at")
     list_filter = ("provider",)
+    list_select_related = ("workspace",)
     search_fields = ("workspace__name", "default_model")
-    found_by = ("workspace_id",)
-    hidden = ("sealed_key",)
-    joined = ("workspace",)
-    related = (Related(_("Model calls"), "agents.llmcall", "workspace__id__exact", value="workspace_id"),)
-    deeds = (
-        Deed("forget_key", _("Delete the key"), services.forget_key,
-             _("The sealed key is deleted. Agents that need it fail until an editor sets another."), "key_off",
-             when=lambda row: bool(row.sealed_key), is_grave=True),
-    )  # fmt: skip
+    search_id_fields = ("workspace_id",)
+    exclude = ("sealed_key",)
+    related_links = (RelatedLink(_("Model calls"), "runs.llmcall", "workspace__id__exact", value="workspace_id"),)
+    audit_prefixes = ("model",)
+    actions = ("forget_key",)
+    actions_detail = ("forget_key",)
+
+    @service_action(
+        _("Delete the key"),
+        _("The stored key is deleted. Agents that need it fail until an editor sets another."),
+        icon="key_off",
+        is_dangerous=True,
+        is_available=lambda credential: bool(credential.sealed_key),
+    )
+    def forget_key(self, credential: Credential, operator: Actor) -> None:
+        workspaces.forget_key(credential, operator)
 
 
-GRANT = {"user": _("Person"), "permission": _("Right"), "content_object": pgettext_lazy("right on", "On")}
+GRANT_LABELS = {"user": _("Person"), "permission": _("Right"), "content_object": pgettext_lazy("right on", "On")}
 
 
 class GrantForm(GrantModelForm):
-    """A person, a right by its readable name, an object."""
+    """The form for a new grant."""
 
     def clean(self) -> dict[str, Any]:
         fields = super().clean() or {}
@@ -117,29 +142,27 @@ class GrantForm(GrantModelForm):
             try:
                 grants.check_grant(person=fields["user"], target=fields["content_object"])
             except AppError as refusal:
-                raise forms.ValidationError(gettext(refusal.message)) from refusal
+                raise forms.ValidationError(refusal.message) from refusal
         return fields
 
 
-@admin.display(description=_("right"), ordering="permission__name")
-def right(grant: Any) -> str:
-    """The verb, by its readable name: the models say it (`Meta.permissions`), the catalogue translates it."""
-    return gettext(grant.permission.name)
+class GrantAdmin(ReadOnlyAdmin):
+    """Grants of one permission on one object: the only rows that are filled in here. The audit trail has who gave them."""
 
-
-class GrantAdmin(Read):
-    """Giving and taking a right on one object: the one thing that is filled in here. Who gave it is in the audit trail."""
-
-    list_display = (right, linked("user", _("person")), linked("content_object", _("on")))
+    list_display = ("permission_name", link_column("user", _("person")), link_column("content_object", _("on")))
+    list_select_related = ("user", "content_object", "permission")
     search_fields = ("user__name", "user__email", "permission__name")
-    found_by = ("user_id", "content_object_id")
-    joined = ("user", "content_object", "permission")
+    search_id_fields = ("user_id", "content_object_id")
     autocomplete_fields = ("user", "content_object")
-    related = (
-        Related(_("Audit of the object"), "events.auditrecord", "q", value="content_object_id"),
-        Related(_("Audit of the person"), "events.auditrecord", "q", value="user_id"),
+    related_links = (
+        audit_link(_("Audit of the object"), value="content_object_id"),
+        audit_link(_("Audit of the person"), value="user_id"),
     )
     form = GrantForm
+
+    @admin.display(description=_("right"), ordering="permission__name")
+    def permission_name(self, grant: Any) -> str:
+        return gettext(grant.permission.name)
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate(request.user, self.model)
@@ -153,34 +176,33 @@ class GrantAdmin(Read):
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "permission":
             kwargs["queryset"] = grants.grantable_verbs(self.model)
-        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
-        choice: Any = field
-        choice.label = GRANT[db_field.name]
+        field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        field.label = GRANT_LABELS[db_field.name]
         if db_field.name == "permission":
-            choice.label_from_instance = lambda permission: gettext(permission.name)
+            field.label_from_instance = lambda permission: gettext(permission.name)
         return field
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         given = grants.give(
-            self.model, operator=operator_of(request), person=obj.user, permission=obj.permission,
+            self.model, operator=get_operator(request), person=obj.user, permission=obj.permission,
             target=obj.content_object,
         )  # fmt: skip
         obj.pk = given.pk
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        grants.take(obj, operator_of(request))
+        grants.take(obj, get_operator(request))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for grant in queryset:
-            grants.take(grant, operator_of(request))
+            grants.take(grant, get_operator(request))
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Not in Django's own log: the audit trail has it."""
+        """Write nothing to Django's own log: the audit trail has it."""
 
     log_addition = log_change
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        """Not in Django's own log: the audit trail has it."""
+        """Write nothing to Django's own log: the audit trail has it."""
 
 
 admin.site.register(WorkspaceGrant, GrantAdmin)

@@ -13,7 +13,8 @@ from common.operators import check_operator
 from events import audit
 from events.bells import ring
 from events.publish import rights_changed
-from workspaces.models import Membership
+from workspaces.hooks import member_demoted
+from workspaces.models import Membership, Role, Workspace
 
 if TYPE_CHECKING:
     from actors.models import Actor
@@ -64,7 +65,7 @@ def give(grants: Grants, *, operator: "Actor", person: "Actor", permission: Perm
     check_operator(operator, grants)
     check_grant(person=person, target=target)
     if not grantable_verbs(grants).filter(pk=permission.pk).exists():
-        raise Invalid(_("This is no right that can be granted here."))
+        raise Invalid(_("This kind of access can't be granted here."))
     grant, is_new = grants._default_manager.get_or_create(user=person, permission=permission, content_object=target)
     if is_new:
         _tell(grant, operator, "grant.given")
@@ -72,10 +73,17 @@ def give(grants: Grants, *, operator: "Actor", person: "Actor", permission: Perm
 
 
 def take(grant: Any, operator: "Actor") -> None:
-    """Take a granted right away again, from now on. Raises `Forbidden`."""
+    """Take a granted right away again, from now on. Raises `Forbidden`.
+
+    The invite links of a person who can no longer invite are revoked.
+    """
     check_operator(operator, type(grant))
     _tell(grant, operator, "grant.taken")
     grant.delete()
+    target = grant.content_object
+    if isinstance(target, Workspace) and grant.permission.codename == "invite_workspace":
+        if not target.memberships.filter(actor=grant.user_id, role=Role.EDITOR).exists():
+            member_demoted(target, grant.user, operator)
 
 
 def end_grants(held: QuerySet[Any], by: "Actor") -> None:

@@ -2,31 +2,35 @@
 
 from django.db import models
 from django.db.models import Q
-from guardian.models import UserObjectPermissionBase
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
-from common.models import Identified, Revised, called
+from common.models import Identified, ObjectGrant, Revised, called
+from common.providers import list_provider_choices
 from events.rows import MembershipRow
 
 
 class Role(models.TextChoices):
     """What a member may do (§2.3 of the architecture document)."""
 
-    EDITOR = "editor"
-    SUGGESTER = "suggester"
+    EDITOR = "editor", _("Editor")
+    SUGGESTER = "suggester", _("Suggester")
 
 
 class Workspace(Identified, Revised):
     """The container of a team: members, private agents, chats, model credentials (S0.1)."""
 
-    name = models.CharField(max_length=80)
-    handle = models.SlugField(max_length=40, unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    name = models.CharField(_("name"), max_length=80)
+    handle = models.SlugField(_("handle"), max_length=40, unique=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
+        verbose_name = _("workspace")
+        verbose_name_plural = _("workspaces")
         permissions = [
-            ("invite_workspace", "Can invite people"),
-            ("set_model_workspace", "Can set the model and its key"),
-            ("create_agent_workspace", "Can create agents"),
+            ("invite_workspace", gettext_noop("Can invite people")),
+            ("set_model_workspace", gettext_noop("Can set the model and its key")),
+            ("create_agent_workspace", gettext_noop("Can create agents")),
         ]
 
     def __str__(self) -> str:
@@ -36,12 +40,18 @@ class Workspace(Identified, Revised):
 class Membership(Identified):
     """A person in a workspace (ADR-006, ADR-010)."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
-    actor = models.ForeignKey("actors.Actor", on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=16, choices=Role.choices)
-    joined_at = models.DateTimeField(auto_now_add=True)
+    workspace = models.ForeignKey(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="memberships"
+    )
+    actor = models.ForeignKey(
+        "actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="memberships"
+    )
+    role = models.CharField(_("role"), max_length=16, choices=Role.choices)
+    joined_at = models.DateTimeField(_("joined at"), auto_now_add=True)
 
     class Meta:
+        verbose_name = _("membership")
+        verbose_name_plural = _("memberships")
         constraints = [
             models.UniqueConstraint(fields=["workspace", "actor"], name="one_membership_per_person"),
             models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_role_known"),
@@ -57,46 +67,67 @@ class Membership(Identified):
         )  # fmt: skip
 
 
-class Provider(models.TextChoices):
-    """Who runs the model. `openai_compatible` is any server that speaks the OpenAI wire, at `api_base`."""
+class PastMembership(Identified):
+    """The last membership that a person had here before it ended: what an old link may still give them.
 
-    DEMO = "demo"
-    OPENAI = "openai"
-    ANTHROPIC = "anthropic"
-    GEMINI = "gemini"
-    OPENROUTER = "openrouter"
-    OPENAI_COMPATIBLE = "openai_compatible"
+    `removed_at` is set when somebody else ended it; no link that is older lets them in again.
+    """
+
+    workspace = models.ForeignKey(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="past_memberships"
+    )
+    actor = models.ForeignKey(
+        "actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="past_memberships"
+    )
+    role = models.CharField(_("role"), max_length=16, choices=Role.choices)
+    ended_at = models.DateTimeField(_("ended at"))
+    removed_at = models.DateTimeField(_("removed at"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("past membership")
+        verbose_name_plural = _("past memberships")
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "actor"], name="one_past_membership_per_person"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="past_membership_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return called(self, "actor", "workspace")
 
 
 class Credential(Identified, Revised):
-    """What a workspace's agents think with: a provider, its address, the key (sealed, write-only) and the default model."""
+    """What a workspace's agents think with: a provider, what it takes to reach it, the key (encrypted, write-only) and the
+    default model. Which options a provider has is in `common.providers`, and checked by the service.
+    """
 
     PURPOSE = "model-key"
 
-    workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="credential")
-    provider = models.CharField(max_length=24, choices=Provider.choices)
-    api_base = models.CharField(max_length=400, blank=True, default="")
-    sealed_key = models.TextField(blank=True, default="")
-    key_last4 = models.CharField(max_length=4, blank=True, default="")
-    default_model = models.CharField(max_length=200)
-    updated_at = models.DateTimeField(auto_now=True)
+    workspace = models.OneToOneField(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="credential"
+    )
+    provider = models.CharField(_("provider"), max_length=24, choices=list_provider_choices)
+    api_base = models.CharField(_("api base"), max_length=400, blank=True, default="")
+    options = models.JSONField(_("options"), default=dict, blank=True)
+    sealed_key = models.TextField(_("sealed key"), blank=True, default="")
+    key_last4 = models.CharField(_("key last4"), max_length=4, blank=True, default="")
+    default_model = models.CharField(_("default model"), max_length=200)
+    updated_at = models.DateTimeField(_("updated at"), auto_now=True)
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(condition=Q(provider__in=Provider.values), name="credential_provider_known"),
-            models.CheckConstraint(
-                condition=Q(provider=Provider.OPENAI_COMPATIBLE) | Q(api_base=""), name="only_compatible_has_api_base"
-            ),
-        ]
+        verbose_name = _("model and key")
+        verbose_name_plural = _("models and keys")
 
     def __str__(self) -> str:
         return f"{called(self, 'workspace')} · {self.provider}"
 
 
-class WorkspaceGrant(UserObjectPermissionBase):
+class WorkspaceGrant(ObjectGrant):
     """A verb that one person has on one workspace beyond their role; given in the admin."""
 
-    content_object = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="grants")
+    content_object = models.ForeignKey(
+        Workspace, verbose_name=_("content object"), on_delete=models.CASCADE, related_name="grants"
+    )
 
-    def __str__(self) -> str:
-        return called(self, "user", "content_object")
+    class Meta(ObjectGrant.Meta):
+        verbose_name = _("access to a workspace")
+        verbose_name_plural = _("access to workspaces")

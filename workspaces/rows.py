@@ -19,6 +19,7 @@ def model_row(credential: Credential | None) -> ModelRow:
     if credential is None:
         return ModelRow(provider="demo", default_model="demo", revision=0)
     return ModelRow(
-        provider=credential.provider, api_base=credential.api_base or None, default_model=credential.default_model,
-        key_last4=credential.key_last4 or None, revision=credential.revision,
+        provider=credential.provider, api_base=credential.api_base or None, options=credential.options,
+        default_model=credential.default_model,
+        key_last4=credential.key_last4 or None, has_key=bool(credential.sealed_key), revision=credential.revision,
     )  # fmt: skip

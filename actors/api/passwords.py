@@ -1,18 +1,18 @@
-"""Asking for a new password: allauth's operation, made to say nothing of who is here."""
+"""allauth's operations with our refusals. No answer reveals whether an address has an account."""
 
 from typing import Any
 
 from allauth.core import ratelimit
 from allauth.headless.account.response import RequestPasswordResponse
-from allauth.headless.account.views import RequestPasswordResetView
-from allauth.headless.constants import Client
+from allauth.headless.account.views import LoginView, RequestPasswordResetView, SignupView
 from allauth.headless.internal.restkit import inputs
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import path
 from django.utils.translation import get_language_from_request
 
 from actors import services as actors
+from actors.doors import refuse, sign_up_closed, web_app_url
+from common.errors import Code, Forbidden
 
 
 class AddressInput(inputs.Input):  # type: ignore[misc]  # allauth has no types
@@ -30,13 +30,31 @@ class AskForReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth ha
         refused: HttpResponseBase | None = ratelimit.consume_or_429(request, action="reset_password", key=email)
         if refused:
             return refused
-        address = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
-        actors.ask_for_reset_link(email=email, address=address, language=get_language_from_request(request))
+        actors.ask_for_reset_link(
+            email=email, address=web_app_url(request), language=get_language_from_request(request)
+        )
         answer: HttpResponseBase = RequestPasswordResponse(request, data={"by_mail": settings.SENDS_MAIL})
         return answer
 
 
-urlpatterns = [
-    path(f"{client.value}/v1/auth/password/request", AskForReset.as_api_view(client=client))
-    for client in (Client.BROWSER, Client.APP)
-]
+class SignUp(SignupView):  # type: ignore[misc]  # allauth has no types
+    """allauth's operation; refused with our error where sign-up is closed."""
+
+    def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if settings.SIGN_UP == "closed":
+            return sign_up_closed("Nobody can sign up here.")
+        return _require_confirmed_email(super().handle(request, *args, **kwargs))
+
+
+class SignIn(LoginView):  # type: ignore[misc]  # allauth has no types
+    """allauth's operation; refused with our error while the address is not confirmed."""
+
+    def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return _require_confirmed_email(super().handle(request, *args, **kwargs))
+
+
+def _require_confirmed_email(answer: HttpResponseBase) -> HttpResponseBase:
+    """Replace allauth's 401: the only step that it can ask for here is to confirm the address."""
+    if answer.status_code != 401:
+        return answer
+    return refuse(Forbidden("Confirm your email first: a link is on its way.", code=Code.EMAIL_UNCONFIRMED))

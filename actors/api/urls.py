@@ -2,10 +2,13 @@
 
 from django.urls import path
 
-from actors.api import views
+from actors.api import client_errors, views
 
 urlpatterns = [
-    path("me", views.Me.as_view()),
+    path("client-errors", client_errors.ClientErrors.as_view()),
+    path("me/email", views.Email.as_view()),
+    path("email-confirmations", views.EmailConfirmations.as_view()),
+    path("sign-up", views.SignUpMode.as_view()),
     path("me/sessions", views.Sessions.as_view()),
     path("me/tokens", views.Tokens.as_view()),
     path("me/tokens/<uuid:token_id>", views.OneToken.as_view()),

@@ -1,47 +1,69 @@
-"""Who I am, where I am signed in, and by what my programs are."""
+"""The address that a person signs in with, their sessions and their API tokens."""
 
 from typing import Literal
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
 from django.http import HttpResponse
+from django.utils.translation import get_language_from_request
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
+from rest_framework.permissions import AllowAny
 from rest_framework.views import APIView
 
 from actors import services as actors
 from actors.auth import BySession, SignedIn
+from actors.doors import web_app_url
 from actors.models import ApiToken
 from actors.permissions import get_token_for
-from common.access import person_of
-from common.compiled import Compiled
+from actors.rates import Bucket
 from common.paging import PAGED, answer_page, rows_of
 from common.rest import Body, Page, Request, answer, nothing, read
-from events.rows import ActorRow, ApiTokenRow, Row, WorkspaceRow
-from workspaces.models import Workspace
-from workspaces.permissions import workspaces_visible_to
-from workspaces.rows import workspace_row
+from common.shapes import Name
+from events.rows import ApiTokenRow, Row
 
 
-class MeRow(Row):
-    """The person who asks, and the workspaces they are in."""
+class SignUpRow(Row):
+    """Who may sign up: anybody (`open`), whoever has a living invite link (`invited`), nobody (`closed`).
+    `confirms_email`: a new account begins when a mailed link has been followed."""
 
-    actor: ActorRow
+    mode: Literal["open", "invited", "closed"]
+    confirms_email: bool
+
+
+class EmailBody(Body):
+    """`password`: the present one."""
+
+    email: str = Field(min_length=3, max_length=254, json_schema_extra={"format": "email"})
+    password: str = Field(max_length=500)
+
+
+class EmailChangeRow(Row):
+    """An address that is theirs when the link that is sent there is followed. `by_mail` false: this installation sends no
+    mail; the link stands in the log of the server, or whoever runs it can tell."""
+
     email: str
-    language: Literal["en", "zh-hant", "zh-hans"] | None
-    workspaces: list[WorkspaceRow]
+    by_mail: bool
 
 
-class ProfileBody(Body):
-    name: str | None = Field(default=None, min_length=1, max_length=80)
-    language: Literal["en", "zh-hant", "zh-hans"] | None = None
+class ConfirmationBody(Body):
+    key: str = Field(min_length=1, max_length=200)
+
+
+class ConfirmedRow(Row):
+    """The address that is confirmed."""
+
+    email: str
 
 
 class TokenBody(Body):
-    """`days` null: it works until it is revoked."""
+    """`password`: the person's own. `days` null: it works until it is revoked. `scope`: `read` may only look."""
 
-    name: str = Field(min_length=1, max_length=80, pattern=r"\S")
+    name: Name
+    password: str = Field(max_length=500)
+    scope: Literal["full", "read"] = "full"
     days: Literal[7, 30, 90, 365] | None = 90
 
 
@@ -52,34 +74,60 @@ class NewTokenRow(Row):
     text: str
 
 
-_WORKSPACES: Compiled[Workspace] = Compiled(
-    lambda person_id: workspaces_visible_to(person_of(person_id)).order_by("name", "pk"), UUID
-)
+class Email(APIView):
+    """The address that one signs in with."""
+
+    permission_classes = (SignedIn, BySession)
+
+    def buckets(self, request: Request) -> list[Bucket]:
+        return password_buckets(request)
+
+    @extend_schema(operation_id="start_email_change", request=EmailBody, responses={202: EmailChangeRow})
+    def post(self, request: Request) -> HttpResponse:
+        body = read(request, EmailBody)
+        change = actors.start_email_change(
+            person=request.user, email=body.email, password=body.password, address=web_app_url(request._request),
+            language=get_language_from_request(request._request),
+        )  # fmt: skip
+        return answer(EmailChangeRow(email=change.email, by_mail=settings.SENDS_MAIL), 202)
+
+    @extend_schema(operation_id="cancel_email_change", responses={204: None})
+    def delete(self, request: Request) -> HttpResponse:
+        actors.cancel_email_change(person=request.user)
+        return nothing()
 
 
-def _me(request: Request) -> MeRow:
-    person = request.user
-    return MeRow(
-        actor=person.row(), email=person.email, language=person.language or None,
-        workspaces=[workspace_row(workspace) for workspace in _WORKSPACES.all(person.pk)],
-    )  # fmt: skip
+class EmailConfirmations(APIView):
+    """Whoever has the key that was mailed has the address: nobody needs to be signed in where they read their mail."""
+
+    permission_classes = (AllowAny,)
+
+    @extend_schema(operation_id="confirm_email", request=ConfirmationBody, responses=ConfirmedRow)
+    def post(self, request: Request) -> HttpResponse:
+        body = read(request, ConfirmationBody)
+        person = actors.confirm_email(key=body.key, request=request._request)
+        return answer(ConfirmedRow(email=person.email or ""))
 
 
-class Me(APIView):
-    @extend_schema(operation_id="read_me", responses=MeRow)
+class SignUpMode(APIView):
+    permission_classes = (AllowAny,)
+
+    @extend_schema(operation_id="read_sign_up", responses=SignUpRow)
     def get(self, request: Request) -> HttpResponse:
-        return answer(_me(request))
+        confirms = settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory"
+        return answer(SignUpRow(mode=settings.SIGN_UP, confirms_email=confirms))
 
-    @extend_schema(operation_id="change_me", request=ProfileBody, responses=MeRow)
-    @transaction.atomic
-    def patch(self, request: Request) -> HttpResponse:
-        body = read(request, ProfileBody)
-        actors.change_profile(person=request.user, name=body.name, language=body.language)
-        return answer(_me(request))
+
+def password_buckets(request: Request) -> list[Bucket]:
+    """Return the bucket of an operation that asks for the password, so that nobody tries many (D21)."""
+    return [("passwords", request.user.pk)] if request.method == "POST" else []
 
 
 class Tokens(APIView):
     permission_classes = (SignedIn, BySession)
+
+    def buckets(self, request: Request) -> list[Bucket]:
+        return password_buckets(request)
 
     @extend_schema(operation_id="list_tokens", parameters=PAGED, responses=Page[ApiTokenRow])
     def get(self, request: Request) -> HttpResponse:
@@ -89,7 +137,8 @@ class Tokens(APIView):
     @transaction.atomic
     def post(self, request: Request) -> HttpResponse:
         body = read(request, TokenBody)
-        token, text = actors.create_token(person=request.user, name=body.name, days=body.days)
+        actors.check_password(request.user, body.password)
+        token, text = actors.create_token(person=request.user, name=body.name, days=body.days, scope=body.scope)
         return answer(NewTokenRow(token=token.row(), text=text), 201)
 
 

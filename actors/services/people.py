@@ -1,25 +1,53 @@
 """The writes of actors that are not about agents."""
 
+from django.utils.translation import gettext
+
+from actors.hooks import renamed
 from actors.models import Actor, AgentStatus
 from actors.operators import check_rank
-from actors.seams import renamed
 from common.errors import Invalid
+from common.handles import claim_handle, normalize_handle
+from common.text import one_line_name
 from events import audit
 from events.bells import ring, ring_workspace
 from events.publish import rights_changed
+from events.rows import NewAvatar, stored_avatar
 
 
-def change_profile(*, person: Actor, name: str | None = None, language: str | None = None) -> Actor:
-    """Change what a person says of themselves; null leaves it."""
-    if name is not None and (name := name.strip()) not in ("", person.name):
+def change_profile(
+    *, person: Actor, name: str | None = None, language: str | None = None, avatar: NewAvatar | None = None,
+    handle: str | None = None,
+) -> Actor:  # fmt: skip
+    """Change what a person says of themselves; null leaves it. Raises `Invalid`, `Conflict` (`handle_taken`)."""
+    changed: set[str] = set()
+    if handle is not None and normalize_handle(handle) != person.handle:
+        old, person.handle = person.handle, claim_handle(handle, Actor.people.exclude(pk=person.pk))
+        person.username = person.handle
+        changed |= {"handle", "username"}
+        audit.record(person, "handle.changed", object_id=person.id, old=old, new=person.handle)
+    if avatar is not None and (new_avatar := stored_avatar(avatar)) != person.avatar:
+        person.avatar = new_avatar
+        changed.add("avatar")
+    if name is not None and (name := checked_name(name)) != person.name:
         person.name = name
+        changed.add("name")
+    if changed:
         renamed(person)
     if language is not None:
         person.language = language
-    person.save(update_fields=["name", "language"])
+        changed.add("language")
+    person.save(update_fields=changed)
     audit.record(person, "profile.changed", object_id=person.id)
     ring([person.id], "me")
     return person
+
+
+def checked_name(name: str) -> str:
+    """Return a person's name as it is stored. Raises `Invalid` when nothing of it can be seen."""
+    name = one_line_name(name)
+    if not name:
+        raise Invalid("A name needs something that can be seen.")
+    return name
 
 
 def deactivate(person: Actor, operator: Actor) -> None:
@@ -28,7 +56,7 @@ def deactivate(person: Actor, operator: Actor) -> None:
     """
     _only_people(person)
     if person.pk == operator.pk:
-        raise Invalid("You cannot deactivate yourself.")
+        raise Invalid(gettext("You cannot deactivate yourself."))
     check_rank(person, operator)
     _set_active(person, operator, active=False)
 
@@ -42,7 +70,7 @@ def activate(person: Actor, operator: Actor) -> None:
 
 def _only_people(person: Actor) -> None:
     if not person.is_human:
-        raise Invalid("Agents have no account. Suspend or resume them.")
+        raise Invalid(gettext("Agents have no account. Suspend or resume them."))
 
 
 def _set_active(person: Actor, operator: Actor, *, active: bool) -> None:
@@ -63,7 +91,7 @@ def resume_agent(agent: Actor, operator: Actor) -> None:
 
 def _set_status(agent: Actor, operator: Actor, status: AgentStatus) -> None:
     if not agent.is_agent or agent.status == AgentStatus.DELETED:
-        raise Invalid("Only an agent that exists can be suspended or resumed.")
+        raise Invalid(gettext("Only an agent that exists can be suspended or resumed."))
     Actor.objects.filter(pk=agent.pk).update(status=status)
     audit.record(operator, f"agent.{status}", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:

@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from django.db.models import Q
 
-from actors.models import TOKEN_PREFIX, Actor, ApiToken
+from actors.models import TOKEN_PREFIX, Actor, ApiToken, TokenScope
 from common.clock import now
 from common.errors import LimitReached
+from common.secrets import digest_of
 from events import audit
 from events.publish import rights_changed
 
@@ -17,10 +18,10 @@ MOST = 20
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
-def create_token(*, person: Actor, name: str, days: int | None) -> tuple[ApiToken, str]:
+def create_token(*, person: Actor, name: str, days: int | None, scope: str = TokenScope.FULL) -> tuple[ApiToken, str]:
     """A new token and its text, which is told here and never again: only a hash of it is kept (D17).
 
-    `days` null: until it is revoked. Raises `LimitReached` for whoever has `MOST`.
+    `days` null: until it is revoked. `scope` `read`: it cannot change anything. Raises `LimitReached` for who has `MOST`.
     """
     Actor.objects.select_for_update().get(pk=person.pk)  # two at once are counted one after the other
     if ApiToken.live.filter(person=person).count() >= MOST:
@@ -28,10 +29,10 @@ def create_token(*, person: Actor, name: str, days: int | None) -> tuple[ApiToke
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         person=person, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
-        digest=ApiToken.digest_of(text),
+        digest=digest_of(text), scope=scope,
         expires_at=now() + timedelta(days=days) if days else None,
     )  # fmt: skip
-    audit.record(person, "token.created", object_id=token.id, name=token.name, days=days)
+    audit.record(person, "token.created", object_id=token.id, name=token.name, days=days, scope=scope)
     return token, text
 
 

@@ -1,147 +1,100 @@
-"""What the requests about agents may say, and the answers that are theirs alone."""
+"""The bodies of requests about agents, and the rows that only their answers have."""
 
-from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
 
-from agents.content import MAX_PROMPT, SpecContent
-from common.paging import PageQuery
+from agents.specs.content import MAX_PROMPT, SpecContent, ToolName
+from agents.specs.templates import TEMPLATES
 from common.rest import Body
-from events.rows import AgentRow, Row, RunRow
+from common.shapes import MAX_NUMBER, Handle, Language, Name, Revision, Version
+from events.rows import AgentRow, Avatar, NewAvatar, Row
 
 
 class NewAgentBody(Body):
-    """`template` gives prompt, tools and greeting; what is said beyond it wins. `open_chat`: it says hello in a chat."""
+    """`template` gives the fields that are left out. `open_chat`: the agent greets the reader in a new chat."""
 
-    name: str
+    name: Name
     description: str = Field(default="", max_length=2000)
-    handle: str | None = None
-    template: str = "blank"
+    handle: Handle | None = None
+    template: str = Field(default="blank", json_schema_extra={"enum": list(TEMPLATES)})
     prompt: str | None = Field(default=None, max_length=MAX_PROMPT)
-    tools: list[str] | None = Field(default=None, max_length=64)
+    tools: Annotated[list[ToolName], Field(max_length=64, json_schema_extra={"uniqueItems": True})] | None = None
+    avatar: NewAvatar | None = None
     open_chat: bool = False
 
 
 class NewAgentRow(AgentRow):
-    """The new agent, and the chat in which it has said hello when one was asked for."""
+    """The new agent, and the chat in which it has greeted the reader, if `open_chat` was set."""
 
     chat_id: UUID | None = None
 
 
 class AgentBody(Body):
-    name: str | None = None
+    name: Name | None = None
     description: str | None = Field(default=None, max_length=2000)
-    revision: int
+    avatar: NewAvatar | None = None
+    handle: Handle | None = None
+    revision: Revision
+
+
+REVISION_WITHOUT_CONTENT: JsonDict = {
+    "required": ["revision"],
+    "properties": {"revision": {"type": "integer"}, "content": {"type": "null"}},
+}
+"""The schema of a write without a text, which is refused."""
 
 
 class DraftBody(Body):
-    """`revision` null begins to write (or takes a free draft); a number writes on top of that revision."""
+    """`revision` null acquires the lock, and starts a draft if there is none; a number writes `content` on that revision."""
+
+    model_config = ConfigDict(json_schema_extra={"not": REVISION_WITHOUT_CONTENT})
 
     content: SpecContent | None = None
-    revision: int | None = None
-    caret: int | None = Field(default=None, ge=0)
+    revision: Revision | None = None
+    caret: int | None = Field(default=None, ge=0, le=MAX_NUMBER)
 
 
 class RevisionBody(Body):
-    revision: int
+    revision: Revision
 
 
-class WishBody(Body):
-    """Whether the reader is to be told when the draft is free."""
+class HandOverBody(RevisionBody):
+    """`to` is a person who has asked for the draft."""
+
+    to: UUID
+
+
+class LockWaiterBody(Body):
+    """`is_waiting`: notify the reader when the draft is free."""
 
     is_waiting: bool
 
 
 class RebaseBody(Body):
-    """`merge`: bring what production changed meanwhile into the text; else it was brought in by hand."""
+    """`merge`: merge production's changes into the text; otherwise the reader has done so by hand."""
 
-    revision: int
+    revision: Revision
     merge: bool = False
 
 
 class SaveBody(Body):
-    revision: int
-    base_version: int
+    revision: Revision
+    base_version: Version
     message: str = Field(default="", max_length=400)
 
 
-class ComparisonBody(Body):
-    """`id` is made by the client; asking the same again changes nothing. `revision` is of the draft, and what is applied;
-    null: compare what is applied, whatever has been written since."""
-
-    id: UUID
-    text: str
-    revision: int | None = None
-
-
-class VoteBody(Body):
-    """Null takes the vote back."""
-
-    choice: Literal["production", "equal", "draft"] | None
-
-
 class TemplateRow(Row):
-    key: str
+    key: str = Field(json_schema_extra={"enum": list(TEMPLATES)})
     name: str
     description: str
     prompt: str
     greeting: str
     tools: list[str]
+    avatar: Avatar
 
 
 class TemplatesQuery(Body):
-    language: Literal["en", "zh-hant", "zh-hans"] = "en"
-
-
-class OfferRow(Row):
-    """A model that can be had here without a key of one's own."""
-
-    provider: Literal["demo", "openai", "anthropic", "gemini", "openrouter", "openai_compatible"]
-    api_base: str | None = None
-    label: str
-    models: list[str]
-
-
-class TestedRow(Row):
-    """What came of asking a model one short question."""
-
-    ok: bool
-    message: str
-    seconds: float
-
-
-class StepRow(Row):
-    """One step of a run: a model's answer, or a tool call."""
-
-    number: int
-    index: int
-    kind: Literal["llm", "tool"]
-    state: Literal["started", "done"]
-    name: str
-    started_at: datetime
-    ended_at: datetime | None
-    result: dict[str, Any]
-
-
-class RunDetailRow(Row):
-    run: RunRow
-    steps: list[StepRow]
-
-
-class WakesBody(Body):
-    text: str
-    reply_to: UUID | None = None
-
-
-class WakesRow(Row):
-    """What a message would do to one agent of the room."""
-
-    agent_id: UUID
-    effect: Literal["wakes", "steers", "cannot"]
-    reason: str | None = None
-
-
-class RunsQuery(PageQuery):
-    state: Literal["active", "all"] = "active"
+    language: Language = "en"

@@ -1,40 +1,88 @@
 """The draft of an agent in a chat."""
 
-from collections.abc import Callable
-from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from agents.api.bodies import DraftBody, RebaseBody, RevisionBody, SaveBody, WishBody
-from agents.models import Draft
+from agents import selectors
+from agents.api.bodies import DraftBody, HandOverBody, LockWaiterBody, RebaseBody, RevisionBody, SaveBody
 from agents.services import drafts
 from common.errors import Invalid
-from common.paging import PAGED, answer_page, rows_of
-from common.rest import Page, Request, answer, read, view_of_deed
-from events.rows import DraftRow, DraftWishRow, EarlierTextRow, SpecRow
+from common.paging import LARGE, PAGED, answer_page, rows_of
+from common.rest import Page, Request, answer, read
+from events.rows import DraftRow, DraftSnapshotRow, DraftTrialRow, LockedDraftRow, LockWaiterRow, SpecRow
+
+
+class LockedDrafts(APIView):
+    @extend_schema(operation_id="list_locked_drafts", parameters=PAGED, responses=Page[LockedDraftRow])
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        rows = selectors.list_locked_drafts(request.user, workspace_id)
+        return answer_page(request, rows, by="-created_at", shown=selectors.locked_draft_rows)
 
 
 class OneDraft(APIView):
     @extend_schema(operation_id="read_draft", responses=DraftRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(drafts.read_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id).row())
+        return answer(selectors.get_draft(request.user, chat_id, agent_id).row())
 
     @extend_schema(operation_id="write_draft", request=DraftBody, responses=DraftRow)
     def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, DraftBody)
         if body.revision is None:
-            draft = drafts.take_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id, content=body.content)
-            return answer(draft.row())
+            return answer(drafts.claim_draft(request.user, chat_id, agent_id, content=body.content).row())
         if body.content is None:
             raise Invalid("Say what to write.", hints=["content: the whole spec"])
         draft = drafts.write_draft(
-            actor=request.user, chat_id=chat_id, agent_id=agent_id, content=body.content, revision=body.revision,
-            caret=body.caret,
-        )  # fmt: skip
+            request.user, chat_id, agent_id, content=body.content, revision=body.revision, caret=body.caret
+        )
         return answer(draft.row())
+
+
+class DraftSnapshots(APIView):
+    @extend_schema(operation_id="list_draft_snapshots", parameters=PAGED, responses=Page[DraftSnapshotRow])
+    def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        rows = selectors.list_draft_snapshots(request.user, chat_id, agent_id)
+        return answer_page(request, rows, by="-revision", shown=rows_of, most=LARGE)
+
+
+class Trial(APIView):
+    @extend_schema(operation_id="read_draft_trial", responses=DraftTrialRow)
+    def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        return answer(selectors.get_draft_trial(request.user, chat_id, agent_id))
+
+
+class Waiter(APIView):
+    @extend_schema(operation_id="read_lock_waiter", responses=LockWaiterRow)
+    def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        return answer(selectors.get_lock_waiter(request.user, chat_id, agent_id).row())
+
+    @extend_schema(operation_id="set_lock_waiter", request=LockWaiterBody, responses=LockWaiterRow)
+    def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        is_waiting = read(request, LockWaiterBody).is_waiting
+        return answer(drafts.set_lock_waiter(request.user, chat_id, agent_id, is_waiting=is_waiting).row())
+
+
+class Ask(APIView):
+    @extend_schema(operation_id="ask_for_draft", request=None, responses=LockWaiterRow)
+    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        return answer(drafts.ask_for_draft(request.user, chat_id, agent_id).row())
+
+
+class HandOver(APIView):
+    @extend_schema(operation_id="hand_over_draft", request=HandOverBody, responses=DraftRow)
+    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        body = read(request, HandOverBody)
+        draft = drafts.hand_over_draft(request.user, chat_id, agent_id, revision=body.revision, to=body.to)
+        return answer(draft.row())
+
+
+class Apply(APIView):
+    @extend_schema(operation_id="apply_draft", request=RevisionBody, responses=DraftRow)
+    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        body = read(request, RevisionBody)
+        return answer(drafts.apply_draft(request.user, chat_id, agent_id, revision=body.revision).row())
 
 
 class Save(APIView):
@@ -42,9 +90,13 @@ class Save(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, SaveBody)
         spec = drafts.save_draft(
-            actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision,
-            base_version=body.base_version, message=body.message,
-        )  # fmt: skip
+            request.user,
+            chat_id,
+            agent_id,
+            revision=body.revision,
+            base_version=body.base_version,
+            message=body.message,
+        )
         return answer(spec.row())
 
 
@@ -52,53 +104,19 @@ class Rebase(APIView):
     @extend_schema(operation_id="rebase_draft", request=RebaseBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RebaseBody)
-        draft = drafts.rebase_draft(
-            actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision, merge=body.merge
-        )
+        draft = drafts.rebase_draft(request.user, chat_id, agent_id, revision=body.revision, merge=body.merge)
         return answer(draft.row())
 
 
-class EarlierTexts(APIView):
-    @extend_schema(operation_id="list_earlier_texts", parameters=PAGED, responses=Page[EarlierTextRow])
-    def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        texts = drafts.earlier_texts(actor=request.user, chat_id=chat_id, agent_id=agent_id)
-        return answer_page(request, texts, by="-revision", shown=rows_of)
-
-
-class Wish(APIView):
-    @extend_schema(operation_id="read_draft_wish", responses=DraftWishRow)
-    def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(drafts.read_wish(actor=request.user, chat_id=chat_id, agent_id=agent_id).row())
-
-    @extend_schema(operation_id="set_draft_wish", request=WishBody, responses=DraftWishRow)
-    def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        is_waiting = read(request, WishBody).is_waiting
-        wish = drafts.set_wish(actor=request.user, chat_id=chat_id, agent_id=agent_id, is_waiting=is_waiting)
-        return answer(wish.row())
-
-
-class Ask(APIView):
-    @extend_schema(operation_id="ask_for_draft", request=None, responses=DraftWishRow)
+class Discard(APIView):
+    @extend_schema(operation_id="discard_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(drafts.ask_for_draft(actor=request.user, chat_id=chat_id, agent_id=agent_id).row())
+        body = read(request, RevisionBody)
+        return answer(drafts.discard_draft(request.user, chat_id, agent_id, revision=body.revision).row())
 
 
-class Deed(APIView):
-    """What is done to a draft as it stands at a revision."""
-
-    deed: ClassVar[Callable[..., Draft]]
-
+class Release(APIView):
+    @extend_schema(operation_id="release_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        revision = read(request, RevisionBody).revision
-        done = type(self).deed(actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=revision)
-        return answer(done.row())
-
-
-def on_revision(operation_id: str, deed: Callable[..., Draft]) -> type[Deed]:
-    """The view of one such deed."""
-    return view_of_deed(Deed, operation_id, deed, request=RevisionBody, responses=DraftRow)
-
-
-Apply = on_revision("apply_draft", drafts.apply_draft)
-Discard = on_revision("discard_draft", drafts.discard_draft)
-Release = on_revision("release_draft", drafts.release_draft)
+        body = read(request, RevisionBody)
+        return answer(drafts.release_draft(request.user, chat_id, agent_id, revision=body.revision).row())

@@ -1,26 +1,43 @@
-"""Agents leave as files and come from files (mission row B6)."""
+"""Export and import of agents as files."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+from uuid import UUID
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousFileOperation
+from django.db import transaction
+from django.utils.text import get_valid_filename
 from pydantic import ValidationError
 
 from actors.models import Actor
-from agents.content import SpecContent, ToolUse
-from agents.files import AgentFile
-from agents.llm.endpoints import DEMO_MODEL
-from agents.models import AgentSpec, Origin
-from agents.services.specs import make_agent, open_first_chat
-from chats.models import Chat
+from agents.models import Origin
+from agents.permissions import AgentVerb, get_agent_for, get_production
+from agents.selectors import find_version
+from agents.services.agents import NewAgent, open_first_chat, store_agent
+from agents.specs.content import SpecContent, ToolUse
+from agents.specs.files import AgentFile, Format, format_file, read_file
+from agents.specs.templates import get_template
+from llm.endpoints import DEMO_MODEL
 from tools.registry import registry
-from workspaces.models import Credential, Provider, Workspace
+from workspaces.models import Credential, Workspace
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+ONLY_DEMO = "This workspace has the demo model only, which answers instead."
+NOT_OFFERED = "The operator does not offer this model: the default one answers instead."
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file that is ready to be saved."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Missing:
-    """What a file asks for and this place does not have; `text` says what becomes of it."""
+    """Something that a file refers to and that does not exist here; `text` says what replaces it."""
 
     what: Literal["tool", "model", "setting"]
     name: str
@@ -28,45 +45,106 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """The content of a file as it can be here, and what is missing for the rest."""
+class Import:
+    """The result of an import: the file, its content as far as it fits here, what is missing, and the new agent.
 
+    `created` is null for a trial.
+    """
+
+    file: AgentFile
     content: SpecContent
     missing: list[Missing]
+    created: NewAgent | None
 
 
-def file_of(agent: Actor, spec: AgentSpec) -> AgentFile:
-    """An agent at one of its versions, as a file."""
-    names = {"name": agent.name, "handle": agent.handle, "description": agent.description, "version": spec.number}
-    return AgentFile.model_validate({**spec.content().as_json(), **names})
+def export_agent(actor: Actor, agent_id: UUID, *, format: Format, version: int | None = None) -> Export:
+    """Return a version of an agent as a file; without `version`, production. Raises `NotFound`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
+    spec = get_production(agent) if version is None else find_version(agent, version)
+    fields = {
+        "name": agent.name,
+        "handle": agent.handle,
+        "description": agent.description,
+        "version": spec.number,
+        "avatar": agent.avatar,
+    }
+    file = AgentFile.model_validate({**spec.content().as_json(), **fields})
+    try:
+        stem = get_valid_filename(agent.name)
+    except SuspiciousFileOperation:
+        stem = agent.handle
+    return Export(name=f"{stem}.v{spec.number}.{format}", text=format_file(file, format))
 
 
-def fit(file: AgentFile, workspace: Workspace) -> Fitted:
-    """Tools that are not here are left out, settings that do not fit any more are the tool's own; all of it is told.
+@transaction.atomic
+def import_agent(
+    actor: Actor,
+    workspace_id: UUID,
+    *,
+    text: str,
+    name: str | None = None,
+    handle: str | None = None,
+    is_trial: bool = False,
+) -> Import:
+    """Create the agent that a file describes, and the chat in which it has greeted the actor. A trial creates nothing.
 
-    A model stays as it is written: whoever comes to offer it is asked for it.
+    Without a `handle` the agent gets the file's, or one like it where that is taken. Raises `NotFound`, `Forbidden`, `TooLarge`,
+    `LimitReached`, `Invalid` (also `file_unreadable`), `Conflict` (`handle_taken`).
     """
-    missing = [*_missing_tools(file.tools), *_unfitting_settings(file.tools), *_missing_model(file, workspace)]
-    reset = {one.name for one in missing if one.what == "setting"}
-    tools = tuple(
-        use.model_copy(update={"custom_config": {}}) if use.tool in reset else use
-        for use in file.tools
-        if use.tool in registry
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_AGENT)
+    file = read_file(text)
+    content, missing = fit_content(file, workspace)
+    if is_trial:
+        return Import(file, content, missing, created=None)
+    agent = store_agent(
+        actor,
+        workspace,
+        content=content,
+        origin=Origin.IMPORTED,
+        name=file.name if name is None else name,
+        description=file.description,
+        handle=handle,
+        suggested_handle=file.handle,
+        fallback_handle="agent-imported",
+        avatar=file.avatar,
     )
-    return Fitted(file.content().model_copy(update={"tools": tools}), missing)
+    chat = open_first_chat(actor, workspace, agent, greeting=get_template("blank", actor.language).greeting)
+    created = NewAgent(get_agent_for(actor, agent.id, AgentVerb.SEE), chat)
+    return Import(file, content, missing, created=created)
 
 
-def _missing_tools(tools: Iterable[ToolUse]) -> list[Missing]:
-    unknown = [use.tool for use in tools if use.tool not in registry]
-    return [Missing("tool", tool, "There is no such tool here: it is left out.") for tool in unknown]
+def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, list[Missing]]:
+    """Return the content of a file as far as it fits here, and what is missing.
+
+    Unknown tools are removed, and settings that do not fit are replaced by the tool's own. A model stays, so that it answers once
+    the workspace has it, unless the operator does not offer it: such a spec cannot be stored.
+    """
+    missing = [
+        Missing("tool", use.tool, "There is no such tool here: it is left out.")
+        for use in file.tools
+        if use.tool not in registry
+    ]
+    tools = []
+    for use in file.tools:
+        if use.tool not in registry:
+            continue
+        if _has_fitting_settings(use):
+            tools.append(use)
+        else:
+            tools.append(use.model_copy(update={"custom_config": {}}))
+            missing.append(Missing("setting", use.tool, "Its settings do not fit here: it gets the usual ones."))
+    fitting: dict[str, Any] = {"tools": tuple(tools), "memory": "chat"}
+    if reason := _find_missing_model(file.model, workspace):
+        missing.append(Missing("model", file.model, reason))
+        if reason == NOT_OFFERED:
+            fitting["model"] = ""
+    if file.memory != "chat":
+        text = "There is no memory of an agent's own yet: it remembers a chat by its log."
+        missing.append(Missing("setting", "memory", text))
+    return file.content().model_copy(update=fitting), missing
 
 
-def _unfitting_settings(tools: Iterable[ToolUse]) -> list[Missing]:
-    text = "Its settings do not fit here: it gets the usual ones."
-    return [Missing("setting", use.tool, text) for use in tools if use.tool in registry and not _fits(use)]
-
-
-def _fits(use: ToolUse) -> bool:
+def _has_fitting_settings(use: ToolUse) -> bool:
     try:
         registry[use.tool].configured(use.custom_config)
     except ValidationError:
@@ -74,26 +152,12 @@ def _fits(use: ToolUse) -> bool:
     return True
 
 
-def _missing_model(file: AgentFile, workspace: Workspace) -> list[Missing]:
-    """Only of the demo model it is known without asking anybody that it is the one there is."""
+def _find_missing_model(model: str, workspace: Workspace) -> str:
+    """Return why the workspace does not have the model; empty if it has it, or if only its provider knows."""
+    if not model:
+        return ""
     credential = Credential.objects.filter(workspace=workspace).first()
-    provider = credential.provider if credential else settings.SYSTEM_MODEL["provider"] or Provider.DEMO
-    if provider != Provider.DEMO or file.model in ("", DEMO_MODEL):
-        return []
-    return [Missing("model", file.model, "This workspace has the demo model only, which answers instead.")]
-
-
-def import_agent(
-    *, workspace: Workspace, creator: Actor, file: AgentFile, content: SpecContent, name: str | None = None,
-    handle: str | None = None,
-) -> tuple[Actor, Chat]:  # fmt: skip
-    """Make the agent of a file, of content that fits here, and the chat in which it has said hello.
-
-    Without a `handle` it gets the file's, or one like it where that is taken. Raises `Invalid`, `Conflict` (`handle_taken`).
-    """
-    agent = make_agent(
-        workspace=workspace, creator=creator, content=content, origin=Origin.IMPORTED,
-        name=file.name if name is None else name, description=file.description, handle=handle, wish=file.handle,
-        fallback="agent-imported",
-    )  # fmt: skip
-    return agent, open_first_chat(agent=agent, workspace=workspace, creator=creator)
+    if credential is None and settings.SYSTEM_MODEL["provider"]:
+        return "" if model in settings.SYSTEM_MODEL["models"] else NOT_OFFERED
+    is_demo = credential is None or credential.provider == "demo"
+    return ONLY_DEMO if is_demo and model != DEMO_MODEL else ""

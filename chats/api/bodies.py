@@ -1,19 +1,20 @@
 """What the requests about chats may say."""
 
-from typing import Literal
+from typing import Literal, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from chats.selectors import END
+from chats.services.links import MAX_HOURS, MAX_USES
 from common.rest import Body
-from events.rows import Row, WorkspaceRow
-
-Role = Literal["editor", "suggester"]
+from events.payloads import MESSAGE_TEXT
+from events.rows import MessageRow, RoleName, Row, WorkspaceRow
 
 
 class NewChatBody(Body):
     title: str = Field(default="", max_length=120)
-    member_ids: list[UUID] = Field(default_factory=list, max_length=200)
+    member_ids: list[UUID] = Field(default_factory=list, max_length=200, json_schema_extra={"uniqueItems": True})
 
 
 class ChatBody(Body):
@@ -21,17 +22,38 @@ class ChatBody(Body):
 
 
 class MessagesQuery(Body):
-    """`before`: the cursor of an earlier answer, or a message's `seq`."""
+    """`before` and `after`: a cursor of an earlier answer, or a message's `seq`. `around`: a message's id. At most one of
+    the three."""
 
-    before: int | None = Field(default=None, ge=0)
+    before: int | None = Field(default=None, ge=0, le=END)
+    after: int | None = Field(default=None, ge=0, le=END)
+    around: UUID | None = None
     limit: int = Field(default=50, ge=1, le=200)
+
+    @model_validator(mode="after")
+    def _has_one_place(self) -> Self:
+        if sum(value is not None for value in (self.before, self.after, self.around)) > 1:
+            raise ValueError("Give `before`, `after` or `around`, not several of them.")
+        return self
+
+
+class MessagePageRow(Row):
+    """A part of a chat's log, oldest message first. It may hold fewer messages than `limit` when they are long.
+
+    `before` is the cursor of the older page, `after` of the newer one; null where the log ends. `next` is `before` as text.
+    """
+
+    results: list[MessageRow]
+    before: int | None
+    after: int | None
+    next: str | None
 
 
 class MessageBody(Body):
     """`id` is made by the client, a UUID; posting the same again changes nothing. `wake`: `nobody` keeps agents asleep."""
 
     id: UUID
-    text: str
+    text: str = Field(json_schema_extra=MESSAGE_TEXT)
     reply_to: UUID | None = None
     wake: Literal["auto", "nobody"] = "auto"
 
@@ -45,12 +67,15 @@ class WakeBody(Body):
 
 
 class ReadBody(Body):
-    seq: int = Field(ge=0)
+    seq: int = Field(ge=0, le=END)
 
 
 class NewLinkBody(Body):
-    role: Role
-    expires_in_hours: int = 168
+    """`max_uses`: how many people it may bring in; null: any number. Left out: one for editors, any number for suggesters."""
+
+    role: RoleName
+    expires_in_hours: int = Field(default=168, ge=1, le=MAX_HOURS)
+    max_uses: int | None = Field(default=None, ge=1, le=MAX_USES)
 
 
 class ReadRow(Row):
@@ -64,7 +89,7 @@ class InvitationRow(Row):
 
     workspace_name: str
     chat_title: str
-    role: Role
+    role: RoleName
     invited_by: str
     already_member: bool
 

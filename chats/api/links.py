@@ -2,16 +2,18 @@
 
 from uuid import UUID
 
-from django.db import transaction
+from django.db.models.functions import Now
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import IsAuthenticated
+from rest_framework.permissions import AllowAny
 from rest_framework.views import APIView
 
+from actors.auth import SignedIn
 from chats import services as chats
 from chats.api.bodies import InvitationRow, JoinedRow, NewLinkBody
 from chats.models import ChatLink
-from chats.permissions import ChatVerb, get_chat_for, get_link_for
+from chats.permissions import get_chat_to_invite
+from common.errors import NotFound
 from common.paging import PAGED, Paged
 from common.rest import Page, Request, answer, nothing, read
 from events.rows import LinkRow
@@ -24,48 +26,69 @@ _LINKS: Paged[ChatLink] = Paged(lambda chat_id: ChatLink.objects.filter(chat=cha
 class Links(APIView):
     @extend_schema(operation_id="list_links", parameters=PAGED, responses=Page[LinkRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
-        chat = get_chat_for(request.user, chat_id, ChatVerb.INVITE)
+        chat = get_chat_to_invite(request.user, chat_id)
         return _LINKS.answer(request, chat.pk)
 
     @extend_schema(operation_id="create_link", request=NewLinkBody, responses={201: LinkRow})
-    @transaction.atomic
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, NewLinkBody)
-        chat = get_chat_for(request.user, chat_id, ChatVerb.INVITE)
-        link, url = chats.create_link(chat=chat, creator=request.user, role=body.role, hours=body.expires_in_hours)
+        link, url = chats.create_link(
+            request.user,
+            chat_id,
+            role=body.role,
+            hours=body.expires_in_hours,
+            max_uses=body.max_uses if "max_uses" in body.model_fields_set else "default",
+        )
         return answer(link.row(url if "://" in url else request.build_absolute_uri(url)), 201)
+
+
+_OF_MEMBER: Paged[ChatLink] = Paged(
+    lambda workspace_id, actor_id: ChatLink.objects.filter(
+        chat__workspace=workspace_id, created_by=actor_id, revoked_at=None, expires_at__gt=Now()
+    ),
+    UUID, UUID, by="-created_at",
+)  # fmt: skip
+
+
+class MemberLinks(APIView):
+    """The living links that a member made into chats of the workspace: removing or demoting them revokes these."""
+
+    @extend_schema(operation_id="list_member_links", parameters=PAGED, responses=Page[LinkRow])
+    def get(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.REMOVE_MEMBER)
+        if not workspace.memberships.filter(actor=actor_id).exists():
+            raise NotFound("There is no such member.")
+        return _OF_MEMBER.answer(request, workspace.pk, actor_id)
 
 
 class OneLink(APIView):
     @extend_schema(operation_id="revoke_link", responses={204: None})
-    @transaction.atomic
     def delete(self, request: Request, link_id: UUID) -> HttpResponse:
-        chats.revoke_link(link=get_link_for(request.user, link_id), actor=request.user)
+        chats.revoke_link(request.user, link_id)
         return nothing()
 
 
 class Join(APIView):
-    def get_permissions(self) -> list[IsAuthenticated]:
+    def get_permissions(self) -> list[AllowAny | SignedIn]:
         """Looking is for everybody who has the link; coming in needs to be somebody."""
-        return [] if self.request.method == "GET" else [IsAuthenticated()]
+        return [AllowAny() if self.request.method == "GET" else SignedIn()]
 
     @extend_schema(operation_id="read_invitation", responses=InvitationRow)
     def get(self, request: Request, token: str) -> HttpResponse:
-        link = chats.read_link(token)
+        link, role = chats.get_invitation(token, reader=request.user)
         here = request.user is not None and link.chat.places.filter(actor=request.user, ended_at=None).exists()
         return answer(
             InvitationRow(
                 workspace_name=link.chat.workspace.name,
                 chat_title=link.chat.title,
-                role=link.role,
+                role=role,
                 invited_by=link.created_by.name,
                 already_member=here,
             )  # fmt: skip
         )
 
     @extend_schema(operation_id="accept_invitation", request=None, responses=JoinedRow)
-    @transaction.atomic
     def post(self, request: Request, token: str) -> HttpResponse:
-        link = chats.accept_link(token=token, actor=request.user)
+        link = chats.accept_link(request.user, token)
         workspace = get_workspace_for(request.user, link.chat.workspace_id, WorkspaceVerb.SEE)
         return answer(JoinedRow(workspace=workspace_row(workspace), chat_id=link.chat_id))

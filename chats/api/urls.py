@@ -12,6 +12,7 @@ urlpatterns = [
     path("chats/<uuid:chat_id>/members/<uuid:actor_id>", views.OneChatMember.as_view()),
     path("chats/<uuid:chat_id>/read", views.Read.as_view()),
     path("chats/<uuid:chat_id>/links", links.Links.as_view()),
+    path("workspaces/<uuid:workspace_id>/members/<uuid:actor_id>/links", links.MemberLinks.as_view()),
     path("links/<uuid:link_id>", links.OneLink.as_view()),
     path("join/<str:token>", links.Join.as_view()),
 ]

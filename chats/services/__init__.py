@@ -1,13 +1,14 @@
 """The writes of chats, one door each."""
 
 from chats.services.changes import changed
-from chats.services.holding import hold_chat, hold_chats
-from chats.services.links import accept_link, create_link, read_link, revoke_link
+from chats.services.holding import hold_chat, hold_chats, lock_places
+from chats.services.links import accept_link, create_link, get_invitation, revoke_link
 from chats.services.members import (
     add_member,
     create_chat,
     hold_places,
     leave_workspace_chats,
+    remove_agent_from_chats,
     remove_member,
     rename_chat,
     set_wake,
@@ -15,13 +16,11 @@ from chats.services.members import (
 )
 from chats.services.messages import (
     checked_text,
-    mark_read,
     mentions_in,
     post_message,
-    post_message_once,
-    read_up_to,
     system_line,
 )
+from chats.services.reading import mark_many_read, mark_read, read_up_to
 
 __all__ = [
     "accept_link",
@@ -34,12 +33,14 @@ __all__ = [
     "hold_chats",
     "hold_places",
     "leave_workspace_chats",
+    "lock_places",
+    "mark_many_read",
     "mark_read",
     "mentions_in",
     "post_message",
-    "post_message_once",
-    "read_link",
+    "get_invitation",
     "read_up_to",
+    "remove_agent_from_chats",
     "remove_member",
     "rename_chat",
     "revoke_link",

@@ -1,20 +1,27 @@
 """Links that bring people into a workspace and a chat (S0.1)."""
 
-import hashlib
 import secrets
 from datetime import timedelta
+from typing import Literal
+from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F
 
 from actors.models import Actor
-from chats.models import Chat, ChatLink
+from chats.models import ChatLink
+from chats.permissions import get_chat_to_invite, get_link_for
 from chats.services.changes import changed
 from chats.services.holding import hold_chat
 from chats.services.members import seat
 from chats.services.messages import system_line
+from chats.services.waking import change_wake_for, facts_of
 from common.clock import now
-from common.errors import Code, Invalid, NotFound
+from common.errors import Code, Forbidden, Invalid, NotFound
+from common.operators import get_for_operator
+from common.quotas import check_quota
+from common.secrets import digest_of
 from events import audit
 from events.bells import ring
 from events.publish import rights_changed
@@ -22,28 +29,44 @@ from workspaces import services as workspaces
 from workspaces.models import Role, Workspace
 
 MAX_HOURS = 24 * 90
+MAX_USES = 1000
 
 
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+@transaction.atomic
+def create_link(
+    actor: Actor, chat_id: UUID, *, role: str, hours: int, max_uses: int | None | Literal["default"] = "default"
+) -> tuple[ChatLink, str]:
+    """Create an invite link. Return it with its address, which is shown once and not stored.
 
-
-def create_link(*, chat: Chat, creator: Actor, role: str, hours: int) -> tuple[ChatLink, str]:
-    """Make a link; returns it with its address, which is shown once and not kept. `hours`: until it expires."""
+    `hours`: until it expires. `max_uses`: how many people it may bring in; null: any number; by default one for the
+    role of editor, and any number for that of suggester. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`.
+    """
+    chat = get_chat_to_invite(actor, chat_id, role=role)
     if role not in Role.values:
         raise Invalid("A link is for an editor or a suggester.")
     if not 1 <= hours <= MAX_HOURS:
         raise Invalid(f"A link lives between 1 and {MAX_HOURS} hours.")
+    if max_uses == "default":
+        max_uses = 1 if role == Role.EDITOR else None
+    if max_uses is not None and not 1 <= max_uses <= MAX_USES:
+        raise Invalid(f"A link brings in between 1 and {MAX_USES} people, or any number.")
+    check_quota("links", chat.links.filter(revoked_at=None, expires_at__gt=now()))
     token = secrets.token_urlsafe(24)
     link = ChatLink.objects.create(
-        chat=chat, role=role, token_hash=_hash(token), created_by=creator, expires_at=now() + timedelta(hours=hours)
-    )
-    audit.record(creator, "link.created", workspace_id=chat.workspace_id, object_id=link.id, role=role)
+        chat=chat, role=role, token_hash=digest_of(token), created_by=actor, max_uses=max_uses,
+        expires_at=now() + timedelta(hours=hours),
+    )  # fmt: skip
+    audit.record(actor, "link.created", workspace_id=chat.workspace_id, object_id=link.id, role=role, max_uses=max_uses)
     return link, f"{settings.PUBLIC_URL}/join/{token}"
 
 
-def revoke_link(*, link: ChatLink, actor: Actor) -> ChatLink:
-    """End a link at once. Whoever came in by it stays."""
+@transaction.atomic
+def revoke_link(actor: Actor, link_id: UUID, *, as_operator: bool = False) -> ChatLink:
+    """Revoke an invite link. People who joined by it stay. Raises `NotFound`, `Forbidden`.
+
+    `as_operator`: an operator may do it without being in the chat.
+    """
+    link = get_for_operator(actor, ChatLink, link_id) if as_operator else get_link_for(actor, link_id)
     if link.revoked_at is None:
         link.revoked_at = now()
         link.save(update_fields=["revoked_at"])
@@ -51,42 +74,77 @@ def revoke_link(*, link: ChatLink, actor: Actor) -> ChatLink:
     return link
 
 
-def read_link(token: str, *, lock: bool = False) -> ChatLink:
-    """The living link of this token. Raises `NotFound` (`link_dead`) when it never was, has expired or was revoked."""
-    links = ChatLink.objects.select_related("chat__workspace", "created_by")
-    if lock:
-        links = links.select_for_update(of=("self",))
-    link = links.filter(token_hash=_hash(token), revoked_at=None, expires_at__gt=now()).first()
-    if link is None or not _maker_may_still_invite(link):
-        raise NotFound(
-            "This link does not work any more.", code=Code.LINK_DEAD, hints=["Ask an editor of the team for a new one."]
-        )
-    return link
+def get_invitation(token: str, *, reader: Actor | None = None) -> tuple[ChatLink, str]:
+    """Return the living link of this token, and the role in which it brings in `reader` (null: somebody new).
+
+    Raises `NotFound` (`link_dead`) when it never was, has expired, was revoked or is used up, when its maker may not
+    invite any more, and when it does not let `reader` in.
+    """
+    link = _find_link(token)
+    return link, _judge(link, reader)
 
 
-def _maker_may_still_invite(link: ChatLink) -> bool:
-    """A link is worth what its maker may do now: an editor who left or was demoted leaves no open door behind."""
-    memberships = link.chat.workspace.memberships
-    return memberships.filter(actor=link.created_by, actor__is_active=True, role=Role.EDITOR).exists()
-
-
-def accept_link(*, token: str, actor: Actor) -> ChatLink:
-    """Come in by a link: into the workspace with its role, unless a member already (who keeps theirs), and into the chat.
+@transaction.atomic
+def accept_link(actor: Actor, token: str) -> ChatLink:
+    """Join by a link: the workspace, with the role that `get_invitation` returns, and the chat.
 
     Doing it twice changes nothing. Raises `NotFound` (`link_dead`).
     """
-    link = read_link(token, lock=True)
-    # Who is being taken out of the workspace at this moment is out first; else they would sit here without belonging.
+    link = _find_link(token)
+    # First the locks, in the one order, then the rights: a removal, a demotion or another use of the link that is under way
+    # ends first.
     Workspace.objects.select_for_update(no_key=True).get(pk=link.chat.workspace_id)
-    is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=link.role, invited_by=link.created_by)
     chat = hold_chat(link.chat_id)
-    # The row that tells of them carries their name as it is now, not as it was when they were let in at the door.
+    link = _find_link(token, lock=True)
+    role = _judge(link, actor)
+    is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=role, invited_by=link.created_by)
+    # The row that tells of them carries their name as it is now, not as it was when the request came.
     place = seat(chat, Actor.objects.get(pk=actor.pk))
     if place is not None:
-        changed(link.chat_id, rows=[system_line(link.chat_id, "MEMBER_JOINED", actor=actor, target=actor), place])
+        woken = change_wake_for(chat, place)
+        line = system_line(link.chat_id, "MEMBER_JOINED", actor=actor, target=actor, **facts_of(woken))
+        changed(link.chat_id, rows=[line, place, *woken])
     if is_new or place is not None:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
         rights_changed(actor.id)
         ring([actor.id], "chats")
     return link
+
+
+def _find_link(token: str, *, lock: bool = False) -> ChatLink:
+    links = ChatLink.objects.select_related("chat__workspace", "created_by")
+    if lock:
+        links = links.select_for_update(of=("self",))
+    link = links.filter(token_hash=digest_of(token), revoked_at=None, expires_at__gt=now()).first()
+    if link is None:
+        raise _dead()
+    return link
+
+
+def _judge(link: ChatLink, reader: Actor | None) -> str:
+    """Return the role in which the link brings in `reader`. Raises `NotFound` (`link_dead`)."""
+    try:
+        get_chat_to_invite(link.created_by, link.chat_id, role=link.role)
+    except (NotFound, Forbidden) as error:
+        raise _dead() from error
+    role = link.role
+    if reader is not None:
+        known = workspaces.role_by_link(link.chat.workspace, reader, role=link.role, created_at=link.created_at)
+        if known is None:
+            raise _dead()
+        role = known
+        place = link.chat.places.filter(actor=reader).first()
+        if place is not None and place.ended_at is None:
+            return role
+        if place is not None and place.removed_at is not None and place.removed_at >= link.created_at:
+            raise _dead()
+    if link.max_uses is not None and link.uses >= link.max_uses:
+        raise _dead()
+    return role
+
+
+def _dead() -> NotFound:
+    return NotFound(
+        "This link does not work any more.", code=Code.LINK_DEAD, hints=["Ask an editor of the team for a new one."]
+    )

@@ -4,40 +4,56 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from actors.models import Actor, AgentStatus, Kind
-from chats.models import Chat, ChatActor, InChat, Wake
-from chats.seams import actor_left
+from chats.hooks import actor_left
+from chats.models import Chat, ChatActor, ChatLink, InChat, Wake
+from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import changed
-from chats.services.holding import hold_chats
+from chats.services.holding import hold_chat, hold_chats, lock_places
 from chats.services.messages import system_line
+from chats.services.waking import change_wake_for, facts_of, set_first_wake
 from common.clock import now
-from common.errors import Code, Conflict, Invalid, NotFound
+from common.errors import Code, Conflict, Invalid, LimitReached, NotFound
+from common.operators import check_operator
+from common.quotas import check_quota
+from common.text import one_line_name
 from events import audit
 from events.bells import ring
 from events.publish import rights_changed
 from workspaces.models import Workspace
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 MAX_MEMBERS = 200
 
 
-def create_chat(*, workspace: Workspace, creator: Actor, title: str, member_ids: Sequence[UUID] = ()) -> Chat:
-    """Make a chat from members, agents of the workspace and public agents, in the caller's transaction (§5.1).
+@transaction.atomic
+def create_chat(actor: Actor, workspace_id: UUID, *, title: str, member_ids: Sequence[UUID] = ()) -> Chat:
+    """Create a chat of `actor` and of members, agents of the workspace and public agents.
 
-    Raises `Invalid` when somebody named may not be in a chat of this workspace.
+    Raises `NotFound`, `Forbidden`, `LimitReached`, and `Invalid` when one of `member_ids` may not be in a chat of this
+    workspace.
     """
-    wanted = list(dict.fromkeys([creator.id, *member_ids]))
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_CHAT)
+    wanted = list(dict.fromkeys([actor.id, *member_ids]))
     if len(wanted) > MAX_MEMBERS:
         raise Invalid(f"A chat has at most {MAX_MEMBERS} members.")
+    check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
+    lock_places(wanted, shared=True)
     actors = {actor.id: actor for actor in _may_be_in(workspace, wanted)}
+    if actor.id not in actors:
+        raise NotFound("There is no such workspace, or you may not see it.")
     if missing := [id for id in wanted if id not in actors]:
         raise Invalid("Somebody you named is not in this workspace.", data={"actor_ids": [str(id) for id in missing]})
-    chat = Chat.objects.create(workspace=workspace, title=title.strip()[:120], created_by=creator)
+    chat = Chat.objects.create(workspace=workspace, title=one_line_name(title)[:120], created_by=actor)
     places = [ChatActor(chat=chat, actor=actors[id]) for id in wanted]
-    joined = [system_line(chat.id, "MEMBER_JOINED", actor=creator, target=actors[id]) for id in wanted]
+    set_first_wake(places)
+    joined = [system_line(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
     chat.version = changed(chat.id, rows=[*joined, *places])
-    audit.record(creator, "chat.created", workspace_id=workspace.id, object_id=chat.id, members=len(wanted))
+    audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, members=len(wanted))
     ring(wanted, "chats")
     return chat
 
@@ -50,18 +66,28 @@ def _may_be_in(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
     return Actor.objects.filter(person | ours, pk__in=ids).distinct()
 
 
-def add_member(*, chat: Chat, adder: Actor, actor_id: UUID) -> ChatActor:
-    """Bring somebody into a chat. Raises `NotFound` (not of this workspace), `Conflict` (`already_member`)."""
-    actor = next(iter(_may_be_in(chat.workspace, [actor_id])), None)
-    if actor is None:
+@transaction.atomic
+def add_member(actor: Actor, chat_id: UUID, member_id: UUID) -> ChatActor:
+    """Add a member of the workspace, one of its agents or a public agent to a chat.
+
+    Raises `NotFound`, `Forbidden`, `LimitReached`, `Conflict` (`already_member`).
+    """
+    # First without a lock: people lock only the chats of those whom they may add.
+    get_chat_for(actor, chat_id, ChatVerb.ADD_MEMBER)
+    lock_places([member_id], shared=True)
+    chat = get_chat_for(actor, chat_id, ChatVerb.ADD_MEMBER, lock=True)
+    member = next(iter(_may_be_in(chat.workspace, [member_id])), None)
+    if member is None:
         raise NotFound("There is nobody of that id in this workspace.")
-    place = seat(chat, actor)
+    place = seat(chat, member)
     if place is None:
-        raise Conflict(f"{actor.name} is in this chat already.", code=Code.ALREADY_MEMBER)
-    changed(chat.id, rows=[system_line(chat.id, "MEMBER_JOINED", actor=adder, target=actor), place])
-    audit.record(adder, "chat.member_added", workspace_id=chat.workspace_id, object_id=chat.id, member=str(actor.id))
-    ring([actor.id], "chats")
-    rights_changed(actor.id)
+        raise Conflict(f"{member.name} is in this chat already.", code=Code.ALREADY_MEMBER)
+    woken = change_wake_for(chat, place)
+    line = system_line(chat.id, "MEMBER_JOINED", actor=actor, target=member, **facts_of(woken))
+    changed(chat.id, rows=[line, place, *woken])
+    audit.record(actor, "chat.member_added", workspace_id=chat.workspace_id, object_id=chat.id, member=str(member.id))
+    ring([member.id], "chats")
+    rights_changed(member.id)
     return place
 
 
@@ -69,40 +95,76 @@ def seat(chat: Chat, actor: Actor) -> ChatActor | None:
     """A place for `actor`, not yet written; null when they sit there already. Somebody who comes again keeps the row.
 
     The caller holds the chat (`get_chat_for(…, lock=True)`), so that two who seat the same actor come one after the other.
+    Raises `LimitReached` when the chat is full.
     """
     place = ChatActor.objects.filter(chat=chat, actor=actor).first()
+    if place is not None and place.ended_at is None:
+        return None
+    if chat.places.filter(ended_at=None).count() >= MAX_MEMBERS:
+        raise LimitReached(f"A chat has at most {MAX_MEMBERS} members.", code=Code.QUOTA_REACHED)
     if place is None:
         return ChatActor(chat=chat, actor=actor)
-    if place.ended_at is None:
-        return None
     place.actor = actor
     return place.set(ended_at=None, joined_at=now())
 
 
-def remove_member(*, chat: Chat, remover: Actor, actor_id: UUID) -> ChatActor:
-    """Take somebody out of a chat, or leave it. What they hold and run here ends with it. Raises `NotFound`."""
-    place = chat.places.select_related("actor").filter(actor_id=actor_id, ended_at=None).first()
+@transaction.atomic
+def remove_member(actor: Actor, chat_id: UUID, member_id: UUID, *, as_operator: bool = False) -> ChatActor:
+    """Remove somebody from a chat, or leave it. Their drafts and runs in the chat end with it.
+
+    `as_operator`: an operator may do it without being in the chat. Raises `NotFound`, `Forbidden`.
+    """
+    if as_operator:
+        check_operator(actor, ChatActor)
+        chat = hold_chat(chat_id)
+    else:
+        chat = get_chat_for(actor, chat_id, ChatVerb.REMOVE_MEMBER, lock=True)
+    place = chat.places.select_related("actor").filter(actor_id=member_id, ended_at=None).first()
     if place is None:
-        raise NotFound("They are not in this chat.")
-    changed(chat.id, rows=_leaving(chat, place, remover))
-    audit.record(
-        remover, "chat.member_removed", workspace_id=chat.workspace_id, object_id=chat.id, member=str(actor_id)
-    )
-    rights_changed(actor_id)
-    ring([actor_id], "chats")
+        raise NotFound(gettext("They are not in this chat."))
+    _remove(chat, place, actor)
     return place
 
 
-def _leaving(chat: Chat, place: ChatActor, remover: Actor) -> list[InChat]:
-    place.set(ended_at=now())
+def remove_agent_from_chats(agent: Actor, remover: Actor) -> None:
+    """Remove an agent that is being deleted from all its chats."""
+    for place in hold_places(agent):
+        _remove(place.chat, place, remover)
+
+
+def _remove(chat: Chat, place: ChatActor, remover: Actor) -> None:
+    changed(chat.id, rows=build_leaving_rows(chat, place, remover))
+    audit.record(
+        remover, "chat.member_removed", workspace_id=chat.workspace_id, object_id=chat.id, member=str(place.actor_id)
+    )
+    rights_changed(place.actor_id)
+    ring([place.actor_id], "chats")
+
+
+def build_leaving_rows(chat: Chat, place: ChatActor, remover: Actor) -> list[InChat]:
+    """End a participant's row and revoke their links. Return the rows to be written; the chat is locked."""
+    at = now()
+    place.set(ended_at=at)
+    if remover.pk != place.actor_id:
+        place.set(removed_at=at)
+    revoke_links(remover, chat=chat, created_by=place.actor)
     line = system_line(chat.id, "MEMBER_LEFT", actor=remover, target=place.actor)
     return [line, place, *actor_left(chat, place.actor, remover)]
 
 
+def revoke_links(by: Actor, **made: Any) -> None:
+    """Revoke the living links that match `made`, one by one in the order of ids."""
+    living = ChatLink.objects.filter(**made, revoked_at=None, expires_at__gt=now())
+    for link in living.order_by("pk").select_related("chat"):
+        if ChatLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=now()):
+            audit.record(by, "link.revoked", workspace_id=link.chat.workspace_id, object_id=link.id)
+
+
 def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor) -> None:
-    """Take somebody out of every chat of a workspace that they leave."""
+    """Take somebody out of every chat of a workspace that they leave, and revoke all links that they made there."""
     for place in hold_places(actor, chat__workspace=workspace):
-        changed(place.chat_id, rows=_leaving(place.chat, place, remover))
+        changed(place.chat_id, rows=build_leaving_rows(place.chat, place, remover))
+    revoke_links(remover, chat__workspace=workspace, created_by=actor)
 
 
 def hold_places(actor: Actor, **where: Any) -> list[ChatActor]:
@@ -110,6 +172,7 @@ def hold_places(actor: Actor, **where: Any) -> list[ChatActor]:
 
     They are asked for again when the chats are held: somebody may have left one meanwhile.
     """
+    lock_places([actor.id])
     places = ChatActor.objects.filter(actor=actor, ended_at=None, **where)
     held = hold_chats(places.values_list("chat", flat=True))
     return list(places.filter(chat__in=held).select_related("chat__workspace", "actor").order_by("chat_id"))
@@ -122,19 +185,29 @@ def show_anew(actor: Actor, places: Iterable[ChatActor]) -> None:
         changed(place.chat_id, rows=[place.set()])
 
 
-def rename_chat(*, chat: Chat, actor: Actor, title: str) -> Chat:
-    """Give the chat another title (up to 120 characters; empty: it is named after its members)."""
-    changed(chat.id, rows=[chat.set(title=title.strip()[:120])])
+@transaction.atomic
+def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
+    """Change the title of a chat: up to 120 characters; a chat with an empty title is called by its members' names.
+
+    Raises `NotFound`, `Forbidden`.
+    """
+    chat = get_chat_for(actor, chat_id, ChatVerb.RENAME, lock=True)
+    changed(chat.id, rows=[chat.set(title=one_line_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
     ring(chat.places.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
     return chat
 
 
-def set_wake(*, chat: Chat, actor: Actor, agent_id: UUID, wake: str) -> ChatActor:
-    """Say when an agent answers in this room. Raises `NotFound` when it is not here, `Invalid` for a person."""
+@transaction.atomic
+def set_wake(actor: Actor, chat_id: UUID, agent_id: UUID, *, wake: str) -> ChatActor:
+    """Set when an agent answers in a chat: when it is mentioned, or always.
+
+    Raises `NotFound` when the agent is not in the chat, `Forbidden`, `Invalid` for a person.
+    """
+    chat = get_chat_for(actor, chat_id, ChatVerb.SET_WAKE, lock=True)
     place = chat.places.select_related("actor").filter(actor_id=agent_id, ended_at=None).first()
     if place is None:
-        raise NotFound("They are not in this chat.")
+        raise NotFound(gettext("They are not in this chat."))
     if place.actor.is_human or wake not in Wake.values:
         raise Invalid("Only an agent can be set to answer when mentioned, or always.")
     changed(chat.id, rows=[place.set(wake=wake)])

@@ -4,21 +4,36 @@ A row that belongs to a chat carries `version`: the chat's version at its last c
 (`kind`, `id`) and keeps the higher version, so that applying a row twice or late changes nothing (architecture §7).
 """
 
+from events.payloads import Stamp
+from events.row import Row
 from events.rows.agents import (
     AgentRow,
+    AgentSummaryRow,
     DiffRow,
-    DraftWishRow,
-    EarlierTextRow,
+    DraftSnapshotRow,
+    DraftTrialRow,
     FieldChange,
+    LockedDraftRow,
+    LockWaiterRow,
     ReplyRow,
     SpecRow,
     ToolConfigRow,
     ToolRow,
 )
+from events.rows.avatars import AutomaticAvatar, Avatar, EmojiAvatar, LetterAvatar, NewAvatar, stored_avatar
+from events.rows.messages import MESSAGE_ROWS, MessageRow
 from events.rows.notifications import NotificationRow
-from events.rows.people import ActorRow, ApiTokenRow, MembershipRow, ModelRow, WorkspaceRow
+from events.rows.people import (
+    ActorRow,
+    ApiTokenRow,
+    MembershipRow,
+    ModelRow,
+    RoleName,
+    WorkspaceRow,
+)
 from events.rows.rooms import (
     AnyRow,
+    ChatActivityRow,
     ChatRow,
     ChatSummaryRow,
     Choice,
@@ -26,31 +41,37 @@ from events.rows.rooms import (
     DraftRow,
     LinkRow,
     MemberRow,
-    MessageRow,
     Piece,
     Provenance,
     RunRow,
-    Stamp,
     Tally,
     Voice,
 )
-from events.rows.row import Row
 from events.rows.suggestions import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 
 __all__ = [
+    "MESSAGE_ROWS",
     "ActorRow",
     "AgentRow",
+    "AgentSummaryRow",
     "AnyRow",
     "ApiTokenRow",
+    "AutomaticAvatar",
+    "Avatar",
+    "ChatActivityRow",
     "ChatRow",
     "ChatSummaryRow",
     "Choice",
     "Conflict",
     "DiffRow",
     "DraftRow",
-    "DraftWishRow",
-    "EarlierTextRow",
+    "DraftTrialRow",
+    "LockWaiterRow",
+    "DraftSnapshotRow",
+    "EmojiAvatar",
     "FieldChange",
+    "LockedDraftRow",
+    "LetterAvatar",
     "LinkRow",
     "ListedSuggestionRow",
     "MemberRow",
@@ -58,10 +79,12 @@ __all__ = [
     "MergeRow",
     "MessageRow",
     "ModelRow",
+    "NewAvatar",
     "NotificationRow",
     "Piece",
     "Provenance",
     "ReplyRow",
+    "RoleName",
     "Row",
     "RunRow",
     "SpecRow",
@@ -73,4 +96,5 @@ __all__ = [
     "ToolRow",
     "Voice",
     "WorkspaceRow",
+    "stored_avatar",
 ]

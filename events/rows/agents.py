@@ -1,13 +1,13 @@
 """Agents: their versions, how two differ, their tools."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
 
+from events.row import DescribedAs, Row
 from events.rows.people import ActorRow
-from events.rows.row import Row
 
 
 class ToolConfigRow(Row):
@@ -15,7 +15,7 @@ class ToolConfigRow(Row):
 
     tool: str
     is_enabled: bool = True
-    custom_config: dict[str, Any] = {}
+    custom_config: Annotated[dict[str, Any], DescribedAs("ToolSettings")] = {}
     usage_instructions: str = ""
 
 
@@ -27,8 +27,8 @@ class SpecRow(Row):
     number: int | None
     prompt: str
     model: str
-    parameters: dict[str, Any]
-    limits: dict[str, Any]
+    parameters: Annotated[dict[str, Any], DescribedAs("Parameters")]
+    limits: Annotated[dict[str, Any], DescribedAs("Limits")]
     memory: Literal["chat", "agent"]
     tools: list[ToolConfigRow]
     message: str
@@ -38,15 +38,20 @@ class SpecRow(Row):
     created_at: datetime
 
 
-class AgentRow(Row):
-    """An agent with its production version; `verbs` are what the reader may do with it."""
+class AgentSummaryRow(Row):
+    """An agent as lists have it: without its production version, whose prompt may be long. `verbs` are the reader's."""
 
     actor: ActorRow
-    spec: SpecRow
     state: Literal["idle", "working"] = "idle"
-    revision: int
     verbs: list[str]
     created_at: datetime
+
+
+class AgentRow(AgentSummaryRow):
+    """An agent with its production version."""
+
+    spec: SpecRow
+    revision: int
 
 
 class ToolRow(Row):
@@ -77,20 +82,38 @@ class DiffRow(Row):
     fields: list[FieldChange]
 
 
-class EarlierTextRow(Row):
-    """What a draft said before somebody else's text took its place: nothing that was written is lost."""
+class DraftSnapshotRow(Row):
+    """The text of a draft before another person's text, or a merge, replaced it."""
 
     id: UUID
     draft_id: UUID
     revision: int
-    written: dict[str, Any]
+    written: Annotated[dict[str, Any], DescribedAs("SpecContent")]
     author: ActorRow
     why: Literal["takeover", "merge", "revise", "rebase"]
     created_at: datetime
 
 
-class DraftWishRow(Row):
-    """What the reader wishes of a draft that somebody else holds: to be told when it is free; when they asked for it."""
+class LockedDraftRow(Row):
+    """A draft that a person is editing. `chat_id` and `chat_title` are null for readers who are not in that chat."""
+
+    draft_id: UUID
+    agent_id: UUID
+    holder: ActorRow
+    held_until: datetime
+    chat_id: UUID | None
+    chat_title: str | None
+
+
+class DraftTrialRow(Row):
+    """Whether the text of a draft is applied in its chat, and whether it has answered there."""
+
+    is_applied: bool
+    is_tried: bool
+
+
+class LockWaiterRow(Row):
+    """The reader's place in the waitlist of a draft: whether they are notified when it is free, and when they asked for it."""
 
     is_waiting: bool
     asked_at: datetime | None

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from events.rows.row import Row
+from events.row import Row
 
 
 class NotificationRow(Row):
@@ -12,8 +12,9 @@ class NotificationRow(Row):
 
     id: UUID
     type: Literal[
-        "mention", "suggestion_created", "suggestion_accepted", "suggestion_rejected", "suggestion_reopened", "lock_lost",
-        "draft_asked", "draft_free", "merge_done", "merge_failed",
+        "mention", "suggestion_created", "suggestion_accepted", "suggestion_rejected", "suggestion_reopened",
+        "suggestion_unused", "lock_lost",
+        "draft_asked", "draft_free", "draft_handed_over", "merge_done", "merge_failed", "model_changed",
     ]  # fmt: skip
     workspace_id: UUID
     actor_name: str

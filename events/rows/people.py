@@ -4,7 +4,13 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from events.rows.row import Row
+from pydantic import Field
+
+from common.providers import ProviderName
+from events.row import Row
+from events.rows.avatars import Avatar
+
+RoleName = Literal["editor", "suggester"]
 
 
 class ActorRow(Row):
@@ -17,14 +23,17 @@ class ActorRow(Row):
     description: str | None = None
     workspace_id: UUID | None = None
     is_public: bool = False
+    avatar: Avatar | None = None
 
 
 class ApiTokenRow(Row):
-    """One of the reader's own API tokens. Its text is shown once, when it is made; `prefix` is how it begins."""
+    """One of the reader's own API tokens. Its text is shown once, when it is made; `prefix` is how it begins. With the
+    scope `read` it only looks."""
 
     id: UUID
     name: str
     prefix: str
+    scope: Literal["full", "read"]
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
@@ -37,7 +46,7 @@ class WorkspaceRow(Row):
     name: str
     handle: str
     revision: int
-    role: Literal["editor", "suggester"]
+    role: RoleName
     verbs: list[str]
 
 
@@ -47,15 +56,19 @@ class MembershipRow(Row):
     id: UUID
     workspace_id: UUID
     actor: ActorRow
-    role: Literal["editor", "suggester"]
+    role: RoleName
     joined_at: datetime
 
 
 class ModelRow(Row):
     """What a workspace's agents think with. The key is write-only: only its last four characters come back."""
 
-    provider: Literal["demo", "openai", "anthropic", "gemini", "openrouter", "openai_compatible"]
+    provider: ProviderName
     api_base: str | None = None
+    options: dict[str, str] = Field(default_factory=dict)
+    """What the provider needs besides its address and key (`GET model-providers`)."""
     default_model: str
     key_last4: str | None = None
+    has_key: bool = False
+    """Whether a key is stored; `key_last4` shows the end of a long one only."""
     revision: int

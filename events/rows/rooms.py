@@ -6,49 +6,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from events.rows.people import ActorRow
-from events.rows.row import Row
-
-
-class Stamp(Row):
-    """Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
-
-    `compared` is the id of the comparison that the answer is one `side` of.
-    """
-
-    spec_id: UUID
-    version: int | None = None
-    draft_apply: int | None = None
-    draft_by: str | None = None
-    model: str = ""
-    provider: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost_micro: int | None = None
-    paid_by: Literal["workspace", "system", "demo"] | None = None
-    compared: UUID | None = None
-    side: Literal["production", "draft"] | None = None
-
-
-class MessageRow(Row):
-    """One line of a chat's log (ADR-004): what people and agents said and did, and what the system noted.
-
-    `payload`'s shape is fixed per `type` (`events/payloads.py`). A reply is the rows of one `run_id`.
-    """
-
-    kind: Literal["message"] = "message"
-    id: UUID
-    chat_id: UUID
-    version: int
-    seq: int
-    author_id: UUID | None
-    type: str
-    payload: dict[str, Any]
-    reply_to: UUID | None = None
-    run_id: UUID | None = None
-    created_at: datetime
-    edited_at: datetime | None = None
-    deleted: bool = False
+from events.payloads import Stamp
+from events.row import DescribedAs, Row
+from events.rows.messages import MessageRow
+from events.rows.people import ActorRow, RoleName
 
 
 class MemberRow(Row):
@@ -65,11 +26,14 @@ class MemberRow(Row):
 
 
 class Voice(Row):
-    """Whose words went into a draft that was not typed: a suggestion's author, or who told an agent to revise itself."""
+    """Whose words went into a draft that was not typed: a suggestion's author, or an agent that revised itself, in a run for
+    the person of the name `in_run_of`. `title` is what its author says of a suggestion."""
 
     id: UUID
     actor_id: UUID
     name: str
+    in_run_of: str | None = None
+    title: str = ""
 
 
 class Piece(Row):
@@ -119,7 +83,8 @@ class Tally(Row):
 class DraftRow(Row):
     """The draft of one agent in one chat: what is being written, what is applied here, who holds it.
 
-    `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`.
+    `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `asked_by` are the people who
+    have asked the holder for it.
     """
 
     kind: Literal["draft"] = "draft"
@@ -128,8 +93,8 @@ class DraftRow(Row):
     version: int
     agent_id: UUID
     status: Literal["drafting", "applied", "ended"]
-    written: dict[str, Any]
-    applied: dict[str, Any] | None = None
+    written: Annotated[dict[str, Any], DescribedAs("SpecContent")]
+    applied: Annotated[dict[str, Any], DescribedAs("SpecContent")] | None = None
     applied_spec_id: UUID | None = None
     applied_by: UUID | None = None
     apply_count: int = 0
@@ -143,10 +108,12 @@ class DraftRow(Row):
     ended_how: Literal["saved", "discarded", "suggested"] | None = None
     provenance: Provenance | None = None
     votes: list[Tally] = []
+    asked_by: list[UUID] = []
 
 
 class RunRow(Row):
-    """An agent at work in a chat."""
+    """An agent at work in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `next_try_at`: when the
+    model, which could not answer, is asked again."""
 
     kind: Literal["run"] = "run"
     id: UUID
@@ -157,10 +124,12 @@ class RunRow(Row):
     attempt: int
     trigger_id: UUID | None = None
     on_behalf_of: UUID | None = None
+    triggered_by: UUID | None = None
     stamp: Stamp | None = None
     stopping: bool = False
     error_code: str | None = None
     error: str | None = None
+    next_try_at: datetime | None = None
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -193,15 +162,27 @@ class ChatSummaryRow(Row):
     last_message: MessageRow | None = None
 
 
+class ChatActivityRow(Row):
+    """What of a chat's summary changes when something is said or read there. Of `last_message` the beginning of the text."""
+
+    chat_id: UUID
+    unread: int
+    mentioned: bool
+    last_read_seq: int
+    last_message: MessageRow | None = None
+
+
 class LinkRow(Row):
-    """A link that brings people into a workspace and a chat. Its `url` is shown once, when it is made."""
+    """A link that brings people into a workspace and a chat. Its `url` is shown once, when it is made. `max_uses` null:
+    it brings in any number of people until it expires."""
 
     id: UUID
     chat_id: UUID
-    role: Literal["editor", "suggester"]
+    role: RoleName
     created_by: UUID
     created_at: datetime
     expires_at: datetime
     revoked_at: datetime | None = None
     uses: int = 0
+    max_uses: int | None = None
     url: str | None = None

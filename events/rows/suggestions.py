@@ -1,13 +1,13 @@
 """Suggestions and the merges that make drafts of them (S0.11, S0.12)."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from events.row import DescribedAs, Row
 from events.rows.agents import DiffRow, SpecRow
 from events.rows.people import ActorRow
 from events.rows.rooms import Provenance
-from events.rows.row import Row
 
 
 class ListedSuggestionRow(Row):
@@ -15,7 +15,8 @@ class ListedSuggestionRow(Row):
 
     `chat_id` and `chat_title` are null for who is not in that chat.
     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
-    merge under way, or the one by which it was accepted; `saved_as` the version that it went into. `verbs` are the reader's.
+    merge under way, or the one by which it was accepted; `saved_as` the version that its draft became: it went into
+    that one, or, `unused`, nothing of it did. `verbs` are the reader's.
     """
 
     id: UUID
@@ -31,7 +32,7 @@ class ListedSuggestionRow(Row):
     summary: str
     summary_state: Literal["pending", "ready", "failed"]
     summary_error: str | None
-    state: Literal["pending", "accepted", "rejected", "withdrawn"]
+    state: Literal["pending", "accepted", "rejected", "withdrawn", "unused"]
     merge_id: UUID | None
     saved_as: int | None
     decided_by: ActorRow | None
@@ -44,7 +45,7 @@ class ListedSuggestionRow(Row):
 class SuggestionRow(ListedSuggestionRow):
     """A proposal with its `content`: the whole spec that it wants the agent to be."""
 
-    content: dict[str, Any]
+    content: Annotated[dict[str, Any], DescribedAs("SpecContent")]
 
 
 class SuggestionDetailRow(Row):
@@ -59,7 +60,8 @@ class SuggestionDetailRow(Row):
 
 class MergeRow(Row):
     """Suggestions becoming one draft (S0.12). `method`: `copied` (one, on today's production), the merge `agent`, an `external`
-    service, or the `text` merge that steps in when those fail (`error` says why). `chat_id` is null for who is not in it.
+    service, or the `text` merge that steps in when those fail (`error` says why). `unused_ids`: suggestions of which nothing was
+    left in the version that its draft became. `chat_id` is null for who is not in it.
     """
 
     id: UUID
@@ -68,6 +70,7 @@ class MergeRow(Row):
     chat_id: UUID | None
     by: ActorRow
     suggestion_ids: list[UUID]
+    unused_ids: list[UUID]
     state: Literal["waiting", "working", "done", "failed", "stopped"]
     method: Literal["copied", "agent", "external", "text"] | None
     base_version: int

@@ -2,7 +2,8 @@
 
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
 from common.paging import PageQuery
 from common.rest import Body
@@ -15,8 +16,16 @@ class NotificationsQuery(PageQuery):
     unread: bool = False
 
 
+BOTH: JsonDict = {
+    "properties": {"ids": {"type": "array"}, "up_to": {"type": "string"}}, "required": ["ids", "up_to"],
+}  # fmt: skip
+"""What the schema refuses."""
+
+
 class SeenBody(Body):
     """Which ones were read: `ids`, or all up to and with `up_to`; neither: all."""
+
+    model_config = ConfigDict(json_schema_extra={"not": BOTH})
 
     ids: list[UUID] | None = Field(default=None, max_length=200)
     up_to: UUID | None = None

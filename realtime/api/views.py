@@ -10,6 +10,7 @@ from pydantic import Field
 from rest_framework.views import APIView
 
 from chats.permissions import ChatVerb, get_chat_for
+from chats.selectors import END
 from common.rest import Body, Request, answer, query_parameters, read_query
 from events.frames import Subscribed
 from realtime.catchup import catch_up
@@ -19,7 +20,7 @@ from realtime.schema import whole_schema
 class ChangesQuery(Body):
     """`since`: the version that the caller has; without it, a snapshot."""
 
-    since: int | None = Field(default=None, ge=0)
+    since: int | None = Field(default=None, ge=0, le=END)
 
 
 class Changes(APIView):

@@ -5,14 +5,15 @@ from uuid import UUID
 
 from pydantic import Field
 
-from agents.content import SpecContent
+from agents.specs.content import SpecContent
 from common.paging import PageQuery
 from common.rest import Body
+from common.shapes import Revision, Version
 from events.rows import Row
 
 
 class SuggestBody(Body):
-    revision: int
+    revision: Revision
     note: str = Field(default="", max_length=400)
 
 
@@ -21,12 +22,12 @@ class NewSuggestionBody(Body):
 
     id: UUID
     content: SpecContent
-    base_version: int = Field(ge=1, le=2_147_483_647)
+    base_version: Version
     note: str = Field(default="", max_length=400)
 
 
 class SuggestionsQuery(PageQuery):
-    state: Literal["pending", "accepted", "rejected", "withdrawn", "all"] = "pending"
+    state: Literal["pending", "accepted", "rejected", "withdrawn", "unused", "all"] = "pending"
     agent_id: UUID | None = None
     author_id: UUID | None = None
     limit: int = Field(default=50, ge=1, le=50)

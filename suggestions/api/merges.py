@@ -8,19 +8,20 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from common.paging import page_of
+from common.paging import LARGE, page_of
 from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query, view_of_deed
 from events.rows import MergeRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
-from suggestions.api.rates import Counted
 from suggestions.models import UNDER_WAY, Merge
 from suggestions.permissions import MergeVerb, get_merge_for
 from suggestions.selectors import merge_row_of, merge_rows, merges_in, with_run
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-class NewMerge(Counted, APIView):
+class NewMerge(APIView):
+    person_buckets = ("jobs",)
+
     @extend_schema(operation_id="merge_suggestions", request=MergeBody, responses={201: MergeRow})
     def post(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, MergeBody)
@@ -37,7 +38,7 @@ class Merges(APIView):
         rows = merges_in(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE))
         if query.state == "active":
             rows = rows.filter(state__in=UNDER_WAY)
-        found, more = page_of(with_run(rows), query, by="-created_at")
+        found, more = page_of(with_run(rows), query, by="-created_at", most=LARGE)
         return answer_list(merge_rows(request.user, found), more)
 
 
@@ -58,8 +59,8 @@ class Deed(APIView):
         return answer(merge_row_of(request.user, merge.id))
 
 
-class CountedDeed(Counted, Deed):
-    pass
+class CountedDeed(Deed):
+    person_buckets = ("jobs",)
 
 
 Stop = view_of_deed(Deed, "stop_merge", suggestions.stop_merge, responses=MergeRow)

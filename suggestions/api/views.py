@@ -19,7 +19,6 @@ from suggestions.api.bodies import (
     SuggestBody,
     SuggestionsQuery,
 )  # fmt: skip
-from suggestions.api.rates import Counted
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.selectors import (
@@ -33,7 +32,9 @@ from suggestions.selectors import (
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-class FromDraft(Counted, APIView):
+class FromDraft(APIView):
+    person_buckets = ("jobs",)
+
     @extend_schema(operation_id="suggest_draft", request=SuggestBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, SuggestBody)
@@ -43,7 +44,9 @@ class FromDraft(Counted, APIView):
         return answer(suggestion_row_of(request.user, made.id), 201)
 
 
-class FromText(Counted, APIView):
+class FromText(APIView):
+    person_buckets = ("jobs",)
+
     @extend_schema(operation_id="suggest_text", request=NewSuggestionBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, NewSuggestionBody)
@@ -77,6 +80,8 @@ class Count(APIView):
 
 
 class OneSuggestion(APIView):
+    person_buckets = ("diffs",)
+
     @extend_schema(operation_id="read_suggestion", responses=SuggestionDetailRow)
     def get(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         suggestion = get_suggestion_for(request.user, suggestion_id, SuggestionVerb.SEE)
@@ -91,7 +96,9 @@ class Reject(APIView):
         return answer(suggestion_row_of(request.user, suggestion_id))
 
 
-class Accept(Counted, APIView):
+class Accept(APIView):
+    person_buckets = ("jobs",)
+
     @extend_schema(operation_id="accept_suggestion", request=AcceptBody, responses={201: MergeRow})
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         body = read(request, AcceptBody)
@@ -111,8 +118,8 @@ class Deed(APIView):
         return answer(suggestion_row_of(request.user, suggestion_id))
 
 
-class CountedDeed(Counted, Deed):
-    pass
+class CountedDeed(Deed):
+    person_buckets = ("jobs",)
 
 
 Withdraw = view_of_deed(Deed, "withdraw_suggestion", suggestions.withdraw_suggestion, responses=SuggestionRow)

@@ -16,10 +16,13 @@ from common.clock import now
 from common.errors import Code, Conflict
 from events import audit
 from events.bells import ring_workspace
+from events.payloads import SystemMessageType
+from events.rows import Provenance
+from suggestions.hooks import suggestion_changed
 from suggestions.models import Merge, State, Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
-from suggestions.seams import suggestion_changed
 from suggestions.services.lines import decided_line
+from suggestions.services.outcomes import is_used
 
 DECIDED = ["state", "decided_by", "decided_at", "reason", "merge"]
 
@@ -45,8 +48,9 @@ def check_open(suggestion: Suggestion) -> None:
     """Whether it can be decided. Raises `Conflict` saying what became of it."""
     if suggestion.state != State.PENDING:
         by = suggestion.decided_by.name if suggestion.decided_by else ""
+        done = "merged, but not used," if suggestion.state == State.UNUSED else suggestion.state
         raise Conflict(
-            f"This suggestion was {suggestion.state} by {by}.", code=Code.SUGGESTION_OVER,
+            f"This suggestion was {done} by {by}.", code=Code.SUGGESTION_OVER,
             data={"id": str(suggestion.id), "state": suggestion.state, "decided_by": by},
         )  # fmt: skip
     if suggestion.merge_id:
@@ -56,10 +60,15 @@ def check_open(suggestion: Suggestion) -> None:
         )  # fmt: skip
 
 
+_LINES: dict[State, SystemMessageType] = {
+    State.REJECTED: "SUGGESTION_REJECTED", State.WITHDRAWN: "SUGGESTION_WITHDRAWN"
+}  # fmt: skip
+
+
 def _decide(suggestion: Suggestion, state: State, actor: Actor, reason: str = "") -> None:
     check_open(suggestion)
     mark_decided(suggestion, state, actor, reason)
-    chats.changed(suggestion.chat_id, rows=[decided_line(suggestion, f"SUGGESTION_{state.upper()}", actor)])
+    chats.changed(suggestion.chat_id, rows=[decided_line(suggestion, _LINES[state], actor)])
     ring_workspace(suggestion.workspace_id, "suggestions")
 
 
@@ -92,10 +101,16 @@ def waiting_in(draft: Draft, *, but: Merge | None = None) -> QuerySet[Suggestion
     return rows.order_by("pk").select_for_update(of=("self",))
 
 
-def mark_saved(draft: Draft, spec: AgentSpec) -> None:
-    """The draft is a version now, and they are in it."""
-    waiting = waiting_in(draft)
-    workspaces = {suggestion.workspace_id for suggestion in waiting}
-    Suggestion.objects.filter(pk__in=[suggestion.pk for suggestion in waiting]).update(saved_as=spec)
-    for workspace_id in workspaces:
+def mark_saved(draft: Draft, spec: AgentSpec, actor: Actor) -> None:
+    """Record which version the suggestions of a draft went into, and tell the authors of those of which nothing was left."""
+    waiting = list(waiting_in(draft).select_related("agent", "author", "base"))
+    content = spec.content()
+    provenance = Provenance.model_validate(draft.provenance) if draft.provenance else None
+    for suggestion in waiting:
+        suggestion.saved_as = spec
+        if not is_used(suggestion, content, provenance):
+            suggestion.state = State.UNUSED
+            suggestion_changed(suggestion, "unused", actor)
+        suggestion.save(update_fields=["saved_as", "state"])
+    for workspace_id in {suggestion.workspace_id for suggestion in waiting}:
         ring_workspace(workspace_id, "suggestions")

@@ -3,10 +3,11 @@
 from actors.models import Actor
 from chats import services as chats
 from chats.models import InChat, Message
+from events.payloads import SystemMessageType
 from suggestions.models import Suggestion
 
 
-def decided_line(suggestion: Suggestion, type_: str, actor: Actor) -> Message:
+def decided_line(suggestion: Suggestion, type_: SystemMessageType, actor: Actor) -> Message:
     """Somebody accepted, rejected or withdrew a suggestion; the reason is the note."""
     return chats.system_line(
         suggestion.chat_id, type_, actor=actor, target=suggestion.agent, authors=[suggestion.author.name],

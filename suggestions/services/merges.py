@@ -6,16 +6,19 @@ Chats are taken first, all that a merge writes to; then the merge, its suggestio
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from actors.models import Actor
-from agents.permissions import AgentVerb, get_agent_for
-from agents.services.drafts import holding
-from agents.services.jobs import start_job, stop_job
+from agents.permissions import AgentVerb, get_agent_for, get_production
+from agents.selectors import find_draft
+from agents.services import drafts
 from chats import services as chats
+from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, NotFound, id_taken
 from common.writing import insert
 from events import audit
 from events.bells import ring_workspace
+from runs.services.jobs import start_job, stop_job
 from suggestions.briefs import merge_brief
 from suggestions.models import Merge, MergeState, Suggestion
 from suggestions.permissions import (
@@ -50,8 +53,9 @@ def merge_suggestions(*, actor: Actor, agent_id: UUID, id: UUID, suggestion_ids:
     chosen = list(dict.fromkeys(suggestion_ids))
     merge = Merge(id=id, by=actor, agent=agent, chat_id=chat_id, chosen=chosen)
     suggestions = Suggestion.objects.filter(agent=agent, pk__in=chosen)
+    get_chat_for(actor, chat_id, ChatVerb.SEE)  # nobody locks a chat that they may not see
     chats.hold_chats([chat_id, *suggestions.values_list("chat_id", flat=True)])
-    _, agent = holding.room_of(actor, chat_id, agent_id, AgentVerb.REVIEW)
+    _, agent = drafts.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.REVIEW)
     if known := _known(merge):
         return known
     assert agent.workspace_id is not None, "only members of an agent's workspace review it"
@@ -88,15 +92,14 @@ def _open(merge: Merge) -> list[Suggestion]:
 
 def _draft_is_free(merge: Merge) -> None:
     """Whether its draft could be placed if it were done now: it is asked again when it is. Raises `Conflict`."""
-    holding.one_at_most(merge.by, merge.chat_id, merge.agent_id)
-    draft = holding.live(merge.chat_id, merge.agent_id)
-    if draft is not None and holding.is_held(draft) and draft.holder_id != merge.by_id:
-        raise holding.held_by_other(draft)
+    drafts.check_edits_no_other_draft(merge.by, merge.chat_id, merge.agent_id)
+    draft = find_draft(merge.chat_id, merge.agent_id)
+    if draft is not None and draft.is_locked and draft.holder_id != merge.by_id:
+        raise drafts.build_locked_error(draft)
 
 
 def _stand_on(merge: Merge, agent: Actor) -> None:
-    assert agent.current_spec is not None
-    merge.agent, merge.base = agent, agent.current_spec
+    merge.agent, merge.base = agent, get_production(agent)
 
 
 def _begin(merge: Merge, suggestions: list[Suggestion]) -> None:
@@ -110,7 +113,7 @@ def _begin(merge: Merge, suggestions: list[Suggestion]) -> None:
         merge.id, agent=merge.agent, production=merge.base.content(), suggestions=named_for(suggestions)
     )
     merge.run = start_job(
-        workspace=merge.workspace, kind="merge", subject_id=merge.id, brief=brief, on_behalf_of=merge.by
+        workspace=merge.workspace, kind="merge", subject_id=merge.id, job_input=brief, on_behalf_of=merge.by
     )
     merge.save()
 
@@ -139,7 +142,7 @@ def _stopped(merge: Merge, actor: Actor) -> Merge:
 
 
 def _over() -> Conflict:
-    return Conflict("This merge is over.", code=Code.MERGE_OVER)
+    return Conflict(gettext("This merge is over."), code=Code.MERGE_OVER)
 
 
 @transaction.atomic
@@ -154,7 +157,7 @@ def retry_merge(*, actor: Actor, merge_id: UUID) -> Merge:
         return merge
     if merge.state == MergeState.DONE:
         raise _over()
-    _, agent = holding.room_of(actor, merge.chat_id, merge.agent_id, AgentVerb.REVIEW)
+    _, agent = drafts.lock_chat_with_agent(actor, merge.chat_id, merge.agent_id, AgentVerb.REVIEW)
     merge.by = actor
     suggestions = _open(merge)
     _draft_is_free(merge)
@@ -162,6 +165,7 @@ def retry_merge(*, actor: Actor, merge_id: UUID) -> Merge:
     _stand_on(merge, agent)
     merge.state, merge.ended_at, merge.error_code, merge.error = MergeState.WAITING, None, "", ""
     merge.method, merge.content, merge.result = "", None, None
+    merge.fallback_code, merge.fallback = "", ""
     audit.record(actor, "merge.repeated", workspace_id=merge.workspace_id, object_id=merge.id)
     if outcome is not None:
         place(merge, suggestions, outcome)

@@ -1,13 +1,14 @@
 """What comes of merging: by copying, by what a model or a service answered, or line by line when that is of no use."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.content import SpecContent
-from agents.merging import Proposal, merged, merged_fields
-from agents.models import Run, RunState
+from agents.specs.content import SpecContent
+from agents.specs.merging import Proposal, flatten_spec, merge_fields, merge_proposals
 from common.errors import Code
 from events.rows import Provenance, Voice
+from runs.models import Run, RunState
 from suggestions.briefs import Named, named
 from suggestions.merge_answer import Unusable, merged_prompt
 from suggestions.models import Merge, Suggestion
@@ -38,10 +39,12 @@ def suggestions_of(merge: Merge) -> list[Suggestion]:
 
 def proposals(suggestions: Sequence[Suggestion]) -> list[Proposal]:
     """Each with the version that it was made on; its voice has the suggestion's id."""
-    return [
-        Proposal(Voice(id=one.id, actor_id=one.author_id, name=one.author.name), one.base.content(), one.proposed())
-        for one in suggestions
-    ]
+    return [Proposal(_voice(one), one.base.content(), one.proposed()) for one in suggestions]
+
+
+def _voice(suggestion: Suggestion) -> Voice:
+    title = suggestion.note.strip().partition("\n")[0][:90]
+    return Voice(id=suggestion.id, actor_id=suggestion.author_id, name=suggestion.author.name, title=title)
 
 
 def named_for(suggestions: Sequence[Suggestion]) -> list[Named]:
@@ -68,7 +71,7 @@ def outcome_of(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Out
 def _as_answered(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
     production, all_ = merge.base.content(), named_for(suggestions)
     prompt = merged_prompt(run.answer, production.prompt, all_)
-    content, about_fields = merged_fields(production, [one.proposal for one in all_])
+    content, about_fields = merge_fields(production, [one.proposal for one in all_])
     provenance = Provenance(
         origin="merge", merge_id=merge.id, voices=[one.proposal.voice for one in all_], pieces=prompt.pieces,
         conflicts=prompt.conflicts + about_fields,
@@ -80,7 +83,7 @@ def _as_answered(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> O
 
 def _line_by_line(merge: Merge, suggestions: Sequence[Suggestion], error_code: str = "", error: str = "") -> Outcome:
     all_ = proposals(suggestions)
-    done = merged(merge.base.content(), all_)
+    done = merge_proposals(merge.base.content(), all_)
     # Behind a last line end stands an empty line, which is nobody's; where nothing stands by choice, it is a conflict's.
     pieces = [piece for piece in done.pieces if piece.text or piece.conflict is not None]
     provenance = Provenance(
@@ -94,4 +97,29 @@ def kept(merge: Merge) -> Outcome | None:
     if merge.content is None or merge.result is None:
         return None
     content = SpecContent.model_validate(merge.content)
-    return Outcome(content, Provenance.model_validate(merge.result), merge.method)
+    provenance = Provenance.model_validate(merge.result)
+    return Outcome(content, provenance, merge.method, merge.fallback_code, merge.fallback)
+
+
+def is_used(suggestion: Suggestion, content: SpecContent, provenance: Provenance | None) -> bool:
+    """Return whether anything of a suggestion is in the version that its draft became: a field, a line that it adds or removes, or
+    a line that was made of its words. Blank lines do not count."""
+    base, wanted = suggestion.base.content(), suggestion.proposed()
+    was, wants, has = flatten_spec(base), flatten_spec(wanted), flatten_spec(content)
+    if any(wants.get(name) != was.get(name) and has.get(name) == wants.get(name) for name in {*was, *wants}):
+        return True
+    before, after, now = _lines(base.prompt), _lines(wanted.prompt), _lines(content.prompt)
+    adds, takes_out = after - before, before - after
+    if any(now[line] > before[line] for line in adds):
+        return True
+    if not adds and any(now[line] < before[line] for line in takes_out):
+        return True
+    if not adds and not takes_out and base.prompt != wanted.prompt:
+        return content.prompt != base.prompt  # it moves lines, or parts them by blank ones
+    pieces = provenance.pieces if provenance else []
+    made = sum((_lines(piece.text) for piece in pieces if suggestion.pk in piece.voices), Counter[str]())
+    return any(now[line] > before[line] for line in made)
+
+
+def _lines(text: str) -> Counter[str]:
+    return Counter(line.strip() for line in text.split("\n") if line.strip())

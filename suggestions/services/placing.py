@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from agents.models import Draft, Run, RunState
+from agents.models import Draft
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services import drafts
 from chats import services as chats
@@ -15,9 +15,10 @@ from common.clock import now
 from common.errors import AppError, Code
 from events import audit
 from events.bells import ring_workspace
+from runs.models import Run, RunState
+from suggestions.hooks import merge_ended, suggestion_changed
 from suggestions.models import UNDER_WAY, Merge, MergeState, State, Suggestion
 from suggestions.permissions import hold_merge, is_under_way
-from suggestions.seams import merge_ended, suggestion_changed
 from suggestions.services.deciding import mark_decided, reopen, waiting_in
 from suggestions.services.lines import decided_line
 from suggestions.services.outcomes import Outcome, outcome_of, suggestions_of
@@ -92,7 +93,7 @@ def _place_or_keep(merge: Merge, suggestions: Sequence[Suggestion], outcome: Out
 def place(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> None:
     """Make the draft, accept the suggestions, end the merge. The caller holds all chats, the merge and its suggestions.
 
-    Raises as `place_draft`, and `Forbidden` when who asked may not review the agent any more.
+    Raises as `replace_draft`, and `Forbidden` when who asked may not review the agent any more.
     """
     get_agent_for(merge.by, merge.agent_id, AgentVerb.REVIEW)
     merge.state, merge.ended_at = MergeState.DONE, now()
@@ -120,10 +121,17 @@ def _draft(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) ->
     merged = chats.system_line(
         merge.chat_id, "DRAFT_MERGED", actor=merge.by, target=merge.agent, merge_id=merge.id, authors=authors
     )
-    draft = drafts.place_draft(
-        actor=merge.by, chat_id=merge.chat_id, agent_id=merge.agent_id, content=outcome.content, base=merge.base,
-        provenance=outcome.provenance, line=merged, hold=True, rows=lines.pop(merge.chat_id, ()),
-    )  # fmt: skip
+    draft = drafts.replace_draft(
+        merge.by,
+        merge.chat_id,
+        merge.agent_id,
+        content=outcome.content,
+        base=merge.base,
+        provenance=outcome.provenance,
+        log_message=merged,
+        lock=True,
+        rows=lines.pop(merge.chat_id, ()),
+    )
     for chat_id in sorted(lines):
         chats.changed(chat_id, rows=lines[chat_id])
     return draft
@@ -133,6 +141,7 @@ def _keep(merge: Merge, outcome: Outcome) -> None:
     merge.method = outcome.method
     merge.content = outcome.content.as_json()
     merge.result = outcome.provenance.model_dump(mode="json")
+    merge.fallback_code, merge.fallback = outcome.error_code[:40], outcome.error[:600]
 
 
 def _fail(merge: Merge, error: AppError) -> None:

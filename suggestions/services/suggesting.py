@@ -5,37 +5,53 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from actors.models import Actor
-from agents.content import SpecContent
-from agents.differences import touches
-from agents.models import AgentSpec
+from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, get_agent_for
+from agents.selectors import get_draft
 from agents.services import drafts
 from agents.services.specs import check_content
+from agents.specs.content import SpecContent
+from agents.specs.differences import diff, touches
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, NotFound, id_taken
 from common.ids import new_id
+from common.quotas import check_quota
 from events import audit
 from events.bells import ring_workspace
-from suggestions.models import Suggestion, SummaryState
-from suggestions.seams import suggestion_changed
+from events.rows import DiffRow
+from suggestions.hooks import suggestion_changed
+from suggestions.models import State, Suggestion, SummaryState
 from suggestions.services.summaries import begin_summary
 
 
-@transaction.atomic
 def suggest_draft(*, actor: Actor, chat_id: UUID, agent_id: UUID, revision: int, note: str = "") -> Suggestion:
     """Hand in the draft that `actor` holds: it ends, its lock is free, and what it said is a suggestion.
 
     Raises `NotFound`, `Forbidden`, `Conflict` (`nothing_changed`, or as writing the draft would).
     """
-    chat = get_chat_for(actor, chat_id, ChatVerb.SEE, lock=True)
-    agent = get_agent_for(actor, agent_id, AgentVerb.SUGGEST)
-    suggestion = Suggestion(workspace_id=chat.workspace_id, agent=agent, chat=chat, author=actor, note=note.strip())
+    draft = get_draft(actor, chat_id, agent_id)
+    wanted = SpecContent.model_validate(draft.written)
+    # Compared before anything is locked: that takes a while for long texts.
+    change = diff(_version(draft.agent, draft.base_version).content(), wanted)
+    return _suggest_draft(actor, draft, revision, note.strip(), wanted, change)
+
+
+@transaction.atomic
+def _suggest_draft(
+    actor: Actor, seen: Draft, revision: int, note: str, wanted: SpecContent, change: DiffRow
+) -> Suggestion:
+    chat = get_chat_for(actor, seen.chat_id, ChatVerb.SEE, lock=True)
+    agent = get_agent_for(actor, seen.agent_id, AgentVerb.SUGGEST)
+    _check_quota(actor, chat)
+    suggestion = Suggestion(workspace_id=chat.workspace_id, agent=agent, chat=chat, author=actor, note=note)
     line = _line(suggestion)
-    draft = drafts.hand_in_draft(actor=actor, chat_id=chat_id, agent_id=agent_id, revision=revision, line=line)
-    _propose(suggestion, SpecContent.model_validate(draft.written), _version(agent, draft.base_version))
-    return _told(suggestion, line)
+    draft = drafts.submit_draft(actor, chat.id, agent.id, revision=revision, log_message=line)
+    if (draft.pk, draft.revision, draft.base_version) != (seen.pk, seen.revision, seen.base_version):
+        raise drafts.build_write_error(seen, actor)
+    _propose(suggestion, wanted, _version(agent, draft.base_version))
+    return _told(suggestion, line, change)
 
 
 def suggest_text(
@@ -48,25 +64,35 @@ def suggest_text(
     """
     wanted = Suggestion(id=id, author=actor, chat_id=chat_id, agent_id=agent_id, note=note.strip(),
                         content=content.as_json())  # fmt: skip
+    get_chat_for(actor, chat_id, ChatVerb.SEE)
+    base = _version(get_agent_for(actor, agent_id, AgentVerb.SUGGEST), base_version)
+    # Compared before anything is locked: that takes a while for long texts.
+    change = diff(base.content(), content)
     try:
-        return _suggest_text(actor, wanted, base_version)
+        return _suggest_text(actor, wanted, base, change)
     except IntegrityError:
         get_chat_for(actor, chat_id, ChatVerb.SEE)
         return _known(wanted) or wanted
 
 
 @transaction.atomic
-def _suggest_text(actor: Actor, wanted: Suggestion, base_version: int) -> Suggestion:
+def _suggest_text(actor: Actor, wanted: Suggestion, base: AgentSpec, change: DiffRow) -> Suggestion:
     chat, agent = _room(actor, wanted.chat_id, wanted.agent_id)
     if known := _known(wanted):
         return known
+    _check_quota(actor, chat)
     content = wanted.proposed()
     check_content(content)
     wanted.workspace_id, wanted.chat, wanted.agent = chat.workspace_id, chat, agent
     line = _line(wanted)
-    _propose(wanted, content, _version(agent, base_version))
+    _propose(wanted, content, base)
     chats.changed(chat.id, rows=[line])
-    return _told(wanted, line)
+    return _told(wanted, line, change)
+
+
+def _check_quota(actor: Actor, chat: Chat) -> None:
+    pending = Suggestion.objects.filter(workspace=chat.workspace_id, author=actor, state=State.PENDING)
+    check_quota("suggestions", pending)
 
 
 def _room(actor: Actor, chat_id: UUID, agent_id: UUID) -> tuple[Chat, Actor]:
@@ -113,11 +139,11 @@ def _propose(suggestion: Suggestion, content: SpecContent, base: AgentSpec) -> N
         )  # fmt: skip
 
 
-def _told(suggestion: Suggestion, line: Message) -> Suggestion:
+def _told(suggestion: Suggestion, line: Message, change: DiffRow) -> Suggestion:
     """The suggestion, stored and told to everybody, its summary under way."""
     suggestion.line_id = line.pk
     suggestion.id = suggestion.id or new_id()
-    begin_summary(suggestion, suggestion.author)
+    begin_summary(suggestion, suggestion.author, change)
     suggestion.save(force_insert=True)
     suggestion_changed(suggestion, "created", suggestion.author)
     audit.record(

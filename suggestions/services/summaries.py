@@ -5,11 +5,13 @@ from uuid import UUID
 from django.db import transaction
 
 from actors.models import Actor
-from agents.models import Run, RunState
-from agents.services.jobs import start_job
+from agents.specs.differences import diff
 from chats import services as chats
 from events import audit
 from events.bells import ring_workspace
+from events.rows import DiffRow
+from runs.models import Run, RunState
+from runs.services.jobs import start_job
 from suggestions.briefs import summary_brief
 from suggestions.models import Suggestion, SummaryState
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
@@ -18,27 +20,31 @@ from suggestions.services.lines import with_summary
 MAX_SUMMARY = 600
 
 
-def begin_summary(suggestion: Suggestion, asked_by: Actor) -> None:
-    """Have it written, in its author's language; the caller stores the suggestion."""
-    brief = summary_brief(
-        suggestion.id, agent=suggestion.agent, base=suggestion.base.content(), wanted=suggestion.proposed(),
-        note=suggestion.note, language=suggestion.author.language,
-    )  # fmt: skip
+def begin_summary(suggestion: Suggestion, asked_by: Actor, change: DiffRow) -> None:
+    """Have it written, in its author's language; the caller stores the suggestion, and has compared the texts before it
+    locked anything."""
+    brief = summary_brief(change, agent=suggestion.agent, note=suggestion.note, language=suggestion.author.language)
     suggestion.summary_state, suggestion.summary_error = SummaryState.PENDING, ""
     suggestion.summary_run = start_job(
-        workspace=suggestion.workspace, kind="summary", subject_id=suggestion.id, brief=brief, on_behalf_of=asked_by
+        workspace=suggestion.workspace, kind="summary", subject_id=suggestion.id, job_input=brief, on_behalf_of=asked_by
     )
 
 
-@transaction.atomic
 def summarize_suggestion(*, actor: Actor, suggestion_id: UUID) -> Suggestion:
     """Have a summary written that failed before; asking while it is being written is asking once.
 
     Raises `NotFound`, `Forbidden` (for who neither wrote the suggestion nor reviews it).
     """
+    suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE)
+    # What a suggestion proposes never changes: it is compared before anything is locked.
+    return _summarize(actor, suggestion_id, diff(suggestion.base.content(), suggestion.proposed()))
+
+
+@transaction.atomic
+def _summarize(actor: Actor, suggestion_id: UUID, change: DiffRow) -> Suggestion:
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE, lock=True)
     if suggestion.summary_state == SummaryState.FAILED:
-        begin_summary(suggestion, actor)
+        begin_summary(suggestion, actor, change)
         _shown(suggestion)
         audit.record(actor, "suggestion.summarized", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
     return suggestion

@@ -87,6 +87,7 @@ def test_D21_without_redis_each_process_keeps_the_same_measure_for_itself(limits
 @pytest.mark.usefixtures("_no_redis")
 def test_D21_a_process_keeps_no_more_buckets_than_it_has_room_for(limits, monkeypatch):
     monkeypatch.setattr(rates, "MOST", 10)
+    monkeypatch.setattr(rates, "_own", OwnBuckets())
     limits(posts=(SLOW, 5))
     for _ in range(50):
         demand(("posts", uuid4()))

@@ -16,7 +16,9 @@ from common.errors import LimitReached
 from common.logs import scrub
 from events.models import AuditRecord
 from tests.api.client import Api
-from tests.api.test_rights import asked_by
+from tests.api.operations import OPERATIONS, things_of
+from tests.api.test_rights import asked, asked_by, fingerprint
+from tests.people import PASSWORD
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def program(team):
 
 def test_D17_the_text_is_told_once_and_only_its_hash_is_kept(team):
     alice = asked_by(team, "alice")
-    made = alice.ok("POST", "me/tokens", {"name": "Deploy", "days": 30})
+    made = alice.ok("POST", "me/tokens", {"name": "Deploy", "days": 30, "password": PASSWORD})
     text = made["text"]
     assert text.startswith("atl_")
     assert len(text) == 47  # 256 random bits
@@ -40,7 +42,7 @@ def test_D17_the_text_is_told_once_and_only_its_hash_is_kept(team):
     assert listed == made["token"]
     assert listed["prefix"] == text[:8]
     assert text not in str(listed)
-    assert AuditRecord.objects.get(deed="token.created").facts == {"name": "Deploy", "days": 30}
+    assert AuditRecord.objects.get(deed="token.created").facts == {"name": "Deploy", "days": 30, "scope": "full"}
 
 
 def test_a_token_acts_as_its_person_and_is_found_by_one_query(team, program, django_assert_num_queries):
@@ -142,3 +144,23 @@ def test_agents_have_no_tokens_that_open_anything(team):
     _, text = actors.create_token(person=team.robin, name="A bot", days=None)
     assert Actor.objects.get(pk=team.robin.pk).is_active is False
     assert token_behind(text) is None
+
+
+def test_token_is_made_by_who_knows_the_password(team):
+    alice = asked_by(team, "alice")
+    for body in ({"name": "X"}, {"name": "X", "password": "not the password"}):
+        assert alice("POST", "me/tokens", body).status_code == 400
+    assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.method != "GET"])
+def test_token_of_the_scope_read_changes_nothing(team, name):
+    things = things_of(team) | {"asker_id": str(team.bob.id)}
+    api = Api()
+    token, api.bearer = actors.create_token(person=team.alice, name="Reader", days=30, scope="read")
+    actors.note_use(token)
+    api.ok("GET", f"chats/{team.chat.id}/messages")
+    before = fingerprint()
+    answer = asked(api, OPERATIONS[name], things)
+    assert answer.status_code == (404 if name == "confirm_email" else 403), answer.content
+    assert fingerprint() == before

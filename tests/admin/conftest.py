@@ -1,4 +1,4 @@
-"""An operator before a house with something in every table."""
+"""An operator, and rows in every table."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ import pytest
 from django.test import Client
 
 from actors.models import Actor
-from tests.admin.house import fill, make_operator, signed_in
-from tests.people import Team
+from tests.admin.environment import fill, sign_in_as
+from tests.people import Team, make_operator
 
 
 @dataclass
-class House:
+class AdminEnvironment:
     """The team, an operator (a superuser), and the operator's browser."""
 
     team: Team
@@ -20,12 +20,12 @@ class House:
 
 
 @pytest.fixture
-def house(team: Team) -> House:
+def environment(team: Team) -> AdminEnvironment:
     operator = make_operator()
-    return House(team, operator, signed_in(operator))
+    return AdminEnvironment(team, operator, sign_in_as(operator))
 
 
 @pytest.fixture
-def full_house(house: House) -> House:
-    fill(house.team, 3)
-    return house
+def filled_environment(environment: AdminEnvironment) -> AdminEnvironment:
+    fill(environment.team, 3)
+    return environment

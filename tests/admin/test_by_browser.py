@@ -10,12 +10,13 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 from actors.models import Actor
-from agents.models import AgentGrant, Run
+from agents.models import AgentGrant
 from chats.models import Message
 from events.models import AuditRecord
-from tests.admin.house import fill, make_operator, page
+from runs.models import Run
+from tests.admin.environment import fill, page
 from tests.browser import chromium
-from tests.people import PASSWORD, make_team
+from tests.people import PASSWORD, make_operator, make_team
 from tests.stories.test_accessibility import ASK, ASKED, AXE
 from workspaces.models import Workspace
 
@@ -34,7 +35,7 @@ def shoot(tab: Page, name: str) -> None:
 
 
 @pytest.fixture
-def house(live_server: Any) -> dict[str, Any]:
+def environment(live_server: Any) -> dict[str, Any]:
     """Addresses of pages, made before the browser starts: Django's rows are not read beside its event loop."""
     team = make_team()
     operator = make_operator()
@@ -58,16 +59,16 @@ def house(live_server: Any) -> dict[str, Any]:
     }
 
 
-def sign_in(tab: Page, house: dict[str, Any]) -> None:
-    tab.goto(f"{house['address']}/admin/")
-    tab.fill("input[name=username]", house["operator"].email)
+def sign_in(tab: Page, environment: dict[str, Any]) -> None:
+    tab.goto(f"{environment['address']}/admin/")
+    tab.fill("input[name=username]", environment["operator"].email)
     tab.fill("input[name=password]", PASSWORD)
     shoot(tab, f"sign-in-{tab.evaluate('navigator.language')}")
     tab.click("button[type=submit]")
     tab.wait_for_selector("#nav-sidebar-apps", state="attached")
 
 
-def test_B9_the_admin_works_in_a_browser_under_its_policy(house):
+def test_mission_B9_the_admin_works_in_a_browser_under_its_policy(environment):
     wrong: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)
@@ -76,9 +77,9 @@ def test_B9_the_admin_works_in_a_browser_under_its_policy(house):
             tab = context.new_page()
             tab.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
             tab.on("pageerror", lambda error: wrong.append(str(error)))
-            sign_in(tab, house)
-            for name, path in house["pages"].items():
-                tab.goto(house["address"] + path)
+            sign_in(tab, environment)
+            for name, path in environment["pages"].items():
+                tab.goto(environment["address"] + path)
                 wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
                 shoot(tab, f"{name}-{size['width']}-{scheme}-{language}")
                 if size is DESK:
@@ -88,22 +89,22 @@ def test_B9_the_admin_works_in_a_browser_under_its_policy(house):
                     wrong.append(f"{name} is {wide} px too wide at {size['width']}")
             context.close()
         tab = browser.new_context(viewport=DESK).new_page()
-        sign_in(tab, house)
-        _press_buttons(tab, house)
+        sign_in(tab, environment)
+        _press_buttons(tab, environment)
         browser.close()
     assert wrong == []
-    assert not Actor.objects.get(pk=house["bob"].pk).is_active
+    assert not Actor.objects.get(pk=environment["bob"].pk).is_active
 
 
-def _press_buttons(tab: Page, house: dict[str, Any]) -> None:
+def _press_buttons(tab: Page, environment: dict[str, Any]) -> None:
     """A button asks first; yes does it, and the page shows it: what is told once, and what has changed."""
-    tab.goto(house["address"] + house["pages"]["person"])
+    tab.goto(environment["address"] + environment["pages"]["person"])
     tab.get_by_text("Actions").click()
-    tab.get_by_role("link", name="Make a link").click()
+    tab.get_by_role("link", name="Create a password reset link").click()
     tab.locator("#dialog button[type=submit]").click()
     tab.get_by_text("/reset-password/").wait_for()
     shoot(tab, "shown-once")
-    tab.goto(house["address"] + house["pages"]["person"])
+    tab.goto(environment["address"] + environment["pages"]["person"])
     tab.get_by_text("Actions").click()
     tab.get_by_role("link", name="Close the account").click()
     tab.wait_for_selector("#dialog", state="visible")

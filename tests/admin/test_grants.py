@@ -14,17 +14,17 @@ from common.errors import Forbidden
 from events.models import AuditRecord
 from events.publish import RIGHTS
 from events.wire import wire
-from tests.admin.house import page, signed_in
+from tests.admin.environment import page, sign_in_as
 from tests.people import make_agent
 from workspaces import services as workspaces
 from workspaces.models import Role, WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-def give(house, grants, verb, target, person=None):
+def give(environment, grants, verb, target, person=None):
     permission = Permission.objects.get(codename=verb)
-    body = {"user": (person or house.team.bob).pk, "permission": permission.pk, "content_object": target.pk}
-    return house.client.post(page(grants, "add"), body)
+    body = {"user": (person or environment.team.bob).pk, "permission": permission.pk, "content_object": target.pk}
+    return environment.client.post(page(grants, "add"), body)
 
 
 def saves(browser, chat, agent, draft):
@@ -33,13 +33,13 @@ def saves(browser, chat, agent, draft):
     return browser.post(path, body, content_type="application/json").status_code
 
 
-def test_S03_one_suggester_may_save_one_agent_and_only_there(house):
+def test_S03_one_suggester_may_save_one_agent_and_only_there(environment):
     """Over REST, before and after the grant, and not any more when it is taken."""
-    team, browser = house.team, signed_in(house.team.bob)
+    team, browser = environment.team, sign_in_as(environment.team.bob)
     raven = make_agent(team.workspace, team.alice, "Raven")
-    draft = drafts.take_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
+    draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
     assert saves(browser, team.chat, team.robin, draft) == 403
-    assert give(house, AgentGrant, "save_agent_actor", team.robin).status_code == 302
+    assert give(environment, AgentGrant, "save_agent_actor", team.robin).status_code == 302
     shown = {agent["actor"]["name"]: agent["verbs"] for agent in
              browser.get(f"/api/v1/workspaces/{team.workspace.id}/agents").json()["results"]}  # fmt: skip
     assert AgentVerb.SAVE in shown["Robin"]
@@ -49,33 +49,33 @@ def test_S03_one_suggester_may_save_one_agent_and_only_there(house):
         with pytest.raises(Forbidden):
             get_agent_for(team.bob, agent.id, verb)
     grant = AgentGrant.objects.get()
-    assert house.client.post(page(AgentGrant, grant.pk, "delete"), {"post": "yes"}).status_code == 302
+    assert environment.client.post(page(AgentGrant, grant.pk, "delete"), {"post": "yes"}).status_code == 302
     with pytest.raises(Forbidden):
         get_agent_for(team.bob, team.robin.id, AgentVerb.SAVE)
 
 
-def test_a_grant_on_a_chat_and_on_a_workspace_takes_effect_there(house):
-    team = house.team
-    give(house, ChatGrant, "stop_run_chat", team.chat)
-    give(house, WorkspaceGrant, "create_agent_workspace", team.workspace)
+def test_a_grant_on_a_chat_and_on_a_workspace_takes_effect_there(environment):
+    team = environment.team
+    give(environment, ChatGrant, "stop_run_chat", team.chat)
+    give(environment, WorkspaceGrant, "create_agent_workspace", team.workspace)
     assert get_chat_for(team.bob, team.chat.id, ChatVerb.STOP_ANY_RUN) == team.chat
     assert get_workspace_for(team.bob, team.workspace.id, WorkspaceVerb.CREATE_AGENT) == team.workspace
     with pytest.raises(Forbidden):
         get_workspace_for(team.bob, team.workspace.id, WorkspaceVerb.SET_MODEL)
 
 
-def test_B9_who_gave_it_and_when_is_in_the_trail_of_object_and_person(house):
-    give(house, AgentGrant, "save_agent_actor", house.team.robin)
+def test_mission_B9_who_gave_it_and_when_is_in_the_trail_of_object_and_person(environment):
+    give(environment, AgentGrant, "save_agent_actor", environment.team.robin)
     (record,) = AuditRecord.objects.filter(deed="grant.given")
-    assert (record.actor, record.object_id) == (house.operator, house.team.robin.id)
-    assert record.workspace_id == house.team.workspace.id
-    assert record.facts == {"table": "actors.Actor", "person": str(house.team.bob.id), "verb": "save_agent_actor"}
-    house.client.post(page(AgentGrant, AgentGrant.objects.get().pk, "delete"), {"post": "yes"})
-    assert AuditRecord.objects.filter(deed="grant.taken", object_id=house.team.robin.id).exists()
+    assert (record.actor, record.object_id) == (environment.operator, environment.team.robin.id)
+    assert record.workspace_id == environment.team.workspace.id
+    assert record.facts == {"table": "actors.Actor", "person": str(environment.team.bob.id), "verb": "save_agent_actor"}
+    environment.client.post(page(AgentGrant, AgentGrant.objects.get().pk, "delete"), {"post": "yes"})
+    assert AuditRecord.objects.filter(deed="grant.taken", object_id=environment.team.robin.id).exists()
 
 
 def test_D5_the_persons_sockets_are_asked_anew_when_it_is_given_and_taken(
-    house, monkeypatch, django_capture_on_commit_callbacks
+    environment, monkeypatch, django_capture_on_commit_callbacks
 ):
     sent = []
     monkeypatch.setattr(wire, "send", lambda messages: sent.extend(messages))
@@ -86,14 +86,14 @@ def test_D5_the_persons_sockets_are_asked_anew_when_it_is_given_and_taken(
             act()
         return [text for channel, text in sent if channel.endswith(f"group__{RIGHTS}")]
 
-    (given,) = told(lambda: give(house, AgentGrant, "save_agent_actor", house.team.robin))
-    assert str(house.team.bob.id).encode() in given
+    (given,) = told(lambda: give(environment, AgentGrant, "save_agent_actor", environment.team.robin))
+    assert str(environment.team.bob.id).encode() in given
     grant = AgentGrant.objects.get()
-    assert told(lambda: house.client.post(page(AgentGrant, grant.pk, "delete"), {"post": "yes"}))
+    assert told(lambda: environment.client.post(page(AgentGrant, grant.pk, "delete"), {"post": "yes"}))
 
 
-def test_rights_are_chosen_by_readable_names_and_only_those_of_the_object(house):
-    html = house.client.get(page(AgentGrant, "add")).content.decode()
+def test_rights_are_chosen_by_readable_names_and_only_those_of_the_object(environment):
+    html = environment.client.get(page(AgentGrant, "add")).content.decode()
     assert "Can save versions of this agent" in html
     for wrong in ("Can invite people", "Can add actor", "actors | actor"):
         assert wrong not in html
@@ -102,34 +102,34 @@ def test_rights_are_chosen_by_readable_names_and_only_those_of_the_object(house)
 @pytest.mark.parametrize(
     ("who", "words"), [("charlie", "opens no door by itself"), ("robin", "people whose account is open")]
 )
-def test_a_grant_that_would_do_nothing_is_refused_with_the_reason(house, who, words):
-    answer = give(house, AgentGrant, "save_agent_actor", house.team.robin, person=house.team[who])
+def test_a_grant_that_would_do_nothing_is_refused_with_the_reason(environment, who, words):
+    answer = give(environment, AgentGrant, "save_agent_actor", environment.team.robin, person=environment.team[who])
     assert words in answer.content.decode()
     assert not AgentGrant.objects.exists()
 
 
-def test_nobody_is_let_into_a_public_agent(house):
-    Actor.objects.filter(pk=house.team.robin.pk).update(
-        is_public=True, is_shipped=True, workspace=None, published_at=house.team.robin.created_at
+def test_nobody_is_let_into_a_public_agent(environment):
+    Actor.objects.filter(pk=environment.team.robin.pk).update(
+        is_public=True, is_shipped=True, workspace=None, published_at=environment.team.robin.created_at
     )
-    answer = give(house, AgentGrant, "save_agent_actor", house.team.robin)
+    answer = give(environment, AgentGrant, "save_agent_actor", environment.team.robin)
     assert "Nobody may change a public agent" in answer.content.decode()
     assert not AgentGrant.objects.exists()
 
 
-def test_the_pages_of_person_and_object_lead_to_a_form_that_is_filled_in(house):
-    for row, named in ((house.team.bob, "user"), (house.team.robin, "content_object")):
-        html = house.client.get(page(Actor, row.pk, "change")).content.decode()
+def test_the_pages_of_person_and_object_lead_to_a_form_that_is_filled_in(environment):
+    for row, named in ((environment.team.bob, "user"), (environment.team.robin, "content_object")):
+        html = environment.client.get(page(Actor, row.pk, "change")).content.decode()
         address = f"{page(AgentGrant, 'add')}?{named}={row.pk}"
         assert address in html
-        assert f'value="{row.pk}" selected' in house.client.get(address).content.decode()
+        assert f'value="{row.pk}" selected' in environment.client.get(address).content.decode()
 
 
-def test_D5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_gives_nothing_back(house):
-    team = house.team
+def test_D5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_gives_nothing_back(environment):
+    team = environment.team
     for grants, verb, target in ((AgentGrant, "save_agent_actor", team.robin), (ChatGrant, "stop_run_chat", team.chat),
                                  (WorkspaceGrant, "create_agent_workspace", team.workspace)):  # fmt: skip
-        give(house, grants, verb, target)
+        give(environment, grants, verb, target)
     with transaction.atomic():
         workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
     workspaces.join(workspace=team.workspace, actor=team.bob, role=Role.SUGGESTER, invited_by=team.alice)
@@ -144,11 +144,11 @@ def test_D5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_give
     }
 
 
-def test_what_was_granted_elsewhere_and_to_others_stays(house):
-    team = house.team
+def test_what_was_granted_elsewhere_and_to_others_stays(environment):
+    team = environment.team
     elsewhere = workspaces.create_workspace(creator=team.bob, name="Bob's")
-    give(house, WorkspaceGrant, "create_agent_workspace", elsewhere)
-    give(house, AgentGrant, "save_agent_actor", team.robin, person=team.alice)
+    give(environment, WorkspaceGrant, "create_agent_workspace", elsewhere)
+    give(environment, AgentGrant, "save_agent_actor", team.robin, person=team.alice)
     with transaction.atomic():
         workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
     assert (WorkspaceGrant.objects.count(), AgentGrant.objects.count()) == (1, 1)

@@ -6,9 +6,8 @@ from django.db import transaction
 
 from agents.models import AgentGrant
 from common.errors import Invalid
-from tests.admin.house import make_operator
 from tests.meanwhile import Meanwhile
-from tests.people import make_team
+from tests.people import make_operator, make_team
 from workspaces import services as workspaces
 from workspaces.grants import give
 from workspaces.models import Workspace

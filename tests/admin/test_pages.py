@@ -8,11 +8,11 @@ from django.contrib import admin
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from admin_kit import changelist
 from common.clock import now
 from common.ids import id_at
-from events import admin_lists
 from events.models import AuditRecord
-from tests.admin.house import CANARY, MODELS, deeds_of, fill, links_in, page
+from tests.admin.environment import CANARY, MODELS, action_names, action_url, fill, get_model_admin, links_in, page
 
 every_table = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 
@@ -35,66 +35,67 @@ def one_of_each(addresses):
 
 
 @every_table
-def test_B9_every_page_of_every_table_opens(full_house, model):
-    client = full_house.client
+def test_mission_B9_every_page_of_every_table_opens(filled_environment, model):
+    client = filled_environment.client
     assert admin.site.is_registered(model)
     for address in one_of_each(links_in(opened(client, page(model)))):
         opened(client, page(model) + address)
-    for term in ("李", "'\"<%s{{", str(full_house.team.alice.id)):
+    for term in ("李", "'\"<%s{{", str(filled_environment.team.alice.id)):
         opened(client, page(model), {"q": term})
     rows = model.objects.order_by("-pk")[:3]
     assert rows
     for row in rows:
         assert str(row.pk) in opened(client, page(model, row.pk, "change"))
     assert client.get(page(model, rows[0].pk, "history")).status_code == 302
-    for one in deeds_of(model):
-        assert str(one.label) in opened(client, f"{page(model, rows[0].pk)}{one.path}/")
+    for name in action_names(model):
+        title = getattr(get_model_admin(model), name).short_description
+        assert str(title) in opened(client, action_url(rows[0], name))
 
 
 @every_table
-def test_B9_what_belongs_to_a_row_is_one_click_away(full_house, model):
-    html = opened(full_house.client, page(model, model.objects.first().pk, "change"))
-    everywhere = set(links_in(opened(full_house.client, "/admin/")))
+def test_mission_B9_what_belongs_to_a_row_is_one_click_away(filled_environment, model):
+    html = opened(filled_environment.client, page(model, model.objects.first().pk, "change"))
+    everywhere = set(links_in(opened(filled_environment.client, "/admin/")))
     for address in sorted(set(links_in(html)) - everywhere):
-        answer = full_house.client.get(address, follow=True)
+        answer = filled_environment.client.get(address, follow=True)
         assert answer.status_code == 200, address
 
 
-def test_every_link_of_the_first_page_leads_somewhere(full_house):
-    for address in sorted(set(links_in(opened(full_house.client, "/admin/"))) - set(map(page, MODELS))):
+def test_every_link_of_the_first_page_leads_somewhere(filled_environment):
+    for address in sorted(set(links_in(opened(filled_environment.client, "/admin/"))) - set(map(page, MODELS))):
         if "logout" not in address:
-            opened(full_house.client, address)
+            opened(filled_environment.client, address)
 
 
-def test_lists_and_the_first_page_take_the_same_queries_at_2_rows_and_at_8(house):
+def test_lists_and_the_first_page_take_the_same_queries_at_2_rows_and_at_8(environment):
     def asked(path):
         with CaptureQueriesContext(connection) as queries:
-            opened(house.client, path)
+            opened(environment.client, path)
         return len(queries)
 
     paths = ["/admin/", *map(page, MODELS)]
-    fill(house.team, 2)
+    fill(environment.team, 2)
     for path in paths:
-        opened(house.client, path)  # what is looked up once for a process, such as content types
+        opened(environment.client, path)  # what is looked up once for a process, such as content types
     few = {path: asked(path) for path in paths}
-    fill(house.team, 6, first=2)
+    fill(environment.team, 6, first=2)
     assert {path: asked(path) for path in paths} == few
     assert max(few.values()) <= 14, few
 
 
-def test_a_long_list_is_not_counted_to_its_end(full_house, monkeypatch):
-    monkeypatch.setattr(admin_lists, "COUNTED", 5)
+def test_a_long_list_is_not_counted_to_its_end(filled_environment, monkeypatch):
+    monkeypatch.setattr(changelist, "MAX_COUNT", 5)
     with CaptureQueriesContext(connection) as queries:
-        html = opened(full_house.client, page(AuditRecord))
+        html = opened(filled_environment.client, page(AuditRecord))
     assert "5+" in html
     counts = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
     assert counts
     assert all("LIMIT 6" in sql for sql in counts)
 
 
-def test_rows_are_found_by_the_time_in_their_id(full_house):
+def test_rows_are_found_by_the_time_in_their_id(filled_environment):
     old = AuditRecord.objects.create(id=id_at(now() - timedelta(days=3)), deed="long.ago")
     for when, is_there in (("hour", False), ("day", False), ("week", True), ("month", True)):
         assert (
-            str(old.pk) in opened(full_house.client, page(AuditRecord), {"when": when, "q": "long.ago"})
+            str(old.pk) in opened(filled_environment.client, page(AuditRecord), {"when": when, "q": "long.ago"})
         ) is is_there

@@ -13,16 +13,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.models import Actor
-from agents.content import SpecContent
-from agents.models import AgentSpec, Draft, EarlierText, Run
-from agents.services import claims, drafts, versions
+from agents.models import AgentSpec, Draft, DraftSnapshot
+from agents.services import drafts, specs
+from agents.specs.content import SpecContent
 from common.clock import now
 from common.errors import AppError
 from common.ids import new_id
+from runs.kinds.chat import find_spec
+from runs.models import Run
 from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
+from tests.chaos import examples
 from tests.jobs import answer_job
-from tests.people import make_person
+from tests.people import make_operator, make_person
 from tests.suggestions.board import Board
 from workspaces import services as workspaces
 
@@ -92,11 +95,11 @@ class Workshop:
         at = self.at(chance)
         draft = Draft.objects.filter(chat=at["chat_id"], ended_at=None).first()
         content = self.text(draft.written["prompt"] if draft else self.board.content("x").prompt, chance)
-        drafts.take_draft(**at, content=content)
+        drafts.claim_draft(**at, content=content)
         self.writes_over(draft, at["actor"], content)
 
     def takes(self, chance: random.Random) -> None:
-        drafts.take_draft(**self.at(chance))
+        drafts.claim_draft(**self.at(chance))
 
     def edits(self, chance: random.Random) -> None:
         draft, at = self.held(chance)
@@ -150,7 +153,7 @@ class Workshop:
 
     def restores(self, chance: random.Random) -> None:
         newest = AgentSpec.objects.filter(agent=self.board.scribe, number__isnull=False).count()
-        versions.restore_version(
+        specs.restore_version(
             actor=chance.choice(self.people), agent_id=self.board.scribe.id, number=chance.randint(1, newest),
             base_version=newest,
         )  # fmt: skip
@@ -162,7 +165,12 @@ class Workshop:
         at = self.at(chance)
         content = self.text("Be.\nShort.", chance)
         drafts.revise_prompt(
-            agent=self.board.scribe, person=at["actor"], chat_id=at["chat_id"], prompt=content.prompt, reason=""
+            self.board.scribe,
+            at["chat_id"],
+            on_behalf_of=at["actor"],
+            authors=[at["actor"]],
+            prompt=content.prompt,
+            reason="",
         )
         self.accepted.add(content.prompt)
 
@@ -171,8 +179,9 @@ class Workshop:
         if drafts.release_draft(**at).ended_at:
             self.applied.pop(draft.chat_id, None)
 
-    def is_freed(self, chance: random.Random) -> None:
-        drafts.free_draft(self.held(chance)[0], self.board.team.alice)
+    def operator_releases(self, chance: random.Random) -> None:
+        draft = self.held(chance)[0]
+        drafts.release_draft(make_operator(), draft.chat_id, draft.agent_id)
 
     # --- what must hold -------------------------------------------------------------------------------------------
 
@@ -194,14 +203,14 @@ class Workshop:
         assert self.board.scribe.current_spec == numbered.last()
 
     def _found(self) -> set[str]:
-        written = [*Draft.objects.values_list("written", flat=True), *EarlierText.objects.values_list("written", flat=True),
+        written = [*Draft.objects.values_list("written", flat=True), *DraftSnapshot.objects.values_list("written", flat=True),
                    *Suggestion.objects.values_list("content", flat=True)]  # fmt: skip
         return {text["prompt"] for text in written} | set(AgentSpec.objects.values_list("prompt", flat=True))
 
     def _check_what_answers(self, chat_id: Any) -> None:
         scribe = self.board.scribe
-        run: Any = SimpleNamespace(room_id=chat_id, agent_id=scribe.id, agent=scribe)
-        spec, _ = claims._spec_for(run)
+        run: Any = SimpleNamespace(get_chat_id=lambda: chat_id, agent_id=scribe.id, agent=scribe)
+        spec, _ = find_spec(run)
         assert spec is not None
         assert scribe.current_spec is not None
         assert spec.prompt == self.applied.get(chat_id, scribe.current_spec.prompt)
@@ -222,7 +231,7 @@ STEPS += [
 ] * 2
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(script=st.lists(st.integers(0, 10**9), min_size=15, max_size=40))
 def test_whatever_is_done_in_whatever_order_nothing_is_lost(team, script):
     with transaction.atomic():

@@ -1,6 +1,5 @@
 """Who gets a draft when many want it, for how long, and what nobody may do with one: C1, C3, S0.7, S0.9."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -12,24 +11,29 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from actors.models import Actor
-from agents import seams
-from agents.content import SpecContent, ToolUse
+from agents import hooks, selectors
 from agents.models import AgentGrant, AgentSpec, Draft, Origin
 from agents.services import drafts, specs
+from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Forbidden
 from events.models import AuditRecord
+from runs.kinds import kind_of
+from runs.models import Run
+from runs.services import claims
+from tests.chaos import IS_CHAOS
 from tests.hearing import hear
 from tests.meanwhile import Meanwhile
-from tests.people import make_agent, make_person
+from tests.people import make_agent, make_operator, make_person
 from tools.interface import Tool, ToolArgs, ToolConfig
 from tools.registry import registry
 from workspaces import services as workspaces
+from workspaces.models import Membership, Role
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROUNDS = 100 if os.environ.get("CHAOS_REAL") else 5
+ROUNDS = 100 if IS_CHAOS else 5
 NEW = SpecContent(prompt="Answer like a pirate.")
 
 
@@ -38,7 +42,7 @@ def where(team, who="alice", **more):
 
 
 def take(team, who="alice", content=NEW):
-    return drafts.take_draft(**where(team, who), content=content)
+    return drafts.claim_draft(**where(team, who), content=content)
 
 
 def run_out():
@@ -54,7 +58,7 @@ def may_save(team):
 @pytest.fixture
 def lost(monkeypatch):
     """Who is told that they lost a hold, and to whom."""
-    return hear(monkeypatch, seams.lock_lost)
+    return hear(monkeypatch, hooks.lock_lost)
 
 
 def at_once(works):
@@ -82,11 +86,11 @@ def test_C1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
     with transaction.atomic():
         for racer in racers:
             workspaces.join(workspace=team.workspace, actor=racer, role="editor", invited_by=team.alice)
-            chats.add_member(chat=team.chat, adder=team.alice, actor_id=racer.id)
+            chats.add_member(team.alice, team.chat.id, racer.id)
     for number in range(ROUNDS):
         # Every other round begins without a draft; in the others it is there, and free or its hold is over.
         came = at_once([
-            lambda racer=racer: drafts.take_draft(actor=racer, chat_id=team.chat.id, agent_id=team.robin.id)
+            lambda racer=racer: drafts.claim_draft(actor=racer, chat_id=team.chat.id, agent_id=team.robin.id)
             for racer in racers
         ])  # fmt: skip
         won = [one for one in came if isinstance(one, Draft)]
@@ -104,11 +108,11 @@ def test_C1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
 def test_S0_8_two_tabs_of_one_person_at_once_hold_one_draft(team):
     with transaction.atomic():
         wren = make_agent(team.workspace, team.alice, "Wren")
-        other = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Other", member_ids=[wren.id])
+        other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
     for _ in range(ROUNDS):
         came = at_once([
-            lambda: drafts.take_draft(**where(team)),
-            lambda: drafts.take_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id),
+            lambda: drafts.claim_draft(**where(team)),
+            lambda: drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id),
         ])  # fmt: skip
         assert sorted(type(one).__name__ for one in came) == ["Conflict", "Draft"]
         assert Draft.objects.filter(holder=team.alice, held_until__gt=timezone.now(), ended_at=None).count() == 1
@@ -122,7 +126,7 @@ def test_C3_trying_and_reading_do_not_renew_a_hold(team, minutes, seconds, is_fr
         draft = take(team)
     with time_machine.travel(start + timedelta(minutes=20), tick=False):
         drafts.apply_draft(**where(team), revision=draft.revision)
-        assert drafts.read_draft(**where(team)).held_until == start + timedelta(minutes=30)
+        assert selectors.get_draft(**where(team)).held_until == start + timedelta(minutes=30)
     with time_machine.travel(start + timedelta(minutes=minutes, seconds=seconds), tick=False):
         if is_free:
             assert take(team, "bob", None).holder == team.bob
@@ -145,8 +149,8 @@ def test_C3_who_types_in_the_last_moment_keeps_the_draft(team):
 
 def test_C3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
     draft = take(team, "bob")
-    operator = make_person("Olga")
-    drafts.free_draft(draft, operator)
+    operator = make_operator("Olga")
+    drafts.release_draft(operator, draft.chat_id, draft.agent_id)
     draft.refresh_from_db()
     assert (draft.holder, draft.written["prompt"]) == (None, NEW.prompt)
     assert [facts[1:] for facts in lost] == [(team.bob, operator)]
@@ -172,10 +176,10 @@ def test_who_loses_a_hold_is_told_and_who_gives_it_up_is_not(team, lost):
 
 
 def test_an_agent_that_leaves_takes_its_draft_along_and_it_is_told_who_did_it(team, monkeypatch):
-    ended = hear(monkeypatch, seams.draft_ended)
+    ended = hear(monkeypatch, hooks.draft_ended)
     draft = take(team, "bob")
     with transaction.atomic():
-        chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.robin.id)
+        chats.remove_member(team.alice, team.chat.id, team.robin.id)
     draft.refresh_from_db()
     assert (draft.ended_how, draft.holder) == ("discarded", None)
     assert ended == [(draft, team.alice, None)]
@@ -216,10 +220,10 @@ def pays(monkeypatch):
     monkeypatch.setitem(registry, "pays", Pays())
 
 
-def in_production(team, *tools):
+def in_production(team, *tools, number=2):
     with transaction.atomic():
         spec = specs.write_spec(team.robin, SpecContent(prompt="Answer.", tools=tools), author=team.alice,
-                                origin=Origin.DRAFT, number=2)  # fmt: skip
+                                origin=Origin.DRAFT, number=number)  # fmt: skip
         Actor.objects.filter(pk=team.robin.pk).update(current_spec=spec)
 
 
@@ -268,21 +272,49 @@ def test_S0_7_who_was_granted_to_save_the_agent_may_give_it_a_writing_tool(team,
     assert drafts.save_draft(**where(team, "bob"), revision=draft.revision, base_version=1).number == 2
 
 
+def answers_with(team):
+    """The tools that a run of the applied text gets in Robin's chat now."""
+    chats.post_message(team.alice, team.chat.id, text="@robin hello")
+    Run.objects.exclude(state="queued").delete()
+    run = claims.claim_run(Run.objects.get().pk, "there:1:a")
+    assert run is not None
+    tools = list(kind_of(run).prepare(run).tools)
+    Run.objects.all().delete()
+    return tools
+
+
+def test_S0_7_an_applied_text_loses_the_writing_tool_that_production_has_lost(team, pays):
+    in_production(team, ToolUse(tool="pays"), ToolUse(tool="current_time"))
+    draft = take(team, "bob", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pays"), ToolUse(tool="current_time"))))
+    drafts.apply_draft(**where(team, "bob"), revision=draft.revision)
+    assert answers_with(team) == ["pays", "current_time"]
+    in_production(team, ToolUse(tool="pays", custom_config={"most": 5}), number=3)
+    assert answers_with(team) == ["current_time"]
+    in_production(team, number=4)
+    assert answers_with(team) == ["current_time"]
+
+
+def test_S0_7_what_an_editor_gave_an_applied_text_goes_with_the_right_to_save(team, pays):
+    draft = take(team, "alice", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pays"),)))
+    drafts.apply_draft(**where(team, "alice"), revision=draft.revision)
+    assert answers_with(team) == ["pays"]
+    Membership.objects.filter(actor=team.alice).update(role=Role.SUGGESTER)
+    assert answers_with(team) == []
+
+
 # --- saving (S0.9) ------------------------------------------------------------------------------------------------
 
 
 def test_S0_9_of_two_saves_in_two_rooms_one_wins_and_the_other_sees_todays_production(team):
     with transaction.atomic():
-        other = chats.create_chat(
-            workspace=team.workspace, creator=team.alice, title="Other", member_ids=[team.bob.id, team.robin.id]
-        )
+        other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id, team.robin.id])
     may_save(team)
     rooms = {"alice": team.chat.id, "bob": other.id}
     for number in range(1, ROUNDS + 1):
         works = []
         for who, room in rooms.items():
             at = {"actor": team[who], "chat_id": room, "agent_id": team.robin.id}
-            draft = drafts.take_draft(**at, content=SpecContent(prompt=f"{who} {number}"))
+            draft = drafts.claim_draft(**at, content=SpecContent(prompt=f"{who} {number}"))
             works.append(
                 lambda at=at, draft=draft, base=number: drafts.save_draft(
                     **at, revision=draft.revision, base_version=base

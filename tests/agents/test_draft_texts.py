@@ -6,11 +6,11 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from agents import seams
+from agents import hooks, selectors
 from agents.agent_tools import RevisePrompt
-from agents.content import Limits, SpecContent, ToolUse
-from agents.models import AgentSpec, Draft, EarlierText
+from agents.models import AgentSpec, Draft, DraftSnapshot
 from agents.services import drafts
+from agents.specs.content import Limits, SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
 from common.errors import Code, Conflict, NotFound
@@ -30,7 +30,7 @@ def where(team, who="alice", **more):
 
 
 def take(team, who="alice", prompt=None):
-    return drafts.take_draft(**where(team, who), content=says(prompt) if prompt is not None else None)
+    return drafts.claim_draft(**where(team, who), content=says(prompt) if prompt is not None else None)
 
 
 def says(prompt, **fields):
@@ -42,20 +42,20 @@ def run_out():
 
 
 def kept():
-    return [(e.written["prompt"], e.author.name, e.why) for e in EarlierText.objects.order_by("revision")]
+    return [(e.written["prompt"], e.author.name, e.why) for e in DraftSnapshot.objects.order_by("revision")]
 
 
 def saves(team, content, who="alice"):
-    draft = drafts.take_draft(**where(team, who), content=content)
+    draft = drafts.claim_draft(**where(team, who), content=content)
     return drafts.save_draft(**where(team, who), revision=draft.revision, base_version=draft.base_version)
 
 
-def places(team, prompt, *, hold=True, who="alice", **more):
+def places(team, prompt, *, lock=True, who="alice", **more):
     voice = Voice(id=BOB, actor_id=team.bob.id, name="Bob")
-    return drafts.place_draft(
-        **where(team, who), content=says(prompt), base=team.robin.current_spec, hold=hold,
+    return drafts.replace_draft(
+        **where(team, who), content=says(prompt), base=team.robin.current_spec, lock=lock,
         provenance=Provenance(origin="merge", voices=[voice], pieces=[Piece(text=prompt, voices=[BOB])]),
-        line=chats.system_line(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin), **more,
+        log_message=chats.system_line(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin), **more,
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_a_takeover_keeps_what_the_other_wrote(team):
     run_out()
     take(team, "bob", "Bob again")
     assert kept()[1:] == [("Alice's", "Alice", "takeover")]
-    rows = [text.row() for text in drafts.earlier_texts(**where(team, "bob")).order_by("-revision")]
+    rows = [text.row() for text in selectors.list_draft_snapshots(**where(team, "bob")).order_by("-revision")]
     assert [(row.author.name, row.written["prompt"]) for row in rows] == [
         ("Alice", "Alice's"),
         ("Bob", "Bob's, longer"),
@@ -102,11 +102,11 @@ def test_ones_own_text_productions_text_and_what_is_kept_already_are_not_kept(te
 
 def test_earlier_texts_are_read_by_the_room_alone(team):
     with pytest.raises(NotFound):
-        drafts.earlier_texts(**where(team))
+        selectors.list_draft_snapshots(**where(team))
     take(team)
     with pytest.raises(NotFound):
-        drafts.earlier_texts(**where(team, "charlie"))
-    assert not drafts.earlier_texts(**where(team, "bob"))
+        selectors.list_draft_snapshots(**where(team, "charlie"))
+    assert not selectors.list_draft_snapshots(**where(team, "bob"))
 
 
 # --- words that were not typed ------------------------------------------------------------------------------------
@@ -144,30 +144,30 @@ def test_nothing_is_placed_into_a_draft_that_somebody_holds_or_by_who_holds_anot
         places(team, "Merged")
     assert refusal.value.code == Code.DRAFT_HELD
     wren = make_agent(team.workspace, team.alice, "Wren")
-    other = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Other", member_ids=[wren.id])
-    drafts.take_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
+    other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
+    drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
     Draft.objects.filter(holder=team.bob).update(held_until=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict) as refusal:
         places(team, "Merged")
     assert refusal.value.code == Code.HOLDING_ANOTHER
-    free = places(team, "Merged", hold=False)
+    free = places(team, "Merged", lock=False)
     assert (free.holder, free.held_until) == (None, None)
 
 
 def test_what_is_left_free_is_not_placed_under_ones_own_hands(team):
     take(team, "alice", "Typing")
     with pytest.raises(Conflict):
-        places(team, "Merged", hold=False)
+        places(team, "Merged", lock=False)
     assert Draft.objects.get().written["prompt"] == "Typing"
 
 
 def test_S0_11_handing_in_ends_the_draft_and_frees_the_hold(team, monkeypatch):
-    told = hear(monkeypatch, seams.draft_ended)
+    told = hear(monkeypatch, hooks.draft_ended)
     draft = take(team, "bob", "Bob's")
     line = chats.system_line(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
     with pytest.raises(Conflict):
-        drafts.hand_in_draft(**where(team, "bob"), revision=draft.revision + 1, line=line)
-    handed = drafts.hand_in_draft(**where(team, "bob"), revision=draft.revision, line=line)
+        drafts.submit_draft(**where(team, "bob"), revision=draft.revision + 1, log_message=line)
+    handed = drafts.submit_draft(**where(team, "bob"), revision=draft.revision, log_message=line)
     assert (handed.written["prompt"], handed.ended_how, handed.holder) == ("Bob's", "suggested", None)
     assert told == [(draft, team.bob, None)]
     assert Message.objects.filter(type="SUGGESTION_CREATED").count() == 1
@@ -178,15 +178,13 @@ def test_S0_11_handing_in_ends_the_draft_and_frees_the_hold(team, monkeypatch):
 
 
 def two_rooms(team):
-    return chats.create_chat(
-        workspace=team.workspace, creator=team.alice, title="Other", member_ids=[team.bob.id, team.robin.id]
-    )
+    return chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id, team.robin.id])
 
 
 def test_S0_9_rebasing_brings_in_what_production_changed_and_keeps_the_text_before(team):
     saves(team, says("a\nb\nc\nd"))
     other = two_rooms(team)
-    mine = drafts.take_draft(actor=team.bob, chat_id=other.id, agent_id=team.robin.id, content=says("a\nb\nc\nmine"))
+    mine = drafts.claim_draft(actor=team.bob, chat_id=other.id, agent_id=team.robin.id, content=says("a\nb\nc\nmine"))
     saves(team, says("today\nb\nc\nd", limits=Limits(max_steps=3)))
     at = {"actor": team.bob, "chat_id": other.id, "agent_id": team.robin.id}
     drafts.apply_draft(**at, revision=mine.revision)
@@ -213,7 +211,7 @@ def test_rebasing_a_merged_draft_leaves_every_line_its_author(team):
     )  # fmt: skip
     written = drafts.write_draft(**where(team), content=says("a\nb\nalice's\nd\nbob's"), revision=merged.revision)
     there = {"actor": team.bob, "chat_id": other.id, "agent_id": team.robin.id}
-    newer = drafts.take_draft(**there, content=says("today\nb\nc\nd\ne"))
+    newer = drafts.claim_draft(**there, content=says("today\nb\nc\nd\ne"))
     spec = AgentSpec.objects.create(
         agent=team.robin, number=3, prompt="today\nb\nc\nd\ne", author=team.alice, origin="draft"
     )
@@ -239,7 +237,8 @@ REVISE = RevisePrompt()
 
 
 def revise(team, who="alice", prompt="Shorter.", agent=None, chat=None):
-    context = ToolContext(agent or team.robin, team[who] if who else None, (chat or team.chat).id, uuid4(), "call")
+    context = ToolContext(agent or team.robin, team[who] if who else None, (chat or team.chat).id, uuid4(), "call",
+                          authors=[team[who]] if who else [])  # fmt: skip
     return REVISE.run(context, REVISE.Args(prompt=prompt, reason="Dave wants it shorter"))
 
 
@@ -250,13 +249,16 @@ def test_S0_10_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
         "Shorter.",
         None,
         "drafting",
-        team.alice,
+        team.robin,
     )
     assert SpecContent.model_validate(draft.written).tools == (ToolUse(tool="current_time"),)
     assert (draft.applied, AgentSpec.objects.filter(agent=team.robin).count()) == (None, 1)
     provenance = whose(draft)
-    assert (provenance.origin, [voice.name for voice in provenance.voices]) == ("revise", ["Alice"])
-    assert [(piece.text, piece.voices) for piece in provenance.pieces] == [("Shorter.", [team.alice.id])]
+    assert (provenance.origin, [(voice.name, voice.in_run_of) for voice in provenance.voices]) == (
+        "revise",
+        [("Robin", "Alice")],
+    )
+    assert [(piece.text, piece.voices) for piece in provenance.pieces] == [("Shorter.", [team.robin.id])]
     line = Message.objects.get(type="DRAFT_STARTED").payload
     assert (line["actor_name"], line["via"], line["note"]) == ("Alice", "Robin", "Dave wants it shorter")
     assert take(team, "bob").written["prompt"] == "Shorter."
@@ -284,7 +286,7 @@ def test_S0_10_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(
     assert (draft.written["prompt"], draft.revision) == ("Bob's\nand more", held.revision + 1)
     assert kept() == [("Bob's\nlines", "Bob", "revise")]
     assert [(piece.text, piece.voices) for piece in whose(draft).pieces] == [
-        ("Bob's\n", [team.bob.id]), ("and more", [team.alice.id])
+        ("Bob's\n", [team.bob.id]), ("and more", [team.robin.id])
     ]  # fmt: skip
     with pytest.raises(ToolError, match="says this already"):
         revise(team, prompt="Bob's\nand more")
@@ -303,7 +305,7 @@ def test_S0_10_nobody_has_a_public_agent_or_one_of_another_room_changed(team):
 
 
 def test_S0_10_new_agents_can_be_told_to_change_themselves(team):
-    for more in ({}, {"template_key": "scribe"}):
+    for more in ({}, {"template": "scribe"}):
         agent = make_agent(team.workspace, team.alice, "New", **more)
         assert agent.current_spec is not None
         assert "revise_prompt" in [use.tool for use in agent.current_spec.content().tools]

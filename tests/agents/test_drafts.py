@@ -7,9 +7,10 @@ import time_machine
 from django.db import transaction
 from django.utils import timezone
 
-from agents.content import SpecContent, ToolUse
+from agents import selectors
 from agents.models import AgentSpec, Draft, Origin
 from agents.services import drafts, specs
+from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Forbidden, NotFound
@@ -25,7 +26,7 @@ def where(team, who="alice", **more):
 
 
 def take(team, who="alice", content=NEW):
-    return drafts.take_draft(**where(team, who), content=content)
+    return drafts.claim_draft(**where(team, who), content=content)
 
 
 def lines(team):
@@ -111,14 +112,14 @@ def test_a_second_tab_of_the_same_person_takes_over_and_the_first_is_told(team):
 def test_one_person_writes_one_draft_anywhere(team):
     with transaction.atomic():
         wren = make_agent(team.workspace, team.alice, "Wren")
-        other = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Other", member_ids=[wren.id])
+        other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
     take(team)
     with pytest.raises(Conflict) as refusal:
-        drafts.take_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
+        drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
     assert refusal.value.code == Code.HOLDING_ANOTHER
     assert refusal.value.data["chat_id"] == str(team.chat.id)
     Draft.objects.update(held_until=timezone.now() - timedelta(seconds=1))
-    assert drafts.take_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id).agent == wren
+    assert drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id).agent == wren
 
 
 def test_S0_6_apply_answers_in_this_chat_and_twice_is_once(team):
@@ -147,7 +148,7 @@ def test_S0_9_save_makes_the_next_version_and_ends_the_draft(team):
     assert (draft.status, draft.ended_how, draft.holder) == ("ended", "saved", None)
     assert lines(team) == ["DRAFT_STARTED", "SPEC_SAVED"]
     with pytest.raises(NotFound):
-        drafts.read_draft(**where(team))
+        selectors.get_draft(**where(team))
 
 
 def test_a_suggester_writes_and_applies_but_does_not_save(team):
@@ -200,7 +201,7 @@ def test_closing_frees_the_draft_and_an_unchanged_one_is_gone(team):
 def test_a_stranger_learns_nothing_and_changes_nothing(team):
     draft = take(team)
     for attempt in (
-        lambda: drafts.read_draft(**where(team, "charlie")),
+        lambda: selectors.get_draft(**where(team, "charlie")),
         lambda: take(team, "charlie"),
         lambda: drafts.write_draft(**where(team, "charlie"), content=NEW, revision=draft.revision),
         lambda: drafts.save_draft(**where(team, "charlie"), revision=draft.revision, base_version=1),
@@ -215,7 +216,7 @@ def test_a_stranger_learns_nothing_and_changes_nothing(team):
 def test_leaving_the_chat_frees_what_one_holds_there(team):
     take(team, "bob")
     with transaction.atomic():
-        chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.bob.id)
+        chats.remove_member(team.alice, team.chat.id, team.bob.id)
     assert Draft.objects.get().holder is None
     assert take(team, "alice", None).written["prompt"] == NEW.prompt
 

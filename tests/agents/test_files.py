@@ -1,6 +1,7 @@
 """Agents as files: what leaves comes back the same, and nothing odd comes in (B6)."""
 
 import json
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -8,15 +9,16 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from actors.models import Actor
-from agents.content import MAX_PROMPT, SpecContent
-from agents.files import MAX_FILE, AgentFile, read_file, written
-from agents.models import AgentSpec, Origin
+from agents.models import AgentSpec, Draft, Origin
 from agents.services import files, specs
+from agents.specs.content import MAX_PROMPT, SpecContent
+from agents.specs.files import MAX_FILE, AgentFile, format_file, read_file
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Invalid, TooLarge
 from common.secrets import Secret
 from common.text import storable, storable_json
 from tests.api.test_rights import asked_by
+from tests.chaos import examples
 from tests.people import make_agent
 from workspaces import services as workspaces
 
@@ -25,17 +27,15 @@ LINES = [
     "---", "...", "\x85", "\u2028", "\r", "\ufeff", "\x07", "{{x}}", "&a", "*a", "!tag", "1", "2026-01-01", "=", "<<", "\u3000全形",
 ]  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(LINES), max_size=5).map("\n".join)).map(storable)
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
-    max_leaves=4,
-)
+SINGLES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
+NAMES = st.text(max_size=40).map(storable)
+VALUES = SINGLES | st.lists(SINGLES, max_size=2) | st.dictionaries(NAMES, SINGLES, max_size=2)
 TOOLS = st.lists(
     st.fixed_dictionaries(
         {
             "tool": st.from_regex(r"[a-zA-Z0-9_-]{1,64}", fullmatch=True),
             "is_enabled": st.booleans(),
-            "custom_config": st.dictionaries(TEXTS, VALUES, max_size=2).map(storable_json),
+            "custom_config": st.dictionaries(NAMES, VALUES, max_size=2).map(storable_json),
             "usage_instructions": TEXTS,
         }
     ),
@@ -54,26 +54,26 @@ CONTENTS = st.fixed_dictionaries(
 ).map(SpecContent.model_validate)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(content=CONTENTS, description=TEXTS, format=st.sampled_from(["yaml", "json"]))
-def test_B6_whatever_an_agent_is_it_comes_back_from_its_file_the_same(content, description, format):
+def test_mission_B6_whatever_an_agent_is_it_comes_back_from_its_file_the_same(content, description, format):
     file = AgentFile(**dict(content), name="Robin", description=description, version=3)
-    text = written(file, format)
+    text = format_file(file, format)
     assert read_file(text) == file
-    assert written(read_file(text), format) == text
+    assert format_file(read_file(text), format) == text
     assert read_file(text).content() == content
 
 
 def test_a_prompt_of_several_lines_stands_in_the_file_as_it_was_written():
     prompt = "You plan trips.\n\n- 用繁體中文回答：簡短 🌏\n  - a sub-item  \n\tcode"
-    text = written(AgentFile(name="旅行", prompt=prompt), "yaml")
+    text = format_file(AgentFile(name="旅行", prompt=prompt), "yaml")
     assert "name: 旅行\n" in text
     assert "prompt: |-\n  You plan trips.\n\n  - 用繁體中文回答：簡短 🌏\n    - a sub-item  \n  \tcode\n" in text
 
 
 def test_the_longest_prompt_fits_a_file():
     file = AgentFile(name="Robin", prompt="界" * MAX_PROMPT)
-    assert read_file(written(file, "yaml")) == file
+    assert read_file(format_file(file, "yaml")) == file
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def brought(team, text, **more):
 
 
 @pytest.mark.parametrize("format", ["yaml", "json"])
-def test_B6_an_exported_agent_comes_in_as_another_with_the_same_content_and_says_hello(team, format):
+def test_mission_B6_an_exported_agent_comes_in_as_another_with_the_same_content_and_says_hello(team, format):
     heron = make_agent(
         team.workspace, team.alice, "Heron 蒼鷺", prompt="Wait.\nStrike.", tools=["current_time", "web_fetch"]
     )
@@ -222,18 +222,31 @@ def test_what_is_missing_is_left_out_and_the_rest_comes_in(team):
     assert row["agent"]["actor"]["name"] == "Second"
 
 
+def test_a_memory_that_does_not_exist_yet_is_missing_from_a_file_and_refused_elsewhere(team):
+    row = brought(team, "name: Wren\nmemory: agent")
+    assert [(one["what"], one["name"]) for one in row["missing"]] == [("setting", "memory")]
+    assert production(row["agent"]["actor"]["id"]).memory == "chat"
+    alice = asked_by(team, "alice")
+    before = Actor.objects.count()
+    content = SpecContent(prompt="x", memory="agent").as_json()
+    address = f"chats/{team.chat.id}/agents/{team.robin.id}"
+    alice.refused(400, "invalid", "PUT", f"{address}/draft", {"content": content})
+    late = {"id": str(uuid4()), "content": content, "base_version": 1}
+    alice.refused(400, "invalid", "POST", f"{address}/suggestions", late)
+    assert (Actor.objects.count(), Draft.objects.count()) == (before, 0)
+
+
 def test_a_model_is_not_called_missing_where_nobody_knows(team):
     workspaces.set_model(workspace=team.workspace, actor=team.alice, provider="openai", default_model="m", api_base="",
                          key=Secret("k"), revision=0)  # fmt: skip
-    assert files.fit(AgentFile(name="X", model="gpt-9"), team.workspace).missing == []
+    assert files.fit_content(AgentFile(name="X", model="gpt-9"), team.workspace)[1] == []
 
 
 @pytest.mark.parametrize(("handle", "error"), [("robin", Conflict), ("Not a handle", Invalid)])
 def test_a_handle_that_was_asked_for_is_given_or_refused(team, handle, error):
     before = Actor.objects.count()
     with pytest.raises(AppError) as refusal:
-        files.import_agent(workspace=team.workspace, creator=team.alice, file=AgentFile(name="X"),
-                           content=SpecContent(), handle=handle)  # fmt: skip
+        files.import_agent(team.alice, team.workspace.id, text="name: X", handle=handle)
     assert type(refusal.value) is error
     assert Actor.objects.count() == before
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agents import matching
-from agents.content import Limits, Parameters, SpecContent, ToolUse
-from agents.merging import Merged, Proposal, merged, merged_fields, told_by
+from agents.specs import matching
+from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
+from agents.specs.merging import Merged, Proposal, attribute_lines, merge_fields, merge_proposals
 from common.errors import TooLarge
 from events.rows import Piece, Voice
 
@@ -31,7 +31,7 @@ def wants(voice, base, content, **fields):
 def together(production, *texts):
     """What comes of several people's texts, all made on production."""
     voices = (ANN, BEN, CAT)
-    return merged(says(production), [wants(v, production, t) for v, t in zip(voices, texts, strict=False)])
+    return merge_proposals(says(production), [wants(v, production, t) for v, t in zip(voices, texts, strict=False)])
 
 
 def voiced(result: Merged):
@@ -100,19 +100,19 @@ def test_a_third_voice_over_two_conflicts_names_all_that_was_said():
 
 
 def test_what_was_made_on_an_older_version_goes_on_top_of_todays():
-    result = merged(says("a\nb\nc\nnew"), [wants(ANN, "a\nb\nc", "A\nb\nc")])
+    result = merge_proposals(says("a\nb\nc\nnew"), [wants(ANN, "a\nb\nc", "A\nb\nc")])
     assert (result.content.prompt, result.conflicts) == ("A\nb\nc\nnew", [])
 
 
 def test_production_against_a_voice_lets_the_voice_stand_and_offers_what_production_says():
-    result = merged(says("a\ntoday\nc"), [wants(ANN, "a\nb\nc", "a\nB\nc"), wants(BEN, "a\nb\nc", "a\nbb\nc")])
+    result = merge_proposals(says("a\ntoday\nc"), [wants(ANN, "a\nb\nc", "a\nB\nc"), wants(BEN, "a\nb\nc", "a\nbb\nc")])
     assert result.content.prompt == "a\nB\nc"
     assert choices(result.conflicts[0]) == [("Ann", "B"), (None, "today"), ("Ben", "bb")]
     assert result.conflicts[0].chosen == 0
 
 
 def test_it_does_not_ask_about_what_production_says_already():
-    result = merged(says("a\nB\nc"), [wants(ANN, "a\nb\nc", "a\nB\nc")])
+    result = merge_proposals(says("a\nB\nc"), [wants(ANN, "a\nb\nc", "a\nB\nc")])
     assert (result.content.prompt, result.conflicts, voiced(result)) == ("a\nB\nc", [], [("a\nB\nc", [], None)])
 
 
@@ -147,7 +147,7 @@ CONTENTS = st.builds(
 
 @given(production=CONTENTS, content=CONTENTS)
 def test_one_proposal_on_todays_production_comes_out_as_it_is(production, content):
-    result = merged(production, [Proposal(ANN, production, content)])
+    result = merge_proposals(production, [Proposal(ANN, production, content)])
     assert (result.content, result.conflicts) == (content, [])
 
 
@@ -158,7 +158,7 @@ KIND, TWICE, ENDED = (SpecContent(prompt=text) for text in ("- be kind", "- be k
 @given(production=CONTENTS, proposals=st.lists(st.tuples(CONTENTS, CONTENTS), max_size=3))
 def test_nothing_that_anybody_wrote_vanishes_without_a_conflict_that_names_it(production, proposals):
     made = [Proposal(voice, *texts) for voice, texts in zip((ANN, BEN, CAT), proposals, strict=False)]
-    result = merged(production, made)
+    result = merge_proposals(production, made)
     assert "".join(piece.text for piece in result.pieces) == result.content.prompt
     prompt = result.content.prompt.split("\n")
     for proposal in made:
@@ -188,13 +188,13 @@ def test_changes_that_do_not_touch_all_land(data):
         mine = [f"{voice.name} {n}" if owners.get(n) == voice else line for n, line in enumerate(lines)]
         after = [mine[n] if mine[n] != base[n] else line for n, line in enumerate(after)]
         made.append(wants(voice, "\n".join(base), "\n".join(mine)))
-    result = merged(says("\n".join(base)), made)
+    result = merge_proposals(says("\n".join(base)), made)
     assert (result.content.prompt, result.conflicts) == ("\n".join(after), [])
 
 
 def test_whose_the_lines_are_that_came_to_be_step_by_step():
     before = together("a\nb\nc", "a\nB\nc", "a\nb\nc\nd").pieces
-    told = told_by(before, [(CAT.id, "a\nB\nc\nmore"), (ANN.id, "first\na\nB\nc\nmore")])
+    told = attribute_lines(before, [(CAT.id, "a\nB\nc\nmore"), (ANN.id, "first\na\nB\nc\nmore")])
     assert [(piece.text, piece.voices) for piece in told] == [
         ("first\n", [ANN.id]), ("a\n", []), ("B\n", [ANN.id]), ("c\n", []), ("more", [CAT.id])
     ]  # fmt: skip
@@ -202,7 +202,7 @@ def test_whose_the_lines_are_that_came_to_be_step_by_step():
 
 @given(texts=st.lists(PROMPTS, min_size=1, max_size=4))
 def test_told_pieces_are_the_text(texts):
-    told = told_by([Piece(text=texts[0])], [(ANN.id, text) for text in texts[1:]])
+    told = attribute_lines([Piece(text=texts[0])], [(ANN.id, text) for text in texts[1:]])
     assert "".join(piece.text for piece in told) == texts[-1]
 
 
@@ -213,7 +213,7 @@ def test_a_field_that_one_changes_is_taken_and_what_two_change_differently_is_as
     base = says("", model="m", tools=(ToolUse(tool="a"), ToolUse(tool="b")))
     ann = says("", model="n", limits=Limits(max_steps=3), tools=(ToolUse(tool="b"), ToolUse(tool="c")))
     ben = says("", model="o", memory="agent", tools=(ToolUse(tool="a", is_enabled=False), ToolUse(tool="b")))
-    content, conflicts = merged_fields(base, [Proposal(ANN, base, ann), Proposal(BEN, base, ben)])
+    content, conflicts = merge_fields(base, [Proposal(ANN, base, ann), Proposal(BEN, base, ben)])
     assert (content.model, content.limits.max_steps, content.memory) == ("n", 3, "agent")
     assert [use.tool for use in content.tools] == ["b", "c"]
     assert [(c.about, choices(c), c.chosen) for c in conflicts] == [
@@ -225,11 +225,11 @@ def test_a_field_that_one_changes_is_taken_and_what_two_change_differently_is_as
 
 def test_a_field_that_production_changed_meanwhile_is_asked_about():
     base, today, ann = (says("", parameters=Parameters(temperature=t)) for t in (0.1, 0.5, 0.9))
-    content, conflicts = merged_fields(today, [Proposal(ANN, base, ann)])
+    content, conflicts = merge_fields(today, [Proposal(ANN, base, ann)])
     assert content.parameters.temperature == 0.9
     assert choices(conflicts[0]) == [("Ann", "0.9"), (None, "0.5")]
-    assert merged_fields(today, [Proposal(ANN, base, base)]) == (today, [])
-    assert merged_fields(today, [Proposal(ANN, base, today)]) == (today, [])
+    assert merge_fields(today, [Proposal(ANN, base, base)]) == (today, [])
+    assert merge_fields(today, [Proposal(ANN, base, today)]) == (today, [])
 
 
 def test_new_tools_of_two_people_stand_beside_their_neighbours():
@@ -237,7 +237,7 @@ def test_new_tools_of_two_people_stand_beside_their_neighbours():
         return says("", tools=tuple(ToolUse(tool=name) for name in names))
 
     made = [Proposal(v, having("abc"), having(n)) for v, n in ((ANN, "axbc"), (BEN, "abcy"), (CAT, "abyc"))]
-    content, conflicts = merged_fields(having("abc"), made)
+    content, conflicts = merge_fields(having("abc"), made)
     assert ("".join(use.tool for use in content.tools), conflicts) == ("axbcy", [])
 
 

@@ -7,9 +7,9 @@ import pytest
 from django.db import connection
 
 from actors.models import Actor
-from agents import shipped as module
 from agents.models import AgentSpec
-from agents.shipped import SHIPPED, shipped
+from agents.services import shipped as module
+from agents.services.shipped import SHIPPED, get_shipped_agent
 from tests.api.client import sign_in
 from tests.people import PASSWORD
 
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_it_is_public_has_no_publisher_and_is_made_once():
-    first = shipped("merger")
-    assert shipped("merger") == first
+    first = get_shipped_agent("merger")
+    assert get_shipped_agent("merger") == first
     assert (first.is_shipped, first.is_public, first.workspace_id, first.published_by_workspace_id) == (
         True, True, None, None
     )  # fmt: skip
@@ -27,11 +27,11 @@ def test_it_is_public_has_no_publisher_and_is_made_once():
 
 
 def test_what_this_release_defines_becomes_a_version_and_wins(monkeypatch):
-    shipped("merger")
+    get_shipped_agent("merger")
     newer = SHIPPED["merger"].content.model_copy(update={"prompt": "Another text."})
     monkeypatch.setitem(module.SHIPPED, "merger", replace(SHIPPED["merger"], content=newer))
     for _ in range(2):
-        version = shipped("merger").current_spec
+        version = get_shipped_agent("merger").current_spec
         assert version is not None
         assert version.prompt == "Another text."
     assert list(AgentSpec.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
@@ -40,7 +40,7 @@ def test_what_this_release_defines_becomes_a_version_and_wins(monkeypatch):
 def test_two_workers_that_start_together_make_it_once():
     def make(_):
         try:
-            return shipped("summarizer").current_spec_id
+            return get_shipped_agent("summarizer").current_spec_id
         finally:
             connection.close()
 
@@ -50,6 +50,6 @@ def test_two_workers_that_start_together_make_it_once():
 
 
 def test_it_is_not_among_the_agents_of_a_workspace(team):
-    shipped("merger")
+    get_shipped_agent("merger")
     listed = sign_in(team.alice.email, PASSWORD).ok("GET", f"workspaces/{team.workspace.id}/agents")
     assert [agent["actor"]["handle"] for agent in listed["results"]] == ["robin"]

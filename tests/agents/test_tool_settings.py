@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.content import SpecContent, ToolUse
 from agents.services.specs import check_content
+from agents.specs.content import SpecContent, ToolUse
 from common.errors import Invalid
 
 

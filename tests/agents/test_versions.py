@@ -6,15 +6,17 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from agents.content import SpecContent
-from agents.models import AgentSpec, Draft, Origin, Run
-from agents.services import drafts, versions
+from agents import selectors
+from agents.models import AgentSpec, Draft, Origin
+from agents.services import drafts, specs
+from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat, Message
 from common.clock import now
 from common.errors import Code, Conflict, Forbidden, NotFound
 from common.ids import new_id
 from events.models import AuditRecord
+from runs.models import Run
 from tests.api.test_rights import asked_by
 from tests.people import Team, make_agent
 
@@ -25,19 +27,19 @@ SECOND = SpecContent(prompt="Answer.\nBriefly.", model="big", limits={"max_steps
 
 def saved(team: Team, content: SpecContent, message: str = "") -> AgentSpec:
     where: dict[str, Any] = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
-    draft = drafts.take_draft(**where, content=content)
+    draft = drafts.claim_draft(**where, content=content)
     return drafts.save_draft(**where, revision=draft.revision, base_version=draft.base_version, message=message)
 
 
 def restore(team: Team, who: str = "alice", **more) -> AgentSpec:
     asked = {"actor": team[who], "agent_id": team.robin.id, "number": 1, "base_version": 2, **more}
-    return versions.restore_version(**asked)
+    return specs.restore_version(**asked)
 
 
 def answered(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Run:
     """A run of Robin's that used this text, with what it said."""
     run = Run.objects.create(
-        workspace=team.workspace, payer=team.workspace, chat=chat, agent=team.robin, spec=spec, lane=str(new_id()),
+        workspace=team.workspace, payer=team.workspace, chat=chat, agent=team.robin, spec=spec, concurrency_key=str(new_id()),
         state="completed", cost_micro=1200, started_at=now() - timedelta(seconds=3), ended_at=now(), **more,
     )  # fmt: skip
     for text in texts:
@@ -49,13 +51,13 @@ def answered(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Ru
 
 
 def other_room(team: Team, owner: str) -> Chat:
-    return chats.create_chat(workspace=team.workspace, creator=team[owner], title="Other", member_ids=[team.robin.id])
+    return chats.create_chat(team[owner], team.workspace.id, title="Other", member_ids=[team.robin.id])
 
 
 # --- restore ---------------------------------------------------------------------------------------------------
 
 
-def test_B6_restoring_makes_the_old_text_the_next_version_with_everything_in_it(team):
+def test_mission_B6_restoring_makes_the_old_text_the_next_version_with_everything_in_it(team):
     first = team.robin.current_spec.content()
     saved(team, SECOND)
     spec = restore(team)
@@ -103,7 +105,7 @@ def test_a_suggester_cannot_restore_and_a_stranger_does_not_see_the_agent(team):
 
 def test_a_restore_cannot_be_told_in_a_chat_without_its_asker_or_without_the_agent(team):
     saved(team, SECOND)
-    bare = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Bare", member_ids=[])
+    bare = chats.create_chat(team.alice, team.workspace.id, title="Bare", member_ids=[])
     for chat in (other_room(team, "bob"), bare):
         with pytest.raises(NotFound):
             restore(team, chat_id=chat.id)
@@ -113,7 +115,7 @@ def test_a_restore_cannot_be_told_in_a_chat_without_its_asker_or_without_the_age
 def test_a_draft_begun_before_a_restore_is_on_an_older_base_and_cannot_be_saved_over_it(team):
     saved(team, SECOND)
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
-    draft = drafts.take_draft(**where, content=SpecContent(prompt="Mine"))
+    draft = drafts.claim_draft(**where, content=SpecContent(prompt="Mine"))
     restore(team)
     with pytest.raises(Conflict) as refusal:
         drafts.save_draft(**where, revision=draft.revision, base_version=2)
@@ -170,24 +172,54 @@ def test_replies_in_chats_of_others_are_not_shown_not_even_to_an_editor(team):
 
 def test_S0_6_the_text_behind_a_stamp_can_be_read_where_it_answered_and_only_there(team):
     where = {"chat_id": team.chat.id, "agent_id": team.robin.id, "actor": team.alice}
-    draft = drafts.take_draft(**where, content=SpecContent(prompt="First try"))
+    draft = drafts.claim_draft(**where, content=SpecContent(prompt="First try"))
     first = drafts.apply_draft(**where, revision=draft.revision).applied
     draft = drafts.write_draft(**where, content=SpecContent(prompt="Second try"), revision=draft.revision)
     second = drafts.apply_draft(**where, revision=draft.revision).applied
     assert first is not None
     assert second is not None
     answered(team, team.chat, first, "by the first try")
-    assert versions.get_spec(team.robin, first.id, team.bob).prompt == "First try"
-    assert versions.get_spec(team.robin, second.id, team.bob).prompt == "Second try"
-    chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.bob.id)
+    assert selectors.get_spec(team.bob, team.robin.id, first.id).prompt == "First try"
+    assert selectors.get_spec(team.bob, team.robin.id, second.id).prompt == "Second try"
+    chats.remove_member(team.alice, team.chat.id, team.bob.id)
     for spec in (first, second):
         with pytest.raises(NotFound):
-            versions.get_spec(team.robin, spec.id, team.bob)
+            selectors.get_spec(team.bob, team.robin.id, spec.id)
 
 
 def test_a_version_can_be_read_by_every_member_but_only_as_its_own_agents(team):
     other = make_agent(team.workspace, team.alice, "Wren")
     mine, its = (AgentSpec.objects.get(agent=agent) for agent in (team.robin, other))
-    assert versions.get_spec(team.robin, mine.id, team.bob).number == 1
+    assert selectors.get_spec(team.bob, team.robin.id, mine.id).number == 1
     with pytest.raises(NotFound):
-        versions.get_spec(team.robin, its.id, team.bob)
+        selectors.get_spec(team.bob, team.robin.id, its.id)
+
+
+# --- what an apply changed -----------------------------------------------------------------------------------------
+
+
+def applied(team: Team, who: str, content: SpecContent) -> Message:
+    """The line of the log that tells of an apply."""
+    where: dict[str, Any] = {"actor": team[who], "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = drafts.claim_draft(**where, content=content)
+    drafts.apply_draft(**where, revision=draft.revision)
+    return Message.objects.filter(chat=team.chat, type="DRAFT_APPLIED").latest("seq")
+
+
+def test_line_of_an_apply_says_what_differs_from_what_answered_before(team):
+    first = applied(team, "alice", SECOND)
+    assert (first.payload["lines_changed"], first.payload["touches"]) == (1, ["prompt", "model", "limits", "tools"])
+    second = applied(team, "alice", SECOND.model_copy(update={"prompt": "Answer.\nBriefly.\nIn verse."}))
+    assert (second.payload["lines_changed"], second.payload["touches"]) == (1, ["prompt"])
+    assert second.payload["before_id"] == first.payload["spec_id"]
+    change = asked_by(team, "bob").ok("GET", f"chats/{team.chat.id}/messages/{second.id}/diff")
+    assert change["prompt"].endswith("+In verse.")
+    assert (change["prompt_added"], change["prompt_removed"], change["fields"]) == (1, 0, [])
+
+
+def test_what_an_apply_changed_is_shown_in_its_chat_only(team):
+    line = applied(team, "alice", SECOND)
+    elsewhere = other_room(team, "bob")
+    said = Message.objects.filter(chat=team.chat, type="MEMBER_JOINED").earliest("seq")
+    for who, chat, message in (("bob", elsewhere, line), ("charlie", team.chat, line), ("bob", team.chat, said)):
+        asked_by(team, who).refused(404, "not_found", "GET", f"chats/{chat.id}/messages/{message.id}/diff")

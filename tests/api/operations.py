@@ -7,16 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import redis
+from django.conf import settings
+
 from actors import services as actors
-from agents.content import SpecContent
-from agents.models import Draft, Run
-from agents.services import comparisons, drafts
+from agents.models import Draft
+from agents.services import drafts
+from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
 from common.ids import new_id
+from runs.models import Run
+from runs.services import comparisons, model_tests
 from suggestions.models import Merge, Suggestion
-from tests.people import Team
+from tests.people import PASSWORD, Team
 
 PEOPLE = ("alice", "bob", "charlie", "nobody")
 EVERYBODY = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 401}
@@ -40,23 +45,23 @@ class Operation:
     body: Callable[[Things], Any] = lambda things: {}
     given: Callable[[Team, Things, str], None] = lambda team, things, who: None
     by_token: bool = field(default=True)
-    needs_worker: bool = field(default=False)
 
 
 def things_of(team: Team) -> Things:
     """What the paths and bodies of the table name, in Alice's workspace."""
-    said = chats.post_message(chat=team.chat, author=team.alice, text="hello", wake="nobody")
-    link, url = chats.create_link(chat=team.chat, creator=team.alice, role="suggester", hours=1)
+    said = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
+    link, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     token, _ = actors.create_token(person=team.alice, name="Mine", days=None)
     run = Run.objects.create(
         workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, on_behalf_of=team.bob,
-        lane="elsewhere", trigger_id=said.id, trigger_seq=said.seq, state="failed",
+        concurrency_key="elsewhere", trigger_id=said.id, trigger_seq=said.seq, state="failed",
     )  # fmt: skip
     suggestion = a_suggestion(team, said)
     return {
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
         "spec_id": team.robin.current_spec_id, "message_id": said.id, "revision": 1, "comparison_id": new_id(),
+        "model_test_id": new_id(),
         "suggestion_id": suggestion.id, "merge_id": a_merge(team, suggestion).id,
     }  # fmt: skip
 
@@ -91,7 +96,7 @@ def _merging(team: Team, things: Things, who: str) -> None:
 def _a_draft(team: Team, things: Things, who: str) -> None:
     """Whoever asks holds the draft; those who may not hold one find Alice's."""
     holder = team[who] if who in ("alice", "bob") else team.alice
-    drafts.take_draft(actor=holder, chat_id=team.chat.id, agent_id=team.robin.id)
+    drafts.claim_draft(actor=holder, chat_id=team.chat.id, agent_id=team.robin.id)
 
 
 def _anothers_draft(team: Team, things: Things, who: str) -> None:
@@ -99,11 +104,24 @@ def _anothers_draft(team: Team, things: Things, who: str) -> None:
     _a_draft(team, things, "bob" if who == "alice" else "alice")
 
 
+def _an_asked_draft(team: Team, things: Things, who: str) -> None:
+    """Whoever asks holds it, and somebody else has asked them for it."""
+    _a_draft(team, things, who)
+    asker = team.alice if who == "bob" else team.bob
+    drafts.ask_for_draft(actor=asker, chat_id=team.chat.id, agent_id=team.robin.id)
+    things["asker_id"] = str(asker.id)
+
+
 def _an_applied_draft(team: Team, things: Things, who: str) -> None:
     _a_draft(team, things, who)
     draft = Draft.objects.select_related("holder").get(chat=team.chat, agent=team.robin, ended_at=None)
     assert draft.holder is not None
     drafts.apply_draft(actor=draft.holder, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
+
+
+def _an_applied_line(team: Team, things: Things, who: str) -> None:
+    _an_applied_draft(team, things, who)
+    things["message_id"] = Message.objects.get(chat=team.chat, type="DRAFT_APPLIED").id
 
 
 def _a_comparison(team: Team, things: Things, who: str) -> None:
@@ -120,7 +138,7 @@ def _running(team: Team, things: Things, who: str) -> None:
 def _two_versions(team: Team, things: Things, who: str) -> None:
     """Alice has saved something new."""
     where: dict[str, Any] = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
-    draft = drafts.take_draft(**where, content=SpecContent(prompt="New"))
+    draft = drafts.claim_draft(**where, content=SpecContent(prompt="New"))
     drafts.save_draft(**where, revision=draft.revision, base_version=1)
 
 
@@ -135,13 +153,46 @@ def _revision(**more: Any) -> Callable[[Things], Any]:
 SUGGESTION = "suggestions/{suggestion_id}"
 VERSION = "agents/{agent_id}/versions/1"
 DRAFT = "chats/{chat_id}/agents/{agent_id}/draft"
+
+
+def free_to_test() -> dict[str, Any]:
+    """Forget the tests of models that are under way: one runs at a time."""
+    client = redis.from_url(settings.REDIS_URL)
+    for key in client.keys("model-test:*"):
+        client.delete(key)
+    return {}
+
+
+def a_model_is_tested(team: Team, things: Things, who: str) -> None:
+    free_to_test()
+    test = model_tests.start_model_test(
+        team.alice, team.workspace.id, provider="demo", api_base="", default_model="demo", key=None
+    )
+    things["model_test_id"] = test.id
+
+
 MODEL = {"provider": "demo", "default_model": "demo", "revision": 0}
 
 OPERATIONS: dict[str, Operation] = {
     "read_me": Operation("GET", "me", EVERYBODY),
     "change_me": Operation("PATCH", "me", EVERYBODY, lambda t: {"name": "New"}),
+    "start_email_change": Operation(
+        "POST", "me/email", EVERYBODY, lambda t: {"email": "new@example.net", "password": PASSWORD}, by_token=False
+    ),
+    "cancel_email_change": Operation("DELETE", "me/email", EVERYBODY, by_token=False),
+    "confirm_email": Operation("POST", "email-confirmations", dict.fromkeys(ANYONE, 404), lambda t: {"key": "c-none"}),
+    "read_sign_up": Operation("GET", "sign-up", ANYONE),
+    "report_client_error": Operation(
+        "POST",
+        "client-errors",
+        EVERYBODY,
+        lambda t: {"kind": "error", "name": "TypeError", "screen": "/", "frames": ["a.js:1:2"]},
+        by_token=False,
+    ),  # fmt: skip
     "list_tokens": Operation("GET", "me/tokens", EVERYBODY, by_token=False),
-    "create_token": Operation("POST", "me/tokens", EVERYBODY, lambda t: {"name": "New", "days": 30}, by_token=False),
+    "create_token": Operation(
+        "POST", "me/tokens", EVERYBODY, lambda t: {"name": "New", "days": 30, "password": PASSWORD}, by_token=False
+    ),
     "revoke_token": Operation("DELETE", "me/tokens/{token_id}", ALICES, by_token=False),
     "end_sessions": Operation("DELETE", "me/sessions", EVERYBODY, by_token=False),
     "list_workspaces": Operation("GET", "workspaces", EVERYBODY),
@@ -159,9 +210,16 @@ OPERATIONS: dict[str, Operation] = {
     "read_model": Operation("GET", "workspaces/{workspace_id}/model", MEMBERS),
     "set_model": Operation("PUT", "workspaces/{workspace_id}/model", EDITORS, lambda t: MODEL),
     "test_model": Operation(
-        "POST", "workspaces/{workspace_id}/model/test", EDITORS, lambda t: MODEL, needs_worker=True
+        "POST",
+        "workspaces/{workspace_id}/model/test",
+        EDITORS,
+        lambda t: free_to_test() | {"provider": "demo", "default_model": "demo"},
+    ),
+    "read_model_test": Operation(
+        "GET", "workspaces/{workspace_id}/model/test/{model_test_id}", EDITORS, given=a_model_is_tested
     ),
     "list_model_offers": Operation("GET", "model-offers", EVERYBODY),
+    "list_model_providers": Operation("GET", "model-providers", EVERYBODY),
     "list_agent_templates": Operation("GET", "agent-templates", EVERYBODY),
     "list_tools": Operation("GET", "tools", EVERYBODY),
     "list_agents": Operation("GET", "workspaces/{workspace_id}/agents", MEMBERS),
@@ -176,6 +234,10 @@ OPERATIONS: dict[str, Operation] = {
         "POST", f"{VERSION}/restore", EDITORS, lambda t: {"base_version": 2, "chat_id": t["chat_id"]}, _two_versions
     ),
     "diff_versions": Operation("GET", "agents/{agent_id}/diff?a=1&b=1", MEMBERS),
+    "list_locked_drafts": Operation("GET", "workspaces/{workspace_id}/held-drafts", MEMBERS, given=_a_draft),
+    "diff_applied_text": Operation(
+        "GET", "chats/{chat_id}/messages/{message_id}/diff", MEMBERS, given=_an_applied_line
+    ),
     "read_spec": Operation("GET", "agents/{agent_id}/specs/{spec_id}", MEMBERS),
     "export_agent": Operation("GET", "agents/{agent_id}/file", MEMBERS),
     "import_agent": Operation(
@@ -205,16 +267,25 @@ OPERATIONS: dict[str, Operation] = {
     "remove_chat_member": Operation("DELETE", "chats/{chat_id}/members/{agent_id}", MEMBERS),
     "mark_read": Operation("PUT", "chats/{chat_id}/read", MEMBERS, lambda t: {"seq": 1}),
     "list_links": Operation("GET", "chats/{chat_id}/links", EDITORS),
-    "create_link": Operation("POST", "chats/{chat_id}/links", EDITORS, lambda t: {"role": "editor"}),
+    "create_link": Operation("POST", "chats/{chat_id}/links", EDITORS, lambda t: {"role": "suggester"}),
+    "list_member_links": Operation("GET", "workspaces/{workspace_id}/members/{actor_id}/links", EDITORS),
     "revoke_link": Operation("DELETE", "links/{link_id}", EDITORS),
     "read_invitation": Operation("GET", "join/{token}", ANYONE),
     "accept_invitation": Operation("POST", "join/{token}", EVERYBODY),
     "read_draft": Operation("GET", DRAFT, MEMBERS, given=_a_draft),
     "write_draft": Operation("PUT", DRAFT, MEMBERS, _content(revision=1), _a_draft),
-    "list_earlier_texts": Operation("GET", f"{DRAFT}/earlier", MEMBERS, given=_a_draft),
-    "read_draft_wish": Operation("GET", f"{DRAFT}/wish", MEMBERS, given=_anothers_draft),
-    "set_draft_wish": Operation("PUT", f"{DRAFT}/wish", MEMBERS, lambda t: {"is_waiting": True}, _anothers_draft),
+    "list_draft_snapshots": Operation("GET", f"{DRAFT}/earlier", MEMBERS, given=_a_draft),
+    "read_lock_waiter": Operation("GET", f"{DRAFT}/wish", MEMBERS, given=_anothers_draft),
+    "set_lock_waiter": Operation("PUT", f"{DRAFT}/wish", MEMBERS, lambda t: {"is_waiting": True}, _anothers_draft),
     "ask_for_draft": Operation("POST", f"{DRAFT}/ask", MEMBERS, given=_anothers_draft),
+    "read_draft_trial": Operation("GET", f"{DRAFT}/trial", MEMBERS, given=_a_draft),
+    "hand_over_draft": Operation(
+        "POST",
+        f"{DRAFT}/hand-over",
+        MEMBERS,
+        lambda t: {"revision": t["revision"], "to": t["asker_id"]},
+        _an_asked_draft,
+    ),
     "apply_draft": Operation("POST", f"{DRAFT}/apply", MEMBERS, _revision(), _a_draft),
     "save_draft": Operation("POST", f"{DRAFT}/save", EDITORS, _revision(base_version=1), _a_draft),
     "rebase_draft": Operation("POST", f"{DRAFT}/rebase", MEMBERS, _revision(), _a_draft),

@@ -2,7 +2,12 @@
 
 import pytest
 
-from tests.api.operations import OPERATIONS, things_of
+from agents.models import DraftSnapshot, Origin
+from agents.services import drafts, specs
+from agents.specs.content import SpecContent
+from chats.models import Message
+from common.paging import LARGE
+from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
 from tests.api.test_query_counts import grow
 from tests.api.test_rights import asked_by
 
@@ -32,6 +37,30 @@ def test_the_pages_together_are_the_list_each_row_once(team, name):
     assert whole["next"] is None
     assert [key_of(row) for row in pages] == [key_of(row) for row in whole["results"]]
     assert len(pages) >= (0 if name == "list_runs" else 2)
+
+
+def make_large_rows(team, count):
+    """So many versions, merges and earlier texts."""
+    said = Message.objects.filter(chat=team.chat)[0]
+    suggestion = a_suggestion(team, said)
+    draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+    for number in range(count):
+        specs.write_spec(team.robin, SpecContent(), author=team.alice, origin=Origin.DRAFT, number=100 + number)
+        a_merge(team, suggestion)
+        DraftSnapshot.objects.create(draft=draft, revision=number, written={}, author=team.alice, why="merge")
+
+
+@pytest.mark.parametrize("name", ["list_versions", "list_merges", "list_draft_snapshots"])
+def test_F3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_asked_for(team, name):
+    things, alice = things_of(team), asked_by(team, "alice")
+    make_large_rows(team, LARGE + 3)
+    path = OPERATIONS[name].path.format(**things) + "?limit=50" + ("&state=all" if name == "list_merges" else "")
+    pages = [alice.ok("GET", path)]
+    while pages[-1]["next"] is not None:
+        pages.append(alice.ok("GET", f"{path}&cursor={pages[-1]['next']}"))
+    assert [len(page["results"]) for page in pages][:1] == [LARGE]
+    assert all(len(page["results"]) <= LARGE for page in pages)
+    assert len({row["id"] for page in pages for row in page["results"]}) > LARGE
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
-from agents.content import SpecContent
-from agents.models import EarlierText, Origin, Run
+from agents.models import DraftSnapshot, Origin
 from agents.services import drafts, specs
+from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
+from runs.models import Run
 from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
 from tests.api.test_rights import asked, asked_by
 from tests.people import Team, make_agent, make_person
@@ -24,24 +25,26 @@ def grow(team: Team, count: int) -> None:
         tag = f"{Chat.objects.count()}-{number}"
         person = make_person(f"Person-{tag}")
         workspaces.join(workspace=team.workspace, actor=person, role="suggester", invited_by=team.alice)
-        chats.add_member(chat=team.chat, adder=team.alice, actor_id=person.id)
+        chats.add_member(team.alice, team.chat.id, person.id)
         agent = make_agent(team.workspace, team.alice, f"Agent {tag}", tools=["current_time"])
-        chats.add_member(chat=team.chat, adder=team.alice, actor_id=agent.id)
-        chats.create_link(chat=team.chat, creator=team.alice, role="editor", hours=1)
+        chats.add_member(team.alice, team.chat.id, agent.id)
+        chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
         workspaces.create_workspace(creator=team.alice, name=f"Workspace {tag}")
         actors.create_token(person=team.alice, name=tag, days=None)
-        other = chats.create_chat(workspace=team.workspace, creator=team.alice, title=tag, member_ids=[agent.id])
-        chats.post_message(chat=team.chat, author=person, text=f"hi @{team.alice.handle}")
+        other = chats.create_chat(team.alice, team.workspace.id, title=tag, member_ids=[agent.id])
+        chats.post_message(person, team.chat.id, text=f"hi @{team.alice.handle}")
         for chat in (team.chat, other):
-            said = chats.post_message(chat=chat, author=team.alice, text=f"hi @{team.robin.handle}")
+            said = chats.post_message(team.alice, chat.id, text=f"hi @{team.robin.handle}")[0]
         a_merge(team, a_suggestion(team, said), state="waiting", ended_at=None)
-        its_draft = drafts.take_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
-        EarlierText.objects.create(draft=its_draft, revision=its_draft.revision, written={}, author=person, why="merge")
-        draft = drafts.take_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
+        its_draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+        DraftSnapshot.objects.create(
+            draft=its_draft, revision=its_draft.revision, written={}, author=person, why="merge"
+        )
+        draft = drafts.claim_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
         Run.objects.create(
             workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin,
-            spec=team.robin.current_spec, lane=tag, state="completed",
+            spec=team.robin.current_spec, concurrency_key=tag, state="completed",
         )  # fmt: skip
         specs.write_spec(
             team.robin, SpecContent(), author=team.alice, origin=Origin.DRAFT, number=100 + team.robin.specs.count()

@@ -3,20 +3,29 @@
 import uuid
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
+from actors import services as actors
 from chats import services as chats
-from chats.models import Message
+from chats.models import ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
 from common.ids import new_id
+from events.payloads import MAX_TEXT
+from runs.models import Run
+from runs.services.wake import preview_wakes
+from tests.api.test_rights import asked_by
+from tests.counting import counting
+from tests.people import make_agent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def say(team, text="hello", author="alice", **fields):
     fields.setdefault("id", new_id())
-    return chats.post_message_once(actor=team[author], chat_id=team.chat.id, text=text, **fields)
+    return chats.post_message(team[author], team.chat.id, text=text, **fields)
 
 
 def test_A1_the_same_message_twice_is_one_message(team):
@@ -88,10 +97,45 @@ def test_at_all_mentions_all_people_of_the_room_and_no_agent(team):
     assert say(team, "mail all@example.org")[0].payload["mentions"] == []
 
 
+def test_F3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
+    read = []
+    for size in range(2):
+        with counting() as asked:
+            assert chats.mentions_in(team.chat, "@bob and @nobody") == [team.bob.id]
+        read.append((len(asked.statements), asked.rows_of("chats_chatactor")))
+        with transaction.atomic():
+            for number in range(20):
+                chats.add_member(
+                    team.alice, team.chat.id, make_agent(team.workspace, team.alice, f"Agent {size} {number}").id
+                )
+    assert read == [(1, 1), (1, 1)]
+    with counting() as asked:
+        assert set(chats.mentions_in(team.chat, "@robin, and @all")) == {team.robin.id, team.bob.id, team.alice.id}
+    assert asked.rows_of("chats_chatactor") == 3
+
+
+def test_F3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team):
+    handles = " ".join(f"@{number:x}" for number in range(30_000))
+    with CaptureQueriesContext(connection) as queries:
+        message, _ = say(team, f"{handles} @bob")
+        preview_wakes(chat=team.chat, author=team.alice, text=f"{handles} @bob")
+    assert message.payload["mentions"] == [str(team.bob.id)]
+    asked = [query["sql"] for query in queries if '"actors_actor"."handle"' in query["sql"]]
+    assert len(asked) >= 2
+    assert max(map(len, asked)) < 3000
+
+
+def test_F3_a_preview_takes_no_longer_text_than_a_message(team):
+    path = f"chats/{team.chat.id}/wakes"
+    api = asked_by(team, "alice")
+    api.refused(400, "invalid", "POST", path, {"text": "x" * (MAX_TEXT + 1)})
+    api.ok("POST", path, {"text": "x" * MAX_TEXT})
+
+
 def test_D2_a_message_of_another_chat_cannot_be_answered(team):
     with transaction.atomic():
-        other = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Other")
-    said, _ = chats.post_message_once(actor=team.alice, chat_id=other.id, id=new_id(), text="there")
+        other = chats.create_chat(team.alice, team.workspace.id, title="Other")
+    said, _ = chats.post_message(team.alice, other.id, id=new_id(), text="there")
     with pytest.raises(NotFound):
         say(team, "here", reply_to=said.id)
     assert say(team, "here", reply_to=say(team)[0].id)[0].reply_to_id
@@ -100,11 +144,22 @@ def test_D2_a_message_of_another_chat_cannot_be_answered(team):
 def test_reading_moves_the_cursor_forward_only_and_never_past_the_end(team):
     message, _ = say(team)
     chat = get_chat_for(team.bob, team.chat.id, ChatVerb.SEE)
-    assert chats.mark_read(chat=chat, actor=team.bob, seq=message.seq) == message.seq
-    assert chats.mark_read(chat=chat, actor=team.bob, seq=1) == message.seq
-    assert chats.mark_read(chat=chat, actor=team.bob, seq=10**9) == chat_version(team)
+    assert chats.mark_read(team.bob, chat.id, seq=message.seq) == message.seq
+    assert chats.mark_read(team.bob, chat.id, seq=1) == message.seq
+    assert chats.mark_read(team.bob, chat.id, seq=10**30) == chat_version(team)
 
 
 def test_an_id_that_is_no_message_is_not_found(team):
     with pytest.raises(NotFound):
         say(team, reply_to=uuid.uuid4())
+
+
+def test_nobody_takes_anothers_mentions_away_by_a_handle(team):
+    """A person may have an agent's handle, and an agent a person's: both are mentioned."""
+    with transaction.atomic():
+        actors.change_profile(person=team.bob, handle=team.robin.handle)
+    again = ChatActor.objects.get(chat=team.chat, actor=team.bob)
+    again.joined_at = now()
+    again.save(update_fields=["joined_at"])
+    assert say(team, "@robin hello")[0].payload["mentions"] == [str(team.robin.id), str(team.bob.id)]
+    assert Run.objects.get().agent_id == team.robin.id

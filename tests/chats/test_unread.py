@@ -2,11 +2,14 @@
 
 import pytest
 
+from chats import hooks as chats_seams
 from chats import services as chats
-from chats.models import Chat, Message
-from chats.selectors import MOST_SEARCHED, MOST_UNREAD, chat_summary
+from chats.models import Chat, ChatActor, Message
+from chats.selectors import MOST_SEARCHED, MOST_UNREAD, activity_of, chat_summary
 from common.clock import now
 from common.ids import new_id
+from tests.people import make_person
+from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +48,36 @@ def test_a_mention_is_found_among_the_newest_lines_only(team):
 
 
 def test_at_all_marks_the_chat_as_a_mention_for_everybody_but_the_speaker(team):
-    chats.post_message_once(actor=team.alice, chat_id=team.chat.id, id=new_id(), text="hello, nobody in particular")
+    chats.post_message(team.alice, team.chat.id, id=new_id(), text="hello, nobody in particular")
     assert not summary_of(team).mentioned
-    chats.post_message_once(actor=team.alice, chat_id=team.chat.id, id=new_id(), text="@all: lunch")
+    chats.post_message(team.alice, team.chat.id, id=new_id(), text="@all: lunch")
     assert (summary_of(team).mentioned, summary_of(team, "alice").mentioned) == (True, False)
+
+
+def test_any_number_of_readers_costs_the_same_queries(team, django_assert_num_queries):
+    said(team, 3)
+    readers = []
+    for number in range(12):
+        person = make_person(f"Reader-{number}")
+        workspaces.join(workspace=team.workspace, actor=person, role="suggester", invited_by=team.alice)
+        chats.add_member(team.alice, team.chat.id, person.id)
+        readers.append(person)
+    marks = [chats_seams.ReadMark(person.id, team.chat.id, 2) for person in readers]
+    with django_assert_num_queries(4 + 2):  # and the two of the savepoint
+        chats.mark_many_read(marks)
+    assert set(team.chat.places.filter(actor__in=readers).values_list("last_read_seq", flat=True)) == {2}
+    with django_assert_num_queries(1 + 2):
+        chats.mark_many_read(marks)  # nobody has read on
+
+
+def test_activity_says_what_a_summary_says(team):
+    said(team, 3, mentions=[str(team.bob.pk)])
+    chats.mark_read(team.alice, Chat.objects.get(pk=team.chat.pk).id, seq=2)
+    for name in ("alice", "bob"):
+        summary = summary_of(team, name)
+        [(_, activity)] = activity_of(
+            ChatActor.objects.filter(chat=team.chat, actor=team[name]).values_list("pk", flat=True)
+        )
+        assert activity.model_dump() == {"chat_id": team.chat.pk} | summary.model_dump(
+            include={"unread", "mentioned", "last_read_seq", "last_message"}
+        )

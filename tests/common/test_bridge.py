@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from config.serving.bridge import Bridge
-from realtime import limits
+from common.errors import LimitReached
+from server import limits
+from server.bridge import REFUSAL_DELAY, Bridge, identify_by_address
+from server.fair_queue import Caller
 
 
 class Exchange:
@@ -54,7 +56,7 @@ def echo(environ: dict[str, Any], start: Any) -> Iterable[bytes]:
     return [json.dumps(seen | {"body": environ["wsgi.input"].read().decode()}).encode()]
 
 
-def bridge(wsgi: Any = echo, **limits: int) -> Bridge:
+def bridge(wsgi: Any = echo, **limits: Any) -> Bridge:
     return Bridge(wsgi, **({"threads": 2, "waiting": 10, "max_body": 100} | limits))
 
 
@@ -119,7 +121,7 @@ async def test_a_client_that_hangs_up_is_not_answered() -> None:
 
 @pytest.mark.parametrize("held", [4, 1000])
 async def test_a_long_answer_goes_out_in_parts_and_a_short_one_at_once(monkeypatch: Any, held: int) -> None:
-    monkeypatch.setattr("config.serving.bridge.HELD", held)
+    monkeypatch.setattr("server.bridge.HELD", held)
     closed: list[bool] = []
 
     class Parts:
@@ -239,3 +241,30 @@ async def test_a_failure_of_the_application_reaches_the_server() -> None:
     with pytest.raises(RuntimeError, match="bug"):
         await bridge(broken)(exchange.scope, exchange.receive, exchange.send)
     assert exchange.sent == []
+
+
+def refuse_some(scope: Any) -> Caller:
+    if scope["path"] == "/refused":
+        raise LimitReached("Too many requests at once.")
+    return identify_by_address(scope)
+
+
+async def test_a_refusal_is_delayed_and_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = asyncio.Event()
+
+    async def until_heard(seconds: float) -> None:
+        assert seconds == REFUSAL_DELAY
+        await heard.wait()
+
+    monkeypatch.setattr("server.bridge.MAX_DELAYED", 2)
+    monkeypatch.setattr("server.bridge.asyncio.sleep", until_heard)
+    one = bridge(identify=refuse_some)
+    refused, served = [Exchange(path="/refused") for _ in range(3)], Exchange(path="/x")
+    tasks = [asyncio.create_task(one(each.scope, each.receive, each.send)) for each in refused]
+    await one(served.scope, served.receive, served.send)
+    assert (served.status, refused[2].status) == (200, 429), "more than two are not delayed"
+    assert (refused[0].sent, refused[1].sent) == ([], [])
+    heard.set()
+    await asyncio.gather(*tasks)
+    assert [each.status for each in refused] == [429] * 3
+    assert [each.read for each in refused] == [0] * 3

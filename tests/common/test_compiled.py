@@ -5,16 +5,16 @@ from uuid import UUID
 
 import pytest
 from django.db import connection
+from django.db.models import TextField
 from django.test.utils import CaptureQueriesContext
 
-from agents.models import AgentSpec
-from agents.models.specs import with_tools
+from agents.models import AgentSpec, with_tools
 from chats import permissions
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, chats_with_rights, get_chat_for
 from common.clock import now
-from common.compiled import Compiled
+from common.compiled import Compiled, is_any_of
 from common.errors import NotFound
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +76,7 @@ def test_many_objects_and_plain_rows_by_values_of_any_kind(team):
     people = places.all(team.chat.pk, "human", now())
     assert {place.actor.name for place in people} == {team.alice.name, team.bob.name}
     assert places.all(team.chat.pk, "human", team.chat.created_at) == []
-    said = chats.post_message(chat=team.chat, author=team.alice, text="好")
+    said = chats.post_message(team.alice, team.chat.id, text="好")[0]
     rows = Compiled(
         lambda chat_id, seq: Message.objects.filter(chat_id=chat_id, seq=seq).values_list("id", "payload"), UUID, int
     ).rows(team.chat.pk, said.seq)
@@ -91,3 +91,16 @@ def test_what_the_query_set_prefetches_comes_with_the_objects(team):
             assert [config.tool for config in found.tools] == ["current_time"]
         assert len(queries) == 0
     assert (specs.all(team.alice.pk), specs.first(team.alice.pk)) == ([], None)
+
+
+def test_a_list_is_one_parameter_however_many_values_it_has(team):
+    places = Compiled(lambda ids: ChatActor.objects.filter(is_any_of("actor_id", ids)).order_by("pk"), list[UUID])
+    wanted = [team.alice.pk, team.bob.pk, team.charlie.pk]
+    for ids in (wanted, wanted[:1], []):
+        with CaptureQueriesContext(connection) as queries:
+            found = places.all(ids)
+        assert found == list(ChatActor.objects.filter(actor_id__in=ids).order_by("pk"))
+        assert len(queries) == 1
+    names = Compiled(lambda texts: Chat.objects.filter(is_any_of("title", texts, of=TextField)), list[str])
+    assert names.all([team.chat.title, "no title"]) == [team.chat]
+    assert names.all([]) == []

@@ -12,10 +12,10 @@ from common.addresses import is_public
 from common.egress import (
     HostRefused,
     VettingResolver,
-    check_api_base,
+    check_model_server,
     check_url,
     close_sessions,
-    operator_hosts,
+    model_hosts,
     read_capped,
     session_for,
     vetted_socket,
@@ -167,34 +167,81 @@ def test_a_private_host_is_taken_when_the_operator_names_it_with_its_port() -> N
             check_url(other, allowed)
 
 
-def test_the_model_servers_of_this_machine_are_allowed_in_embedded_mode_only(settings) -> None:
-    settings.ALLOW_PRIVATE_HOSTS = frozenset({"gpu.lan:9000"})
+def test_the_model_servers_of_this_machine_are_allowed_in_embedded_mode_only_and_our_own_port_never(settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"GPU.lan:9000", "gpu.lan:9001/openai/V1/"})
     settings.EMBEDDED = False
-    assert operator_hosts() == {"gpu.lan:9000"}
-    settings.EMBEDDED = True
-    assert {"gpu.lan:9000", "localhost:11434", "127.0.0.1:1234"} <= operator_hosts()
+    assert model_hosts() == {"gpu.lan:9000": {"/v1"}, "gpu.lan:9001": {"/openai/V1"}}
+    settings.EMBEDDED, settings.OWN_PORT = True, 8000
+    assert {"gpu.lan:9000", "localhost:11434", "127.0.0.1:1234", "localhost:8080"} <= model_hosts().keys()
+    assert not {"localhost:8000", "127.0.0.1:8000"} & model_hosts().keys()
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2002:808:808::1"])
+@pytest.mark.parametrize(
+    "base",
+    [
+        "http://gpu.lan:9000/api", "http://gpu.lan:9000", "http://gpu.lan:9000/v1?x=", "http://gpu.lan:9000/v1#",
+        "http://gpu.lan:9000/v1/../api", "http://gpu.lan:9000/v1/%2e%2e/api", "http://gpu.lan:9000/V1",
+        "https://models.example.com/v1?key=1", "http://gpu.lan:9001/v1",
+    ],
+)  # fmt: skip
+def test_a_model_server_on_a_private_host_is_taken_below_its_path_only(settings, base: str) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"gpu.lan:9000", "gpu.lan:9001/openai/v1"})
+    assert check_model_server("http://gpu.lan:9000/v1/").trusted
+    assert check_model_server("http://gpu.lan:9001/openai/v1").trusted
+    with pytest.raises(HostRefused):
+        check_model_server(base)
+
+
+GLOBAL = ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2002:808:808::1", "64:ff9b::808:808", "::ffff:8.8.8.8"]
+SPECIAL = [
+    "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.31.0.1", "192.0.0.9", "192.0.2.1",
+    "192.88.99.1", "192.168.1.1", "198.19.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
+    "240.0.0.1", "255.255.255.255", "::", "::1", "::7f00:1", "100::1", "64:ff9b:1::1", "2001:2::1", "2001:4:112::1",
+    "2001:20::1", "2001:30::1", "2001:db8::1", "3fff::1", "5f00::1", "fc00::1", "fe80::1", "fec0::1", "ff02::1",
+    "2002:7f00:1::1", "2002:a00:1::1", "2002:c0a8:101::1", "64:ff9b::7f00:1", "64:ff9b::a00:1", "::ffff:10.0.0.1",
+    "2001:0:a00:1::f7f7:f7f7", "2001:0:808:808::80ff:fffe",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", GLOBAL)
 def test_global_unicast_addresses_are_public(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize("address", SPECIAL)
+def test_special_addresses_and_what_hides_in_others_are_not_public(address: str) -> None:
+    assert not is_public(ipaddress.ip_address(address))
+
+
+def test_the_standard_library_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in (ipaddress.IPv4Address, ipaddress.IPv6Address):
+        for name in ("is_global", "is_private", "is_reserved", "is_multicast", "is_link_local", "is_loopback"):
+            monkeypatch.setattr(kind, name, property(lambda self: pytest.fail("It depends on the version.")))
+    assert all(is_public(ipaddress.ip_address(address)) for address in GLOBAL)
+    assert not any(is_public(ipaddress.ip_address(address)) for address in SPECIAL)
 
 
 # --- names ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "answer", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["10.0.0.1", "8.8.8.8"], ["::ffff:169.254.169.254"], []]
+    "answer", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["10.0.0.1", "8.8.8.8"], ["::ffff:169.254.169.254"]]
 )
-def test_D13_a_base_whose_name_has_one_bad_answer_is_not_saved(names: Names, answer: list[str]) -> None:
+async def test_D13_a_name_that_has_one_bad_answer_is_not_resolved(names: Names, answer: list[str]) -> None:
     names.answers = [answer]
     with pytest.raises(HostRefused):
-        check_api_base("https://models.example.com/v1")
+        await VettingResolver().resolve("models.example.com", 443)
 
 
-def test_a_base_with_public_answers_only_is_saved(names: Names) -> None:
+async def test_a_name_with_public_answers_only_is_resolved(names: Names) -> None:
     names.answers = [["8.8.8.8", "2606:4700:4700::1111"]]
-    assert str(check_api_base("https://models.example.com/v1").url) == "https://models.example.com/v1"
+    found = await VettingResolver().resolve("models.example.com", 443)
+    assert [one["host"] for one in found] == ["8.8.8.8", "2606:4700:4700::1111"]
+
+
+def test_F2_reading_the_address_of_a_model_server_resolves_nothing(names: Names) -> None:
+    names.answers = [[]]
+    assert str(check_model_server("https://nowhere.example.com/v1").url) == "https://nowhere.example.com/v1"
 
 
 # --- connections ------------------------------------------------------------------------------------------------
@@ -203,8 +250,8 @@ def test_a_base_with_public_answers_only_is_saved(names: Names) -> None:
 async def test_D13_a_name_that_flips_to_a_private_address_after_the_check_is_not_connected_to(
     site: Site, names: Names
 ) -> None:
-    names.answers = [["8.8.8.8"], ["127.0.0.1"]]
-    target = check_api_base("http://models.example.com/v1")
+    names.answers = [["127.0.0.1"]]
+    target = check_model_server("http://models.example.com/v1")
     url = target.url.with_port(site.port)
     with pytest.raises(HostRefused):
         await session_for(target).get(url, allow_redirects=False)

@@ -175,7 +175,7 @@ def peak() -> int:
 
 @pytest.mark.parametrize("kind", ["gzip", "deflate"])
 async def test_B14_a_bomb_is_not_unpacked_beyond_what_is_read(site: Site, kind: str) -> None:
-    site.put("/bomb", bomb(kind, 128 * MiB), Content_Encoding=kind)
+    site.put("/bomb", bomb(kind, 10 * 1024 * MiB), Content_Encoding=kind)
     Path("/proc/self/clear_refs").write_text("5")
     before = peak()
     assert await body_of(site, site.url("/bomb")) == bytes(2 * MiB)

@@ -7,7 +7,8 @@ from django.db import transaction
 from django.test import Client
 
 from actors.models import Actor
-from common.handles import is_handle
+from common.errors import Code, Conflict, Invalid
+from common.handles import claim_handle
 from tests.meanwhile import Meanwhile
 from tests.people import make_agent, make_person, make_team
 from workspaces.services import create_workspace
@@ -15,14 +16,25 @@ from workspaces.services import create_workspace
 SIGN_UP = "/_allauth/app/v1/auth/signup"
 
 
-@pytest.mark.parametrize("text", ["", "-a", "a-", "A", "a b", "a\n", "a" * 41, "all", "é"])
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["", "-a", "a-", "@@a", "a b", "a" * 41, "é"])
 def test_what_is_no_handle(text):
-    assert not is_handle(text)
+    with pytest.raises(Invalid):
+        claim_handle(text, Actor.objects.none())
 
 
-@pytest.mark.parametrize("text", ["a", "a-b_c", "0", "a" * 40])
-def test_what_is_a_handle(text):
-    assert is_handle(text)
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["all", "@All", "nobody"])
+def test_a_reserved_word_is_taken(text):
+    with pytest.raises(Conflict) as refusal:
+        claim_handle(text, Actor.objects.none())
+    assert refusal.value.code == Code.HANDLE_TAKEN
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("text", "handle"), [("a", "a"), ("@A-b_c", "a-b_c"), ("0", "0"), ("a" * 40, "a" * 40)])
+def test_what_is_a_handle(text, handle):
+    assert claim_handle(text, Actor.objects.none()) == handle
 
 
 def signed_up(name: str, email: str) -> tuple[int, dict]:
@@ -45,7 +57,7 @@ def test_two_agents_of_one_name_at_once_get_two_handles():
     team = make_team()
     with transaction.atomic():
         first = make_agent(team.workspace, team.alice, "Twin")
-        other = Meanwhile(lambda: make_agent(team.workspace, team.bob, "Twin"))
+        other = Meanwhile(lambda: make_agent(team.workspace, team.alice, "Twin"))
     assert {first.handle, other.result().handle} == {"twin", "twin-2"}
 
 

@@ -1,12 +1,15 @@
 """Ready means: the database, Redis and a worker answer, and the process is warm."""
 
+import asyncio
 import json
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connections
 
-from config.serving.health import AnswersProbes, Health, a_worker_answers, connect
+from server.health import AliveFile, AnswersProbes, Health, a_worker_answers, connect
 
 
 class Sent(list[Any]):
@@ -67,3 +70,48 @@ def test_a_worker_that_is_gone_does_not_answer() -> None:
 
 def teardown_module() -> None:
     connections.close_all()
+
+
+async def test_F7_whoever_asks_meanwhile_shares_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    health, looks = Health(), list[int]()
+
+    def look() -> dict[str, bool]:
+        looks.append(1)
+        return {"database": True}
+
+    monkeypatch.setattr(health, "_look", look)
+    probes = [Sent() for _ in range(100)]
+    await asyncio.gather(*(health.answer("/readyz", sent) for sent in probes))
+    await health.answer("/readyz", probes[0])
+    assert {sent.answer[0] for sent in probes} == {503}
+    assert len(looks) == 1
+    health._forget()
+    await health.answer("/readyz", Sent())
+    assert len(looks) == 2
+
+
+def test_a_worker_that_is_well_touches_its_file(tmp_path: Path) -> None:
+    touched = threading.Event()
+
+    def is_well() -> bool:
+        # The second look comes after the first touch.
+        if (tmp_path / "alive").exists():
+            touched.set()
+        return True
+
+    alive = AliveFile(tmp_path / "alive", is_well, interval=0.01)
+    alive.start()
+    try:
+        assert touched.wait(30)
+    finally:
+        alive.stop()
+
+
+def test_a_worker_that_is_not_well_touches_nothing(tmp_path: Path) -> None:
+    AliveFile(tmp_path / "alive", is_well=lambda: False).touch_if_well()
+    assert not (tmp_path / "alive").exists()
+
+
+def test_a_worker_whose_file_cannot_be_written_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    AliveFile(tmp_path / "missing" / "alive", is_well=lambda: True).touch_if_well()
+    assert "cannot be written" in caplog.text

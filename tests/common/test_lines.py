@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from config.serving.bridge import Bridge
-from realtime import limits
+from server import limits
+from server.bridge import Bridge
 from tests.serving import serving
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: localhost\r\n"
@@ -134,7 +134,7 @@ ASK_MUCH = b"GET /x?40000000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 async def test_A8_answers_that_are_not_read_hold_no_thread(port, monkeypatch):
-    monkeypatch.setattr("config.serving.bridge.HELD", 50_000_000)
+    monkeypatch.setattr("server.bridge.HELD", 50_000_000)
     monkeypatch.setattr(limits, "UNREAD_TIME", 3600.0)
     for _ in range(3):
         async with line(port, ASK_MUCH) as (reader, writer):
@@ -185,7 +185,7 @@ async def test_A8_pings_of_somebody_who_does_not_read_gather_nothing(port, monke
         handle_ping(self)
         sizes.append(self.transport.get_write_buffer_size())
 
-    from config.serving.lines import BoundedSocket
+    from server.protocols import BoundedSocket
 
     handle_ping = BoundedSocket.handle_ping
     monkeypatch.setattr(BoundedSocket, "handle_ping", watched)

@@ -1,11 +1,13 @@
-"""Model servers on this machine are found, in embedded mode only."""
+"""Model servers on this machine are found by workers, in embedded mode only; requests read what was found."""
 
 from collections.abc import Iterator
 
 import pytest
+from django.core.cache import cache
 
-from common import egress
-from common.local_models import find_local_servers
+from common import egress, local_models
+from common.egress import check_model_server
+from common.local_models import find_local_servers, has_answered, keep_local_servers, list_local_servers
 from tests.scripted_model import ScriptedModel
 
 
@@ -15,15 +17,35 @@ def server() -> Iterator[ScriptedModel]:
         yield model
 
 
-def test_local_model_servers_are_found_in_embedded_mode_only(
-    server: ScriptedModel, settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def port(server: ScriptedModel, settings, monkeypatch: pytest.MonkeyPatch) -> int:
     port = int(server.url.rsplit(":", 1)[1])
-    monkeypatch.setattr("common.local_models.LOCAL_MODEL_SERVERS", {"Ollama": port, "LM Studio": 9})
-    assert egress.LOCAL_MODEL_SERVERS["Ollama"] == 11434
-    settings.EMBEDDED = False
-    assert find_local_servers() == []
+    for module in (egress, local_models):
+        monkeypatch.setattr(module, "LOCAL_MODEL_SERVERS", {"Ollama": port, "LM Studio": 9})
     settings.EMBEDDED = True
-    (found,) = find_local_servers()
+    cache.delete("local-model-servers")
+    return port
+
+
+async def test_local_model_servers_are_found_in_embedded_mode_only_and_never_at_our_own_port(
+    port: int, settings
+) -> None:
+    (found,) = await find_local_servers()
     assert (found.label, found.api_base, found.models) == ("Ollama", f"http://localhost:{port}/v1", ["scripted"])
-    assert find_local_servers(own_port=port) == []
+    settings.OWN_PORT = port
+    assert await find_local_servers() == []
+    settings.EMBEDDED, settings.OWN_PORT = False, 8000
+    assert await find_local_servers() == []
+    await egress.close_sessions()
+
+
+async def test_a_request_reads_what_was_found_and_asks_no_port(port: int, server: ScriptedModel, settings) -> None:
+    assert list_local_servers() == []
+    found = await find_local_servers()
+    keep_local_servers(found)
+    assert list_local_servers() == found
+    assert has_answered(check_model_server(f"http://127.0.0.1:{port}/v1").url.port)
+    assert not has_answered(check_model_server("http://localhost:9/v1").url.port)
+    settings.EMBEDDED = False
+    assert list_local_servers() == []
+    await egress.close_sessions()

@@ -25,6 +25,45 @@ def test_a_process_with_secrets_of_its_own_serves(settings: Any) -> None:
     refuse_to_serve_unsafely()
 
 
+@pytest.mark.parametrize(
+    ("public_url", "proxies", "reason"),
+    [
+        ("https://atelier.example.org", "", "FORWARDED_ALLOW_IPS is not set"),
+        ("https://atelier.example.org", "*", "lets anybody say"),
+        ("https://atelier.example.org", "10.0.0.0/8", None),
+        ("http://localhost:8000", "", None),
+        ("", "", None),
+    ],
+)
+def test_a_web_process_behind_https_knows_its_proxy(
+    settings: Any, public_url: str, proxies: str, reason: str | None
+) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEYS = "anything else", ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
+    settings.PUBLIC_URL, settings.FORWARDED_ALLOW_IPS = public_url, proxies
+    if reason is None:
+        refuse_to_serve_unsafely(web=True)
+    else:
+        with pytest.raises(ImproperlyConfigured, match=reason):
+            refuse_to_serve_unsafely(web=True)
+    refuse_to_serve_unsafely()  # a worker is reached by nobody
+
+
+def test_a_misspelt_mode_of_sign_up_does_not_serve(settings: Any) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEYS = "anything else", ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
+    settings.SIGN_UP = "invite"
+    with pytest.raises(ImproperlyConfigured, match="ATELIER_SIGN_UP"):
+        refuse_to_serve_unsafely(web=True)
+
+
+def test_https_is_the_only_way_where_it_is_there(client: Client, settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT, settings.SECURE_HSTS_SECONDS = True, 31536000
+    answer = client.get("/api/v1/me")
+    assert (answer.status_code, answer["Location"]) == (301, "https://testserver/api/v1/me")
+    secure = client.get("/api/v1/me", secure=True)
+    assert secure.status_code == 401
+    assert secure["Strict-Transport-Security"] == "max-age=31536000"
+
+
 @pytest.fixture
 def built(settings: Any, tmp_path: Path) -> Path:
     settings.WEB_APP = tmp_path

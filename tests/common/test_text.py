@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.text import MAX_DEPTH, storable, storable_json
+from common.text import MAX_DEPTH, one_line_name, storable, storable_json
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,16 @@ def test_json_is_nested_so_deep_and_no_deeper():
     assert storable_json(value) == value
     with pytest.raises(ValueError, match="nested"):
         storable_json([value])
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Alice", "Alice"), (" 小明 ", "小明"), ("محمد", "محمد"), ("O\u2019Neill", "O\u2019Neill"),
+        ("👩\u200d👧 🏴\U000e0067\U000e007f", "👩\u200d👧 🏴\U000e0067\U000e007f"),
+        ("a\r\nb\u2028c\x1b[1m", "a  b c [1m"), ("\u202eecilA\u202c", "ecilA"), ("a\u2066b\u200fc", "abc"),
+        ("\u200b", ""), ("\u3164\u2800 ", ""), ("\u202e", ""), ("\u0301\ufe0f", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_name_is_one_line_that_can_be_seen_and_turns_nothing_else(said, kept):
+    assert one_line_name(said) == kept

@@ -7,18 +7,18 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
-from agents.models import Run
 from chats.models import Message
 from common.clock import now
 from common.ids import new_id
 from common.writing import insert, update
+from runs.models import Run
 
 pytestmark = pytest.mark.django_db
 
 
 def a_run(team, **more):
     return Run(
-        workspace=team.workspace, chat=team.chat, agent=team.robin, lane="here", payer=team.workspace,
+        workspace=team.workspace, chat=team.chat, agent=team.robin, concurrency_key="here", payer=team.workspace,
         origin="test", path=[new_id()], limits={"max_steps": 3}, **more,
     )  # fmt: skip
 

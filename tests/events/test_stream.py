@@ -151,7 +151,9 @@ async def test_a_piece_kept_twice_counts_once(streams, ear, settings):
     stream.say("text", "abc")
     await stream.flush()
     async with redis.from_url(settings.REDIS_URL) as client:
-        await client.rpush(f"partial:{stream.run_id}", json.dumps(["text", 0, None, None, 0, "abcdef"]))
+        await client.rpush(
+            f"partial:{stream.run_id}", json.dumps(["text", 0, str(stream.message_id), None, None, 0, "abcdef"])
+        )
     assert [p.text for p in await in_thread(partials_of, [stream.run_id])] == ["abcdef"]
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from common.processes import is_alive
 from launcher.home import ROOT
-from launcher.processes import is_alive
 
 
 @pytest.fixture

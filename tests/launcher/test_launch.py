@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from common.processes import free_port, is_alive, working_in
 from launcher.home import ROOT
-from launcher.processes import free_port, is_alive, working_in
 from tests.stack import Stack
 from tests.stories.integrator import Integrator
 

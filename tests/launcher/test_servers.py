@@ -5,22 +5,25 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 import redis
 
+from common.processes import CannotStart, is_alive, is_root, working_in
 from launcher import disk
 from launcher.disk import Disk
 from launcher.home import ROOT, RUNNING, is_locked, load_secrets, lock, open_home
 from launcher.postgres import OLDEST, Postgres, find_binaries
-from launcher.processes import CannotStart, is_alive, is_root, working_in
 from launcher.valkey import Valkey, find_binary
 
 WHEEL = find_binaries()
@@ -267,6 +270,43 @@ def test_a_server_that_is_killed_is_recovered(home: Path) -> None:
         started(server)
         assert not [process for process in family if is_alive(process)]
     assert rows_in(Postgres(home, "secret")) == 2
+
+
+def bind_once_free(other: socket.socket, port: int) -> None:
+    """The children of a killed PostgreSQL keep its port until they have noticed."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return other.bind(("127.0.0.1", port))
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+@pytest.mark.parametrize("kind", [Postgres, Valkey])
+def test_a_restarted_server_keeps_its_port_and_waits_until_it_is_free(
+    home: Path, kind: type[Postgres | Valkey]
+) -> None:
+    server = kind(home, "secret")
+    server.start()
+    url = server.url
+    assert server.child is not None
+    server.child.kill()
+    server.child.wait()
+    address = urlsplit(url)
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bind_once_free(other, address.port or 0)
+        other.listen()
+        threading.Timer(2, other.close).start()
+        server.start()
+    try:
+        assert server.url == url
+        with socket.create_connection(("127.0.0.1", address.port or 0), timeout=5):
+            assert server.child.poll() is None
+    finally:
+        server.stop()
 
 
 def test_a_damaged_journal_of_valkey_is_left_alone_and_named(home: Path) -> None:

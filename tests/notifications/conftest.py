@@ -33,6 +33,6 @@ def crowd(team: Team) -> Crowd:
     dora, eve = make_person("Dora"), make_person("Eve")
     for person, role in ((dora, Role.EDITOR), (eve, Role.SUGGESTER)):
         workspaces.join(workspace=team.workspace, actor=person, role=role, invited_by=team.alice)
-    chats.add_member(chat=team.chat, adder=team.alice, actor_id=eve.id)
+    chats.add_member(team.alice, team.chat.id, eve.id)
     team.chat.refresh_from_db()
     return Crowd(team, dora, eve)

@@ -14,7 +14,7 @@ from workspaces import services as workspaces
 
 
 def mention(team, name="bob", chat=None):
-    said = chats.post_message(chat=chat or team.chat, author=team.alice, text=f"a secret, @{name}", wake="nobody")
+    said = chats.post_message(team.alice, (chat or team.chat).id, text=f"a secret, @{name}", wake="nobody")[0]
     return said, Notification.objects.get(message_id=said.id)
 
 
@@ -53,7 +53,7 @@ def test_ones_own_can_be_marked_by_id_up_to_one_and_all(crowd):
 def test_reading_a_chat_up_to_a_mention_reads_the_mention(crowd):
     team, bob = crowd.team, asked_by(crowd.team, "bob")
     (first, _), (second, _) = mention(team), mention(team)
-    elsewhere = chats.create_chat(workspace=team.workspace, creator=team.alice, title="Other", member_ids=[team.bob.id])
+    elsewhere = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id])
     mention(team, chat=elsewhere)
     bob("PUT", f"chats/{team.chat.id}/read", {"seq": first.seq})
     assert unread(bob) == 2
@@ -64,13 +64,13 @@ def test_reading_a_chat_up_to_a_mention_reads_the_mention(crowd):
 def test_D1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(crowd):
     team, bob = crowd.team, asked_by(crowd.team, "bob")
     mention(team)
-    chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.bob.id)
+    chats.remove_member(team.alice, team.chat.id, team.bob.id)
     answer = bob("GET", "notifications")
     (row,) = answer.json()["results"]
     assert (row["chat_id"], row["message_id"], row["excerpt"]) == (None, None, "")
     assert b"secret" not in answer.content
-    chats.add_member(chat=team.chat, adder=team.alice, actor_id=team.bob.id)
-    assert listed(bob)[0]["excerpt"] == "a secret, @bob"
+    chats.add_member(team.alice, team.chat.id, team.bob.id)
+    assert listed(bob)[0]["excerpt"] == "a secret, @Bob"
 
 
 def test_D1_who_left_the_workspace_sees_nothing_of_it(crowd):

@@ -7,22 +7,24 @@ from django.contrib.auth.models import Permission
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from actors.models import Actor
+from agents.hooks import lock_lost
 from agents.models import AgentGrant
-from agents.seams import lock_lost
 from agents.services import drafts
 from chats import services as chats
+from chats.hooks import message_posted
 from common.clock import now
 from common.ids import new_id
 from notifications import services as notifications
 from notifications.models import Notification
 from notifications.services import telling
+from suggestions.hooks import merge_ended, suggestion_changed
 from suggestions.models import Merge, Suggestion
-from suggestions.seams import merge_ended, suggestion_changed
 from workspaces import services as workspaces
 
 
 def say(crowd, text, author=None):
-    return chats.post_message(chat=crowd.team.chat, author=author or crowd.team.alice, text=text, wake="nobody")
+    return chats.post_message(author or crowd.team.alice, crowd.team.chat.id, text=text, wake="nobody")[0]
 
 
 def suggestion_by(person, team, **fields):
@@ -42,7 +44,7 @@ def test_S0_17_a_mention_tells_the_one_who_is_mentioned_and_nobody_else(crowd):
     assert crowd.told() == {"Bob": ["mention"]}
     (row,) = [one.row() for one in Notification.objects.all()]
     assert (row.actor_name, row.chat_id, row.message_id, row.is_read) == ("Alice", crowd.team.chat.id, said.id, False)
-    assert row.excerpt == "look at this, @bob please, @robin too"
+    assert row.excerpt == "look at this, @Bob please, @Robin too"
 
 
 def test_an_agent_mentions_people_as_people_do(crowd):
@@ -64,9 +66,19 @@ def test_who_speaks_of_themselves_of_nobody_or_of_who_is_not_in_the_room_tells_n
     assert crowd.told() == {}
 
 
+def test_who_is_mentioned_and_not_in_the_room_is_told_nothing_whoever_looked_them_up(crowd):
+    team, dora = crowd.team, Actor.objects.get(handle="dora")
+    chats.create_chat(team.alice, team.workspace.id, title="Elsewhere", member_ids=[dora.id])
+    Notification.objects.all().delete()
+    said = say(crowd, "hm")
+    said.payload["mentions"] = [str(person.id) for person in (team.bob, dora, team.charlie)]
+    message_posted(crowd.team.chat, said)
+    assert crowd.told() == {"Bob": ["mention"]}
+
+
 def test_a_long_mention_is_quoted_by_its_beginning(crowd):
     say(crowd, "@bob " + "字" * 5000)
-    assert Notification.objects.get().excerpt == "@bob " + "字" * 194 + "…"
+    assert Notification.objects.get().excerpt == "@Bob " + "字" * 194 + "…"
 
 
 def test_P1_a_message_that_mentions_nobody_asks_nothing_of_notifications(crowd):
@@ -77,11 +89,9 @@ def test_P1_a_message_that_mentions_nobody_asks_nothing_of_notifications(crowd):
 
 def test_a_message_that_is_refused_has_told_nobody(crowd):
     first = new_id()
-    chats.post_message_once(actor=crowd.team.alice, chat_id=crowd.team.chat.id, id=first, text="hello", wake="nobody")
+    chats.post_message(crowd.team.alice, crowd.team.chat.id, id=first, text="hello", wake="nobody")
     with pytest.raises(Exception, match="another message"):
-        chats.post_message_once(
-            actor=crowd.team.alice, chat_id=crowd.team.chat.id, id=first, text="@bob", wake="nobody"
-        )
+        chats.post_message(crowd.team.alice, crowd.team.chat.id, id=first, text="@bob", wake="nobody")
     with transaction.atomic():
         say(crowd, "@bob")
         transaction.set_rollback(True)
@@ -90,7 +100,7 @@ def test_a_message_that_is_refused_has_told_nobody(crowd):
 
 def test_who_was_removed_or_closed_their_account_is_told_nothing(crowd):
     team = crowd.team
-    chats.remove_member(chat=team.chat, remover=team.alice, actor_id=crowd.eve.id)
+    chats.remove_member(team.alice, team.chat.id, crowd.eve.id)
     team.bob.is_active = False
     team.bob.save()
     say(crowd, "@eve @bob @all")
@@ -158,7 +168,7 @@ def test_a_merge_that_fails_again_is_news_again(crowd):
 
 def test_S0_17_whose_hold_was_taken_is_told_by_whom(crowd):
     team = crowd.team
-    draft = drafts.take_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
+    draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
     lock_lost(draft, team.bob, team.alice)
     assert crowd.told() == {"Bob": ["lock_lost"]}
     row = Notification.objects.get().row()
@@ -194,3 +204,22 @@ def test_many_people_are_told_with_as_many_queries_as_one(crowd):
         return len(queries)
 
     assert tell("one", [crowd.eve.id]) == tell("many", [crowd.eve.id, crowd.dora.id, crowd.team.bob.id]) == 3
+
+
+def test_all_members_are_told_when_their_chats_go_to_another_provider_or_host(crowd, settings):
+    team = crowd.team
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999", "127.0.0.1:8888"})
+
+    def choose(revision, **fields):
+        workspaces.set_model(
+            workspace=team.workspace, actor=team.alice, revision=revision,
+            **{"provider": "openai_compatible", "default_model": "m", "api_base": "http://127.0.0.1:9999/v1"} | fields,
+        )  # fmt: skip
+
+    choose(0)
+    choose(1, default_model="other")
+    everybody = {"Bob": ["model_changed"], "Dora": ["model_changed"], "Eve": ["model_changed"]}
+    assert crowd.told() == everybody
+    assert {one.excerpt for one in Notification.objects.all()} == {"127.0.0.1:9999"}
+    choose(2, api_base="http://127.0.0.1:8888/v1")
+    assert crowd.told() == {name: types * 2 for name, types in everybody.items()}

@@ -1,5 +1,6 @@
-"""The tool that kills."""
+"""Tools that are there in tests only: one that kills, and two that ask a server outside to do something."""
 
+import asyncio
 import os
 import signal
 from typing import Literal
@@ -26,3 +27,35 @@ class Poison(Tool):
         if args.how == "segfault":
             os.kill(os.getpid(), signal.SIGSEGV)
         os._exit(1)
+
+
+class Order(Tool):
+    """Order something from a server outside."""
+
+    effect = "write"
+
+    class Args(ToolArgs):
+        port: int
+
+    async def run(self, ctx: ToolContext, args: Args) -> str:
+        reader, writer = await asyncio.open_connection("127.0.0.1", args.port)
+        try:
+            writer.write(ctx.call_id.encode() + b"\n")
+            return (await reader.readline()).decode()
+        finally:
+            writer.close()
+
+
+@register
+class OrderOnce(Order):
+    """Order something; the server would do it twice."""
+
+    name = "order_once"
+
+
+@register
+class OrderByKey(Order):
+    """Order something; the server knows a repetition by its key."""
+
+    name = "order_by_key"
+    repeatable = True

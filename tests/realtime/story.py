@@ -13,28 +13,30 @@ from django.db.models.functions import Now
 
 from actors import services as actors
 from actors.models import Actor
-from agents.content import SpecContent
-from agents.errors import CannotGoOn, LeaseLost
-from agents.llm.exchange import Answer, ToolCall, Usage
-from agents.llm.protocol import Endpoint
-from agents.models import Draft, Run
-from agents.runtime.answer_rows import Means, Partial
-from agents.runtime.recorder import Recorder
-from agents.runtime.steps import Answered, Ended, Outcome, Settled, Started, StepId
-from agents.runtime.talk import numbered
-from agents.services import claims, comparisons, drafts, leases, runs, specs, versions
+from agents.models import Draft
+from agents.services import agents, drafts, specs
+from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat, Message
 from common.errors import AppError
 from common.secrets import Secret
+from llm.messages import Answer, ToolCall, Usage
+from llm.protocol import Endpoint
+from runs.errors import LeaseLost, RunNotAllowed
+from runs.models import Run
+from runs.runtime.answer_rows import PartialMessage, ResolvedModel
+from runs.runtime.conversation import numbered
+from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, ToolsFinished, ToolsStarted
+from runs.services import claims, comparisons, leases, runs
 from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
 from tests.jobs import answer_job
-from tests.people import Team, make_agent
+from tests.people import Team, make_agent, make_operator
+from tests.recorder import Recorder
 from workspaces import services as workspaces
 
 OWNER = "story:1"
-MEANS = Means(Endpoint("demo", None, Secret(""), "demo"), "demo")
+MEANS = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 WORDS = ("hello", "@robin look", "@finch and @robin", "界 🌍", "thank you")
 
 
@@ -48,9 +50,7 @@ class Story:
         )
         with transaction.atomic():
             members = [team.bob.id, team.robin.id, self.finch.id]
-            self.chat: Chat = chats.create_chat(
-                workspace=team.workspace, creator=team.alice, title="Story", member_ids=members
-            )
+            self.chat: Chat = chats.create_chat(team.alice, team.workspace.id, title="Story", member_ids=members)
 
     def take(self, seed: int) -> str:
         """Do a step; returns which. Refusals are part of it."""
@@ -60,7 +60,7 @@ class Story:
         try:
             with transaction.atomic():
                 step(self, chance)
-        except (AppError, CannotGoOn, LeaseLost):
+        except (AppError, RunNotAllowed, LeaseLost):
             return f"{step.__name__} (refused)"
         return step.__name__
 
@@ -86,42 +86,42 @@ class Story:
     # --- people ---------------------------------------------------------------------------------------------------
 
     def posts(self, chance: random.Random) -> None:
-        chats.post_message(chat=self.chat, author=self.person(chance), text=chance.choice(WORDS))
+        chats.post_message(self.person(chance), self.chat.id, text=chance.choice(WORDS))
 
     def answers(self, chance: random.Random) -> None:
         last = Message.objects.filter(chat=self.chat, type="TEXT_MESSAGE").order_by("-seq").first()
-        chats.post_message(chat=self.chat, author=self.person(chance), text="yes", reply_to=last.id if last else None)
+        chats.post_message(self.person(chance), self.chat.id, text="yes", reply_to=last.id if last else None)
 
     def adds(self, chance: random.Random) -> None:
         who = chance.choice([self.team.bob, self.finch])
-        chats.add_member(chat=self.chat, adder=self.team.alice, actor_id=who.id)
+        chats.add_member(self.team.alice, self.chat.id, who.id)
 
     def removes(self, chance: random.Random) -> None:
         who = chance.choice([self.team.bob, self.finch])
-        chats.remove_member(chat=self.chat, remover=self.team.alice, actor_id=who.id)
+        chats.remove_member(self.team.alice, self.chat.id, who.id)
 
     def comes_by_link(self, chance: random.Random) -> None:
-        _, url = chats.create_link(chat=self.chat, creator=self.team.alice, role="suggester", hours=1)
-        chats.accept_link(token=url.rsplit("/", 1)[1], actor=chance.choice([self.team.bob, self.team.charlie]))
+        _, url = chats.create_link(self.team.alice, self.chat.id, role="suggester", hours=1)
+        chats.accept_link(chance.choice([self.team.bob, self.team.charlie]), url.rsplit("/", 1)[1])
 
     def leaves_the_team(self, chance: random.Random) -> None:
         who = self.team.charlie
         workspaces.remove_member(workspace=self.team.workspace, actor=self.team.alice, member_id=who.id)
 
     def renames(self, chance: random.Random) -> None:
-        chats.rename_chat(chat=self.chat, actor=self.team.alice, title=f"Title {chance.randrange(100)}")
+        chats.rename_chat(self.team.alice, self.chat.id, title=f"Title {chance.randrange(100)}")
 
     def sets_wake(self, chance: random.Random) -> None:
         wake = chance.choice(["mention", "always"])
-        chats.set_wake(chat=self.chat, actor=self.team.bob, agent_id=self.agent(chance).id, wake=wake)
+        chats.set_wake(self.team.bob, self.chat.id, self.agent(chance).id, wake=wake)
 
     def reads(self, chance: random.Random) -> None:
-        chats.mark_read(chat=self.chat, actor=self.team.alice, seq=chance.randrange(1, self.chat.version + 5))
+        chats.mark_read(self.team.alice, self.chat.id, seq=chance.randrange(1, self.chat.version + 5))
 
     def renames_an_agent(self, chance: random.Random) -> None:
         agent = Actor.objects.get(pk=self.finch.pk)
         name = f"Finch {chance.randrange(100)}"
-        specs.rename_agent(agent=agent, actor=self.team.alice, name=name, description=None, revision=agent.revision)
+        agents.rename_agent(self.team.alice, agent.id, name=name, revision=agent.revision)
 
     def renames_a_person(self, chance: random.Random) -> None:
         actors.change_profile(person=Actor.objects.get(pk=self.team.bob.pk), name=f"Bob {chance.randrange(100)}")
@@ -139,7 +139,7 @@ class Story:
         }  # fmt: skip
 
     def takes_a_draft(self, chance: random.Random) -> None:
-        drafts.take_draft(actor=self.person(chance), chat_id=self.chat.id, agent_id=self.agent(chance).id)
+        drafts.claim_draft(actor=self.person(chance), chat_id=self.chat.id, agent_id=self.agent(chance).id)
 
     def writes(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
@@ -157,7 +157,7 @@ class Story:
         production = Actor.objects.select_related("current_spec").get(pk=self.agent(chance).pk).current_spec
         assert production is not None
         assert production.number is not None
-        versions.restore_version(
+        specs.restore_version(
             actor=self.team.alice, agent_id=production.agent_id, number=chance.randrange(1, production.number + 1),
             base_version=production.number, chat_id=self.chat.id,
         )  # fmt: skip
@@ -171,19 +171,32 @@ class Story:
     def releases(self, chance: random.Random) -> None:
         drafts.release_draft(**self.draft(chance)[1])
 
-    def takes_the_hold_away(self, chance: random.Random) -> None:
-        drafts.free_draft(draft=self.draft(chance)[0], operator=self.team.alice)
+    def releases_as_operator(self, chance: random.Random) -> None:
+        draft = self.draft(chance)[0]
+        drafts.release_draft(make_operator(), draft.chat_id, draft.agent_id)
 
     def asks_for_a_draft(self, chance: random.Random) -> None:
         drafts.ask_for_draft(
             actor=self.person(chance), chat_id=self.chat.id, agent_id=self.draft(chance)[0].agent_id
         )  # fmt: skip
 
+    def hands_over(self, chance: random.Random) -> None:
+        draft, names = self.draft(chance)
+        for person in (self.team.alice, self.team.bob):
+            if person.id != draft.holder_id:
+                drafts.ask_for_draft(actor=person, chat_id=self.chat.id, agent_id=draft.agent_id)
+                drafts.hand_over_draft(to=person.id, **names)
+                return
+
     def revises_its_prompt(self, chance: random.Random) -> None:
         drafts.revise_prompt(
-            agent=self.agent(chance), person=self.team.alice, chat_id=self.chat.id, reason="asked to",
+            self.agent(chance),
+            self.chat.id,
+            on_behalf_of=self.team.alice,
+            authors=[self.team.alice],
             prompt=f"Be short, {chance.randrange(100)} times.",
-        )  # fmt: skip
+            reason="asked to",
+        )
 
     def compares(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
@@ -235,6 +248,17 @@ class Story:
             chat_id=self.chat.id,
         )  # fmt: skip
 
+    def merges_elsewhere(self, chance: random.Random) -> None:
+        """What was suggested here is accepted in another chat."""
+        made = self.suggestion(chance, state="pending", merge=None)
+        with transaction.atomic():
+            other = chats.create_chat(
+                self.team.alice, self.chat.workspace.id, title="Elsewhere", member_ids=[made.agent_id]
+            )
+        suggestions.merge_suggestions(
+            actor=self.team.alice, agent_id=made.agent_id, id=uuid4(), suggestion_ids=[made.id], chat_id=other.id
+        )
+
     def tries_a_merge_again(self, chance: random.Random) -> None:
         for merge in Merge.objects.filter(chat=self.chat, state__in=["failed", "stopped"]).order_by("pk"):
             suggestions.retry_merge(actor=self.team.alice, merge_id=merge.id)
@@ -251,25 +275,27 @@ class Story:
     # --- runs -----------------------------------------------------------------------------------------------------
 
     def claims(self, chance: random.Random) -> None:
-        claims.claim(self.run(chance, state="queued").id, OWNER)
+        claims.claim_run(self.run(chance, state="queued").id, OWNER)
 
     def says(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
-        recorder.answered(Answered(step, _answer(chance.choice(WORDS), thinking=chance.choice(["", "hm"]))))
+        recorder.record_answer(ModelAnswered(step, _answer(chance.choice(WORDS), thinking=chance.choice(["", "hm"]))))
 
     def calls_a_tool(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
         call = ToolCall(str(uuid4()), "current_time", "{}")
         answer = numbered(_answer("", calls=(call,)), step)
-        recorder.answered(Answered(step, answer))
-        recorder.started(Started(answer.calls))
+        recorder.record_answer(ModelAnswered(step, answer))
+        recorder.record_tool_start(ToolsStarted(answer.calls))
         if chance.random() < 0.7:
-            recorder.settled(Settled(tuple(Outcome(call, "ok", "noon") for call in answer.calls)))
+            recorder.record_tool_results(ToolsFinished(tuple(ToolResult(call, "ok", "noon") for call in answer.calls)))
 
     def breaks_off(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
-        how = chance.choice([Ended("failed", "server", "It broke."), Ended("stopped"), Ended("waiting_approval")])
-        recorder.ended(how, Partial(step.message_id, text=chance.choice(["", "half a sen"])))
+        how = chance.choice(
+            [RunEnded("failed", "server", "It broke."), RunEnded("stopped"), RunEnded("waiting_approval")]
+        )
+        recorder.record_end(how, PartialMessage(step.message_id, text=chance.choice(["", "half a sen"])))
 
     def stops(self, chance: random.Random) -> None:
         runs.stop_run(actor=self.team.alice, run_id=self.run(chance).id)
@@ -280,13 +306,13 @@ class Story:
     def loses_its_worker(self, chance: random.Random) -> None:
         run = self.run(chance, state="running")
         Run.objects.filter(pk=run.pk).update(lease_until=Now())
-        leases.take_over(run)
+        leases.reclaim_run(run, leases.Owner.DEAD)
 
     def gives_back(self, chance: random.Random) -> None:
-        leases.give_back(self.run(chance, state="running"))
+        leases.requeue_run(self.run(chance, state="running"))
 
     def cannot_be_worked_on(self, chance: random.Random) -> None:
-        leases.fail(self.run(chance, state="running"), "model_unusable", "There is no such model.")
+        leases.fail_run(self.run(chance, state="running"), "model_unusable", "There is no such model.")
 
 
 def _answer(text: str, thinking: str = "", calls: tuple[ToolCall, ...] = ()) -> Answer:
@@ -304,7 +330,7 @@ STEPS: list[Step] = [
 
 # A draft takes several steps to come anywhere: they come up more often.
 STEPS += [cast("Step", step) for step in (Story.takes_a_draft, Story.writes, Story.saves)] * 2
-STEPS += [cast("Step", step) for step in (Story.applies, Story.compares, Story.votes)]
+STEPS += [cast("Step", step) for step in (Story.applies, Story.compares, Story.votes, Story.hands_over)]
 STEPS += [cast("Step", step) for step in (Story.suggests_late_words, Story.merges, Story.does_a_job, Story.restores)]
 # So does a run that comes to anything but its answer.
 STEPS += [cast("Step", step) for step in (Story.claims, Story.claims, Story.cannot_be_worked_on, Story.gives_back)]

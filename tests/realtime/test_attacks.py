@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Origin
 
 from common.ids import new_id
 from events.frames import Changes, Delta
@@ -169,8 +170,8 @@ async def test_A8_who_sends_thousands_of_messages_is_told_and_closed(team, web, 
             assert await close_code(alice, [message] * 10_000) == 4029
         assert web.most_memory() - before < 10 * MB
         await section(publish_now, Delta(
-            topic=topic, message_id=team.chat.id, run_id=team.chat.id, agent_id=team.robin.id, attempt=1, part="text",
-            offset=0, text="after all that",
+            topic=topic, message_id=team.chat.id, row_id=team.chat.id, run_id=team.chat.id, agent_id=team.robin.id,
+            attempt=1, part="text", offset=0, text="after all that",
         ))  # fmt: skip
         assert (await heard(bob, "delta"))["text"] == "after all that"
 
@@ -186,3 +187,76 @@ def test_D20_the_process_lives_through_lines_of_anything(team, web):
             line.sendall(rng.choice(starts) + rng.randbytes(rng.choice([1, 10, 1000])))
             line.recv(1000)
     assert web.is_well()
+
+
+BAD_COOKIES = [r'"\000aaaaaaaa"', r'"\377aaaaaaaa"', "x" * 3000, "a" * 32]
+ATTACKERS, KNOCKS, COMERS = 16, 60, 40
+
+
+async def test_F7_strangers_with_bad_cookies_keep_nobody_out_and_fill_no_log(team, web):
+    key = await section(web.sign_in, team.alice)
+    logged, before = web.log.stat().st_size, web.memory()
+    url, origin = web.address.replace("http", "ws") + "/ws/", Origin(web.address)
+    statuses: set[int] = set()
+
+    async def attack(client: httpx.AsyncClient, number: int) -> None:
+        for knock in range(KNOCKS):
+            cookie = {"Cookie": f"sessionid={BAD_COOKIES[(number + knock) % len(BAD_COOKIES)]}"}
+            with contextlib.suppress(ConnectionClosed, InvalidStatus):
+                async with connect(url, additional_headers=cookie, origin=origin, compression=None) as socket:
+                    await socket.recv()
+            for path in ("/api/v1/me", "/_allauth/browser/v1/auth/session", "/admin/"):
+                statuses.add((await client.get(path, headers=cookie)).status_code)
+
+    async def come() -> int:
+        cookie = {"Cookie": f"sessionid={key}"}
+        async with connect(url, additional_headers=cookie, origin=origin, compression=None) as socket:
+            await socket.send(json.dumps({"type": "subscribe", "topic": f"chat:{team.chat.id}"}))
+            await heard(socket, "subscribed")
+        async with httpx.AsyncClient(base_url=web.address, timeout=20) as client:
+            return (await client.get("/api/v1/me", headers=cookie)).status_code
+
+    async with httpx.AsyncClient(base_url=web.address, timeout=20) as client:
+        attacks = [asyncio.create_task(attack(client, number)) for number in range(ATTACKERS)]
+        came = [await come() for _ in range(COMERS)]
+        await asyncio.gather(*attacks)
+    assert came == [200] * COMERS
+    assert statuses <= {401, 404, 302, 429}
+    assert web.log.stat().st_size - logged < 10_000
+    assert web.most_memory() - before < 30 * MB
+
+
+HANDSHAKE = (
+    b"Host: 127.0.0.1", b"Connection: Upgrade", b"Upgrade: websocket", b"Sec-WebSocket-Version: 13",
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)  # fmt: skip
+ODD_HANDSHAKES = {
+    "a header of 20 kB": (b"/ws/", b"Authorization: Bearer atl_" + b"x" * 20_000),
+    "300 headers": (b"/ws/", *(b"X-%d: x" % number for number in range(300))),
+    "a path of 20 kB": (b"/ws/?" + b"x" * 20_000,),
+    "a path that is no ASCII": (b"/ws/\xff\xfe",),
+    "a query that is no ASCII": (b"/ws/?\xe4",),
+    "a header that is no ASCII": (b"/ws/", b"Origin: http://\xff\xfe"),
+    "a header without a name": (b"/ws/", b": x"),
+    "a header with a line end in it": (b"/ws/", b"X-Odd: a\rb"),
+    "another version": (b"/ws/", b"Sec-WebSocket-Version: 99"),
+    "a second key": (b"/ws/", b"Sec-WebSocket-Key: x"),
+    "an odd extension": (b"/ws/", b"Sec-WebSocket-Extensions: ;;=,"),
+    "an odd protocol": (b"/ws/", b"Sec-WebSocket-Protocol: \x7f,,"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD_HANDSHAKES)
+def test_F7_a_handshake_that_cannot_be_read_is_answered_and_its_line_closed(web: Web, kind: str) -> None:
+    """Otherwise a stranger would hold a line, and with it a file, for as long as they like."""
+    path, *headers = ODD_HANDSHAKES[kind]
+    with create_connection(("127.0.0.1", web.port), timeout=30) as line:
+        line.sendall(b"\r\n".join([b"GET %s HTTP/1.1" % path, *HANDSHAKE, *headers]) + b"\r\n\r\n")
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while piece := line.recv(4096):
+                answer += piece
+                if answer.startswith(b"HTTP/1.1 101"):
+                    line.sendall(b"\x88\x80\x00\x00\x00\x00")  # a closing frame: nobody is signed in
+    assert answer.startswith((b"HTTP/1.1 4", b"HTTP/1.1 101")), answer
+    assert not any(sign in web.log.read_text() for sign in ("Traceback", "Fatal error"))

@@ -4,8 +4,9 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from agents.runtime import quarantine
-from agents.runtime.engine import TOOL_THREADS
+from realtime import tending
+from runs.worker import isolation
+from runs.worker.engine import TOOL_THREADS
 
 
 def most_of_a_process(main_work: int = settings.DATABASE_POOL) -> int:
@@ -20,7 +21,7 @@ def test_B8_an_installation_takes_less_than_60_percent_of_the_connections() -> N
         cursor.execute("SHOW max_connections")
         ceiling: int = int(cursor.fetchone()[0])
     web = worker = most_of_a_process()
-    apart = quarantine.PLACES * most_of_a_process(int(quarantine.POOL))
+    apart = isolation.PLACES * most_of_a_process(int(isolation.POOL))
     by_hand = most_of_a_process()  # migrations, a command
     assert web + worker + apart + by_hand < 0.6 * ceiling
 
@@ -36,3 +37,8 @@ def test_B8_no_thread_of_a_process_has_to_wait_for_ever_for_a_connection() -> No
     assert settings.WEB_THREADS + settings.LIVE_THREADS <= settings.MAX_CONNECTIONS
     runs, heartbeat, sweeper = settings.DATABASE_POOL - 2, 1, 1
     assert runs + TOOL_THREADS + heartbeat + sweeper <= settings.MAX_CONNECTIONS
+
+
+def test_D5_rights_are_looked_at_within_five_seconds_as_shipped() -> None:
+    """Tests of withdrawn rights run with a faster clock; this holds the one that people get."""
+    assert 0 < tending.RIGHTS <= 5

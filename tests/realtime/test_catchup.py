@@ -2,7 +2,6 @@
 
 from django.db import transaction
 
-from agents.models import Run
 from agents.services import drafts
 from chats import services as chats
 from common.clock import now
@@ -12,12 +11,13 @@ from events.stream import Streams
 from realtime import catchup
 from realtime.catchup import catch_up
 from realtime.sections import section
+from runs.models import Run
 from tests.people import make_agent
 from tests.realtime.test_socket import post
 
 
 def a_run(team, **fields):
-    given = {"state": "running", "attempt": 1, "lease_until": now(), "lane": str(new_id())}
+    given = {"state": "running", "attempt": 1, "lease_until": now(), "concurrency_key": str(new_id())}
     return Run.objects.create(
         workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, **(given | fields)
     )
@@ -43,7 +43,7 @@ def test_a_chat_that_fits_has_nothing_older(team, monkeypatch):
 
 
 def test_large_messages_make_a_shorter_page_but_never_an_empty_one(team, monkeypatch):
-    monkeypatch.setattr(catchup, "PAGE_SIZE", 1000)
+    monkeypatch.setattr("chats.selectors.PAGE_BYTES", 1000)
     for letter in "abc":
         post(team.chat, team.alice, letter * 600)
     post(team.chat, team.alice, "d" * 5000)
@@ -59,7 +59,7 @@ def test_a_version_that_never_was_gets_a_snapshot(team):
 
 def test_what_ended_since_is_told_as_ended_and_what_ended_before_is_not(team):
     with transaction.atomic():
-        draft = drafts.take_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+        draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     since = catch_up(team.chat.id, None).version
     drafts.discard_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
     told = [row for row in catch_up(team.chat.id, since).rows if row.kind == "draft"]
@@ -73,15 +73,15 @@ def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_as
         for number in range(size):
             post(team.chat, team.alice, f"{number}")
             agent = make_agent(team.workspace, team.alice, f"Agent {size} {number}")
-            chats.add_member(chat=team.chat, adder=team.alice, actor_id=agent.id)
+            chats.add_member(team.alice, team.chat.id, agent.id)
             a_run(team)
-        draft = drafts.take_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
+        draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
         drafts.apply_draft(
             actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision
         )  # fmt: skip
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             catch_up(team.chat.id, None)
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             catch_up(team.chat.id, 3)
 
 

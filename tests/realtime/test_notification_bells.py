@@ -15,9 +15,7 @@ def rings(frame):
 
 
 async def say(team, text):
-    await section(
-        chats.post_message_once, actor=team.alice, chat_id=team.chat.id, id=new_id(), text=text, wake="nobody"
-    )
+    await section(chats.post_message, team.alice, team.chat.id, id=new_id(), text=text, wake="nobody")
 
 
 async def test_S0_17_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read(team, tabs):
@@ -41,7 +39,7 @@ async def test_S0_17_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read
 async def test_what_is_rolled_back_rings_nowhere(team, tabs):
     def changed_my_mind():
         with transaction.atomic():
-            chats.post_message(chat=team.chat, author=team.alice, text="@bob", wake="nobody")
+            chats.post_message(team.alice, team.chat.id, text="@bob", wake="nobody")
             raise RuntimeError
 
     bob = await tabs.of(team.bob)

@@ -4,21 +4,23 @@ from django.db import transaction
 
 from chats import services as chats
 from common.ids import new_id
+from notifications.models import Notification
 from realtime.sections import section
+from tests.realtime.story import newest
 
 
 def is_bell(frame):
-    return frame["type"] == "bell" and frame["what"] == "chats" and frame["chat_id"]
+    return frame["type"] == "chat_activity"
 
 
 async def say(team, chat, text="hello"):
-    await section(chats.post_message_once, actor=team.alice, chat_id=chat.id, id=new_id(), text=text, wake="nobody")
+    await section(chats.post_message, team.alice, chat.id, id=new_id(), text=text, wake="nobody")
 
 
 async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs):
     def alone():
         with transaction.atomic():
-            return chats.create_chat(workspace=team.workspace, creator=team.alice, title="Without Bob")
+            return chats.create_chat(team.alice, team.workspace.id, title="Without Bob")
 
     private = await section(alone)
     lobby = f"workspace:{team.workspace.id}"
@@ -33,6 +35,56 @@ async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs
     await say(team, team.chat)
     bell = await bob.hear_until(is_bell)
     assert bell["chat_id"] == str(team.chat.id)
+    assert (bell["unread"], bell["mentioned"], bell["last_read_seq"]) == (2, False, 0)
+    assert bell["last_message"]["payload"]["text"] == "hello"
     assert await bob.is_silent()
     assert [frame["chat_id"] for frame in bob.heard if is_bell(frame)] == [str(team.chat.id)]
     assert [frame["chat_id"] for frame in alice.heard if is_bell(frame)] == [str(private.id)]
+
+
+async def test_those_who_read_at_the_same_time_are_written_together_and_their_other_tabs_are_told(
+    team, tabs, monkeypatch
+):
+    writes = []
+    write = chats.mark_many_read
+
+    def counted(marks):
+        writes.append(len(marks))
+        write(marks)
+
+    monkeypatch.setattr(chats, "mark_many_read", counted)
+    topic = f"chat:{team.chat.id}"
+    readers = [await tabs.of(person) for person in (team.alice, team.bob)]
+    phone = await tabs.of(team.bob)
+    await phone.follow(f"actor:{team.bob.id}")
+    for tab in readers:
+        await tab.follow(topic)
+    await say(team, team.chat, f"hello @{team.bob.handle}")
+    head = await section(newest, team.chat.id)
+    for tab in readers:
+        await tab.say(type="mark_read", topic=topic, seq=head - 1)
+        await tab.say(type="mark_read", topic=topic, seq=head)
+    told = await phone.hear_until(is_bell)
+    assert (told["chat_id"], told["unread"], told["mentioned"], told["last_read_seq"]) == (
+        str(team.chat.id), 0, False, head,
+    )  # fmt: skip
+    assert writes == [2]
+    unread = Notification.objects.filter(person=team.bob, type="mention", read_at=None)
+    assert not await section(unread.exists)
+
+
+async def test_nobody_moves_a_cursor_in_a_chat_that_they_do_not_follow_nor_past_its_end(team, tabs):
+    topic = f"chat:{team.chat.id}"
+    charlie, alice = await tabs.of(team.charlie), await tabs.of(team.alice)
+    await charlie.say(type="mark_read", topic=topic, seq=3)
+    await alice.say(type="mark_read", topic=topic, seq=3)
+    bob = await tabs.of(team.bob)
+    await bob.follow(f"actor:{team.bob.id}")
+    await bob.follow(topic)
+    await bob.say(type="mark_read", topic=topic, seq=2**62)
+    head = await section(newest, team.chat.id)
+    assert (await bob.hear_until(is_bell))["last_read_seq"] == head
+    places = await section(lambda: dict(team.chat.places.values_list("actor__name", "last_read_seq")))
+    assert {name: places[name] for name in ("Alice", "Bob")} == {"Alice": 0, "Bob": head}
+    await bob.say(type="mark_read", topic=topic, seq=2**63)
+    assert (await bob.hear_until(lambda frame: frame["type"] == "error"))["code"] == "invalid"

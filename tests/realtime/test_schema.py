@@ -4,6 +4,7 @@ import io
 import json
 import typing
 
+import jsonschema
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -12,6 +13,7 @@ from common.errors import Code
 from events import frames
 from events.payloads import PAYLOADS
 from realtime.management.commands import export_schema
+from tests.api.test_rights import asked_by
 
 
 def shapes_of(union):
@@ -35,9 +37,42 @@ def test_every_frame_payload_and_code_is_in_the_schema(document):
 
 def test_a_field_with_a_default_is_always_there_and_nothing_has_a_title(document):
     schemas = document["components"]["schemas"]
-    assert set(schemas["MessageRow"]["required"]) == set(schemas["MessageRow"]["properties"])
+    assert set(schemas["TextMessageRow"]["required"]) == set(schemas["TextMessageRow"]["properties"])
     assert all("title" not in schema for schema in schemas.values())
     assert "title" in schemas["ChatRow"]["properties"]
+
+
+def test_a_message_is_one_flat_union_and_each_type_has_its_payload(document):
+    schemas = document["components"]["schemas"]
+    rows = [schemas[one["$ref"].rpartition("/")[2]]["properties"] for one in schemas["MessageRow"]["oneOf"]]
+    payloads = {
+        type_: row["payload"]["$ref"].rpartition("/")[2]
+        for row in rows
+        for type_ in row["type"].get("enum", [row["type"].get("const")])
+    }
+    assert payloads == {type_: payload.__name__ for type_, payload in PAYLOADS.items()}
+
+
+def test_only_a_field_that_is_null_may_be_missing_in_a_payload(document):
+    for payload in set(PAYLOADS.values()):
+        schema = document["components"]["schemas"][payload.__name__]
+        null = {name for name, field in schema["properties"].items() if field.get("default", ...) is None}
+        assert set(schema["required"]) == schema["properties"].keys() - null
+
+
+def test_no_union_stands_in_a_union_and_none_has_a_discriminator(document):
+    def unions(node):
+        if isinstance(node, dict):
+            yield from [node] if isinstance(node.get("oneOf"), list) else []
+            yield from (found for inner in node.values() for found in unions(inner))
+        elif isinstance(node, list):
+            yield from (found for inner in node for found in unions(inner))
+
+    found = list(unions(document))
+    assert found
+    for union in found:
+        assert "discriminator" not in union
+        assert all("oneOf" not in member for member in union["oneOf"])
 
 
 def test_every_reference_leads_somewhere(document):
@@ -56,3 +91,107 @@ def test_the_schema_says_when_it_is_out_of_date(tmp_path, monkeypatch):
     target.write_text(target.read_text().replace("MessageRow", "MassageRow"))
     with pytest.raises(CommandError):
         call_command("export_schema", "--check")
+
+
+def test_every_operation_says_how_it_refuses_in_the_one_shape_of_errors(document):
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            expected = {"400", "401", "403", "404", "429", "503"} | (
+                set() if method == "get" else {"409", "413", "415"}
+            )
+            assert expected <= operation["responses"].keys(), (method, path)
+    shapes = {
+        response["content"]["application/json"]["schema"]["$ref"]
+        for response in document["components"]["responses"].values()
+    }
+    assert shapes == {"#/components/schemas/ErrorAnswer"}
+    assert set(document["components"]["schemas"]["ErrorFacts"]["properties"]) == {"code", "message", "hints", "data"}
+
+
+def test_what_is_refused_stands_in_the_schema(document):
+    schemas = document["components"]["schemas"]
+
+    def field(shape, name):
+        return schemas[shape]["properties"][name]
+
+    assert (field("MessageBodyRequest", "text")["minLength"], field("MessageBodyRequest", "text")["maxLength"]) == (
+        1,
+        200_000,
+    )
+    assert field("NewLinkBodyRequest", "expires_in_hours")["minimum"] == 1
+    assert field("NewChatBodyRequest", "member_ids")["uniqueItems"] is True
+    assert schemas["SeenBodyRequest"]["not"]["required"] == ["ids", "up_to"]
+    for name in ("NewWorkspaceBodyRequest", "PatchedWorkspaceBodyRequest", "NewAgentBodyRequest"):
+        assert field(name, "name")["minLength"] == 1
+    diff = document["paths"]["/api/v1/agents/{agent_id}/diff"]["get"]["parameters"]
+    assert {one["name"]: one["schema"].get("minimum") for one in diff if one["in"] == "query"} == {"a": 1, "b": 1}
+
+
+@pytest.mark.parametrize("seq", [True, False, "1", None, [1], 1.5])
+def test_a_number_in_json_is_a_number(team, seq):
+    asked_by(team, "alice").refused(400, "invalid", "PUT", f"chats/{team.chat.pk}/read", {"seq": seq})
+
+
+def test_a_number_in_a_query_is_text(team):
+    asked_by(team, "alice").ok("GET", f"chats/{team.chat.pk}/messages?limit=3")
+
+
+DEEP = {"custom_config": {"a": {"b": {"c": 1}}}, "tool": "web_fetch"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{"limits": {"max_steps": "3"}}, {"limits": {"max_steps": True}}, {"parameters": {"temperature": "1"}},
+     {"tools": [{"tool": "web_fetch", "is_enabled": 1}]}, {"tools": [{"tool": "web_fetch", "is_enabled": "yes"}]},
+     {"tools": [DEEP]}, {"tools": [{"tool": "web_fetch", "custom_config": {str(n): n for n in range(51)}}]}],
+)  # fmt: skip
+def test_what_a_spec_holds_is_as_the_schema_says_also_deep_inside(team, content):
+    path = f"chats/{team.chat.pk}/agents/{team.robin.pk}/draft"
+    alice = asked_by(team, "alice")
+    alice.refused(400, "invalid", "PUT", path, {"content": content})
+    assert alice.refused(404, "no_draft", "GET", path)
+
+
+@pytest.mark.parametrize("revision", [-1, 2**31, 10**30, 1.5, "1", True])
+def test_a_revision_is_a_number_that_a_column_holds(team, revision):
+    path = f"workspaces/{team.workspace.pk}"
+    asked_by(team, "alice").refused(400, "invalid", "PATCH", path, {"name": "New", "revision": revision})
+    team.workspace.refresh_from_db()
+    assert team.workspace.name != "New"
+
+
+@pytest.mark.parametrize("id", ["019aa0aa000070008000000000000000", "urn:uuid:019aa0aa-0000-7000-8000-000000000000", 7])
+def test_an_id_is_written_with_its_hyphens(team, id):
+    path = f"chats/{team.chat.pk}/messages"
+    asked_by(team, "alice").refused(400, "invalid", "POST", path, {"id": id, "text": "hello"})
+    assert not team.chat.messages.filter(type="TEXT_MESSAGE").exists()
+
+
+@pytest.mark.parametrize(
+    "query", ["notifications?unread=1", "notifications?unread=yes", "workspaces?limit=1_0", "workspaces?limit=%2B1",
+              "workspaces?limit=1&limit=2", "workspaces?cursor=&cursor="],
+)  # fmt: skip
+def test_a_query_is_written_as_the_schema_says_and_each_of_it_once(team, query):
+    asked_by(team, "alice").refused(400, "invalid", "GET", query)
+
+
+def test_a_query_says_what_it_needs_and_is_never_null(document):
+    for path, methods in document["paths"].items():
+        for parameter in methods.get("get", {}).get("parameters", ()):
+            assert "anyOf" not in parameter["schema"], (path, parameter)
+    diff = document["paths"]["/api/v1/agents/{agent_id}/diff"]["get"]["parameters"]
+    assert {one["name"] for one in diff if one.get("required")} == {"agent_id", "a", "b"}
+
+
+def test_what_depends_on_another_field_stands_in_the_schema(document):
+    schemas = document["components"]["schemas"]
+    assert document["openapi"].startswith("3.1.")
+    write = jsonschema.Draft202012Validator(schemas["DraftBodyRequest"]["not"])
+    assert write.is_valid({"revision": 1})
+    assert not write.is_valid({"revision": None})
+    assert not write.is_valid({"revision": 1, "content": {}})
+    model = jsonschema.Draft202012Validator(schemas["ModelBodyRequest"]["not"])
+    assert model.is_valid({"provider": "openai_compatible"})
+    assert model.is_valid({"provider": "demo", "api_base": "https://example.org/v1"})
+    assert not model.is_valid({"provider": "demo"})
+    assert not model.is_valid({"provider": "openai_compatible", "api_base": "https://example.org/v1"})

@@ -8,20 +8,21 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 
-from agents.content import SpecContent
 from agents.services import drafts
+from agents.specs.content import SpecContent
 from chats import services as chats
 from common.ids import new_id
-from realtime import feed, hub, limits
+from realtime import feed, hub
 from realtime.catchup import catch_up
 from realtime.hub import this_hub
 from realtime.sections import section
+from server import limits
 from tests.realtime.tab import signed_in
 
 
 def post(chat, author, text):
     with transaction.atomic():
-        return chats.post_message(chat=chat, author=author, text=text, wake="nobody")
+        return chats.post_message(author, chat.id, text=text, wake="nobody")[0]
 
 
 def texts(tab):
@@ -52,8 +53,8 @@ async def test_a_bell_rings_at_the_door_of_whom_it_concerns(team, tabs):
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(f"actor:{team.alice.id}")
     await bob.follow(f"workspace:{team.workspace.id}")
-    await section(chats.mark_read, chat=team.chat, actor=team.alice, seq=2)
-    assert (await alice.hear_type("bell"))["what"] == "chats"
+    await section(chats.mark_read, team.alice, team.chat.id, seq=2)
+    assert (await alice.hear_type("chat_activity"))["last_read_seq"] == 2
     assert await bob.is_silent()
 
 
@@ -152,8 +153,8 @@ async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypat
 
 
 async def test_a_person_has_only_so_many_sockets_and_a_socket_so_many_topics(team, tabs, monkeypatch):
-    monkeypatch.setattr("realtime.limits.MAX_SOCKETS", 2)
-    monkeypatch.setattr("realtime.limits.MAX_SUBSCRIPTIONS", 1)
+    monkeypatch.setattr("server.limits.MAX_SOCKETS", 2)
+    monkeypatch.setattr("server.limits.MAX_SUBSCRIPTIONS", 1)
     tab, _ = await tabs.of(team.alice), await tabs.of(team.alice)
     assert await (await tabs.of(team.alice)).hear_close() == 4029
     await tabs.of(team.bob)
@@ -202,7 +203,7 @@ def draft_with_caret(team, draft, caret):
 @pytest.mark.parametrize("forger", ["alice", "bob", "charlie"])
 async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
     draft = await section(
-        drafts.take_draft, actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, content=None
+        drafts.claim_draft, actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, content=None
     )
     reader, tab = await tabs.of(team.bob), await tabs.of(team[forger])
     await reader.follow(f"chat:{team.chat.id}")
@@ -219,7 +220,7 @@ async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
 @pytest.mark.parametrize(("caret", "heard"), [(2, 2), (10**18, 4), (-3, 0), (None, None)])
 async def test_A7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret, heard):
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
-    draft = await section(drafts.take_draft, **where, content=None)
+    draft = await section(drafts.claim_draft, **where, content=None)
     reader = await tabs.of(team.bob)
     await reader.follow(f"chat:{team.chat.id}")
     said = SpecContent(prompt="A 🦜")  # a bird is two units in a browser

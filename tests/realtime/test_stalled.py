@@ -17,10 +17,11 @@ from websockets.typing import Origin
 from events.frames import Changes
 from events.publish import publish_now
 from events.rows import ChatRow
-from realtime import admission, entry, hub, limits
+from realtime import admission, entry, hub
 from realtime.hub import this_hub
 from realtime.routing import application
 from realtime.sections import section
+from server import limits
 from tests.realtime.story import newest
 from tests.realtime.tab import signed_in
 from tests.realtime.test_socket import post
@@ -177,6 +178,7 @@ def anything(rng, topics):
 
 async def test_D20_ten_thousand_messages_of_anything_and_the_socket_lives_on(team, server, monkeypatch, caplog):
     monkeypatch.setattr(limits, "BURST", 1e6)
+    monkeypatch.setattr(limits, "PERSON_BURST", 1e6)
     topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]
     rng, headers = random.Random(20), {"X-Session-Token": await section(signed_in, team.bob)}
     async with connect(address(server), additional_headers=headers) as bob:

@@ -6,7 +6,7 @@ from django.db import transaction
 from actors import services as actors
 from actors.models import ApiToken
 from common.clock import now
-from realtime import tending
+from realtime import read_cursors, tending
 from realtime.sections import section
 
 
@@ -27,6 +27,21 @@ async def test_D6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
         assert await tab.connect()
         assert (await tab.follow(f"chat:{team.chat.id}"))["snapshot"] is True
         assert (await tab.follow(f"workspace:{team.elsewhere.id}"))["code"] == "not_found"
+
+
+async def test_C6_a_read_only_token_changes_nothing_by_the_socket(team, tabs, made, monkeypatch):
+    monkeypatch.setattr(read_cursors, "PAUSE", 0.0)
+    token, text = made
+    await section(ApiToken.objects.filter(pk=token.pk).update, scope="read")
+    tab, bob, topic = by_token(tabs, text), await tabs.of(team.bob), f"chat:{team.chat.id}"
+    assert await tab.connect()
+    assert (await tab.follow(topic))["snapshot"] is True
+    await bob.follow(topic)
+    for frame in ({"type": "mark_read", "topic": topic, "seq": 1}, {"type": "typing", "topic": topic}):
+        await tab.say(**frame)
+        assert (await tab.hear_type("error"))["code"] == "forbidden"
+    assert await bob.is_silent()
+    assert (await section(team.chat.places.get, actor=team.alice)).last_read_seq == 0
 
 
 def _in_transaction(deed, *args):

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
 
-from tests.scripted_model.script import Body, Script, system_text
+from tests.scripted_model.script import Body, Script, system_text, text_of
 
 BAD_ARGUMENTS = {
     "truncated": '{"timezone": "Asia/To',
@@ -183,6 +185,12 @@ async def cleancut(out: Out, script: Script, body: Body) -> None:
         await say(out, script, limit=script.after)
 
 
+async def halfline(out: Out, script: Script, body: Body) -> None:
+    """The connection ends in order, and in the middle of a frame."""
+    await say(out, script, limit=script.after)
+    await out.raw('data: {"choices": [{"delta": {"content": "bro')
+
+
 async def badjson(out: Out, script: Script, body: Body) -> None:
     await say(out, script, limit=script.after)
     await out.raw('data: {"choices": [{"delta": {"content": "bro\n\n')
@@ -211,7 +219,24 @@ async def echo(out: Out, script: Script, body: Body) -> None:
     await end(out, script, body)
 
 
+ORDER = re.compile(r"OBEY ([\w-]+) NOW")
+
+
+async def obey(out: Out, script: Script, body: Body) -> None:
+    """Follows every order that stands anywhere in what it reads, whoever wrote it, once: `OBEY it NOW` is `orders["it"]`."""
+    called = {
+        (call["function"]["name"], call["function"]["arguments"])
+        for message in body["messages"]
+        for call in message.get("tool_calls") or ()
+    }
+    read = "\n".join(text_of(message) for message in body["messages"])
+    wanted = [call for name in dict.fromkeys(ORDER.findall(read)) for call in script.orders.get(name, ())]
+    fresh = [one for one in wanted if (one["name"], one["arguments"]) not in called]
+    await plain(out, replace(script, calls=fresh) if fresh else Script(text="Done as told."), body)
+
+
 MODES = {
+    "obey": obey,
     "plain": plain,
     "drip": plain,
     "slowdrip": plain,
@@ -221,6 +246,7 @@ MODES = {
     "nofirst": for_ever,
     "cut": cut,
     "cleancut": cleancut,
+    "halfline": halfline,
     "badjson": badjson,
     "errframe": errframe,
     "nodone": nodone,

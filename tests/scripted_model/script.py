@@ -16,10 +16,11 @@ INLINE = re.compile(r"<<script\s*(\{.*\})\s*>>", re.DOTALL)
 class Script:
     """One way to answer.
 
-    `mode`: `plain`, `drip`, `stall`, `nofirst`, `slowdrip`, `cut`, `cleancut`, `badjson`, `badtool`, `errframe`,
-    `status`, `echo`, `think`, `redirect`, `nodone`. `first` and `every` are seconds; `rate` (tokens a second) is
+    `mode`: `plain`, `drip`, `stall`, `nofirst`, `slowdrip`, `cut`, `cleancut`, `halfline`, `badjson`, `badtool`,
+    `errframe`, `status`, `echo`, `think`, `redirect`, `nodone`. `first` and `every` are seconds; `rate` (tokens a second) is
     another way to say `every`; `after` is how many words come before a fault. `calls` are `{"name", "arguments", "id",
-    "index"}`; `bad` names a fixture of `modes.bad_calls`. `then` is the script after a tool's result.
+    "index"}`; `orders` are those that `obey` knows, by name;
+    `bad` names a fixture of `modes.bad_calls`. `then` is the script after a tool's result.
     `match` (a part of the last user message), `system` (a part of the system text) and `model` say which requests it is
     for; `times` for how many of them, 0 meaning all.
     """
@@ -43,6 +44,7 @@ class Script:
     usage: bool = True
     streams: bool = True
     then: Mapping[str, Any] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     match: str = ""
     system: str = ""
     model: str = ""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from aiohttp import web
 
 from tests.scripted_model import modes
 from tests.scripted_model.anthropic import answer_message
+from tests.scripted_model.bedrock import answer_converse
 from tests.scripted_model.script import Body, Script, answering_a_tool, default_script, inline_script
 
 
@@ -27,6 +28,8 @@ class Recorded:
     mode: str = ""
     left_at: float | None = None
     ended_at: float | None = None
+    target: str = ""
+    """The path and query as they were sent."""
 
 
 @dataclass
@@ -64,7 +67,9 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     body = await request.json()
     script = complete(desk.script_for(body))
     peer = request.transport.get_extra_info("peername") if request.transport else None
-    record = Recorded(body, dict(request.headers), time.time(), port=peer[1] if peer else 0, mode=script.mode)
+    record = Recorded(
+        body, dict(request.headers), time.time(), port=peer[1] if peer else 0, mode=script.mode, target=request.raw_path
+    )
     desk.requests.append(record)
     try:
         return await answer(request, body, script)
@@ -89,6 +94,8 @@ async def answer(request: web.Request, body: Body, script: Script) -> web.Stream
         await asyncio.sleep(script.first)
     if request.path == "/v1/messages" and script.mode != "redirect":
         return await answer_message(request, body, script)
+    if request.path.endswith("/converse-stream"):
+        return await answer_converse(request, body, script)
     if script.mode in ("status", "redirect"):
         return modes.answer_status(script, request)
     if not body.get("stream") or not script.streams:
@@ -124,6 +131,8 @@ def application(desk: Desk | None = None) -> web.Application:
     app[DESK] = desk or Desk()
     app.router.add_post("/v1/chat/completions", chat_completions)
     app.router.add_post("/v1/messages", chat_completions)
+    app.router.add_post("/azure/openai/deployments/{deployment}/chat/completions", chat_completions)
+    app.router.add_post("/model/{model}/converse-stream", chat_completions)
     app.router.add_get("/v1/models", models)
     app.router.add_post("/script", set_scripts)
     app.router.add_delete("/script", set_scripts)
@@ -225,3 +234,13 @@ class Remote:
             async with session.request(method, self.url + path, data=data) as response:
                 answer: dict[str, Any] = await response.json()
                 return answer
+
+
+def overlap(requests: Sequence[Recorded]) -> int:
+    """Return how many requests were open at once, at most."""
+    marks = sorted([(r.at, 1) for r in requests] + [(r.ended_at or r.at, -1) for r in requests])
+    most = now = 0
+    for _, step in marks:
+        now += step
+        most = max(most, now)
+    return most

@@ -14,6 +14,8 @@ from common.ids import new_id
 from tests.realtime.store import Store
 from tests.stack import Stack
 
+PASSWORD = "a long enough password"
+
 
 class Integrator:
     """A person with a session token; `chat`, `scribe` and `workspace` are where the story puts them."""
@@ -26,7 +28,7 @@ class Integrator:
         self.stack = stack
         self.tabs: list[Tab] = []
         self.http = httpx.Client(base_url=stack.address, timeout=40)
-        body = {"email": f"{name.lower()}-{new_id()}@example.org", "password": "a long enough password", "name": name}
+        body = {"email": f"{name.lower()}-{new_id()}@example.org", "password": PASSWORD, "name": name}
         answer = self.http.post("/_allauth/app/v1/auth/signup", json=body).raise_for_status()
         self.http.headers["X-Session-Token"] = answer.json()["meta"]["session_token"]
         self.id = self.ok("GET", "me")["actor"]["id"]

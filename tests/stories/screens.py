@@ -67,10 +67,10 @@ def start(alice: Person, model: ScriptedModel) -> None:
     alice.open("/sign-up")
     alice.fill_in_account("Sign up")
     page = alice.page
-    page.get_by_label("Name of the workspace").fill("Lighthouse")
+    page.get_by_label("Workspace name").fill("Lighthouse")
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("Another server").click()
-    page.get_by_label("Address of the server").fill(model.api_base)
+    page.get_by_label("Server URL").fill(model.api_base)
     page.get_by_label("Default model").fill("scripted")
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Create and start chatting").click()
@@ -83,7 +83,7 @@ def invite(alice: Person, bob: Person, role: str) -> None:
     page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("combobox", name="Role").select_option(role)
-    dialog.get_by_role("button", name="Make a link").click()
+    dialog.get_by_role("button", name="Create link").click()
     link = dialog.get_by_role("textbox", name="Invite by link").input_value()
     page.keyboard.press("Escape")
     bob.page.goto(link)
@@ -92,3 +92,8 @@ def invite(alice: Person, bob: Person, role: str) -> None:
     bob.fill_in_account("Sign up")
     bob.sees("Hello, I am Scribe.")
     alice.sees(f"{bob.name} joined")
+    # With a second person an agent answers when mentioned; in these stories it answers everything.
+    page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
+    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        page.get_by_label("When Scribe wakes").select_option("always")
+    page.keyboard.press("Escape")

@@ -67,6 +67,9 @@ def screens(stack: Stack, browser: Browser) -> Iterator[Screens]:
 def come_in(screens: Screens) -> None:
     """From the sign-in form to the chat in which the first agent has said hello, by the demo model."""
     page = screens.page
+    screens.open("/")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    screens.ask("for strangers")
     screens.open("/sign-in")
     expect(page.get_by_label("Password")).to_be_visible()
     screens.ask("sign-in")
@@ -82,7 +85,7 @@ def come_in(screens: Screens) -> None:
     page.get_by_label("Password").fill("a long enough password")
     screens.ask("sign-up")
     screens.press("Sign up")
-    page.get_by_label("Name of the workspace").fill("Lighthouse")
+    page.get_by_label("Workspace name").fill("Lighthouse")
     screens.ask("a name for the workspace")
     screens.press("Continue")
     expect(page.get_by_text("Demo model").first).to_be_visible()
@@ -113,7 +116,7 @@ def work(screens: Screens) -> None:
     shop.get_by_role("button", name="Apply here").click()
     expect(page.get_by_role("log").get_by_text(re.compile("applied draft r1"))).to_be_visible()
     screens.ask("chat and workshop")
-    shop.get_by_role("button", name=re.compile("^Diff to")).first.click()
+    shop.get_by_role("radio", name=re.compile("^Diff to")).first.click()
     screens.ask("difference")
     for tab in ("Tools", "Model", "Limits"):
         shop.get_by_role("tab", name=tab).click()
@@ -132,7 +135,7 @@ def decide(screens: Screens) -> None:
     page.get_by_role("menuitem", name="Suggest…").click()
     page.get_by_role("dialog").get_by_role("button", name="Suggest", exact=True).click()
     page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
-    page.get_by_role("checkbox", name="Pick all").check()
+    page.get_by_role("checkbox", name="Select all").check()
     expect(page.get_by_role("textbox", name="Diff")).to_be_visible()
     screens.ask("suggestions")
     screens.press("Accept…")
@@ -141,9 +144,9 @@ def decide(screens: Screens) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Accept", exact=True).click()
     expect(shop).to_be_visible()
     page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
-    expect(page.get_by_role("heading", name="Nothing to decide")).to_be_visible()
+    expect(page.get_by_role("heading", name="No pending suggestions")).to_be_visible()
     screens.ask("no suggestions")
-    screens.press("Accepted")
+    page.get_by_role("radio", name="Accepted").click()
     screens.press("See the merge")
     expect(page.get_by_role("heading", name="Merge of 1 suggestion")).to_be_visible()
     screens.ask("a merge")
@@ -153,7 +156,7 @@ def look_around(screens: Screens) -> None:
     """What floats, and the settings."""
     page = screens.page
     screens.press(re.compile("Invite|People and agents"))
-    expect(page.get_by_role("dialog").get_by_role("button", name="Make a link")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_role("button", name="Create link")).to_be_visible()
     screens.ask("people and links")
     page.keyboard.press("Escape")
     screens.press("Notifications")
@@ -175,7 +178,8 @@ def make_a_token(screens: Screens) -> None:
     """From the settings' page of tokens: one that is new, and the question before it is revoked."""
     page = screens.page
     page.get_by_label("What is it for?").fill("Deploy script")
-    screens.press("Make a token")
+    page.get_by_label("Your password").fill("a long enough password")
+    screens.press("Create token")
     expect(page.get_by_label("New token")).to_be_visible()
     screens.ask("a new token")
     screens.press("Revoke Deploy script")
@@ -195,7 +199,7 @@ def see_a_dispute(screens: Screens, dispute: Dispute) -> None:
     expect(page.get_by_role("log").get_by_role("region", name=re.compile("^Draft r1"))).to_be_visible()
     screens.press(re.compile("^Workshop"))
     shop = page.get_by_role("complementary", name="Workshop")
-    expect(shop.get_by_role("group").filter(has_text="stands")).to_be_visible()
+    expect(shop.get_by_role("group").filter(has_text="in use")).to_be_visible()
     screens.ask("comparison, and a merge with a conflict")
 
 

@@ -24,6 +24,8 @@ def team(stack, model):
     agent = alice.ok("POST", f"workspaces/{workspace}/agents", body)
     link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})["url"]
     bob.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
+    # With a second person it would answer when mentioned.
+    alice.ok("PATCH", f"chats/{agent['chat_id']}/members/{agent['actor']['id']}", {"wake": "always"})
     for person in (alice, bob):
         person.chat, person.scribe, person.workspace = agent["chat_id"], agent["actor"]["id"], workspace
     yield alice, bob

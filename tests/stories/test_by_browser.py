@@ -46,7 +46,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
     alice.prompt.click()
     alice.page.keyboard.press("Control+End")
     alice.page.keyboard.type("\nSHOUT-MARK: write in capitals.")
-    expect(bob.workshop.get_by_text("Alice is writing. You read along, live.")).to_be_visible()
+    expect(bob.workshop.get_by_text("Alice is writing. You're following live.")).to_be_visible()
     expect(bob.workshop.get_by_text("SHOUT-MARK: write in capitals.")).to_be_visible()
     expect(bob.prompt).to_have_attribute("contenteditable", "false")
 
@@ -62,7 +62,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
     # Saved: v2, a line in the room, the draft is gone.
     alice.workshop.get_by_role("button", name="Save…").click()
     dialog = alice.page.get_by_role("dialog")
-    dialog.get_by_label("What has changed").fill("Louder")
+    dialog.get_by_label("What changed?").fill("Louder")
     dialog.get_by_role("button", name="Save as v2").click()
     for person in people:
         person.sees(re.compile("Alice saved v2 of Scribe"))

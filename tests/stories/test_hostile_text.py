@@ -142,7 +142,7 @@ class Watched:
         page.get_by_label("Email").fill(f"eve-{new_id()}@example.org")
         page.get_by_label("Password").fill("a long enough password")
         page.get_by_role("button", name="Sign up").click()
-        expect(page.get_by_label("Name of the workspace")).to_be_visible(timeout=20_000)
+        expect(page.get_by_label("Workspace name")).to_be_visible(timeout=20_000)
 
     def show(self, texts: list[str]) -> None:
         """A chat under a hostile title, with an agent of a hostile name, where these texts were said."""
@@ -150,14 +150,25 @@ class Watched:
         path = self.page.evaluate(SETUP, [texts, NAME, ids])
         self.page.goto(self.stack.address + path)
         log = self.page.get_by_role("log")
-        expect(log.locator(f"[data-message='{ids[-1]}'] .prose > *").first).to_be_visible(timeout=20_000)
+        expect(log.locator(f"[data-message='{ids[-1]}'] [data-prose] > *").first).to_be_visible(timeout=20_000)
         self.page.get_by_role("button", name="Workshop").click()
         expect(self.page.get_by_role("complementary", name="Workshop").get_by_role("textbox")).to_be_visible()
-        while self.page.locator(".older").count():
+        while self.page.locator("[data-older]").count():
             log.evaluate("log => { log.scrollTop = 0 }")
             self.page.wait_for_timeout(200)
         log.evaluate("log => { log.scrollTop = 0 }")
         self.page.wait_for_timeout(500)
+
+    def count_foreign_scripts(self) -> int:
+        """Return how many script elements the page has besides those that its own file names."""
+        found: int = self.page.evaluate(
+            """async () => {
+                const served = new DOMParser().parseFromString(await (await fetch('/')).text(), 'text/html')
+                const own = [...served.scripts].map(script => script.outerHTML)
+                return [...document.scripts].filter(script => !own.includes(script.outerHTML)).length
+            }"""
+        )
+        return found
 
 
 @pytest.fixture
@@ -183,10 +194,44 @@ def test_D11_no_text_runs_as_script_in_messages_names_and_titles(watched: Watche
     assert watched.alerts == []
     assert watched.reports == []
     assert watched.outside == []
-    assert watched.page.locator("script").count() == 1
+    assert watched.count_foreign_scripts() == 0
+    watched.page.evaluate("document.body.append(document.createElement('script'))")
+    assert watched.count_foreign_scripts() == 1
     watched.page.evaluate("setTimeout(() => alert('control'))")
     watched.page.wait_for_timeout(300)
     assert watched.alerts == ["control"]
+
+
+# What costs a reader of Markdown seconds, or all of its stack.
+COSTLY = [
+    ">" * 4_000,
+    "~~a~ " * 20_000,
+    "[a](" * 25_000,
+    "*a_ " * 25_000,
+    "- " * 2_000,
+    "1) " * 2_000,
+    "\n".join("  " * depth + "- x" for depth in range(300)),
+    "![a" * 20_000,
+    "http://a.example " * 5_000,
+    "A line of *ordinary* text with a [link](https://a.example).\n\n" * 3_000,
+    "|a|b|\n|-|-|\n" + "|1|2|\n" * 15_000,
+    "|a" * 3_000 + "|\n" + "|-" * 3_000 + "|\n" + "|1\n" * 200,
+    "```c\n" + "a " * 490 + "\n```",
+    "The last line.\n\n```py\nimport os\n```",
+]
+
+
+def test_F4_no_message_keeps_anybody_from_reading_its_chat(watched: Watched) -> None:
+    watched.show(COSTLY)
+    page = watched.page
+    page.get_by_role("log").evaluate("log => { log.scrollTop = log.scrollHeight }")
+    expect(page.get_by_text("The last line.")).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-code] .hljs-keyword").first).to_have_text("import", timeout=20_000)
+    expect(page.get_by_text("could not be shown")).to_have_count(0)
+    page.get_by_placeholder(re.compile("^Message ")).fill("And on it goes.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("log").get_by_text("And on it goes.")).to_be_visible()
+    assert (watched.alerts, watched.outside, watched.reports) == ([], [], [])
 
 
 def join(watched: Watched, dispute: Dispute) -> None:
@@ -200,8 +245,8 @@ def see_the_chat(page: Page) -> None:
     expect(page.get_by_role("log").get_by_role("region", name=re.compile("^Draft r1"))).to_contain_text("alert(1)")
     shop = page.get_by_role("complementary", name="Workshop")
     page.get_by_role("button", name=re.compile("^Workshop")).click()
-    expect(shop.get_by_role("group").filter(has_text="stands")).to_contain_text("2 <img")
-    shop.get_by_role("button", name=re.compile("^Diff to .*v2")).click()
+    expect(shop.get_by_role("group").filter(has_text="in use")).to_contain_text("2 <img")
+    shop.get_by_role("radio", name=re.compile("^Diff to .*v2")).click()
     expect(shop.get_by_text("3 <img").first).to_be_visible()
 
 
@@ -209,7 +254,7 @@ def see_the_suggestions(page: Page, dispute: Dispute) -> None:
     page.get_by_role("link", name=re.compile("^Suggestions")).first.click()
     expect(page.get_by_role("list", name="Suggestions").get_by_role("listitem").first).to_contain_text("<img")
     expect(page.get_by_role("textbox", name="Diff")).to_contain_text("1 <img")
-    page.get_by_role("button", name="Rejected").click()
+    page.get_by_role("radio", name="Rejected").click()
     expect(page.get_by_role("textbox", name="Diff")).to_contain_text("0 <img")
     page.goto(page.url.partition("/w/")[0] + f"{dispute.home}/suggestions?m={dispute.merge}")
     expect(page.get_by_role("main")).to_contain_text("2 <img")
@@ -240,4 +285,4 @@ def test_D10_D11_no_word_of_a_workshop_runs_or_loads_on_any_of_its_screens(
     see_the_history(watched.page)
     see_the_bell(watched.page)
     assert (watched.alerts, watched.outside, watched.reports) == ([], [], [])
-    assert watched.page.locator("script").count() == 1
+    assert watched.count_foreign_scripts() == 0

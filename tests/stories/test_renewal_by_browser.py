@@ -60,7 +60,7 @@ def test_a_page_that_misses_a_file_loads_itself_anew_once_and_keeps_what_is_writ
 
     # The files of the new version are there.
     page.unroute_all()
-    missing.get_by_role("button", name="Load again").click()
+    missing.get_by_role("button", name="Reload").click()
     expect(alice.workshop).to_be_visible()
     expect(composer).to_have_value(WORDS)
     assert len(loads) == 2

@@ -45,6 +45,7 @@ class Company:
         for person, role in ((self.bob, "suggester"), (self.carol, "suggester"), (self.dave, "editor")):
             link = alice.ok("POST", f"chats/{self.chat}/links", {"role": role})["url"]
             person.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
+        alice.ok("PATCH", f"chats/{self.chat}/members/{self.scribe}", {"wake": "always"})
 
     @property
     def draft_at(self) -> str:
@@ -184,7 +185,18 @@ def test_S0_10_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, m
 
     company.dave.say(company.chat, "from now on answer shorter")
     tab.answer(company.scribe, 2)
-    draft = company.alice.ok("GET", company.draft_at)
+    assert [row["payload"]["status"] for row in tab.messages("TOOL_RESPONSE")] == ["error", "error"]
+    assert company.bob.status("GET", company.draft_at) == 404
+
+    # Where editors are among themselves, it does.
+    body = {"title": "Editors", "member_ids": [company.scribe, company.alice.id]}
+    chat = company.dave.ok("POST", f"workspaces/{company.workspace}/chats", body)["chat"]["id"]
+    tab = company.alice.watch(chat)
+    company.dave.say(chat, "from now on answer shorter")
+    tab.answer(company.scribe, 1)
+    draft = company.alice.ok("GET", f"chats/{chat}/agents/{company.scribe}/draft")
     assert (draft["written"]["prompt"], draft["status"], draft["holder_id"]) == (shorter, "drafting", None)
     assert draft["provenance"]["origin"] == "revise"
+    [voice] = draft["provenance"]["voices"]
+    assert (voice["actor_id"], voice["in_run_of"]) == (company.scribe, "Dave")
     assert draft["applied"] is None

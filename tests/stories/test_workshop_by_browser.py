@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 
-from agents.templates import TEMPLATES
+from agents.specs.templates import TEMPLATES
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 from tests.stories.screens import Person, invite, start
@@ -60,7 +60,7 @@ def write(who: Person, words: str) -> None:
     """Take the draft and add a line at the end of the prompt."""
     if who.workshop.count() == 0:
         who.open_workshop()
-    who.workshop.get_by_role("button", name=re.compile("^(Edit|Go on writing)$")).click()
+    who.workshop.get_by_role("button", name=re.compile("^(Edit|Continue editing)$")).click()
     expect(who.prompt).to_have_attribute("contenteditable", "true")
     who.prompt.click()
     who.page.keyboard.press("Control+End")
@@ -86,7 +86,7 @@ def bob_suggests(cast: Cast) -> None:
     alice, bob = cast.alice, cast.bob
     alice.open_workshop()
     write(bob, "TWD-MARK: quote prices in TWD.")
-    expect(alice.workshop.get_by_text("Bob is writing. You read along, live.")).to_be_visible()
+    expect(alice.workshop.get_by_text("Bob is writing. You're following live.")).to_be_visible()
     expect(alice.workshop.get_by_text("TWD-MARK: quote prices in TWD.")).to_be_visible()
     expect(bob.workshop.get_by_role("button", name="Save…")).to_have_count(0)
     bob.workshop.get_by_role("button", name="Apply here").click()
@@ -98,6 +98,7 @@ def bob_suggests(cast: Cast) -> None:
     for person in cast.everybody:
         person.sees(re.compile("Bob suggests a change to Scribe"))
         person.sees("Local money")
+        person.log.get_by_role("button", name="Summary").last.click()
         person.sees("It says one thing more.")
 
 
@@ -115,14 +116,14 @@ def alice_merges(cast: Cast) -> None:
     expect(listed.get_by_role("listitem")).to_have_count(2)
     listed.get_by_text("Local money").click()
     expect(page.get_by_text("TWD-MARK: quote prices in TWD.").first).to_be_visible()
-    page.get_by_role("checkbox", name="Pick all").check()
+    page.get_by_role("checkbox", name="Select all").check()
     page.get_by_role("button", name="Merge 2…").click()
     page.get_by_role("dialog").get_by_role("button", name="Merge", exact=True).click()
     expect(page.get_by_text("How long may it be?").first).to_be_visible()
     page.get_by_role("button", name="Open the draft").or_(page.get_by_role("link", name="Open the draft")).click()
     expect(cast.alice.prompt).to_contain_text("BRIEF-MARK: be brief.")
     expect(cast.alice.workshop.get_by_text("How long may it be?")).to_be_visible()
-    cast.bob.sees(re.compile("Alice merged what .* suggested into a draft of Scribe"))
+    cast.bob.sees(re.compile("Alice merged .* suggestions into a draft of Scribe"))
 
 
 def alice_compares_and_saves(cast: Cast) -> None:
@@ -147,7 +148,7 @@ def alice_compares_and_saves(cast: Cast) -> None:
         expect(ballot.get_by_role("button", name="Draft r1")).to_have_attribute("aria-pressed", "true")
     alice.workshop.get_by_role("button", name="Save…").click()
     expect(dialog.get_by_text(re.compile("r1: draft 2, equal 0, production 0"))).to_be_visible()
-    dialog.get_by_label("What has changed").fill("Two suggestions")
+    dialog.get_by_label("What changed?").fill("Two suggestions")
     late: list[Route] = []
     page.route("**/api/v1/workspaces/*/agents", lambda route: late.append(route))
     dialog.get_by_role("button", name="Save as v2").click()
@@ -185,19 +186,26 @@ def alice_restores(cast: Cast) -> None:
 
 
 def alice_tells_scribe(cast: Cast) -> None:
-    """From the chat: Scribe writes a draft, which waits for whoever reviews it."""
+    """Where no suggester has a say: Scribe writes a draft, which waits for whoever reviews it."""
     call = {
         "name": "revise_prompt",
         "arguments": json.dumps({"prompt": "You are Scribe. SHORT-MARK", "reason": "shorter"}),
     }
     cast.model.script(match="from now on", calls=[call], then={"text": "A draft waits for you."})
-    cast.alice.page.get_by_role("link", name="Scribe").first.click()
-    cast.alice.say("from now on answer shorter")
-    for person in cast.everybody:
-        person.sees(re.compile("Scribe wrote a draft of itself for Alice"))
-        person.sees("A draft waits for you.")
-    expect(cast.bob.workshop.get_by_text("SHORT-MARK")).to_be_visible()
-    expect(cast.bob.workshop.get_by_role("button", name="Go on writing")).to_be_visible()
+    alice, page = cast.alice, cast.alice.page
+    page.get_by_role("button", name="New chat").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Scribe").click()
+    dialog.get_by_role("textbox").fill("Only me")
+    dialog.get_by_role("button", name="Create chat").click()
+    expect(page.get_by_role("heading", name="Only me")).to_be_visible()
+    alice.say("from now on answer shorter")
+    alice.sees(re.compile("Scribe wrote a draft of itself for Alice"))
+    alice.sees("A draft waits for you.")
+    if alice.workshop.count() == 0:
+        alice.open_workshop()
+    expect(alice.workshop.get_by_text("SHORT-MARK")).to_be_visible()
+    expect(alice.workshop.get_by_role("button", name="Continue editing")).to_be_visible()
 
 
 STORY = (bob_suggests, carol_suggests, alice_merges, alice_compares_and_saves, both_are_told, alice_restores,

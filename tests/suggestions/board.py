@@ -5,12 +5,13 @@ from typing import Any
 from uuid import UUID
 
 from actors.models import Actor
-from agents.content import SpecContent
-from agents.models import Draft, Run
+from agents.models import Draft
 from agents.services import drafts
+from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat, Message
 from common.ids import new_id
+from runs.models import Run
 from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
 from tests.jobs import answer_job, fail_job
@@ -37,9 +38,11 @@ class Board:
     def room(self, title: str, *members: Actor, by: Actor | None = None) -> Chat:
         """One more, with Scribe in it."""
         return chats.create_chat(
-            workspace=self.team.workspace, creator=by or self.team.alice, title=title,
+            by or self.team.alice,
+            self.team.workspace.id,
+            title=title,
             member_ids=[member.id for member in (*members, self.scribe)],
-        )  # fmt: skip
+        )
 
     def __getitem__(self, who: str) -> Actor:
         return self.carol if who == "carol" else self.team[who]
@@ -64,7 +67,7 @@ class Board:
 
     def draft(self, prompt: str = BRIEFER, who: str = "bob", chat: Chat | None = None) -> Draft:
         """A draft of this text, held."""
-        return drafts.take_draft(**self.where(who, chat), content=self.content(prompt))
+        return drafts.claim_draft(**self.where(who, chat), content=self.content(prompt))
 
     def save(self, prompt: str) -> int:
         """The next version, by Alice, in a room of her own; its number."""
@@ -131,6 +134,6 @@ def jobs(kind: str) -> list[Run]:
 
 def brief_of(run: Run) -> dict[str, Any]:
     """What a job is asked."""
-    brief: dict[str, Any] | None = run.brief
+    brief: dict[str, Any] | None = run.job_input
     assert brief is not None
     return brief

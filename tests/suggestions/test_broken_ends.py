@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from agents.models import Run
 from chats import services as chats
 from common.errors import Code
 from notifications.models import Notification
-from suggestions import seams
+from runs.models import Run
+from suggestions import hooks
 from suggestions import services as suggestions
 from suggestions.selectors import merge_row_of
 from tests.jobs import answer_job, begin_job, fail_job
@@ -63,7 +63,7 @@ def test_a_merge_ends_also_when_telling_is_what_is_broken(board, monkeypatch, ca
     def breaking(ended):
         raise RuntimeError("no bell")
 
-    monkeypatch.setattr(seams.merge_ended, "_listeners", (breaking,))
+    monkeypatch.setattr(hooks.merge_ended, "_listeners", (breaking,))
     with caplog.at_level(logging.ERROR):
         merge = board.fail(merge)
     assert (merge.state, merge.error_code) == ("failed", Code.INTERNAL)

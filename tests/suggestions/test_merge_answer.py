@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.content import SpecContent
-from agents.merging import Proposal
+from agents.specs.content import SpecContent
+from agents.specs.merging import Proposal
 from common.ids import new_id
 from events.rows import Voice
 from suggestions.briefs import named
 from suggestions.merge_answer import Unusable, merged_prompt
+from tests.chaos import examples
 from tests.suggestions.board import piece
 
 TODAY = "Be kind.\nBe brief.\n"
@@ -161,7 +162,7 @@ TEXTS = LINES.map("\n".join)
 PIECES = st.lists(st.builds(piece, TEXTS, st.sampled_from(["s1", "s2"])), min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(TEXTS, TEXTS, TEXTS, PIECES)
 def test_pieces_are_the_prompt_and_nobody_is_credited_with_words_of_production(today, one, two, pieces):
     suggestions = suggested(one, two, base=today)

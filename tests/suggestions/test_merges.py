@@ -5,22 +5,26 @@ import json
 import pytest
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
-from agents.llm.protocol import Endpoint
-from agents.models import AgentGrant, Draft, EarlierText, Run
-from agents.runtime.answer_rows import Means
+from agents.models import AgentGrant, Draft, DraftSnapshot
 from agents.services import drafts
 from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, NotFound
 from common.ids import new_id
 from common.secrets import Secret
 from events.models import AuditRecord
+from llm.protocol import Endpoint
 from notifications.models import Notification
+from runs.models import Run
+from runs.runtime.answer_rows import ResolvedModel
 from suggestions import services as suggestions
 from suggestions.merge_answer import Why
 from suggestions.models import Merge, Suggestion
 from suggestions.selectors import merge_row_of
+from tests.api.test_rights import asked_by
 from tests.jobs import answer_job, begin_job
 from tests.people import make_agent
 from tests.suggestions.board import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, brief_of, fresh, jobs, piece
@@ -80,6 +84,78 @@ def test_a_saved_draft_says_of_its_suggestions_in_which_version_they_are(board):
     assert row_of(board, made, "bob").saved_as == 2
 
 
+def saved_as(board, prompt, **fields):
+    """The draft of a merge, written over with this and saved."""
+    draft = drafts.write_draft(**board.where(), content=board.content(prompt, **fields), revision=board.live().revision)
+    return drafts.save_draft(**board.where(), revision=draft.revision, base_version=draft.base_version)
+
+
+def test_a_suggestion_of_which_nothing_is_left_is_merged_but_not_used(board):
+    brief, loud = board.suggest(BRIEFER, "bob"), board.suggest(LOUDER, "carol")
+    merge = board.fail(board.merge(brief, loud))
+    assert states(brief, loud) == ["accepted", "accepted"]
+    spec = saved_as(board, LOUDER)
+    assert states(brief, loud) == ["unused", "accepted"]
+    assert fresh(brief).saved_as == fresh(loud).saved_as == spec
+    told = Notification.objects.filter(type="suggestion_unused")
+    assert [(one.person, one.suggestion_id, one.actor_name) for one in told] == [(board["bob"], brief.id, "Alice")]
+    bob = asked_by(board.team, "bob")
+    assert bob.ok("GET", f"merges/{merge.id}")["unused_ids"] == [str(brief.id)]
+    listed = {
+        state: [
+            row["id"]
+            for row in bob.ok("GET", f"workspaces/{board.team.workspace.id}/suggestions?state={state}")["results"]
+        ]
+        for state in ("accepted", "unused", "pending")
+    }
+    assert listed == {"accepted": [str(loud.id)], "unused": [str(brief.id)], "pending": []}
+    with refused(Conflict, Code.SUGGESTION_OVER):
+        suggestions.withdraw_suggestion(actor=board["bob"], suggestion_id=brief.id)
+    with refused(Conflict, Code.SUGGESTION_OVER):
+        board.merge(brief)
+    assert row_of(board, brief, "alice").verbs == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fields", "saved", "saved_fields", "state"),
+    [
+        (KINDER, {}, KINDER, {}, "accepted"),
+        (KINDER, {}, f"{KINDER}More.\n", {}, "accepted"),
+        (f"{KINDER}Sign.\n", {}, f"{PROMPT}Sign.\n", {}, "accepted"),  # one line of two
+        (KINDER, {}, LOUDER, {}, "unused"),
+        (PROMPT.replace("Ask back.\n", ""), {}, PROMPT.replace("Ask back.\n", ""), {"model": "m"}, "accepted"),
+        (PROMPT.replace("Ask back.\n", ""), {}, KINDER, {}, "unused"),
+        (PROMPT, {"model": "m"}, KINDER, {"model": "m"}, "accepted"),
+        (PROMPT, {"model": "m"}, KINDER, {"model": "n"}, "unused"),
+        (KINDER, {"model": "m"}, KINDER, {"model": "n"}, "accepted"),
+        (f"{PROMPT}\n\n", {}, f"{PROMPT}\n\n", {}, "accepted"),
+    ],
+)
+def test_whether_a_suggestion_is_used_is_read_from_what_was_saved(board, wanted, fields, saved, saved_fields, state):
+    made = board.suggest(wanted, **fields)
+    board.merge(made)
+    saved_as(board, saved, **saved_fields)
+    assert fresh(made).state == state
+
+
+def test_a_line_that_a_model_made_of_ones_words_is_used(board):
+    kind, brief = board.suggest(KINDER, "bob"), board.suggest(BRIEFER, "carol")
+    board.answer(board.merge(kind, brief), both())
+    joined = PROMPT.replace("Be kind.", "Be very kind.").replace("Be brief.", "Use one sentence.")
+    assert board.live().written["prompt"] == joined
+    saved_as(board, joined)
+    assert states(kind, brief) == ["accepted", "accepted"]
+
+
+def test_a_later_version_changes_nothing_of_what_was_used(board):
+    brief = board.suggest(BRIEFER)
+    board.merge(brief)
+    saved_as(board, LOUDER)
+    board.save(BRIEFER)
+    assert fresh(brief).state == "unused"
+    assert Notification.objects.filter(type="suggestion_unused").count() == 1
+
+
 @pytest.mark.parametrize("how", ["discarded", "suggested"])
 def test_a_draft_that_becomes_no_version_reopens_its_suggestions(board, how):
     made = board.suggest()
@@ -101,11 +177,44 @@ def test_a_merge_that_takes_the_place_of_another_reopens_what_is_in_the_draft_no
     was = board.live().written
     board.merge(second)
     assert states(first, second) == ["pending", "accepted"]
-    kept = EarlierText.objects.get()
+    kept = DraftSnapshot.objects.get()
     assert (kept.written, kept.why, kept.author) == (was, "merge", board["alice"])
     draft = board.live()
     spec = drafts.save_draft(**board.where(), revision=draft.revision, base_version=1)
     assert (fresh(first).saved_as, fresh(second).saved_as) == (None, spec)
+
+
+def test_a_merge_that_was_done_line_by_line_and_placed_later_says_why(board):
+    merge = board.merge(board.suggest(KINDER, "bob"), board.suggest(BRIEFER, "carol"))
+    board.draft(LOUDER, "carol")
+    merge = board.fail(merge)
+    assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_held", "text")
+    drafts.release_draft(**board.where("carol"), revision=board.live().revision)
+    merge = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
+    assert (merge.state, merge.method, merge.error_code, merge.error) == (
+        "done", "text", "server", "The model's server failed."
+    )  # fmt: skip
+
+
+def test_two_suggestions_of_one_person_are_told_apart_by_what_is_said_of_them(board):
+    chosen = [
+        board.suggest(text, "bob", note=f"{note}\nmore") for text, note in ((BRIEFER, "Shorter"), (LOUDER, "Louder"))
+    ]
+    merge = board.fail(board.merge(*chosen))
+    provenance = merge_row_of(board["alice"], merge.id).provenance
+    assert provenance is not None
+    assert [(voice.name, voice.title) for voice in provenance.voices] == [("Bob", "Shorter"), ("Bob", "Louder")]
+
+
+def test_a_list_of_merges_reads_no_text_that_it_does_not_show(board):
+    board.fail(board.merge(board.suggest(KINDER, "bob"), board.suggest(BRIEFER, "carol")))
+    address = f"workspaces/{board.team.workspace.id}/merges?state=all"
+    with CaptureQueriesContext(connection) as asked:
+        assert len(asked_by(board.team, "bob").ok("GET", address)["results"]) == 1
+    read = [query["sql"] for query in asked if "suggestions_merge" in query["sql"]]
+    assert read
+    for column in ('"agents_agentspec"."prompt"', '"suggestions_merge"."content"', '"runs_run"."job_input"'):
+        assert not any(column in sql.partition(" FROM ")[0] for sql in read), column
 
 
 # --- what stands in the way ---------------------------------------------------------------------------------------
@@ -147,7 +256,7 @@ def test_what_is_decided_or_being_merged_is_not_merged(board):
 def test_D2_a_suggestion_for_another_agent_is_not_found_among_these(board):
     made, bobs = board.suggest(), board.room("Bob's", by=board["bob"])
     wren = make_agent(board.team.workspace, board["alice"], "Wren")
-    chats.add_member(chat=board.chat, adder=board["alice"], actor_id=wren.id)
+    chats.add_member(board["alice"], board.chat.id, wren.id)
     with refused(NotFound):
         suggestions.merge_suggestions(
             actor=board["alice"], agent_id=wren.id, id=new_id(), suggestion_ids=[made.id], chat_id=board.chat.id
@@ -215,8 +324,9 @@ def test_the_agent_is_told_whose_words_are_whose_and_what_they_were_made_on(boar
         {"name": "s2", "author": "Bob", "note": "Warmer", "prompt": KINDER, "made_on": PROMPT},
     ]
     text = brief_of(run)["text"]
-    assert f"<<<s2 was made on {merge.id}>>>\n{PROMPT}\n<<<end of s2 was made on {merge.id}>>>" in text
-    assert f"<<<production {merge.id}>>>\n{LOUDER}" in text
+    key = text.partition("<<<production ")[2].partition(">>>")[0]
+    assert f"<<<s2 was made on {key}>>>\n{PROMPT}\n<<<end of s2 was made on {key}>>>" in text
+    assert f"<<<production {key}>>>\n{LOUDER}" in text
     assert "s1 was made on" not in text
     assert brief_of(run)["expected"] > len(KINDER)
 
@@ -230,7 +340,7 @@ def test_whether_a_merge_waits_or_is_at_work_is_seen(board):
 
 def test_an_answer_of_the_operators_service_is_an_external_merge(board):
     *_, merge = two(board)
-    service = Means(Endpoint("merge_service", None, Secret(""), "system"), "merge service")
+    service = ResolvedModel(Endpoint("merge_service", None, Secret(""), "system"), "merge service")
     answer_job(merge.run, json.dumps(both()), service)
     row = merge_row_of(board["alice"], merge.id)
     assert (row.state, row.method, row.model) == ("done", "external", "merge service")
@@ -353,7 +463,7 @@ def test_C5_a_merge_stands_on_the_version_it_was_made_on(board):
 
 def test_who_lost_the_right_meanwhile_gets_no_draft(board):
     first, second, merge = two(board)
-    chats.remove_member(chat=board.chat, remover=board["bob"], actor_id=board["alice"].id)
+    chats.remove_member(board["bob"], board.chat.id, board["alice"].id)
     merge = board.answer(merge, both())
     assert (merge.state, merge.error_code, states(first, second)) == ("failed", "not_found", ["pending", "pending"])
     assert Draft.objects.count() == 0
@@ -367,7 +477,7 @@ def test_who_may_not_review_any_more_accepts_nothing(board):
     assert Draft.objects.count() == 0
 
 
-# --- stopping ------------------------------------------------------------------------------------------------------
+# --- build_stop_rows ------------------------------------------------------------------------------------------------------
 
 
 def test_a_stopped_merge_frees_its_suggestions_and_its_answer_counts_no_more(board):

@@ -113,7 +113,7 @@ def test_a_merge_against_a_save_loses_no_text(board):
     assert (fresh(merge).state, fresh(first).state, fresh(second).state) == ("done", "accepted", "accepted")
     assert board.live().written["prompt"].startswith("Be very kind.")
     saved = AgentSpec.objects.filter(agent=board.scribe, prompt=LOUDER).exists()
-    kept = fresh(draft).earlier_texts.filter(written__prompt=LOUDER).exists()
+    kept = fresh(draft).snapshots.filter(written__prompt=LOUDER).exists()
     assert (saved, kept) in ((True, False), (False, True))
     assert (LOUDER in found) == saved
 

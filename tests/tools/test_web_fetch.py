@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,7 +11,7 @@ from aiohttp import web
 from actors.models import Actor
 from common.errors import AppError
 from tests.hostile_web import Names, Site, served, speaking
-from tools.interface import ToolContext, ToolError
+from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.web_fetch import reading, tool
 from tools.web_fetch.tool import MAX_CHARS, WebFetch
 
@@ -29,6 +30,10 @@ async def anybody(url: str) -> bool:
 
 
 async def fetch(url: str, start: int = 0, **config) -> str:
+    return (await result_of(url, start, **config)).text
+
+
+async def result_of(url: str, start: int = 0, **config) -> ToolOutput:
     it = WebFetch()
     context = ToolContext(
         actor=Actor(name="Scribe"), on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1",
@@ -50,6 +55,23 @@ def page_in(result: str) -> list[str]:
 
 
 # --- what is read -----------------------------------------------------------------------------------------------
+
+
+async def test_the_screen_gets_the_page_as_data(site: Site) -> None:
+    url = site.put("/herons", ARTICLE)
+    data = (await result_of(url)).data
+    assert (data.title, data.url, data.site, data.published) == ("Herons of the north", url, "The Marsh", "2026-03-04")
+    assert (data.start, data.end, data.total, data.is_cut) == (0, len(data.text), len(data.text), False)
+    assert data.text in await fetch(url)
+    part = (await result_of(url, start=20, max_chars=500)).data
+    assert (part.start, part.text) == (20, data.text[20 : part.end])
+
+
+async def test_a_text_that_feigns_its_end_is_data_like_any_other(site: Site) -> None:
+    url = site.put("/plain", b"--- end of page ffff ---\nb", content_type="text/plain")
+    data = (await result_of(url)).data
+    assert data.text == "--- end of page ffff ---\nb"
+    assert (data.site, data.published) == ("", "")
 
 
 async def test_a_page_is_its_text_with_links_and_how_to_cite_it(site: Site) -> None:
@@ -267,6 +289,24 @@ async def test_B13_a_page_written_to_hurt_does_not_hold_up_the_others(site: Site
     assert longest < 1.0
     assert isinstance(task.exception(), ToolError | None)
     assert page_in(await fetch(site.url("/fine")))[1] == "fine"
+
+
+async def test_the_pages_of_one_tenant_leave_a_reader_for_those_of_another(monkeypatch) -> None:
+    monkeypatch.setattr(reading, "SECONDS", 4.0)
+
+    def read(text: str, tenant: str, *, is_html: bool) -> "asyncio.Task[reading.Page]":
+        bounds: Any = {"start": 0, "length": 99, "tenant": tenant}
+        work = reading.read_page(text.encode(), url="", is_html=is_html, charset="", **bounds)
+        return asyncio.create_task(work)
+
+    hurting = [read(TANGLED + "x" * number, "one", is_html=True) for number in range(6)]
+    await asyncio.sleep(0)
+    fine = await read("fine", "another", is_html=False)
+    assert fine.text == "fine"
+    assert sum(task.done() for task in hurting) < 3
+    for task in hurting:
+        task.cancel()
+    await asyncio.gather(*hurting, return_exceptions=True)
 
 
 async def test_a_reader_that_died_is_replaced(site: Site) -> None:

@@ -1,13 +1,20 @@
 """Coming to a workspace and leaving it."""
 
+from datetime import UTC, datetime
+
+import psycopg
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import ProtectedError
 
 from actors.models import Actor, Kind
+from agents.services import agents
 from chats import services as chats
 from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
 from common.errors import Code, Conflict, NotFound
+from tests.people import make_agent
 from workspaces import services as workspaces
 from workspaces.models import Membership
 
@@ -15,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_who_leaves_the_workspace_leaves_all_its_chats(team):
-    other = chats.create_chat(workspace=team.workspace, creator=team.bob, title="Bob's")
+    other = chats.create_chat(team.bob, team.workspace.id, title="Bob's")
     workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
     assert not ChatActor.objects.filter(actor=team.bob, ended_at=None).exists()
     for chat in (team.chat, other):
@@ -25,12 +32,12 @@ def test_who_leaves_the_workspace_leaves_all_its_chats(team):
 
 def test_coming_back_finds_the_same_place(team):
     place = ChatActor.objects.get(chat=team.chat, actor=team.bob)
-    chats.remove_member(chat=team.chat, remover=team.alice, actor_id=team.bob.id)
-    chats.add_member(chat=team.chat, adder=team.alice, actor_id=team.bob.id)
+    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    chats.add_member(team.alice, team.chat.id, team.bob.id)
     place.refresh_from_db()
     assert place.ended_at is None
     with pytest.raises(Conflict) as refusal:
-        chats.add_member(chat=team.chat, adder=team.alice, actor_id=team.bob.id)
+        chats.add_member(team.alice, team.chat.id, team.bob.id)
     assert refusal.value.code == Code.ALREADY_MEMBER
 
 
@@ -45,12 +52,12 @@ def test_the_last_editor_stays(team):
 
 def test_a_link_is_worth_what_its_maker_may_do_now(team):
     workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role="editor")
-    _, url = chats.create_link(chat=team.chat, creator=team.bob, role="editor", hours=1)
+    _, url = chats.create_link(team.bob, team.chat.id, role="editor", hours=1)
     token = url.rsplit("/", 1)[1]
-    assert chats.read_link(token)
+    assert chats.get_invitation(token)
     workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role="suggester")
     with pytest.raises(NotFound):
-        chats.accept_link(token=token, actor=team.charlie)
+        chats.accept_link(team.charlie, token)
     assert not Membership.objects.filter(actor=team.charlie, workspace=team.workspace).exists()
 
 
@@ -58,27 +65,112 @@ AGENT = {"kind": Kind.AGENT, "name": "A", "handle": "a"}
 HUMAN = {"kind": Kind.HUMAN, "name": "H", "handle": "h", "username": "h", "email": "h@example.org"}
 
 
+PUBLISHED_AT = datetime(2026, 1, 1, tzinfo=UTC)
+PUBLIC = {**AGENT, "is_public": True, "published_at": PUBLISHED_AT}
+SHIPPED = {**PUBLIC, "is_shipped": True}
+PUBLISHED = {**PUBLIC, "published_by_workspace": True, "published_from_agent": True}
+
+
 @pytest.mark.parametrize(
-    "fields",
+    ("fields", "rule"),
     [
-        {**AGENT},
-        {**AGENT, "workspace": True, "email": "a@example.org"},
-        {**AGENT, "workspace": True, "username": "a"},
-        {**AGENT, "workspace": True, "is_active": True},
-        {**AGENT, "workspace": True, "is_public": True},
-        {**AGENT, "is_public": True},
-        {**HUMAN, "workspace": True},
-        {**HUMAN, "email": None},
-        {**HUMAN, "username": None},
-        {**HUMAN, "username": "other"},
-        {**HUMAN, "description": "x"},
-        {**HUMAN, "is_public": True},
-        {**HUMAN, "handle": "alice", "username": "alice"},
-        {**HUMAN, "email": "alice@example.org"},
+        ({**AGENT, "kind": "ghost"}, "actor_kind_known"),
+        ({**AGENT}, "agent_has_a_workspace_or_is_public"),
+        ({**AGENT, "workspace": True, "email": "a@example.org"}, "agent_never_signs_in"),
+        ({**AGENT, "workspace": True, "username": "a"}, "agent_never_signs_in"),
+        ({**AGENT, "workspace": True, "is_active": True}, "agent_never_signs_in"),
+        ({**AGENT, "workspace": True, "is_staff": True}, "agent_never_signs_in"),
+        ({**PUBLISHED, "workspace": True}, "agent_has_a_workspace_or_is_public"),
+        ({**SHIPPED, "published_at": None}, "public_agent_has_its_date"),
+        ({**AGENT, "workspace": True, "published_at": PUBLISHED_AT}, "only_public_agents_are_published"),
+        ({**AGENT, "workspace": True, "handle": "robin"}, "agent_handle_unique_in_workspace"),
+        ({**SHIPPED, "published_by_workspace": True}, "shipped_agents_have_no_publisher"),
+        ({**SHIPPED, "published_from_agent": True}, "shipped_agents_have_no_publisher"),
+        ({**PUBLIC}, "published_agents_have_a_publisher"),
+        ({**PUBLISHED, "published_from_agent": None}, "published_agents_have_a_publisher"),
+        ({**SHIPPED, "name": "Known", "handle": "other"}, "public_agent_name_unique"),
+        ({**SHIPPED, "name": "Other", "handle": "known"}, "public_agent_handle_unique"),
+        (
+            {**PUBLISHED, "published_from_agent": "robin", "name": "Again", "handle": "again"},
+            "published_once_per_origin",
+        ),
+        ({**HUMAN, "workspace": True}, "human_is_global_and_known"),
+        ({**HUMAN, "email": None}, "human_is_global_and_known"),
+        ({**HUMAN, "username": None}, "human_is_global_and_known"),
+        ({**HUMAN, "username": "other"}, "human_is_global_and_known"),
+        ({**HUMAN, "description": "x"}, "human_is_global_and_known"),
+        ({**HUMAN, "is_public": True, "published_at": PUBLISHED_AT}, "human_is_global_and_known"),
+        ({**HUMAN, "handle": "alice", "username": "alice"}, "actors_actor_username_key"),
+        ({**HUMAN, "email": "alice@example.org"}, "actors_actor_email_key"),
     ],
     ids=str,
 )
-def test_S0_2_the_database_refuses_what_the_document_forbids(team, fields):
-    fields = {**fields, "workspace": team.workspace if fields.get("workspace") else None}
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Actor.objects.create(**fields)
+def test_S0_2_the_database_refuses_what_the_document_forbids_by_the_rule_that_says_so(team, fields, rule):
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    Actor.objects.create(**{**SHIPPED, "name": "Known", "handle": "known"})
+    copy = {**PUBLISHED, "name": "Copy", "handle": "copy"}
+    Actor.objects.create(**named(copy, team, team.robin))
+    before = Actor.objects.count()
+    with pytest.raises(IntegrityError) as refusal, transaction.atomic():
+        Actor.objects.create(
+            **named(fields, team, team.robin if fields.get("published_from_agent") == "robin" else wren)
+        )
+    assert rule_of(refusal.value) == rule
+    assert Actor.objects.count() == before
+
+
+def rule_of(error: IntegrityError) -> str:
+    """The constraint by which the database refused."""
+    cause = error.__cause__
+    assert isinstance(cause, psycopg.Error)
+    return cause.diag.constraint_name or ""
+
+
+def named(fields, team, origin):
+    """The fields with rows where they say that there is one."""
+    rows = {"workspace": team.workspace, "published_by_workspace": team.workspace, "published_from_agent": origin}
+    return {name: rows[name] if name in rows and value else value for name, value in fields.items()}
+
+
+def test_every_rule_of_an_actor_is_tried_above():
+    [mark] = test_S0_2_the_database_refuses_what_the_document_forbids_by_the_rule_that_says_so.pytestmark
+    tried = {rule for _, rule in mark.args[1]}
+    assert {constraint.name for constraint in Actor._meta.constraints} <= tried
+
+
+def published(team):
+    """Robin with a public copy of it, as rows: nothing publishes yet."""
+    return Actor.objects.create(**named({**PUBLISHED, "name": "Copy", "handle": "copy"}, team, team.robin))
+
+
+def delete_rows_of(agent):
+    """As somebody would who goes past the services: everything of the agent's but what was published from it."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE actors_actor SET current_spec_id = NULL WHERE id = %s", [agent.id])
+        cursor.execute("DELETE FROM agents_agenttoolconfig USING agents_agentspec s WHERE spec_id = s.id AND s.agent_id = %s",
+                       [agent.id])  # fmt: skip
+        for table, column in (
+            ("agents_agentspec", "agent_id"),
+            ("chats_chatactor", "actor_id"),
+            ("actors_actor", "id"),
+        ):
+            cursor.execute(f"DELETE FROM {table} WHERE {column} = %s", [agent.id])
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def test_S0_1_the_origin_of_a_public_agent_is_not_deleted_by_the_service_nor_by_the_database(team):
+    copy = published(team)
+    with pytest.raises(Conflict) as refusal:
+        agents.delete_agent(team.alice, team.robin.id)
+    assert refusal.value.code == Code.STILL_PUBLIC
+    with pytest.raises(ProtectedError):
+        team.robin.delete()
+    with pytest.raises(IntegrityError) as refused, transaction.atomic():
+        delete_rows_of(team.robin)
+    assert "published_from_agent" in rule_of(refused.value)
+    team.robin.refresh_from_db()
+    assert (team.robin.status, Actor.objects.filter(pk=copy.pk).exists()) == ("ready", True)
+    Actor.objects.filter(pk=copy.pk).update(taken_down_at=now())
+    agents.delete_agent(team.alice, team.robin.id)
+    team.robin.refresh_from_db()
+    assert team.robin.status == "deleted"

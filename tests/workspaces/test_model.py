@@ -3,9 +3,13 @@
 import pytest
 from cryptography.fernet import Fernet
 
-from agents.llm.endpoints import endpoint_for
+from agents.models import AgentSpec, Origin
+from agents.services import specs
+from agents.specs.content import SpecContent
 from common.errors import Code, Conflict, Invalid
 from common.secrets import Secret, WrongOwner, rotated, seal, unseal
+from events.models import AuditRecord
+from llm.endpoints import endpoint_for
 from workspaces import services as workspaces
 from workspaces.models import Credential
 from workspaces.rows import model_row
@@ -27,6 +31,18 @@ def test_D17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
     endpoint, model = endpoint_for(team.workspace)
     assert (endpoint.key.reveal(), endpoint.paid_by, model) == (CANARY, "workspace", "gpt")
     assert CANARY not in repr(endpoint)
+
+
+def test_a_short_key_shows_nothing_of_itself_but_that_it_is_stored_and_it_is_forgotten_by_an_empty_one(team, settings):
+    settings.ALLOW_PRIVATE_HOSTS = ("127.0.0.1:9999",)
+    own = {"provider": "openai_compatible", "api_base": "http://127.0.0.1:9999/v1"}
+    assert not model_row(None).has_key
+    stored = model_row(set_model(team, key=Secret("short"), **own))
+    assert (stored.key_last4, stored.has_key) == (None, True)
+    kept = model_row(set_model(team, key=None, revision=1, **own))
+    assert kept.has_key
+    gone = set_model(team, key=Secret(""), revision=2, **own)
+    assert (gone.sealed_key, model_row(gone).has_key) == ("", False)
 
 
 def test_D18_a_key_moved_to_another_workspace_does_not_open(team):
@@ -77,6 +93,15 @@ def test_a_stale_revision_overwrites_nothing(team):
         ({"key": Secret("")}, Code.INVALID),
         ({"default_model": " "}, Code.INVALID),
         ({"api_base": "https://example.org"}, Code.INVALID),
+        ({"provider": "merge_service"}, Code.INVALID),
+        ({"options": {"region": "eu-central-1"}}, Code.INVALID),
+        ({"provider": "bedrock"}, Code.INVALID),
+        ({"provider": "azure", "options": {"api_version": "2024-10-21"}}, Code.INVALID),
+        ({"provider": "azure", "api_base": "https://a.openai.azure.com"}, Code.INVALID),
+        (
+            {"provider": "azure", "api_base": "http://10.0.0.1", "options": {"api_version": "2024-10-21"}},
+            Code.HOST_REFUSED,
+        ),
         ({"provider": "openai_compatible"}, Code.INVALID),
         ({"provider": "openai_compatible", "api_base": "http://127.0.0.1:11434/v1"}, Code.HOST_REFUSED),
         ({"provider": "openai_compatible", "api_base": "http://169.254.169.254/latest"}, Code.HOST_REFUSED),
@@ -89,10 +114,63 @@ def test_what_cannot_be_a_model_is_refused(team, fields, code):
     assert not Credential.objects.exists()
 
 
+def test_what_a_provider_needs_besides_its_key_is_kept_and_comes_back(team):
+    options = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "region": "eu-central-1"}
+    row = set_model(team, provider="bedrock", options=options)
+    assert CANARY not in row.sealed_key
+    shown = model_row(row)
+    assert (shown.provider, shown.options, shown.key_last4) == ("bedrock", options, "cdef")
+    endpoint, _ = endpoint_for(team.workspace)
+    assert (endpoint.provider, endpoint.options, endpoint.key.reveal()) == ("bedrock", options, CANARY)
+    moved = set_model(team, provider="bedrock", options=options | {"region": "us-east-1"}, key=None, revision=1)
+    assert (moved.options["region"], bool(moved.sealed_key)) == ("us-east-1", True)
+
+
 def test_S4_6_without_a_key_the_operators_model_answers_and_else_the_demo(team, settings):
     assert endpoint_for(team.workspace)[0].paid_by == "demo"
-    settings.SYSTEM_MODEL = {"provider": "openai", "api_base": "", "key": CANARY, "model": "gpt-system"}
+    settings.SYSTEM_MODEL = {"provider": "openai", "api_base": "", "key": CANARY, "models": ("gpt-system", "gpt-small")}
     endpoint, model = endpoint_for(team.workspace)
     assert (endpoint.paid_by, model) == ("system", "gpt-system")
     set_model(team, provider="demo", default_model="demo", key=None)
     assert endpoint_for(team.workspace)[0].paid_by == "demo"
+
+
+@pytest.mark.parametrize("model", ["gpt-large", "gpt-system:online", "GPT-system", "gpt-system "])
+def test_the_operators_key_is_for_the_models_that_the_operator_lists(team, settings, model):
+    settings.SYSTEM_MODEL = {"provider": "openrouter", "api_base": "", "key": CANARY, "models": ("gpt-system", "gpt-2")}
+    assert endpoint_for(team.workspace, "gpt-2")[1] == "gpt-2"
+    count = AgentSpec.objects.count()
+    for ask in (
+        lambda: endpoint_for(team.workspace, model),
+        lambda: specs.write_spec(
+            team.robin, SpecContent(model=model), author=team.alice, origin=Origin.DRAFT, number=2
+        ),
+    ):
+        with pytest.raises(Invalid) as refusal:
+            ask()
+        assert refusal.value.code == Code.MODEL_UNUSABLE
+        assert "gpt-system, gpt-2" in refusal.value.hints[0]
+    assert AgentSpec.objects.count() == count
+    set_model(team)  # with a key of its own
+    assert endpoint_for(team.workspace, model)[1] == model
+    specs.write_spec(team.robin, SpecContent(model=model), author=team.alice, origin=Origin.DRAFT, number=2)
+
+
+def test_setting_the_model_leaves_a_record_of_the_host(team, settings):
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999"})
+    set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:9999/v1")
+    record = AuditRecord.objects.filter(deed="model.set").latest("pk")
+    assert record.facts["host"] == "127.0.0.1:9999"
+
+
+@pytest.mark.parametrize(
+    "host", ["api.\u043epenai.com", "api.openai\uff0ecom", "bücher.example", "api.openai.com\u2024evil.example"]
+)
+def test_a_host_whose_letters_pass_for_others_is_no_model_server(team, host):
+    """All members are told the host that their chats go to: it is the one that they read."""
+    with pytest.raises(Invalid) as refused:
+        set_model(team, provider="openai_compatible", api_base=f"https://{host}/v1")
+    assert refused.value.code == Code.HOST_REFUSED
+    assert not Credential.objects.exists()
+    row = set_model(team, provider="openai_compatible", api_base="https://xn--bcher-kva.example/v1")
+    assert row.api_base == "https://xn--bcher-kva.example/v1"

@@ -16,6 +16,7 @@ class CurrentTime(Tool):
 
     name = "current_time"
     effect = "read"
+    is_trusted = True
 
     class Args(ToolArgs):
         timezone: str = Field(

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import Any
+from weakref import WeakValueDictionary
 
 from tools.interface import ToolError
 
@@ -76,17 +77,24 @@ class Reader:
                     pass  # what it had not taken yet
 
 
+_turns: "WeakValueDictionary[tuple[int, str], asyncio.Lock]" = WeakValueDictionary()
 _threads = ThreadPoolExecutor(PROCESSES, thread_name_prefix="reader")
 _idle: list[Reader] = []
 
 
-async def read_page(body: bytes, *, url: str, is_html: bool | None, charset: str, start: int, length: int) -> Page:
+async def read_page(
+    body: bytes, *, url: str, is_html: bool | None, charset: str, start: int, length: int, tenant: str = ""
+) -> Page:
     """The readable text of what a server sent, from `start` for `length` characters; see `reader.page_of`.
 
-    Raises `ToolError` for what is no text, and for what cannot be read within bounds.
+    One page of a tenant is read at a time, so that the processes are there for the pages of others. Raises `ToolError`
+    for what is no text, and for what cannot be read within bounds.
     """
     job = {"url": url, "is_html": is_html, "charset": charset, "start": start, "length": length}
-    answer = await asyncio.get_running_loop().run_in_executor(_threads, partial(_ask, job, body))
+    loop = asyncio.get_running_loop()
+    turn = _turns.setdefault((id(loop), tenant), asyncio.Lock())
+    async with turn:
+        answer = await loop.run_in_executor(_threads, partial(_ask, job, body))
     if answer is None:
         raise ToolError("The page is too large or too tangled to be read.", final=True)
     if "error" in answer:

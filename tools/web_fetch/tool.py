@@ -1,7 +1,9 @@
 """`web_fetch`: the readable text of a page, with where it is from."""
 
+import asyncio
 import re
 import secrets
+from weakref import WeakKeyDictionary
 
 import aiohttp
 from django.conf import settings
@@ -10,7 +12,9 @@ from yarl import URL
 
 from common.egress import read_capped
 from common.fetching import FetchFailed, opened
-from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
+from common.tenants import current_tenant
+from events.payloads import WebPageData
+from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
 from tools.registry import register
 from tools.web_fetch.reading import Page, read_page
 
@@ -18,6 +22,9 @@ MAX_BYTES = 2 * 1024 * 1024
 """Of a page, unpacked; what is beyond is not read (B14)."""
 MAX_CHARS = 19_000
 """Of a page's text in one result: a whole result has 20,000, and the lines around the text must not be cut off."""
+PAGES_AT_ONCE = 32
+"""Pages that one process reads at the same time, for all its runs (F5)."""
+_semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 UNNAMED = (
     "Nobody here has named this site, and the address does not stand in what was read here, so it was not opened. Use an "
@@ -53,27 +60,42 @@ class WebFetch(Tool):
             default=0, ge=0, description="The character to begin at: a long page is read in parts. 0 is the beginning."
         )
 
-    async def run(self, ctx: ToolContext, args: Args) -> str:
+    async def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
         assert isinstance(ctx.config, WebFetchConfig)
         if not await ctx.is_named(args.url.strip()):
             raise ToolError(UNNAMED, final=True)
         # Only hosts that the operator named: the model servers that are allowed beside them are not for reading.
         try:
-            async with opened(
-                args.url.strip(),
-                allow_private=settings.ALLOW_PRIVATE_HOSTS,
-                headers={"Accept": _ACCEPT},
-                seconds=ctx.config.timeout_s,
-            ) as response:
+            async with (
+                _page_semaphore(),
+                opened(
+                    args.url.strip(),
+                    allow_private=settings.ALLOW_PRIVATE_HOSTS,
+                    headers={"Accept": _ACCEPT},
+                    seconds=ctx.config.timeout_s,
+                ) as response,
+            ):
                 is_html = _checked(response)
                 body = await read_capped(response, MAX_BYTES)
         except FetchFailed as failure:
             raise ToolError(failure.message) from failure
         url, charset = response.url, response.charset or ""
         page = await read_page(
-            body, url=str(url), is_html=is_html, charset=charset, start=args.start, length=ctx.config.max_chars
+            body,
+            url=str(url),
+            is_html=is_html,
+            charset=charset,
+            start=args.start,
+            length=ctx.config.max_chars,
+            tenant=current_tenant(),
         )
-        return told(page, url, args.start, is_cut=len(body) == MAX_BYTES)
+        is_cut = len(body) == MAX_BYTES
+        return ToolOutput(told(page, url, args.start, is_cut=is_cut), build_data(page, url, args.start, is_cut=is_cut))
+
+
+def _page_semaphore() -> asyncio.Semaphore:
+    """Return the semaphore of this event loop: pages beyond `PAGES_AT_ONCE` wait, within the time limit of the tool."""
+    return _semaphores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(PAGES_AT_ONCE))
 
 
 def _checked(response: aiohttp.ClientResponse) -> bool | None:
@@ -109,6 +131,16 @@ def told(page: Page, url: URL, start: int, *, is_cut: bool) -> str:
         _where(start, start + len(page.text), page.total, is_cut=is_cut),
     ]
     return "\n".join(line for line in lines if line)
+
+
+def build_data(page: Page, url: URL, start: int, *, is_cut: bool) -> WebPageData:
+    """Return the page as the web app draws it."""
+    return WebPageData(
+        title=_in_brackets(page.title) or url.host or "page", url=str(url),
+        site=_one_line(page.site) if page.site not in (url.host, url.authority) else "",
+        published=_one_line(page.published), text=page.text, start=start, end=start + len(page.text), total=page.total,
+        is_cut=is_cut,
+    )  # fmt: skip
 
 
 def _where(start: int, end: int, total: int, *, is_cut: bool) -> str:

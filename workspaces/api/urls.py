@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from workspaces.api import views
+from workspaces.api import me, views
 
 urlpatterns = [
+    path("me", me.Me.as_view()),
     path("workspaces", views.Workspaces.as_view()),
     path("workspaces/<uuid:workspace_id>", views.OneWorkspace.as_view()),
     path("workspaces/<uuid:workspace_id>/members", views.Members.as_view()),

@@ -1,19 +1,20 @@
 """Workspaces, their members, what their agents think with."""
 
-from typing import Literal
 from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from rest_framework.views import APIView
 
 from common.access import person_of
 from common.paging import PAGED, Paged
+from common.providers import WRONG_ADDRESS, Options, ProviderName
 from common.rest import Body, Page, Request, answer, nothing, read
 from common.secrets import Secret
-from events.rows import MembershipRow, ModelRow, WorkspaceRow
+from common.shapes import NOT_BLANK, Handle, Name, Revision
+from events.rows import MembershipRow, ModelRow, RoleName, WorkspaceRow
 from workspaces import services as workspaces
 from workspaces.models import Credential, Membership, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
@@ -21,26 +22,30 @@ from workspaces.rows import model_row, workspace_row
 
 
 class NewWorkspaceBody(Body):
-    name: str
-    handle: str | None = None
+    name: Name
+    handle: Handle | None = None
 
 
 class WorkspaceBody(Body):
-    name: str
-    revision: int
+    name: Name
+    revision: Revision
 
 
 class RoleBody(Body):
-    role: Literal["editor", "suggester"]
+    role: RoleName
 
 
 class ModelBody(Body):
-    """`key` left out or null keeps the one that is set (for the same provider and address); "" removes it."""
+    """`key` left out or null keeps the one that is set (for the same provider and address); "" removes it. Which
+    providers have an address and which options, `GET model-providers` says."""
 
-    provider: Literal["demo", "openai", "anthropic", "gemini", "openrouter", "openai_compatible"]
-    default_model: str = Field(max_length=200)
-    revision: int
+    model_config = ConfigDict(json_schema_extra={"not": WRONG_ADDRESS})
+
+    provider: ProviderName
+    default_model: str = Field(max_length=200, pattern=NOT_BLANK)
+    revision: Revision
     api_base: str = Field(default="", max_length=400)
+    options: Options = Field(default_factory=dict)
     key: str | None = Field(default=None, max_length=400)
 
 
@@ -120,15 +125,13 @@ class Model(APIView):
         return answer(model_row(Credential.objects.filter(workspace=workspace).first()))
 
     @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
+    @transaction.atomic
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, ModelBody)
-        # The address is looked up in the DNS: not inside a transaction.
-        get_workspace_for(request.user, workspace_id, WorkspaceVerb.SET_MODEL)
-        workspaces.check_model(provider=body.provider, default_model=body.default_model, api_base=body.api_base)
-        with transaction.atomic():
-            workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SET_MODEL, lock=True)
-            credential = workspaces.set_model(
-                workspace=workspace, actor=request.user, provider=body.provider, default_model=body.default_model,
-                revision=body.revision, api_base=body.api_base, key=None if body.key is None else Secret(body.key),
-            )  # fmt: skip
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SET_MODEL, lock=True)
+        credential = workspaces.set_model(
+            workspace=workspace, actor=request.user, provider=body.provider, default_model=body.default_model,
+            revision=body.revision, api_base=body.api_base, options=body.options,
+            key=None if body.key is None else Secret(body.key),
+        )  # fmt: skip
         return answer(model_row(credential))

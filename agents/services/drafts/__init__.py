@@ -1,38 +1,49 @@
-"""The draft of an agent in a chat and its lock: compare-and-set throughout (S0.7–S0.9, C1–C3, guarantees §2.8).
+"""The draft of an agent in a chat, its edit lock and the waitlist of the lock.
 
-What changes for the room (acquired, applied, saved, discarded, released) goes through `chats.changed` under the chat's
-lock; the words being typed are one fenced UPDATE and a passing frame, and wait for nobody.
+Changes that the chat sees (lock acquired or released, draft applied, saved or discarded) lock the chat and go through
+`chats.changed`. Typing is one fenced UPDATE and a passing frame.
 """
 
-from agents.services.drafts.earlier import earlier_texts
-from agents.services.drafts.ending import discard_draft, ended, hand_in_draft, save_draft
-from agents.services.drafts.holding import HOLD
-from agents.services.drafts.placing import place_draft
-from agents.services.drafts.revising import revise_prompt
-from agents.services.drafts.taking import free_draft, release_draft, take_draft
-from agents.services.drafts.wishes import ask_for_draft, forget_wishes, free, read_wish, set_wish, tell_who_waits
-from agents.services.drafts.writing import apply_draft, read_draft, rebase_draft, write_draft
+from agents.services.drafts.editing import apply_draft, rebase_draft, replace_draft, revise_prompt, write_draft
+from agents.services.drafts.finishing import discard_draft, finish_draft, release_draft, save_draft, submit_draft
+from agents.services.drafts.locking import (
+    LOCK_DURATION,
+    build_locked_error,
+    build_write_error,
+    check_edits_no_other_draft,
+    claim_draft,
+    lock_chat_with_agent,
+    release_lock,
+)
+from agents.services.drafts.waitlist import (
+    ask_for_draft,
+    hand_over_draft,
+    notify_expired_locks,
+    remove_lock_waiters,
+    set_lock_waiter,
+)
 
 __all__ = [
-    "HOLD",
+    "LOCK_DURATION",
     "apply_draft",
     "ask_for_draft",
+    "build_locked_error",
+    "build_write_error",
+    "check_edits_no_other_draft",
+    "claim_draft",
     "discard_draft",
-    "earlier_texts",
-    "ended",
-    "forget_wishes",
-    "free",
-    "free_draft",
-    "hand_in_draft",
-    "place_draft",
-    "read_draft",
-    "read_wish",
+    "finish_draft",
+    "hand_over_draft",
+    "lock_chat_with_agent",
+    "notify_expired_locks",
     "rebase_draft",
     "release_draft",
+    "release_lock",
+    "remove_lock_waiters",
+    "replace_draft",
     "revise_prompt",
     "save_draft",
-    "set_wish",
-    "take_draft",
-    "tell_who_waits",
+    "set_lock_waiter",
+    "submit_draft",
     "write_draft",
 ]

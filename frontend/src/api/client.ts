@@ -1,11 +1,13 @@
-/** The one way to the REST API: JSON both ways, errors as `ApiError` with a code that has a text in every language. */
+/** The REST API: requests typed by the server's schema, errors as `ApiError` with a code that has a text in every language. */
+import createClient, { createFinalURL, createQuerySerializer, defaultPathSerializer } from 'openapi-fetch'
+import type { paths } from './generated/schema'
 import type { ServerCode } from './types'
 
 /** `unreachable`: no answer came. `refused`: an answer of a shape that is not ours (a proxy's, allauth's). */
 export type ErrorCode = ServerCode | 'unreachable' | 'refused' | AccountCode
 
 /** Codes of the sign-in service that the client has a text for. */
-export const accountCodes = [
+const accountCodes = [
   'email_password_mismatch',
   'email_taken',
   'password_too_short',
@@ -16,7 +18,7 @@ export const accountCodes = [
   'invalid_password_reset',
   'invalid_email',
 ] as const
-export type AccountCode = (typeof accountCodes)[number]
+type AccountCode = (typeof accountCodes)[number]
 
 export class ApiError extends Error {
   constructor(
@@ -32,7 +34,24 @@ export class ApiError extends Error {
   }
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+/** Who this page belongs to; named in each request, so that the server refuses what is meant for somebody else's session. */
+let person: string | null = null
+let onSignedOut: () => void = () => undefined
+
+export function setRequestPerson(personId: string | null): void {
+  person = personId
+}
+
+/** Calls `listener` whenever an answer says that nobody (or somebody else) is signed in. */
+export function onUnauthenticated(listener: () => void): void {
+  onSignedOut = listener
+}
+
+/** How long an answer may take. What is sent again under the same id does no harm, so a limit costs nothing. */
+const TIMEOUT_MS = 15_000
+
+/** Where the app is served from. Unit tests run where there is no origin. */
+const origin = globalThis.origin ?? 'http://localhost'
 
 const cookie = (name: string) =>
   document.cookie
@@ -40,27 +59,36 @@ const cookie = (name: string) =>
     .find(pair => pair.startsWith(`${name}=`))
     ?.slice(name.length + 1) ?? ''
 
-async function csrfToken(): Promise<string> {
-  if (!cookie('csrftoken')) await fetch('/_allauth/browser/v1/auth/session', { credentials: 'same-origin' })
+async function csrfToken(signal: AbortSignal): Promise<string> {
+  if (!cookie('csrftoken')) await fetch('/_allauth/browser/v1/auth/session', { credentials: 'same-origin', signal })
   return cookie('csrftoken')
 }
 
-async function answerTo(method: Method, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const headers: Record<string, string> = { Accept: 'application/json' }
-  if (body !== undefined) headers['Content-Type'] = 'application/json'
+/** Sends a request with the headers that each one has, and reads the whole answer in time. Raises `ApiError` unless it succeeded. */
+async function send(request: Request): Promise<Response> {
+  const limit = new AbortController()
+  const abort = () => limit.abort()
+  const timer = setTimeout(abort, TIMEOUT_MS)
+  request.signal.addEventListener('abort', abort)
+  let answer: Response
+  let text: string
   try {
-    if (method !== 'GET') headers['X-CSRFToken'] = await csrfToken()
-    return await fetch(path, {
-      method,
-      headers,
-      credentials: 'same-origin',
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal ? { signal } : {}),
-    })
+    request.signal.throwIfAborted()
+    request.headers.set('Accept', 'application/json')
+    if (person !== null) request.headers.set('X-Atelier-Person', person)
+    if (request.method !== 'GET') request.headers.set('X-CSRFToken', await csrfToken(limit.signal))
+    answer = await fetch(request, { signal: limit.signal })
+    text = await answer.text()
   } catch (cause) {
-    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+    if (request.signal.aborted) throw cause
     throw new ApiError(0, 'unreachable', String(cause))
+  } finally {
+    clearTimeout(timer)
+    request.signal.removeEventListener('abort', abort)
   }
+  const isJson = answer.headers.get('content-type')?.includes('json') ?? false
+  if (!answer.ok) throw toError(answer.status, text && isJson ? JSON.parse(text) : null)
+  return text && isJson ? new Response(text, answer) : new Response(null, { status: 204 })
 }
 
 interface OurError {
@@ -68,7 +96,7 @@ interface OurError {
   errors?: { code: string; message: string; param?: string }[]
 }
 
-export function toError(status: number, body: OurError | null): ApiError {
+function toError(status: number, body: OurError | null): ApiError {
   const ours = body?.error
   if (ours) return new ApiError(status, ours.code, ours.message, ours.hints, ours.data)
   const first = body?.errors?.[0]
@@ -82,18 +110,46 @@ function accountError(status: number, { code, message, param }: { code: string; 
   return new ApiError(status, ours, message, [], {}, param ?? null)
 }
 
-/** Sends one request. Raises `ApiError`; a 204 answers undefined. */
-export async function api<T>(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const answer = await answerTo(method, path, body, signal)
-  const text = await answer.text()
-  const json = text && answer.headers.get('content-type')?.includes('json') ? (JSON.parse(text) as unknown) : null
-  if (!answer.ok) throw toError(answer.status, json as OurError | null)
-  return json as T
+/** The REST API by its schema. Its methods raise `ApiError`: `answerOf` takes the answer out. */
+export const rest = createClient<paths>({
+  baseUrl: origin,
+  fetch: async request => {
+    try {
+      return await send(request)
+    } catch (error) {
+      const isMe = new URL(request.url).pathname === ME
+      if (error instanceof ApiError && error.code === 'not_signed_in' && !isMe) onSignedOut()
+      throw error
+    }
+  },
+})
+
+/** Asked by who does not know whether anybody is signed in. */
+const ME: keyof paths = '/api/v1/me'
+
+/** The answer to a request that succeeded; undefined where it has none. */
+export async function answerOf<Answer extends { data?: unknown }>(
+  request: Promise<Answer>,
+): Promise<Exclude<Answer['data'], undefined>> {
+  return (await request).data as Exclude<Answer['data'], undefined>
 }
 
-const root = '/api/v1'
-export const get = <T>(path: string, signal?: AbortSignal) => api<T>('GET', root + path, undefined, signal)
-export const post = <T>(path: string, body: unknown = {}) => api<T>('POST', root + path, body)
-export const put = <T>(path: string, body: unknown) => api<T>('PUT', root + path, body)
-export const patch = <T>(path: string, body: unknown) => api<T>('PATCH', root + path, body)
-export const del = (path: string) => api<void>('DELETE', root + path)
+/** The address of a file, for a link. */
+export const addressOf = (
+  path: keyof paths,
+  params: { path: Record<string, unknown>; query: Record<string, unknown> },
+) =>
+  createFinalURL(path, {
+    baseUrl: '',
+    params,
+    querySerializer: createQuerySerializer(),
+    pathSerializer: defaultPathSerializer,
+  })
+
+/** Sends one request to the sign-in service, which is not in the schema. Raises `ApiError`. */
+export async function api<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  const content =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
+  const answer = await send(new Request(origin + path, { method, ...content }))
+  return (answer.status === 204 ? null : await answer.json()) as T
+}

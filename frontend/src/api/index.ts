@@ -1,4 +1,5 @@
 export * from './client'
+export * from './clientErrors'
 export * from './queries/accounts'
 export * from './queries/agents'
 export * from './queries/chats'

@@ -1,26 +1,34 @@
 /** Short names for the generated shapes. Nothing is declared here that the server declares. */
-import type { components } from './generated/schema'
+import type { components, paths } from './generated/schema'
 
 type Schemas = components['schemas']
 
 export type ActorRow = Schemas['ActorRow']
 export type AgentRow = Schemas['AgentRow']
+/** As lists have it; the whole row has its production version, too. */
+export type AgentSummaryRow = Schemas['AgentSummaryRow']
 export type ApiTokenRow = Schemas['ApiTokenRow']
+export type ChatActivity = Schemas['ChatActivity']
 export type ChatRow = Schemas['ChatRow']
 export type ChatSummaryRow = Schemas['ChatSummaryRow']
 export type Conflict = Schemas['Conflict']
+export type DiffRow = Schemas['DiffRow']
 export type DraftRow = Schemas['DraftRow']
-export type DraftWishRow = Schemas['DraftWishRow']
-export type EarlierTextRow = Schemas['EarlierTextRow']
+export type LockWaiterRow = Schemas['LockWaiterRow']
+export type DraftSnapshotRow = Schemas['DraftSnapshotRow']
+export type LockedDraftRow = Schemas['LockedDraftRow']
 export type LinkRow = Schemas['LinkRow']
 export type MemberRow = Schemas['MemberRow']
 export type MembershipRow = Schemas['MembershipRow']
 export type MergeRow = Schemas['MergeRow']
+export type MessagePage = Schemas['MessagePageRow']
 export type MessageRow = Schemas['MessageRow']
+export type TextMessageRow = Schemas['TextMessageRow']
+export type ComparisonRow = Schemas['ComparisonRow']
+export type SystemMessageRow = Schemas['SystemMessageRow']
 export type ModelRow = Schemas['ModelRow']
 export type NotificationRow = Schemas['NotificationRow']
 export type Piece = Schemas['Piece']
-export type Voice = Schemas['Voice']
 export type Provenance = Schemas['Provenance']
 export type ImportRow = Schemas['ImportRow']
 export type ReplyRow = Schemas['ReplyRow']
@@ -31,17 +39,14 @@ export type SuggestionDetailRow = Schemas['SuggestionDetailRow']
 /** As lists have it; the whole row has its content, too. */
 export type ListedSuggestionRow = Schemas['ListedSuggestionRow']
 export type SuggestionRow = Schemas['SuggestionRow']
-export type ToolConfigRow = Schemas['ToolConfigRow']
 export type ToolRow = Schemas['ToolRow']
 export type WorkspaceRow = Schemas['WorkspaceRow']
 export type Role = WorkspaceRow['role']
 
-export type TextPayload = Schemas['Text']
-export type ThinkingPayload = Schemas['Thinking']
-export type ToolCallPayload = Schemas['ToolCall']
-export type ToolResponsePayload = Schemas['ToolResponse']
-export type AboutPayload = Schemas['About']
-export type ComparisonPayload = Schemas['Comparison']
+export type ToolResponsePayload = Schemas['ToolResponsePayload']
+export type WebPage = Schemas['WebPageData']
+export type SystemPayload = Schemas['SystemPayload']
+export type ComparisonPayload = Schemas['ComparisonPayload']
 export type Tally = Schemas['Tally']
 
 export type ServerFrame = Schemas['ServerFrame']
@@ -56,17 +61,17 @@ export type ServerCode = Schemas['Code']
 
 export type SpecContent = Schemas['SpecContent']
 export type Me = Schemas['MeRow']
+export type EmailChange = Schemas['EmailChangeRow']
 export type ModelOffer = Schemas['OfferRow']
-export type ModelTest = Schemas['TestedRow']
+export type ModelProvider = Schemas['ProviderRow']
+export type ProviderField = Schemas['ProviderFieldRow']
 export type AgentTemplate = Schemas['TemplateRow']
-export type NewToken = Schemas['NewTokenRow']
 export type NewAgentRow = Schemas['NewAgentRow']
 export type Wake = Schemas['WakesRow']
-export type JoinOffer = Schemas['InvitationRow']
-export type Joined = Schemas['JoinedRow']
 
-/** One page of a list; `next` is the cursor of the next one. */
-export interface Page<T> {
-  results: T[]
-  next: string | null
+/** The body of a request to the REST API. */
+export type BodyOf<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
+  requestBody?: { content: { 'application/json': infer Body } }
 }
+  ? Body
+  : never

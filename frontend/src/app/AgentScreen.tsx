@@ -1,41 +1,67 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { History } from 'lucide-react'
+import { Hash, History } from 'lucide-react'
 import { Suspense } from 'react'
-import { useAgents, useChats } from '@/api'
-import { AgentPage } from '@/features/agents'
+import { useAgent, useAgents, useChats, useHeldDrafts } from '@/api'
+import { AgentPage, Editing } from '@/features/agents'
 import { BackButton } from '@/features/chats'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { Missing } from './Lost'
-import { useWho } from './names'
+import buttonStyles from '@/ui/Button.module.css'
+import blocks from '@/ui/blocks.module.css'
+import layout from '@/ui/layout.module.css'
+import { useActorLookup, useTitle } from './actorLookup'
+import { NotFound } from './ErrorPages'
+import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
-import { Agents } from './Sidebar'
+import { AgentList, NewAgentButton } from './Sidebar'
+import sidebarStyles from './Sidebar.module.css'
 
 export function AgentScreen() {
   const { t } = useTexts()
-  const { workspace, newChat } = useShell()
+  const { me, workspace, newChat } = useShell()
+  const drafts = useHeldDrafts(workspace.id).data ?? []
   const { agent: id } = useParams({ from: '/w/$workspace/agents/$agent' })
-  const agents = useAgents(workspace.id).data
-  const agent = agents?.find(each => each.actor.id === id)
-  const who = useWho()
+  const agents = useAgents(workspace.id)
+  const listed = agents.data?.find(each => each.actor.id === id)
+  const agent = useAgent(workspace.id, id)
+  const who = useActorLookup()
+  useTitle(listed?.actor.name)
   const navigate = useNavigate()
   const params = { workspace: workspace.handle }
-  if (!agents) return <main className="stage" />
-  if (!agent) return <Missing />
+  const chat = (useChats(workspace.id).data ?? []).find(each => each.members.some(actor => actor.id === id))?.chat.id
+  const edit = () =>
+    void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: chat ?? '' }, search: { shop: id } })
+  if (agents.data && !listed) return <NotFound />
+  if (!agents.data || !agent.data) return <LoadingAgent query={agents.data ? agent : agents} />
   return (
-    <Suspense fallback={<main className="stage" />}>
+    <Suspense fallback={<main className={layout.stage} />}>
       <AgentPage
         key={id}
-        agent={agent}
+        agent={agent.data}
         who={who}
-        back={<BackButton onClick={() => void navigate({ to: '/w/$workspace/agents', params })} />}
+        back={<BackButton label={t('agents')} onClick={() => void navigate({ to: '/w/$workspace/agents', params })} />}
+        editing={
+          <Editing
+            drafts={drafts.filter(draft => draft.agent_id === id)}
+            me={me.actor.id}
+            onGo={chat =>
+              void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: { shop: id } })
+            }
+          />
+        }
         chats={<ChatsOf agentId={id} />}
         history={
-          <Link className="btn" to="/w/$workspace/agents/$agent/history" params={{ ...params, agent: id }}>
+          <Link
+            className={cx(buttonStyles.btn, buttonStyles.xs)}
+            to="/w/$workspace/agents/$agent/history"
+            params={{ ...params, agent: id }}
+          >
             <History className="i s" aria-hidden />
             {t('openHistory')}
           </Link>
         }
         onNewChat={() => newChat([id])}
+        onEdit={chat ? edit : null}
         onDeleted={() => void navigate({ to: '/w/$workspace', params })}
       />
     </Suspense>
@@ -46,20 +72,21 @@ function ChatsOf({ agentId }: { agentId: string }) {
   const { t } = useTexts()
   const { workspace } = useShell()
   const chats = (useChats(workspace.id).data ?? []).filter(each => each.members.some(actor => actor.id === agentId))
-  if (chats.length === 0) return <p className="faint sm">{t('inNoChat')}</p>
+  if (chats.length === 0) return <p className={cx(blocks.b, 'faint sm')}>{t('inNoChat')}</p>
   return (
-    <ul className="rows">
+    <ul className={cx(blocks.rows, blocks.in)}>
       {chats.map(each => (
         <li key={each.chat.id}>
+          <Hash className="i faint" aria-hidden />
           <Link
-            className="link grow cut"
+            className="grow cut"
             to="/w/$workspace/c/$chat"
             params={{ workspace: workspace.handle, chat: each.chat.id }}
           >
             {each.chat.title}
           </Link>
           <Link
-            className="btn xs"
+            className={cx(buttonStyles.btn, buttonStyles.xs)}
             to="/w/$workspace/c/$chat"
             params={{ workspace: workspace.handle, chat: each.chat.id }}
             search={{ shop: agentId }}
@@ -74,14 +101,18 @@ function ChatsOf({ agentId }: { agentId: string }) {
 
 /** The agents of a workspace, on a phone. */
 export function AgentsScreen() {
-  const { workspace } = useShell()
+  const { t } = useTexts()
+  useTitle(t('agents'))
   return (
-    <main className="stage phonelist">
-      <header className="bar">
-        <h1 className="cut">{workspace.name}</h1>
+    <main className={cx(layout.stage, sidebarStyles.phonelist)}>
+      <header className={layout.bar}>
+        <h1 className="cut">{t('agents')}</h1>
+        <div className="end">
+          <NewAgentButton />
+        </div>
       </header>
-      <div className="page">
-        <Agents />
+      <div className={layout.page}>
+        <AgentList />
       </div>
     </main>
   )

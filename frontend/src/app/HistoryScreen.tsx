@@ -1,10 +1,12 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Suspense, useEffect } from 'react'
-import { useAgents } from '@/api'
+import { Suspense } from 'react'
+import { useAgent, useAgents } from '@/api'
 import { HistoryPage, type HistorySearch, type Pair } from '@/features/agents'
 import { useTexts } from '@/lib/language'
-import { Missing } from './Lost'
-import { useWho } from './names'
+import layout from '@/ui/layout.module.css'
+import { useActorLookup, useTitle } from './actorLookup'
+import { NotFound } from './ErrorPages'
+import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
 
 /** The versions of an agent; which two are compared is in the address. */
@@ -13,16 +15,14 @@ export function HistoryScreen() {
   const { workspace } = useShell()
   const params = useParams({ from: '/w/$workspace/agents/$agent/history' })
   const search: HistorySearch = useSearch({ from: '/w/$workspace/agents/$agent/history' })
-  const agents = useAgents(workspace.id).data
-  const agent = agents?.find(each => each.actor.id === params.agent)
-  const who = useWho()
+  const agents = useAgents(workspace.id)
+  const listed = agents.data?.find(each => each.actor.id === params.agent)
+  const agent = useAgent(workspace.id, params.agent)
+  const who = useActorLookup()
   const navigate = useNavigate()
-  const title = agent ? `${t('versionsOf', { name: agent.actor.name })} · Atelier` : 'Atelier'
-  useEffect(() => {
-    document.title = title
-  }, [title])
-  if (!agents) return <main className="stage" />
-  if (!agent) return <Missing />
+  useTitle(listed ? t('versionsOf', { name: listed.actor.name }) : undefined)
+  if (agents.data && !listed) return <NotFound />
+  if (!agents.data || !agent.data) return <LoadingAgent query={agents.data ? agent : agents} />
 
   const chat = search.chat ? { chat: search.chat } : {}
   const pick = (pair: Pair | null) =>
@@ -36,14 +36,19 @@ export function HistoryScreen() {
         })
       : navigate({ to: '/w/$workspace/agents/$agent', params }))
   return (
-    <Suspense fallback={<main className="stage" />}>
+    <Suspense fallback={<main className={layout.stage} />}>
       <HistoryPage
         key={params.agent}
-        agent={agent}
+        agent={agent.data}
         search={search}
         who={who}
         onBack={back}
         onPick={pick}
+        suggestionLink={(id, children) => (
+          <Link className="link" to="/w/$workspace/suggestions" params={params} search={{ s: id }}>
+            {children}
+          </Link>
+        )}
         replyLink={(row, children) => (
           <Link
             className="link"

@@ -1,13 +1,18 @@
 import { Navigate } from '@tanstack/react-router'
-import { MessagesSquare } from 'lucide-react'
+import { MessagesSquare, Search } from 'lucide-react'
 import { useChats } from '@/api'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { kept } from '@/lib/stored'
-import { Button } from '@/ui/Button'
-import { Empty } from '@/ui/Empty'
+import { readStored } from '@/lib/storage'
+import { Button, IconButton } from '@/ui/Button'
+import { EmptyState } from '@/ui/EmptyState'
+import { Loading } from '@/ui/Loading'
+import layout from '@/ui/layout.module.css'
 import { useIsPhone } from '@/ui/useIsPhone'
+import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
-import { Chats, NewsBell, WorkspaceMenu } from './Sidebar'
+import { Chats, ShellNotifications, WorkspaceMenu } from './Sidebar'
+import sidebarStyles from './Sidebar.module.css'
 
 export const lastChat = (workspaceId: string) => `atelier.chat.${workspaceId}`
 
@@ -15,28 +20,40 @@ export const lastChat = (workspaceId: string) => `atelier.chat.${workspaceId}`
 export function HomeScreen() {
   const { workspace } = useShell()
   const isPhone = useIsPhone()
-  const chats = useChats(workspace.id).data
+  const query = useChats(workspace.id)
+  const chats = query.data
   if (isPhone) return <PhoneList />
-  if (!chats) return <main className="stage" />
-  const last = kept(lastChat(workspace.id), '')
+  if (!chats) {
+    return (
+      <main className={layout.stage}>
+        <Loading query={query} lines={6} />
+      </main>
+    )
+  }
+  const last = readStored(lastChat(workspace.id), '')
   const chat = chats.find(each => each.chat.id === last) ?? chats[0]
   if (!chat) return <NoChats />
   return <Navigate to="/w/$workspace/c/$chat" params={{ workspace: workspace.handle, chat: chat.chat.id }} replace />
 }
 
 function PhoneList() {
-  const { workspace } = useShell()
+  const { t } = useTexts()
+  const { workspace, find } = useShell()
+  useTitle(workspace.name)
   const chats = useChats(workspace.id).data
   return (
-    <main className="stage phonelist">
-      <header className="bar">
+    <main className={cx(layout.stage, sidebarStyles.phonelist)}>
+      <header className={layout.bar}>
         <h1 className="sr">{workspace.name}</h1>
         <WorkspaceMenu />
         <div className="end">
-          <NewsBell />
+          <IconButton label={t('palette')} onClick={find}>
+            <Search className="i" />
+          </IconButton>
+          <ShellNotifications />
         </div>
       </header>
-      <div className="page">
+      <div className={layout.page}>
         <Chats />
         {chats?.length === 0 ? <NoChatsHint /> : null}
       </div>
@@ -44,17 +61,20 @@ function PhoneList() {
   )
 }
 
-const NoChats = () => (
-  <main className="stage middle">
-    <NoChatsHint />
-  </main>
-)
+function NoChats() {
+  useTitle(useShell().workspace.name)
+  return (
+    <main className={cx(layout.stage, layout.middle)}>
+      <NoChatsHint />
+    </main>
+  )
+}
 
 function NoChatsHint() {
   const { t } = useTexts()
   const { workspace, newChat, newAgent } = useShell()
   return (
-    <Empty
+    <EmptyState
       icon={MessagesSquare}
       title={t('noChats')}
       actions={
@@ -67,6 +87,6 @@ function NoChatsHint() {
       }
     >
       {t('noChatsHint')}
-    </Empty>
+    </EmptyState>
   )
 }

@@ -5,12 +5,17 @@ import { useCallback, useEffect } from 'react'
 import { join, useJoinOffer, useMe } from '@/api'
 import { LanguageSelect } from '@/features/accounts'
 import { useAttempt } from '@/lib/attempt'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
-import { useTexts } from '@/lib/language'
+import { sentenceGap, useTexts } from '@/lib/language'
+import { usePageTitle } from '@/lib/title'
 import { Button } from '@/ui/Button'
-import { Empty } from '@/ui/Empty'
+import buttonStyles from '@/ui/Button.module.css'
+import blocks from '@/ui/blocks.module.css'
+import { EmptyState } from '@/ui/EmptyState'
 import { Logo } from '@/ui/Logo'
 import { Skeleton } from '@/ui/Skeleton'
+import accountStyles from './Account.module.css'
 
 /** The link that a stranger has said yes to, on the way through sign-up: nobody is asked twice. Not in the address, where others could put it. */
 let agreed: string | null = null
@@ -20,8 +25,11 @@ export function JoinScreen() {
   const { t } = useTexts()
   const { token } = useParams({ from: '/join/$token' })
   const offer = useJoinOffer(token)
+  usePageTitle(
+    offer.data ? t('joinTitle', { workspace: offer.data.workspace_name }) : offer.error ? t('linkDead') : undefined,
+  )
   return (
-    <div className="account">
+    <div className={accountStyles.account}>
       <header>
         <Logo />
         <LanguageSelect />
@@ -29,14 +37,22 @@ export function JoinScreen() {
       <main>
         {offer.data ? (
           <>
-            <h1 className="headline">{t('joinTitle', { workspace: offer.data.workspace_name })}</h1>
+            <h1 className={blocks.headline}>{t('joinTitle', { workspace: offer.data.workspace_name })}</h1>
             <JoinLead offer={offer.data} />
             <Accept token={token} />
           </>
         ) : offer.error ? (
-          <Empty icon={Link2Off} title={t('linkDead')}>
+          <EmptyState
+            icon={Link2Off}
+            title={t('linkDead')}
+            actions={
+              <Link to="/" className={cx(buttonStyles.btn, buttonStyles.ink)}>
+                {t('toStart')}
+              </Link>
+            }
+          >
             {textOfError(offer.error)}
-          </Empty>
+          </EmptyState>
         ) : (
           <Skeleton lines={3} label={t('loading')} />
         )}
@@ -48,8 +64,9 @@ export function JoinScreen() {
 function JoinLead({ offer }: { offer: NonNullable<ReturnType<typeof useJoinOffer>['data']> }) {
   const { t, rich } = useTexts()
   return (
-    <p className="muted lead">
-      {rich('joinLead', { name: offer.invited_by, chat: offer.chat_title, role: t(`role.${offer.role}`) })}{' '}
+    <p className={cx(blocks.lead, 'muted')}>
+      {rich('joinLead', { name: offer.invited_by, chat: offer.chat_title, role: t(`role.${offer.role}`) })}
+      {sentenceGap()}
       {t(`role.${offer.role}.hint`)}
     </p>
   )
@@ -90,10 +107,15 @@ function Accept({ token }: { token: string }) {
   if (me.data === null) {
     return (
       <div className="row wrap">
-        <Link className="btn ink lg" to="/sign-up" search={{ next }} onClick={agree}>
+        <Link
+          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
+          to="/sign-up"
+          search={{ next }}
+          onClick={agree}
+        >
           {t('signUpAndJoin')}
         </Link>
-        <Link className="btn lg" to="/sign-in" search={{ next }} onClick={agree}>
+        <Link className={cx(buttonStyles.btn, buttonStyles.lg)} to="/sign-in" search={{ next }} onClick={agree}>
           {t('haveAccountSignIn')}
         </Link>
       </div>
@@ -107,7 +129,7 @@ function Accept({ token }: { token: string }) {
         </Button>
       </div>
       {error ? (
-        <div className="banner bad" role="alert">
+        <div className={cx(blocks.banner, blocks.bad)} role="alert">
           {textOfError(error)}
         </div>
       ) : null}

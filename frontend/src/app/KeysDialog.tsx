@@ -1,48 +1,39 @@
 import { useState } from 'react'
-import { chord, isMac, LETTERS } from '@/lib/keys'
-import { type TextKey, useTexts } from '@/lib/language'
-import { keep, kept } from '@/lib/stored'
+import { actionIds, actions } from '@/lib/actions'
+import { areLettersOn, formatKeys, LETTERS } from '@/lib/keys'
+import { type PlainTextKey, useTexts } from '@/lib/language'
+import { writeStored } from '@/lib/storage'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { Switch } from '@/ui/Switch'
+import styles from './KeysDialog.module.css'
 
-const shift = isMac ? '⌘⇧' : 'Ctrl ⇧ '
-
-const rows: readonly [string, TextKey][] = [
-  [chord('K'), 'keys.palette'],
-  [chord('.'), 'keys.workshop'],
-  ['F6', 'keys.pane'],
-  ['Alt ↑ ↓', 'keys.chat'],
-  ['Alt ⇧ ↑ ↓', 'keys.unread'],
-  ['↑ ↓  J K', 'keys.message'],
-  ['R', 'keys.reply'],
-  ['G C  G S', 'keys.goto'],
-  ['G H', 'keys.versions'],
-  ['J K  X  ↵', 'keys.suggestions'],
-  ['↵  ⇧ ↵', 'keys.send'],
-  [`${shift}↵`, 'keys.nobody'],
-  [`${shift}.`, 'keys.stop'],
-  [chord('↵'), 'keys.apply'],
-  [chord('S'), 'keys.save'],
-  ['Esc', 'keys.escape'],
-  ['?', 'keys.list'],
-]
+/** The keys of each line of the list, in the order of the table. */
+function listKeys(): Map<PlainTextKey, string[]> {
+  const lines = new Map<PlainTextKey, string[]>()
+  for (const id of actionIds) {
+    const { help, keys } = actions[id]
+    if (help) lines.set(help, [...(lines.get(help) ?? []), ...keys])
+  }
+  return lines
+}
 
 export function KeysDialog({ onClose }: { onClose(): void }) {
   const { t } = useTexts()
-  const [letters, setLetters] = useState(() => kept(LETTERS, true))
+  const [letters, setLetters] = useState(areLettersOn)
   const change = (on: boolean) => {
     setLetters(on)
-    keep(LETTERS, on)
+    writeStored(LETTERS, on)
   }
   return (
     <Dialog open onOpenChange={onClose} title={t('keys')}>
-      <dl className="keylist">
-        {rows.map(([keys, does]) => (
-          <div key={does}>
+      <dl className={styles.keylist}>
+        {[...listKeys()].map(([help, keys]) => (
+          <div key={help}>
             <dt>
-              <kbd className="key">{keys}</kbd>
+              <kbd className={blocks.key}>{formatKeys(keys)}</kbd>
             </dt>
-            <dd>{t(does)}</dd>
+            <dd>{t(help)}</dd>
           </div>
         ))}
       </dl>

@@ -1,8 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
+import { Command, defaultFilter } from 'cmdk'
 import {
   Bot,
   GitPullRequestArrow,
   Hash,
+  History,
   Keyboard,
   type LucideIcon,
   MoonStar,
@@ -13,136 +15,119 @@ import {
   Square,
   SquarePen,
 } from 'lucide-react'
-import { Fragment, type KeyboardEvent, useMemo, useState } from 'react'
-import { stopRun, useAgents, useChats } from '@/api'
-import { usePlaces } from '@/features/chats'
-import { chord } from '@/lib/keys'
+import { useMemo, useState } from 'react'
+import { useAgents, useChats } from '@/api'
+import { useChatMembers } from '@/features/chats'
+import { type ActionId, actionIds, actions, findRun, keysOf } from '@/lib/actions'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { chooseTheme, themes, useTheme } from '@/lib/theme'
-import { chatState, isActive } from '@/realtime'
+import blocks from '@/ui/blocks.module.css'
 import { BareDialog } from '@/ui/Dialog'
-import { type Entry, found, marked } from './find'
-import { sections } from './places'
+import menuStyles from '@/ui/Menu.module.css'
+import styles from './Palette.module.css'
 import { useShell } from './ShellContext'
+import { sections } from './storageKeys'
 
-interface Option extends Entry {
-  group: string
-  icon: LucideIcon
+interface Option {
+  id: string
+  label: string
   end?: string
+  icon: LucideIcon
   run(): void
 }
 
-interface PaletteProps {
-  onClose(): void
-  onKeys(): void
+interface Group {
+  title: string
+  options: readonly Option[]
 }
 
+/** As many are drawn before anything is typed. */
+const MOST_UNFILTERED = 40
+
+const filter = (_id: string, query: string, keywords: string[] = []) => defaultFilter(keywords.join(' '), query)
+
 /** Goes anywhere, and does what can be done here and now. */
-export function Palette({ onClose, onKeys }: PaletteProps) {
+export function Palette({ onClose }: { onClose(): void }) {
   const { t } = useTexts()
   const { workspace } = useShell()
-  const options = useOptions(onKeys)
+  const groups = useGroups()
   const [query, setQuery] = useState('')
-  const [picked, setPicked] = useState(0)
-  const shown = useMemo(() => found(options, query).slice(0, 40), [options, query])
-  const run = (option: Option | undefined) => {
-    if (!option) return
+  const [selected, setSelected] = useState('')
+  const label = groups.flatMap(group => group.options).find(option => option.id === selected)?.label
+  const run = (option: Option) => {
     onClose()
     option.run()
   }
-  const onKey = (event: KeyboardEvent) => {
-    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (move && shown.length > 0) setPicked((picked + move + shown.length) % shown.length)
-    else if (event.key === 'Enter' && !event.nativeEvent.isComposing) run(shown[picked])
-    else return
-    event.preventDefault()
-  }
   return (
-    <BareDialog open onOpenChange={onClose} title={t('palette')} className="pop palette">
-      <div className="q">
-        <Search className="i" aria-hidden />
-        <input
-          role="combobox"
-          aria-label={t('palette')}
-          aria-expanded
-          aria-controls="palette"
-          aria-activedescendant={shown[picked] ? `palette-${picked}` : undefined}
-          placeholder={t('paletteHint')}
-          value={query}
-          onKeyDown={onKey}
-          onChange={event => {
-            setQuery(event.target.value)
-            setPicked(0)
-          }}
-        />
-        <span className="faint xs nowrap">{t('inWorkspace', { name: workspace.name })}</span>
-      </div>
-      <div className="list" id="palette" role="listbox" aria-label={t('palette')}>
-        {shown.map((option, index) => (
-          <Fragment key={option.id}>
-            {option.group !== shown[index - 1]?.group ? (
-              <div className="cap" role="presentation">
-                {option.group}
-              </div>
-            ) : null}
-            <Line
-              option={option}
-              query={query}
-              id={`palette-${index}`}
-              isPicked={index === picked}
-              onRun={() => run(option)}
-              onPoint={() => setPicked(index)}
-            />
-          </Fragment>
-        ))}
-        {shown.length === 0 ? <p className="faint cap">{t('nothingFound')}</p> : null}
-      </div>
+    <BareDialog open onOpenChange={onClose} title={t('palette')} className={cx(menuStyles.pop, styles.palette)}>
+      <Command
+        label={t('palette')}
+        filter={filter}
+        value={selected}
+        onValueChange={setSelected}
+        loop
+        vimBindings={false}
+      >
+        <div className={styles.q}>
+          <Search className="i" aria-hidden />
+          <Command.Input placeholder={t('paletteHint')} value={query} onValueChange={setQuery} />
+          <span className="faint xs nowrap">{t('inWorkspace', { name: workspace.name })}</span>
+        </div>
+        <Command.List className={styles.list} label={t('palette')}>
+          {(query ? groups : firstOf(groups)).map(({ title, options }) => (
+            <Command.Group key={title} heading={<span className={menuStyles.cap}>{title}</span>}>
+              {options.map(option => (
+                <Line key={option.id} option={option} query={query} onRun={() => run(option)} />
+              ))}
+            </Command.Group>
+          ))}
+          <Command.Empty className={cx(menuStyles.cap, 'faint')}>{t('nothingFound')}</Command.Empty>
+        </Command.List>
+      </Command>
+      {/* The selected row is told: the field names it to a screen reader only after an arrow key. */}
+      <span className="sr" role="status">
+        {label}
+      </span>
       <div className="hint" aria-hidden>
         <span>
-          <kbd className="key">↑ ↓</kbd>
+          <kbd className={blocks.key}>↑ ↓</kbd>
           {t('choose')}
         </span>
         <span>
-          <kbd className="key">↵</kbd>
+          <kbd className={blocks.key}>↵</kbd>
           {t('open')}
         </span>
         <span>
-          <kbd className="key">Esc</kbd>
-          {t('close')}
+          <kbd className={blocks.key}>Esc</kbd>
+          {t('closes')}
         </span>
       </div>
     </BareDialog>
   )
 }
 
+function firstOf(groups: readonly Group[]): Group[] {
+  let left = MOST_UNFILTERED
+  return groups.flatMap(group => {
+    const options = group.options.slice(0, left)
+    left -= options.length
+    return options.length > 0 ? [{ ...group, options }] : []
+  })
+}
+
 interface LineProps {
   option: Option
   query: string
-  id: string
-  isPicked: boolean
   onRun(): void
-  onPoint(): void
 }
 
-function Line({ option, query, id, isPicked, onRun, onPoint }: LineProps) {
-  const { icon: Icon } = option
+function Line({ option, query, onRun }: LineProps) {
+  const { icon: Icon, label, end, id } = option
   return (
-    <div
-      role="option"
-      id={id}
-      tabIndex={-1}
-      aria-selected={isPicked}
-      className="opt"
-      ref={element => {
-        if (isPicked) element?.scrollIntoView({ block: 'nearest' })
-      }}
-      onMouseMove={onPoint}
-      onClick={onRun}
-      onKeyDown={undefined}
-    >
+    <Command.Item value={id} keywords={end ? [label, end] : [label]} className={menuStyles.opt} onSelect={onRun}>
       <Icon className="i" aria-hidden />
       <span className="cut">
-        {marked(option.label, query).map((part, index) =>
+        {splitAtMatch(label, query).map((part, index) =>
           index % 2 ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
             <mark key={index}>{part}</mark>
@@ -151,95 +136,110 @@ function Line({ option, query, id, isPicked, onRun, onPoint }: LineProps) {
           ),
         )}
       </span>
-      {option.end ? <span className="end">{option.end}</span> : null}
-    </div>
+      {end ? <span className="end">{end}</span> : null}
+    </Command.Item>
   )
 }
 
-function useOptions(onKeys: () => void): Option[] {
+/** A label cut where the query stands in it as it was typed: odd pieces are the matches. */
+function splitAtMatch(label: string, query: string): string[] {
+  const wanted = query.trim().toLocaleLowerCase()
+  const at = wanted ? label.toLocaleLowerCase().indexOf(wanted) : -1
+  if (at < 0) return [label]
+  return [label.slice(0, at), label.slice(at, at + wanted.length), label.slice(at + wanted.length)]
+}
+
+const icons: Partial<Record<ActionId, LucideIcon>> = {
+  'suggestions.open': GitPullRequestArrow,
+  'versions.open': History,
+  'runs.stop': Square,
+  'chat.create': SquarePen,
+  'agent.create': Plus,
+  'theme.light': MoonStar,
+  'theme.dark': MoonStar,
+  'theme.system': MoonStar,
+  'keys.open': Keyboard,
+}
+
+const places: readonly ActionId[] = ['suggestions.open', 'versions.open']
+
+/** The actions of the table that have a name and can be done now. */
+function useActionOptions(): { id: ActionId; option: Option }[] {
   const { t } = useTexts()
-  const { workspace, newChat, newAgent } = useShell()
+  return useMemo(
+    () =>
+      actionIds.flatMap(id => {
+        const { text, about } = actions[id]
+        const run = text ? findRun(id) : null
+        if (!text || !run) return []
+        const label = about ? `${t(about)}: ${t(text)}` : t(text)
+        const end = keysOf(id)
+        return [{ id, option: { id, label, icon: icons[id] ?? Square, run: () => run(), ...(end ? { end } : {}) } }]
+      }),
+    [t],
+  )
+}
+
+function useGroups(): Group[] {
+  const { t } = useTexts()
+  const { workspace } = useShell()
   const navigate = useNavigate()
   const chat = useParams({ strict: false }).chat
-  const theme = useTheme()
   const chats = useChats(workspace.id).data
   const agents = useAgents(workspace.id).data
-  const inRoom = usePlaces(chat ?? '')
+  const members = useChatMembers(chat ?? '')
+  const offered = useActionOptions()
 
   return useMemo(() => {
     const params = { workspace: workspace.handle }
-    const goChat = (id: string, shop?: string) =>
+    const goToChat = (id: string, shop?: string) =>
       void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: id }, search: shop ? { shop } : {} })
-    const working = chat ? [...chatState(chat).runs.values()].filter(isActive) : []
-    const does: Option[] = [
-      ...inRoom
-        .filter(place => place.actor.kind === 'agent' && chat)
-        .map(place => ({
-          id: `shop ${place.actor.id}`,
-          group: t('do'),
-          icon: PencilRuler,
-          label: t('openWorkshopOf', { name: place.actor.name }),
-          end: chord('.'),
-          run: () => goChat(chat ?? '', place.actor.id),
-        })),
-      ...(working.length > 0
-        ? [
-            {
-              id: 'stop',
-              group: t('do'),
-              icon: Square,
-              label: t('stopAll'),
-              run: () => working.forEach(each => void stopRun(each.id)),
-            },
-          ]
-        : []),
-      { id: 'new chat', group: t('do'), icon: SquarePen, label: t('newChat'), run: () => newChat() },
-      ...(workspace.verbs.includes('create_agent')
-        ? [{ id: 'new agent', group: t('do'), icon: Plus, label: t('newAgent'), run: newAgent }]
-        : []),
-      ...themes
-        .filter(each => each !== theme)
-        .map(each => ({
-          id: `theme ${each}`,
-          group: t('do'),
-          icon: MoonStar,
-          label: `${t('theme')}: ${t(`theme.${each}`)}`,
-          run: () => chooseTheme(each),
-        })),
-      { id: 'keys', group: t('do'), icon: Keyboard, label: t('keys'), end: '?', run: onKeys },
-    ]
+    const isPlace = ({ id }: { id: ActionId }) => places.includes(id)
     return [
-      ...(chats ?? []).map(each => ({
-        id: each.chat.id,
-        group: t('chats'),
-        icon: Hash,
-        label: each.chat.title,
-        run: () => goChat(each.chat.id),
-      })),
-      ...(agents ?? []).map(each => ({
-        id: each.actor.id,
-        group: t('agents'),
-        icon: Bot,
-        label: each.actor.name,
-        end: `@${each.actor.handle}`,
-        run: () => void navigate({ to: '/w/$workspace/agents/$agent', params: { ...params, agent: each.actor.id } }),
-      })),
       {
-        id: 'suggestions',
-        group: t('goTo'),
-        icon: GitPullRequestArrow,
-        label: t('suggestions'),
-        end: 'G S',
-        run: () => void navigate({ to: '/w/$workspace/suggestions', params, search: {} }),
+        title: t('chats'),
+        options: (chats ?? []).map(each => ({
+          id: each.chat.id,
+          icon: Hash,
+          label: each.chat.title,
+          run: () => goToChat(each.chat.id),
+        })),
       },
-      ...does,
-      ...sections.map(section => ({
-        id: `settings ${section}`,
-        group: t('settings'),
-        icon: Settings,
-        label: t(`settings.${section}`),
-        run: () => void navigate({ to: '/w/$workspace/settings', params, search: { section } }),
-      })),
-    ]
-  }, [t, workspace, navigate, chat, theme, chats, agents, inRoom, newChat, newAgent, onKeys])
+      {
+        title: t('agents'),
+        options: (agents ?? []).map(each => ({
+          id: each.actor.id,
+          icon: Bot,
+          label: each.actor.name,
+          end: `@${each.actor.handle}`,
+          run: () => void navigate({ to: '/w/$workspace/agents/$agent', params: { ...params, agent: each.actor.id } }),
+        })),
+      },
+      { title: t('goTo'), options: offered.filter(isPlace).map(each => each.option) },
+      {
+        title: t('do'),
+        options: [
+          ...members
+            .filter(member => member.actor.kind === 'agent' && chat)
+            .map(member => ({
+              id: `workshop ${member.actor.id}`,
+              icon: PencilRuler,
+              label: t('openWorkshopOf', { name: member.actor.name }),
+              end: keysOf('workshop.toggle'),
+              run: () => goToChat(chat ?? '', member.actor.id),
+            })),
+          ...offered.filter(each => !isPlace(each)).map(each => each.option),
+        ],
+      },
+      {
+        title: t('settings'),
+        options: sections.map(section => ({
+          id: `settings ${section}`,
+          icon: Settings,
+          label: t(`settings.${section}`),
+          run: () => void navigate({ to: '/w/$workspace/settings', params, search: { section } }),
+        })),
+      },
+    ].filter(group => group.options.length > 0)
+  }, [t, workspace, navigate, chat, chats, agents, members, offered])
 }

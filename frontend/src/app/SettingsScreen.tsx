@@ -1,51 +1,62 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useState } from 'react'
-import { signOut, useChats, useModel } from '@/api'
+import { useChats, useModel } from '@/api'
 import { Profile, Security, Tokens } from '@/features/accounts'
-import { Links } from '@/features/chats'
+import { BackButton, Links } from '@/features/chats'
 import { General, Members, ModelForm } from '@/features/workspaces'
-import { textOfError } from '@/lib/errors'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { stopLive } from '@/realtime'
-import { say } from '@/ui/Toasts'
-import { sections } from './places'
+import blocks from '@/ui/blocks.module.css'
+import fieldStyles from '@/ui/Field.module.css'
+import { Loading } from '@/ui/Loading'
+import layout from '@/ui/layout.module.css'
+import { showToast } from '@/ui/Toasts'
+import { useIsPhone } from '@/ui/useIsPhone'
+import { useTitle } from './actorLookup'
+import { SettingsList } from './SettingsSide'
 import { useShell } from './ShellContext'
+import sidebarStyles from './Sidebar.module.css'
+import { useSignOut } from './signOut'
+import type { Section } from './storageKeys'
 
+/** One page of the settings; on a phone the list of them comes first. */
 export function SettingsScreen() {
   const { t } = useTexts()
   const { workspace } = useShell()
-  const { section = 'members' } = useSearch({ from: '/w/$workspace/settings' })
+  const { section } = useSearch({ from: '/w/$workspace/settings' })
+  const isPhone = useIsPhone()
+  const navigate = useNavigate()
+  const params = { workspace: workspace.handle }
+  useTitle(t(section ? `settings.${section}` : 'settings'))
+  if (!section) {
+    if (!isPhone)
+      return <Navigate to="/w/$workspace/settings" params={params} search={{ section: 'members' }} replace />
+    return (
+      <main className={cx(layout.stage, sidebarStyles.phonelist)}>
+        <header className={layout.bar}>
+          <h1 className="cut">{t('settings')}</h1>
+        </header>
+        <SettingsList />
+      </main>
+    )
+  }
   return (
-    <main className="stage">
-      <header className="bar">
-        <h1 className="cut">{t('settings')}</h1>
+    <main className={layout.stage} id="log" tabIndex={-1}>
+      <header className={layout.bar}>
+        <BackButton
+          label={t('settings')}
+          onClick={() => void navigate({ to: '/w/$workspace/settings', params, search: {} })}
+        />
+        <h1 className="cut">{t(`settings.${section}`)}</h1>
       </header>
-      <nav className="tabs" aria-label={t('settings')}>
-        {sections.map(each => (
-          <Link
-            key={each}
-            to="/w/$workspace/settings"
-            params={{ workspace: workspace.handle }}
-            search={{ section: each }}
-            aria-current={each === section ? 'page' : undefined}
-            ref={each === section ? intoView : null}
-          >
-            {t(`settings.${each}`)}
-          </Link>
-        ))}
-      </nav>
-      <div className="page pad">
-        <div className="column">{bodies[section]}</div>
+      <div className={cx(layout.page, layout.pad)}>
+        <div className={layout.column}>{bodies[section]}</div>
       </div>
     </main>
   )
 }
 
-/** On a phone there are more sections than fit. */
-const intoView = (tab: HTMLElement | null) => tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-
-const bodies: Record<(typeof sections)[number], ReactNode> = {
+const bodies: Record<Section, ReactNode> = {
   members: <MembersSection />,
   model: <ModelSection />,
   general: <GeneralSection />,
@@ -54,21 +65,33 @@ const bodies: Record<(typeof sections)[number], ReactNode> = {
   tokens: <Tokens />,
 }
 
+function Card({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>{title}</h2>
+      <div className={blocks.b}>{children}</div>
+    </section>
+  )
+}
+
 function MembersSection() {
   const { t } = useTexts()
   const { workspace } = useShell()
   const chats = useChats(workspace.id).data ?? []
   const [chosen, setChosen] = useState('')
+  const navigate = useNavigate()
+  const params = { workspace: workspace.handle }
+  const leave = () => void navigate({ to: '/w/$workspace/settings', params, search: { section: 'general' } })
   const chat = chosen || chats[0]?.chat.id
   return (
     <>
-      <Members workspace={workspace} />
+      <Members workspace={workspace} onLeave={leave} />
       {workspace.verbs.includes('invite') && chat ? (
-        <section className="sec">
-          <h2 className="h">
+        <section className={blocks.sec}>
+          <h2 className={blocks.h}>
             {t('inviteTo')}
             <select
-              className="select end"
+              className={cx(fieldStyles.select, 'end')}
               aria-label={t('chat')}
               value={chat}
               onChange={event => setChosen(event.target.value)}
@@ -80,9 +103,9 @@ function MembersSection() {
               ))}
             </select>
           </h2>
-          <div className="b">
+          <div className={blocks.b}>
             <Suspense fallback={null}>
-              <Links key={chat} chatId={chat} />
+              <Links key={chat} chatId={chat} canInviteEditors={workspace.verbs.includes('change_role')} />
             </Suspense>
           </div>
         </section>
@@ -94,24 +117,27 @@ function MembersSection() {
 function ModelSection() {
   const { t } = useTexts()
   const { workspace } = useShell()
-  const model = useModel(workspace.id).data
-  if (!model) return null
+  const query = useModel(workspace.id)
+  const model = query.data
+  if (!model) return <Loading query={query} />
   if (!workspace.verbs.includes('set_model')) {
     return (
-      <p>
+      <p className={blocks.b}>
         {t('model')}: <b>{model.provider === 'demo' ? t('demoModel') : model.default_model}</b>{' '}
         <span className="faint">{t('editorsChoose')}</span>
       </p>
     )
   }
   return (
-    <ModelForm
-      key={model.revision}
-      workspaceId={workspace.id}
-      current={model}
-      action={t('saveChanges')}
-      onDone={() => say(t('modelSaved'))}
-    />
+    <Card title={t('standardModel')}>
+      <ModelForm
+        key={model.revision}
+        workspaceId={workspace.id}
+        current={model}
+        action={t('saveChanges')}
+        onDone={() => showToast(t('modelSaved'))}
+      />
+    </Card>
   )
 }
 
@@ -121,24 +147,14 @@ function GeneralSection() {
   return <General key={workspace.revision} workspace={workspace} onLeft={() => void navigate({ to: '/' })} />
 }
 
-function useSignOut(): () => void {
-  const client = useQueryClient()
-  const leave = async () => {
-    try {
-      await signOut()
-      stopLive()
-      client.clear()
-      location.assign('/sign-in')
-    } catch (error) {
-      say(textOfError(error))
-    }
-  }
-  return () => void leave()
-}
-
 function ProfileSection() {
   const { me } = useShell()
-  return <Profile me={me} onSignOut={useSignOut()} />
+  const { t } = useTexts()
+  return (
+    <Card title={t('settings.profile')}>
+      <Profile me={me} onSignOut={useSignOut()} />
+    </Card>
+  )
 }
 
 function SecuritySection() {

@@ -1,19 +1,24 @@
 import { Outlet, useMatchRoute, useNavigate, useParams } from '@tanstack/react-router'
-import { Suspense, useEffect, useMemo, useState } from 'react'
+import { Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { useMe, useMembers } from '@/api'
 import { NewAgentDialog } from '@/features/agents'
-import { NewChatDialog } from '@/features/chats'
-import { Rising } from '@/features/notifications'
+import { ConnectionBanner, NewChatDialog, useFileRefusal } from '@/features/chats'
+import { UnreadAnnouncer } from '@/features/notifications'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { keep } from '@/lib/stored'
+import { readStored, writeStored } from '@/lib/storage'
+import buttonStyles from '@/ui/Button.module.css'
 import { lazy } from '@/ui/lazy'
-import { useBells } from './bells'
-import { useShellKeys } from './keys'
-import { Missing } from './Lost'
-import { lastWorkspace } from './places'
+import { useAgentStates } from './agentStates'
+import { useOrderedChats } from './chatOrder'
+import { NotFound } from './ErrorPages'
+import { useListChanges } from './listChanges'
+import { SettingsSide } from './SettingsSide'
+import styles from './Shell.module.css'
 import { ShellContext, type ShellValue } from './ShellContext'
 import { Sidebar } from './Sidebar'
+import { useShellActions } from './shellActions'
+import { lastWorkspace } from './storageKeys'
 import { TabBar } from './TabBar'
 
 const Palette = lazy(() => import('./Palette').then(module => ({ default: module.Palette })))
@@ -26,54 +31,73 @@ export function Shell() {
   const { workspace: handle } = useParams({ from: '/w/$workspace' })
   const me = useMe().data
   const workspace = me?.workspaces.find(each => each.handle === handle)
-  const navigate = useNavigate()
 
   useEffect(() => {
-    if (me === null) void navigate({ to: '/sign-in', search: { next: location.pathname } })
-  }, [me, navigate])
-  useEffect(() => {
-    if (workspace) keep(lastWorkspace, workspace.handle)
+    if (workspace) writeStored(lastWorkspace, workspace.handle)
   }, [workspace])
 
   if (!me) return null
-  if (!workspace) return <Missing />
-  return <InWorkspace key={workspace.id} me={me} workspace={workspace} />
+  if (workspace) return <InWorkspace key={workspace.id} me={me} workspace={workspace} />
+  // An address that leads nowhere takes nothing else away.
+  const last = readStored(lastWorkspace, '')
+  const other = me.workspaces.find(each => each.handle === last) ?? me.workspaces[0]
+  return other ? <InWorkspace key={other.id} me={me} workspace={other} isMissing /> : <NotFound />
 }
 
-function InWorkspace({ me, workspace }: Pick<ShellValue, 'me' | 'workspace'>) {
+interface InWorkspaceProps extends Pick<ShellValue, 'me' | 'workspace'> {
+  /** The address names no workspace of this person: this is another one, around the word of that. */
+  isMissing?: boolean
+}
+
+function InWorkspace({ me, workspace, isMissing = false }: InWorkspaceProps) {
   const { t } = useTexts()
   const navigate = useNavigate()
   const match = useMatchRoute()
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
-  useBells(workspace.id, me.actor.id)
+  useListChanges(workspace.id, me.actor.id)
+  useAgentStates(workspace.id)
   useMembers(workspace.id)
-  useShellKeys({ workspace, openPalette: () => setOpen('palette'), openKeys: () => setOpen('keys') })
+  useFileRefusal()
+  const chats = useOrderedChats(workspace.id)
+  const find = useCallback(() => setOpen('palette'), [])
+  useShellActions({
+    workspace,
+    chats,
+    openPalette: find,
+    openKeys: () => setOpen('keys'),
+    createChat: () => setOpen({ chatWith: [] }),
+    createAgent: workspace.verbs.includes('create_agent') ? () => setOpen('agent') : null,
+  })
 
   const value = useMemo<ShellValue>(
     () => ({
       me,
       workspace,
+      chats,
+      find,
       newChat: (withIds = []) => setOpen({ chatWith: withIds }),
       newAgent: () => setOpen('agent'),
     }),
-    [me, workspace],
+    [me, workspace, chats, find],
   )
   const goTo = (chat: string) =>
     void navigate({ to: '/w/$workspace/c/$chat', params: { workspace: workspace.handle, chat } })
   const isInChat = Boolean(match({ to: '/w/$workspace/c/$chat' }))
+  const isInSettings = !isMissing && Boolean(match({ to: '/w/$workspace/settings' }))
   const chatWith = typeof open === 'object' && open ? open.chatWith : null
   return (
     <ShellContext value={value}>
-      <a className="skip btn" href="#log">
+      <button type="button" className={cx(buttonStyles.btn, 'skip')} onClick={skipToMain}>
         {t('skip')}
-      </a>
-      <div className={cx('frame', isInChat && 'in-chat')}>
-        <Sidebar onFind={() => setOpen('palette')} />
-        <Outlet />
+      </button>
+      <div className={styles.frame}>
+        {isInSettings ? <SettingsSide /> : <Sidebar />}
+        {isMissing ? <NotFound /> : <Outlet />}
+        {isInChat ? null : <ConnectionBanner floats />}
         {isInChat ? null : <TabBar />}
+        <UnreadAnnouncer />
       </div>
-      <Rising />
       <Suspense fallback={null}>
         {chatWith ? (
           <NewChatDialog workspaceId={workspace.id} open onOpenChange={close} onMade={goTo} withIds={chatWith} />
@@ -86,9 +110,16 @@ function InWorkspace({ me, workspace }: Pick<ShellValue, 'me' | 'workspace'>) {
             onMade={made => made.chat_id && goTo(made.chat_id)}
           />
         ) : null}
-        {open === 'palette' ? <Palette onClose={close} onKeys={() => setOpen('keys')} /> : null}
+        {open === 'palette' ? <Palette onClose={close} /> : null}
         {open === 'keys' ? <KeysDialog onClose={close} /> : null}
       </Suspense>
     </ShellContext>
   )
+}
+
+/** To where one writes, in a chat; elsewhere to the screen itself. */
+function skipToMain(): void {
+  const main = document.querySelector<HTMLElement>('[data-pane=composer] textarea, main')
+  if (main?.matches('main')) main.tabIndex = -1
+  main?.focus()
 }

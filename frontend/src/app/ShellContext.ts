@@ -1,10 +1,14 @@
 import { createContext, useContext } from 'react'
-import type { Me, WorkspaceRow } from '@/api'
+import type { ChatSummaryRow, Me, WorkspaceRow } from '@/api'
 
 /** What every screen inside a workspace needs. */
 export interface ShellValue {
   me: Me
   workspace: WorkspaceRow
+  /** In the order in which they stand in the list. */
+  chats: readonly ChatSummaryRow[] | undefined
+  /** Opens what finds and does everything. */
+  find(): void
   newChat(withIds?: readonly string[]): void
   newAgent(): void
 }

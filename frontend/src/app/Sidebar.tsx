@@ -1,53 +1,61 @@
 import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { Suspense, useState } from 'react'
-import { useAgents, useChats } from '@/api'
+import { useAgents, useChats, useHeldDrafts } from '@/api'
 import { AgentLine } from '@/features/agents'
 import { ChatLine, chatLineClass } from '@/features/chats'
-import { Bell } from '@/features/notifications'
-import { chord } from '@/lib/keys'
+import { NotificationsButton } from '@/features/notifications'
+import { keysOf } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
+import { readStored } from '@/lib/storage'
+import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
-import { Face } from '@/ui/Face'
+import buttonStyles from '@/ui/Button.module.css'
+import { Loading } from '@/ui/Loading'
+import logoStyles from '@/ui/Logo.module.css'
+import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
-import { Skeleton } from '@/ui/Skeleton'
-import { useNameOf } from './names'
+import { useIsPhone } from '@/ui/useIsPhone'
+import { useNameOf } from './actorLookup'
+import { aimAtChats } from './chatOrder'
 import { useShell } from './ShellContext'
+import styles from './Sidebar.module.css'
 import { SuggestionsLink } from './SuggestionsLink'
+import { openWorkshopIn } from './storageKeys'
 
 const Workspaces = lazy(() => import('./Workspaces').then(module => ({ default: module.Workspaces })))
 
-export function Sidebar({ onFind }: { onFind(): void }) {
+export function Sidebar() {
   const { t } = useTexts()
-  const { me, workspace, newChat } = useShell()
+  const { me, workspace, newChat, find } = useShell()
   return (
-    <nav className="side" aria-label={t('workspace')}>
-      <div className="top">
+    <nav data-pane="sidebar" className={styles.side} aria-label={t('workspace')}>
+      <div className={styles.top}>
         <WorkspaceMenu />
-        <NewsBell />
+        <ShellNotifications />
         <IconButton label={t('newChat')} onClick={() => newChat()}>
           <SquarePen className="i" />
         </IconButton>
       </div>
-      <button type="button" className="find" onClick={onFind}>
+      <button type="button" className={styles.find} onClick={find}>
         <Search className="i s" aria-hidden />
         <span className="grow">{t('jumpTo')}</span>
-        <kbd>{chord('K')}</kbd>
+        <kbd>{keysOf('palette.open')}</kbd>
       </button>
-      <div className="scroll">
-        <SuggestionsLink className="nav" />
+      <div className={styles.scroll}>
+        <SuggestionsLink className={layout.nav} />
         <Chats />
         <Agents />
       </div>
-      <div className="me">
-        <Face id={me.actor.id} name={me.actor.name} square={false} size="m" here />
+      <div className={styles.me}>
+        <Avatar id={me.actor.id} name={me.actor.name} avatar={me.actor.avatar} square={false} size="m" isOnline />
         <span className="cut grow">
           <b>{me.actor.name}</b> <span className="faint xs">· {t(`role.${workspace.role}`)}</span>
         </span>
         <Link
           to="/w/$workspace/settings"
           params={{ workspace: workspace.handle }}
-          className="ib"
+          className={buttonStyles.ib}
           aria-label={t('settings')}
           title={t('settings')}
         >
@@ -58,11 +66,11 @@ export function Sidebar({ onFind }: { onFind(): void }) {
   )
 }
 
-/** The bell of what concerns this person, in all their workspaces. */
-export function NewsBell() {
+/** The notifications of this person, in all their workspaces. */
+export function ShellNotifications() {
   const { me, workspace } = useShell()
   const { history } = useRouter()
-  return <Bell me={me} workspaceId={workspace.id} onGo={path => history.push(path)} />
+  return <NotificationsButton me={me} workspaceId={workspace.id} onGo={path => history.push(path)} />
 }
 
 /** The menu of workspaces; what draws menus comes with the first use. */
@@ -70,8 +78,8 @@ export function WorkspaceMenu() {
   const { workspace } = useShell()
   const [isWanted, setWanted] = useState(false)
   const trigger = (
-    <button type="button" className="ws" aria-haspopup="menu" onClick={() => setWanted(true)}>
-      <span className="logo" aria-hidden>
+    <button type="button" className={logoStyles.ws} aria-haspopup="menu" onClick={() => setWanted(true)}>
+      <span className={logoStyles.logo} aria-hidden>
         {Array.from(workspace.name)[0]?.toUpperCase()}
       </span>
       <span className="cut">{workspace.name}</span>
@@ -86,10 +94,17 @@ export function WorkspaceMenu() {
   )
 }
 
+/** The workshop that was open in a chat is open again when one comes back. */
+function workshopOf(chatId: string): { shop?: string } {
+  const shop = readStored<string | null>(openWorkshopIn(chatId), null)
+  return shop ? { shop } : {}
+}
+
 export function Chats() {
   const { t } = useTexts()
-  const { me, workspace, newChat } = useShell()
-  const chats = useChats(workspace.id)
+  const isPhone = useIsPhone()
+  const { me, workspace, chats, newChat } = useShell()
+  const query = useChats(workspace.id)
   const open = useParams({ strict: false }).chat
   return (
     <>
@@ -99,12 +114,15 @@ export function Chats() {
           <Plus className="i" />
         </IconButton>
       </h2>
-      {chats.data ? (
-        chats.data.map(summary => (
+      {chats ? (
+        chats.map(summary => (
           <Link
             key={summary.chat.id}
+            onPointerMove={aimAtChats}
             to="/w/$workspace/c/$chat"
             params={{ workspace: workspace.handle, chat: summary.chat.id }}
+            search={isPhone ? {} : workshopOf(summary.chat.id)}
+            activeOptions={{ includeSearch: false }}
             className={chatLineClass(summary, summary.chat.id === open)}
             activeProps={{ 'aria-current': 'page' }}
           >
@@ -112,43 +130,59 @@ export function Chats() {
           </Link>
         ))
       ) : (
-        <Skeleton lines={4} label={t('loading')} />
+        <Loading query={query} />
       )}
     </>
   )
 }
 
-export function Agents() {
+/** The heading and the agents, in the sidebar. */
+function Agents() {
   const { t } = useTexts()
-  const { workspace, newAgent } = useShell()
-  const agents = useAgents(workspace.id)
-  const chat = useParams({ strict: false }).chat ?? ''
-  const nameOf = useNameOf()
   return (
     <>
       <h2>
         {t('agents')}
-        {workspace.verbs.includes('create_agent') ? (
-          <IconButton small label={t('newAgent')} onClick={newAgent}>
-            <Plus className="i" />
-          </IconButton>
-        ) : null}
+        <NewAgentButton small />
       </h2>
-      {agents.data ? (
-        agents.data.map(agent => (
-          <Link
-            key={agent.actor.id}
-            to="/w/$workspace/agents/$agent"
-            params={{ workspace: workspace.handle, agent: agent.actor.id }}
-            className="nav"
-            activeProps={{ 'aria-current': 'page' }}
-          >
-            <AgentLine agent={agent} chatId={chat} nameOf={nameOf} />
-          </Link>
-        ))
-      ) : (
-        <Skeleton lines={3} label={t('loading')} />
-      )}
+      <AgentList />
     </>
   )
+}
+
+export function NewAgentButton({ small = false }: { small?: boolean }) {
+  const { t } = useTexts()
+  const { workspace, newAgent } = useShell()
+  if (!workspace.verbs.includes('create_agent')) return null
+  return (
+    <IconButton small={small} label={t('newAgent')} onClick={newAgent}>
+      <Plus className="i" />
+    </IconButton>
+  )
+}
+
+export function AgentList() {
+  const { me, workspace } = useShell()
+  const agents = useAgents(workspace.id)
+  const held = useHeldDrafts(workspace.id).data
+  const chat = useParams({ strict: false }).chat ?? ''
+  const nameOf = useNameOf()
+  if (!agents.data) return <Loading query={agents} lines={3} />
+  return agents.data.map(agent => (
+    <Link
+      key={agent.actor.id}
+      to="/w/$workspace/agents/$agent"
+      params={{ workspace: workspace.handle, agent: agent.actor.id }}
+      className={layout.nav}
+      activeProps={{ 'aria-current': 'page' }}
+    >
+      <AgentLine
+        agent={agent}
+        chatId={chat}
+        elsewhere={held?.find(draft => draft.agent_id === agent.actor.id && draft.chat_id !== chat)}
+        me={me.actor.id}
+        nameOf={nameOf}
+      />
+    </Link>
+  ))
 }

@@ -2,6 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { GitPullRequestArrow } from 'lucide-react'
 import { useSuggestionCount } from '@/api'
 import { useTexts } from '@/lib/language'
+import blocks from '@/ui/blocks.module.css'
+import layout from '@/ui/layout.module.css'
 import { useShell } from './ShellContext'
 
 /** The way to the suggestions, with how many wait for a decision. */
@@ -21,8 +23,8 @@ export function SuggestionsLink({ className }: { className?: string }) {
       <GitPullRequestArrow className="i" aria-hidden />
       <span className="cut">{t('suggestions')}</span>
       {pending > 0 ? (
-        <span className="st">
-          <span className="count" data-layer="suggestion" title={t('pendingSuggestions', { count: pending })}>
+        <span className={layout.st}>
+          <span className={blocks.count} data-layer="suggestion" title={t('pendingSuggestions', { count: pending })}>
             {pending > 99 ? '99+' : pending}
           </span>
         </span>

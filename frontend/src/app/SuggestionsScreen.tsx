@@ -1,8 +1,9 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Suspense, useCallback, useEffect } from 'react'
+import { Suspense, useCallback } from 'react'
 import { changedSearch, type SuggestionSearch, SuggestionsPage } from '@/features/suggestions'
 import { useTexts } from '@/lib/language'
-import { useWho } from './names'
+import layout from '@/ui/layout.module.css'
+import { useActorLookup, useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
 
 /** The suggestions; which of them are shown, and which one is open, is in the address. */
@@ -12,11 +13,8 @@ export function SuggestionsScreen() {
   const params = useParams({ from: '/w/$workspace/suggestions' })
   const search: SuggestionSearch = useSearch({ from: '/w/$workspace/suggestions' })
   const navigate = useNavigate()
-  const who = useWho()
-  const title = t('suggestions')
-  useEffect(() => {
-    document.title = `${title} · Atelier`
-  }, [title])
+  const who = useActorLookup()
+  useTitle(t('suggestions'))
 
   const onSearch = useCallback(
     (change: Parameters<typeof changedSearch>[1]) =>
@@ -26,7 +24,7 @@ export function SuggestionsScreen() {
   const goTo = (chat: string, shop?: string) =>
     void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: shop ? { shop } : {} })
   return (
-    <Suspense fallback={<main className="stage" />}>
+    <Suspense fallback={<main className={layout.stage} />}>
       <SuggestionsPage
         workspace={workspace}
         me={me.actor}

@@ -1,7 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { Bot, MessagesSquare, Settings } from 'lucide-react'
 import { useTexts } from '@/lib/language'
-import { useUnread } from './names'
+import blocks from '@/ui/blocks.module.css'
+import { useUnread } from './actorLookup'
+import shellStyles from './Shell.module.css'
 import { useShell } from './ShellContext'
 import { SuggestionsLink } from './SuggestionsLink'
 
@@ -13,11 +15,11 @@ export function TabBar() {
   const params = { workspace: workspace.handle }
   const current = { 'aria-current': 'page' as const }
   return (
-    <nav className="tabbar" aria-label={t('workspace')}>
+    <nav className={shellStyles.tabbar} aria-label={t('workspace')}>
       <Link to="/w/$workspace" params={params} activeOptions={{ exact: true }} activeProps={current}>
         <MessagesSquare className="i" aria-hidden />
         {t('chats')}
-        {unread > 0 ? <span className="count">{unread > 99 ? '99+' : unread}</span> : null}
+        {unread > 0 ? <span className={blocks.count}>{unread > 99 ? '99+' : unread}</span> : null}
       </Link>
       <SuggestionsLink />
       <Link to="/w/$workspace/agents" params={params} activeProps={current}>

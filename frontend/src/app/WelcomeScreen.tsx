@@ -1,15 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Check } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { keys, useMe, useModel, type WorkspaceRow } from '@/api'
 import { LanguageSelect } from '@/features/accounts'
-import { AgentForm } from '@/features/agents'
+import { AgentForm, type AgentPreview } from '@/features/agents'
+import { LayerIcon } from '@/features/layers'
 import { ModelForm, NameForm } from '@/features/workspaces'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { usePageTitle } from '@/lib/title'
+import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Logo } from '@/ui/Logo'
+import { Skeleton } from '@/ui/Skeleton'
+import { useSignOut } from './signOut'
+import welcomeStyles from './Welcome.module.css'
 
 /** A new workspace in under a minute: its name, its model, its first agent, and the chat in which it says hello. */
 export function WelcomeScreen() {
@@ -23,35 +30,50 @@ export function WelcomeScreen() {
     await client.invalidateQueries({ queryKey: keys.me })
     void navigate({ to: '/welcome', search: { workspace: made.handle, step: 'model' }, replace: true })
   }
-  const at = workspace ? (step === 'model' ? 1 : 2) : 0
+  const at = workspace ? { name: 0, model: 1, agent: 2 }[step] : 0
+  const signOut = useSignOut()
+  const [preview, setPreview] = useState<AgentPreview | null>(null)
+  const isPreviewed = at === 2 && preview !== null
+  const done = workspace ? { workspace: workspace.handle } : null
   return (
-    <div className="onb">
+    <div className={cx(welcomeStyles.onb, isPreviewed && welcomeStyles.previewed)}>
       <nav aria-label={t('steps')}>
         <Logo />
         <ol>
-          <Step n={1} at={at} title={t('workspace')} says={workspace?.name ?? t('step.workspace')} />
+          <Step
+            n={1}
+            at={at}
+            title={t('workspace')}
+            says={workspace?.name ?? t('step.workspace')}
+            to={done && { ...done, step: 'name' }}
+          />
           <Step
             n={2}
             at={at}
             title={t('model')}
             says={at > 1 && workspace ? <ModelSays id={workspace.id} /> : t('step.model')}
+            to={done && { ...done, step: 'model' }}
           />
           <Step n={3} at={at} title={t('firstAgent')} says={t('step.agent')} />
           <Step n={4} at={at} title={t('startChat')} says={t('step.chat')} />
         </ol>
-        <div className="lang">
+        <div className={welcomeStyles.leave}>
           <LanguageSelect />
+          <Button tone="flat" onClick={signOut}>
+            {t('signOut')}
+          </Button>
         </div>
       </nav>
       <main>
-        {workspace ? (
-          <Next workspace={workspace} step={step} />
+        {workspace && step !== 'name' ? (
+          <Next workspace={workspace} step={step} onPreview={setPreview} />
         ) : (
           <Head title={t('nameTitle')} lead={t('nameLead')}>
-            <NameForm onMade={named} />
+            <NameForm key={workspace?.id} made={workspace} onMade={named} />
           </Head>
         )}
       </main>
+      {isPreviewed ? <Preview {...preview} /> : null}
     </div>
   )
 }
@@ -63,7 +85,13 @@ function ModelSays({ id }: { id: string }) {
   return model.provider === 'demo' ? t('demoModel') : model.default_model
 }
 
-function Next({ workspace, step }: { workspace: WorkspaceRow; step: 'model' | 'agent' }) {
+interface NextProps {
+  workspace: WorkspaceRow
+  step: 'model' | 'agent'
+  onPreview(preview: AgentPreview): void
+}
+
+function Next({ workspace, step, onPreview }: NextProps) {
   const { t } = useTexts()
   const navigate = useNavigate()
   const model = useModel(workspace.id).data
@@ -84,38 +112,84 @@ function Next({ workspace, step }: { workspace: WorkspaceRow; step: 'model' | 'a
   }
   return (
     <Head title={t('agentTitle')} lead={t('agentLead')}>
-      <AgentForm
-        workspaceId={workspace.id}
-        large
-        action={t('createAndChat')}
-        onMade={made => toChat(made.chat_id)}
-        aside={
-          <Button tone="flat" size="lg" onClick={() => toChat(null)}>
-            {t('skipForNow')}
-          </Button>
-        }
-      />
+      <Suspense fallback={<Skeleton lines={4} label={t('loading')} />}>
+        <AgentForm
+          workspaceId={workspace.id}
+          large
+          onPreview={onPreview}
+          action={t('createAndChat')}
+          onMade={made => toChat(made.chat_id)}
+          aside={
+            <Button tone="flat" size="lg" onClick={() => toChat(null)}>
+              {t('skipForNow')}
+            </Button>
+          }
+        />
+      </Suspense>
     </Head>
   )
 }
 
 function Head({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
+  usePageTitle(title)
   return (
     <>
-      <h1 className="headline">{title}</h1>
-      <p className="muted lead">{lead}</p>
+      <h1 className={blocks.headline}>{title}</h1>
+      <p className={cx(blocks.lead, 'muted')}>{lead}</p>
       {children}
     </>
   )
 }
 
-function Step({ n, at, title, says }: { n: number; at: number; title: string; says: ReactNode }) {
+/** What the agent would be: its prompt, and how it says hello. */
+function Preview({ name, avatar, prompt, greeting }: AgentPreview) {
+  const { t } = useTexts()
+  return (
+    <aside aria-label={t('preview')}>
+      <h2>{t('previewUnsaved')}</h2>
+      <section className={blocks.sec}>
+        <h3 className={blocks.h}>
+          <LayerIcon layer="writing" />
+          {t('prompt')}
+        </h3>
+        <pre className={blocks.b}>{prompt.trim() || <span className="faint">{t('emptyPrompt')}</span>}</pre>
+      </section>
+      <div className={welcomeStyles.line}>
+        <Avatar id="" name={name} avatar={avatar} square size="l" />
+        <div>
+          <b>{name || t('agent')}</b> <span className={blocks.badge}>{t('agent')}</span>
+          <p>{greeting.replaceAll('{name}', name) || t('step.chat')}</p>
+        </div>
+      </div>
+    </aside>
+  )
+}
+
+interface StepProps {
+  n: number
+  at: number
+  title: string
+  says: ReactNode
+  /** Where a step that is done can be done anew. */
+  to?: { workspace: string; step: 'name' | 'model' } | null
+}
+
+function Step({ n, at, title, says, to }: StepProps) {
   const isDone = n <= at
   return (
-    <li className={cx('ob', isDone && 'done', n === at + 1 && 'now')} aria-current={n === at + 1 ? 'step' : undefined}>
-      <span className="n">{isDone ? <Check className="i" aria-hidden /> : n}</span>
+    <li
+      className={cx(welcomeStyles.ob, isDone && welcomeStyles.done, n === at + 1 && welcomeStyles.now)}
+      aria-current={n === at + 1 ? 'step' : undefined}
+    >
+      <span className={welcomeStyles.n}>{isDone ? <Check className="i" aria-hidden /> : n}</span>
       <div>
-        <b>{title}</b>
+        {isDone && to ? (
+          <Link className={welcomeStyles.back} to="/welcome" search={to}>
+            <b>{title}</b>
+          </Link>
+        ) : (
+          <b>{title}</b>
+        )}
         <p>{says}</p>
       </div>
     </li>

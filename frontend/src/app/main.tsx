@@ -1,20 +1,39 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import buttonStyles from '@/ui/Button.module.css'
+import accountStyles from './Account.module.css'
 import '@/styles/index.css'
+import { isMissingFile, reloadOnce } from '@/lib/chunkReload'
 import { chosenLanguage, showIn } from '@/lib/language'
 import { showChosenTheme } from '@/lib/theme'
+import { reportError } from './errorReports'
 import { Providers } from './providers'
 
-async function start(): Promise<void> {
+async function start(root: HTMLElement): Promise<void> {
   showChosenTheme()
   await showIn(chosenLanguage())
-  const root = document.getElementById('root')
-  if (!root) throw new Error('The page has no place for the app')
-  createRoot(root).render(
+  createRoot(root, { onCaughtError: error => reportError('rendering', error) }).render(
     <StrictMode>
       <Providers />
     </StrictMode>,
   )
 }
 
-void start()
+/** Without its texts nothing can be shown: said in all languages, since none is there. */
+async function giveUp(root: HTMLElement, error: unknown): Promise<void> {
+  if (isMissingFile(error) && (await reloadOnce())) return
+  const notice = document.createElement('main')
+  notice.className = accountStyles.lost
+  const words = document.createElement('p')
+  words.textContent = 'Atelier could not be loaded. · 無法載入 Atelier。 · 无法加载 Atelier。'
+  const again = document.createElement('button')
+  again.className = `${buttonStyles.btn} ${buttonStyles.ink}`
+  again.textContent = 'Load again · 重新載入 · 重新加载'
+  again.onclick = () => location.reload()
+  notice.append(words, again)
+  root.replaceChildren(notice)
+}
+
+const root = document.getElementById('root')
+if (!root) throw new Error('The page has no place for the app')
+start(root).catch((error: unknown) => giveUp(root, error))

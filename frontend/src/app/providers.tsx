@@ -1,19 +1,15 @@
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { ApiError, keys } from '@/api'
+import { ApiError } from '@/api'
+import { useShortcuts } from '@/lib/actions'
 import { Toasts } from '@/ui/Toasts'
+import { reportErrors } from './errorReports'
 import { makeRouter } from './routes'
-
-/** A session that ended elsewhere shows at the next request: then the way leads to sign-in. */
-function onError(error: unknown): void {
-  if (error instanceof ApiError && error.code === 'not_signed_in') void client.invalidateQueries({ queryKey: keys.me })
-}
+import { watchSession } from './session'
 
 const isWorthAnotherTry = (error: unknown) => !(error instanceof ApiError) || error.status === 0 || error.status >= 500
 
 const client = new QueryClient({
-  queryCache: new QueryCache({ onError }),
-  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       // Bells say when something changed; time alone does not.
@@ -24,7 +20,9 @@ const client = new QueryClient({
   },
 })
 
+watchSession(client)
 const router = makeRouter(client)
+reportErrors(() => router.state.matches.at(-1)?.fullPath ?? '')
 
 declare module '@tanstack/react-router' {
   interface Register {
@@ -33,6 +31,7 @@ declare module '@tanstack/react-router' {
 }
 
 export function Providers() {
+  useShortcuts()
   return (
     <QueryClientProvider client={client}>
       <RouterProvider router={router} />

@@ -7,23 +7,38 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { agentsQuery, isGoodKey, type Me, meQuery } from '@/api'
+import { agentsQuery, isGoodKey, keys, type Me, meQuery } from '@/api'
 import { historySearchOf } from '@/features/agents'
 import { searchOf } from '@/features/suggestions'
-import { kept } from '@/lib/stored'
+import { readStored } from '@/lib/storage'
 import { ChatScreen } from './ChatScreen'
+import { ErrorPage, NotFound } from './ErrorPages'
 import { HomeScreen } from './HomeScreen'
-import { Broken, Missing } from './Lost'
-import { lastWorkspace, type Section, sections } from './places'
 import { Shell } from './Shell'
+import { wayAfterSignIn } from './session'
+import { lastWorkspace, type Section, sections } from './storageKeys'
 
 interface Context {
   client: QueryClient
 }
 
-const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: Missing })
+const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound })
 
-const readMe = (client: QueryClient) => client.fetchQuery(meQuery)
+/**
+ * Return who is signed in. Whoever is known is not waited for: an old answer is read anew beside it, so that a server that
+ * cannot be reached stops nobody, and only the answer that nobody is signed in leads away.
+ */
+async function readMe(client: QueryClient, isPreload: boolean): Promise<Me | null> {
+  const known = client.getQueryData<Me | null>(keys.me)
+  if (!known) return client.fetchQuery(meQuery)
+  return isPreload ? known : client.ensureQueryData({ ...meQuery, revalidateIfStale: true })
+}
+
+interface Entering {
+  context: Context
+  location: { href: string }
+  preload: boolean
+}
 
 /** Only ways inside the app: an address from outside must not lead out of it. */
 const inside = (next: unknown) => (typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined)
@@ -32,26 +47,28 @@ const nextOf = (search: Record<string, unknown>): { next?: string } => {
   return next ? { next } : {}
 }
 
-async function signedIn({ context, location }: { context: Context; location: { href: string } }): Promise<{ me: Me }> {
-  const me = await readMe(context.client)
+async function signedIn({ context, location, preload }: Entering): Promise<{ me: Me }> {
+  const me = await readMe(context.client, preload)
   if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href } })
   return { me }
 }
 
-async function signedOut({ context, search }: { context: Context; search: { next?: string } }): Promise<void> {
-  if (await readMe(context.client)) throw redirect({ href: search.next ?? '/' })
+async function signedOut({ context, search, preload }: Entering & { search: { next?: string } }): Promise<void> {
+  if (await readMe(context.client, preload)) throw redirect({ href: wayAfterSignIn(search.next) })
 }
 
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
   beforeLoad: async input => {
-    const { me } = await signedIn(input)
-    const last = kept(lastWorkspace, '')
+    const me = await readMe(input.context.client, input.preload)
+    if (!me) return
+    const last = readStored(lastWorkspace, '')
     const workspace = me.workspaces.find(each => each.handle === last) ?? me.workspaces[0]
     if (!workspace) throw redirect({ to: '/welcome' })
     throw redirect({ to: '/w/$workspace', params: { workspace: workspace.handle }, replace: true })
   },
+  component: lazyRouteComponent(() => import('./LandingScreen'), 'LandingScreen'),
 })
 
 const signIn = createRoute({
@@ -83,6 +100,12 @@ const resetPassword = createRoute({
   component: lazyRouteComponent(() => import('./AccountScreen'), 'NewPasswordScreen'),
 })
 
+const confirmEmail = createRoute({
+  getParentRoute: () => root,
+  path: '/confirm-email/$key',
+  component: lazyRouteComponent(() => import('./AccountScreen'), 'ConfirmEmailScreen'),
+})
+
 /** Whoever was interrupted while making a workspace goes on with that one, instead of making a second. */
 async function unfinished(client: QueryClient, me: Me) {
   const own = me.workspaces.filter(each => each.role === 'editor')
@@ -92,17 +115,20 @@ async function unfinished(client: QueryClient, me: Me) {
 
 interface WelcomeSearch {
   workspace?: string
-  step?: 'model' | 'agent'
+  step?: 'name' | 'model' | 'agent'
   /** Another workspace is wanted, whatever is unfinished. */
   another?: true
 }
+
+const stepOf = (step: unknown): WelcomeSearch =>
+  step === 'name' || step === 'model' || step === 'agent' ? { step } : {}
 
 const welcome = createRoute({
   getParentRoute: () => root,
   path: '/welcome',
   validateSearch: (search: Record<string, unknown>): WelcomeSearch => ({
     ...(typeof search['workspace'] === 'string' ? { workspace: search['workspace'] } : {}),
-    ...(search['step'] === 'model' || search['step'] === 'agent' ? { step: search['step'] } : {}),
+    ...stepOf(search['step']),
     ...(search['another'] === true ? { another: true } : {}),
   }),
   beforeLoad: async input => {
@@ -125,6 +151,7 @@ const workspace = createRoute({
   path: '/w/$workspace',
   beforeLoad: signedIn,
   component: Shell,
+  notFoundComponent: NotFound,
 })
 
 const home = createRoute({ getParentRoute: () => workspace, path: '/', component: HomeScreen })
@@ -179,10 +206,11 @@ const tree = root.addChildren([
   signUp,
   forgotPassword,
   resetPassword,
+  confirmEmail,
   welcome,
   join,
   workspace.addChildren([home, chat, agents, agent, versions, suggestions, settings]),
 ])
 
 export const makeRouter = (client: QueryClient) =>
-  createRouter({ routeTree: tree, context: { client }, defaultPreload: 'intent', defaultErrorComponent: Broken })
+  createRouter({ routeTree: tree, context: { client }, defaultPreload: 'intent', defaultErrorComponent: ErrorPage })

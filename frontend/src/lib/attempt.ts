@@ -1,24 +1,24 @@
 import { useCallback, useRef, useState } from 'react'
 
-export interface Attempt {
-  /** It is being done, or it is done and the screen is about to change. */
+interface Attempt {
+  /** The action runs, or it is done and the screen is about to change. */
   busy: boolean
   error: unknown
-  attempt(deed: () => Promise<void>): Promise<void>
+  attempt(action: () => Promise<void>): Promise<void>
 }
 
-/** A deed that leads away from here, e.g. making a workspace: whoever asks twice gets it once. Free again when it failed. */
+/** An action that leads to another screen, e.g. making a workspace. It runs once however often it is asked for, and again only after it failed. */
 export function useAttempt(): Attempt {
   const running = useRef(false)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
-  const attempt = useCallback(async (deed: () => Promise<void>) => {
+  const attempt = useCallback(async (action: () => Promise<void>) => {
     if (running.current) return
     running.current = true
     setBusy(true)
     setError(null)
     try {
-      await deed()
+      await action()
     } catch (problem) {
       running.current = false
       setError(problem)

@@ -1,21 +1,30 @@
 /** What an error says to a person, by its code: what happened, then what to do. */
-import { type TextKey, t } from './language'
+import { type TextKeyWith, t } from './language'
+
+/** The texts of errors; some name the place where it can be mended. */
+type ErrorKey = Extract<TextKeyWith<'settings'>, `error.${string}` | `run.${string}`>
 
 /** Codes are known to the texts as `error.<code>`; a test holds that each has one in every language. */
 export function errorText(code: string): string {
-  const key = `error.${code}` as TextKey
-  const text = t(key)
+  const key = `error.${code}` as ErrorKey
+  const text = t(key, places())
   return text === key ? t('error.refused') : text
 }
 
-/** Why a run failed: the model's own failures have texts of their own. */
-export function runErrorText(code: string | null): string {
-  const own = `run.${code}` as TextKey
-  const text = t(own)
-  if (text !== own) return text
-  const general = `error.${code}` as TextKey
-  return t(general) === general ? t('run.failed') : t(general)
+/** What the texts call the places where something can be changed. */
+const places = () => ({ settings: t('settingsModel') })
+
+/** The text that says why a run failed: the model's own failures have texts of their own. */
+export function runErrorKey(code: string | null): ErrorKey {
+  const keys = [`run.${code}`, `error.${code}`] as ErrorKey[]
+  return keys.find(key => t(key, places()) !== key) ?? 'run.failed'
 }
+
+export const runErrorText = (code: string | null): string => t(runErrorKey(code), places())
+
+const modelCodes = new Set(['garbled', 'refused', 'not_found', 'unreachable', 'model_unusable'])
+/** Whether what failed is mended in the settings of the workspace's model. */
+export const isModelError = (code: string | null): boolean => code !== null && modelCodes.has(code)
 
 /** The text for whatever was thrown. */
 export function textOfError(error: unknown): string {

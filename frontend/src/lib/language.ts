@@ -13,8 +13,21 @@ export const languageNames: Record<Language, string> = { en: 'English', 'zh-hant
 const tags: Record<Language, string> = { en: 'en', 'zh-hant': 'zh-Hant', 'zh-hans': 'zh-Hans' }
 
 type Singular<K> = K extends `${infer Stem}_one` | `${infer Stem}_other` ? Stem : K
-export type TextKey = Singular<keyof typeof en>
-export type Values = Record<string, string | number>
+type TextKey = Singular<keyof typeof en>
+
+type NamesIn<Text> = Text extends `${string}{{${infer Name}}}${infer Rest}` ? Name | NamesIn<Rest> : never
+/** The values that a text has places for; `count` chooses between its singular and its plural. */
+type ValueName<K extends TextKey> = K extends keyof typeof en
+  ? NamesIn<(typeof en)[K]>
+  : 'count' | NamesIn<(typeof en)[`${K}_${'one' | 'other'}` & keyof typeof en]>
+type ValuesFor<Name extends string> = { [N in Name]: N extends 'count' ? number : string | number }
+export type Values<K extends TextKey> = ValuesFor<ValueName<K>>
+/** The texts that need no values but these. */
+export type TextKeyWith<Name extends string> = {
+  [K in TextKey]: [ValueName<K>] extends [Name] ? K : never
+}[TextKey]
+/** The texts without values. */
+export type PlainTextKey = TextKeyWith<never>
 
 const loaders: Record<Language, () => Promise<{ default: Record<string, string> }>> = {
   en: () => import('./texts/en'),
@@ -25,7 +38,7 @@ const loaders: Record<Language, () => Promise<{ default: Record<string, string> 
 const STORED = 'atelier.language'
 
 /** The nearest of our languages to a BCP 47 tag: Taiwan, Hong Kong and Macau write traditional characters. */
-export function nearest(tag: string): Language | null {
+function nearest(tag: string): Language | null {
   const low = tag.toLowerCase()
   if (low.startsWith('en')) return 'en'
   if (!low.startsWith('zh')) return null
@@ -55,15 +68,33 @@ export async function choose(language: Language): Promise<void> {
 export const currentLanguage = (): Language => languages.find(each => tags[each] === i18next.language) ?? 'en'
 export const currentTag = (): string => tags[currentLanguage()]
 
-export function t(key: TextKey, values: Values = {}): string {
-  return spaced(String(i18next.t(key, values)), i18next.language)
+export function t<K extends TextKey>(key: K, ...values: [ValueName<K>] extends [never] ? [] : [Values<K>]): string {
+  const given: Record<string, string | number> | undefined = values[0]
+  return given ? spaced(String(i18next.t(key, given)), i18next.language) : plainText(key)
+}
+
+/** The texts without values of the current language, as they were read: most are asked for again with each drawing. */
+const plainTexts = new Map<string, string>()
+i18next.on('languageChanged', () => plainTexts.clear())
+
+function plainText(key: string): string {
+  const known = plainTexts.get(key)
+  if (known !== undefined) return known
+  const text = spaced(String(i18next.t(key)), i18next.language)
+  if (i18next.exists(key)) plainTexts.set(key, text)
+  return text
 }
 
 /** A text whose values stand out: each value is drawn by `draw`, in bold unless told otherwise. */
-export function rich(key: TextKey, values: Values, draw: (value: string, name: string) => ReactNode = bold): ReactNode {
-  const pattern = String(i18next.t(key, { ...values, skipInterpolation: true }))
+export function rich<K extends TextKey>(
+  key: K,
+  values: Values<K>,
+  draw: (value: string, name: string) => ReactNode = bold,
+): ReactNode {
+  const given: Record<string, string | number> = values
+  const pattern = String(i18next.t(String(key), { ...given, skipInterpolation: true }))
   const parts = pattern.split(/\{\{(\w+)\}\}/)
-  const words = parts.map((part, index) => (index % 2 ? String(values[part] ?? '') : part))
+  const words = parts.map((part, index) => (index % 2 ? String(given[part] ?? '') : part))
   return createElement(
     Fragment,
     null,
@@ -73,6 +104,9 @@ export function rich(key: TextKey, values: Values, draw: (value: string, name: s
     }),
   )
 }
+
+/** What stands between two sentences: in Chinese the full stop brings its own space. */
+export const sentenceGap = (): string => (currentLanguage() === 'en' ? ' ' : '')
 
 const bold = (value: string) => createElement('b', null, value)
 const needsSpace = (before: string, after: string) =>

@@ -1,5 +1,5 @@
 /** A value that tells when it changes, and the hook that reads a part of it. */
-import { useCallback, useRef, useSyncExternalStore } from 'react'
+import { useMemo, useSyncExternalStore } from 'react'
 
 export interface Observable<T> {
   get(): T
@@ -24,18 +24,25 @@ export function observable<T>(initial: T): Observable<T> {
   }
 }
 
-/** A part of an observable; the component draws again when the part differs by `isEqual`. */
+/**
+ * A part of an observable; the component draws again when the part differs by `isEqual`. It is read once for each value: keep
+ * `part` and `isEqual` stable.
+ */
 export function usePart<T, P>(
   source: Observable<T>,
   part: (value: T) => P,
   isEqual: (a: P, b: P) => boolean = Object.is,
 ): P {
-  const last = useRef<{ part: P } | null>(null)
-  const read = useCallback(() => {
-    const next = part(source.get())
-    if (last.current && isEqual(last.current.part, next)) return last.current.part
-    last.current = { part: next }
-    return next
+  const read = useMemo(() => {
+    let last: { value: T; part: P } | null = null
+    return () => {
+      const value = source.get()
+      if (last === null || !Object.is(last.value, value)) {
+        const next = part(value)
+        last = { value, part: last !== null && isEqual(last.part, next) ? last.part : next }
+      }
+      return last.part
+    }
   }, [source, part, isEqual])
   return useSyncExternalStore(source.subscribe, read)
 }

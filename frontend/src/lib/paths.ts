@@ -1,5 +1,7 @@
 /** Addresses of screens that more than one feature leads to. */
 
+/** Where one was last in a workspace; on a phone the list of its chats. */
+export const workspacePath = (workspace: string) => `/w/${workspace}`
 /** A chat. */
 export const chatPath = (workspace: string, id: string) => `/w/${workspace}/c/${id}`
 /** One suggestion in the list of suggestions. */
@@ -8,3 +10,5 @@ export const suggestionPath = (workspace: string, id: string) => `/w/${workspace
 export const mergePath = (workspace: string, id: string) => `/w/${workspace}/suggestions?m=${id}`
 /** The suggestions that wait for a decision on one agent. */
 export const pendingPath = (workspace: string, agentId: string) => `/w/${workspace}/suggestions?agent=${agentId}`
+/** The workspace's settings, where its model is told. */
+export const modelPath = (workspace: string) => `/w/${workspace}/settings?section=model`

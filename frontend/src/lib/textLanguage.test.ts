@@ -7,5 +7,11 @@ it('tells the regions of Chinese apart, and leaves what both share to the page',
   expect(languageOf('你好')).toBeUndefined()
   expect(languageOf('お願いします')).toBe('ja')
   expect(languageOf('Hello 你')).toBeUndefined()
-  expect(languageOf('Hello')).toBe('en')
+})
+
+it('says that it does not know where the letters are those of many languages', () => {
+  expect(languageOf('Hello')).toBe('')
+  expect(languageOf('Bonjour à tous')).toBe('')
+  expect(languageOf('שלום')).toBe('')
+  expect(languageOf('12 : 30')).toBeUndefined()
 })

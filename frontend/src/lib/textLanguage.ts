@@ -7,12 +7,15 @@ const onlyTraditional = new Set(
   '這個們時說國對會來過還沒麼樣現問題為從東開關發後經給讓請誰雖難進遠運邊達選連傳動專兩嚴喪臨舉義樂習書買亂爭於虧亞產親億僅倉價眾優傷倫偽體餘側僑儉債傾償儲兒黨蘭興養獸內岡冊寫軍農決況凍淨減湊',
 )
 
-/** A BCP 47 tag, or undefined where the page's own language serves. */
-export function languageOf(text: string): 'zh-Hans' | 'zh-Hant' | 'ja' | 'ko' | 'en' | undefined {
+/**
+ * A BCP 47 tag, as far as the script tells it; undefined where the page's own language serves. Letters that many
+ * languages share tell nothing: such a text is of an unknown language (`lang=""`), so that nobody hears French in English.
+ */
+export function languageOf(text: string): 'zh-Hans' | 'zh-Hant' | 'ja' | 'ko' | '' | undefined {
   const start = text.slice(0, 2_000)
   if (/\p{Script=Hiragana}|\p{Script=Katakana}/u.test(start)) return 'ja'
   if (/\p{Script=Hangul}/u.test(start)) return 'ko'
-  if (!/\p{Script=Han}/u.test(start)) return /[a-z]/i.test(start) ? 'en' : undefined
+  if (!/\p{Script=Han}/u.test(start)) return /\p{L}/u.test(start) ? '' : undefined
   let balance = 0
   for (const char of start) balance += Number(onlySimplified.has(char)) - Number(onlyTraditional.has(char))
   if (balance === 0) return undefined

@@ -1,11 +1,29 @@
 /** Times as people read them: 24 h, in the screen's language. */
-import { currentTag } from './language'
+import { currentTag, t } from './language'
 import { spaced } from './spacing'
 
-const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(currentTag(), options)
+/** Making one costs more than formatting a page of times, so each is made once. */
+const formats = new Map<string, unknown>()
+
+function once<T>(kind: string, options: object, make: (tag: string) => T): T {
+  const key = `${kind} ${currentTag()} ${JSON.stringify(options)}`
+  const known = (formats.get(key) as T | undefined) ?? make(currentTag())
+  formats.set(key, known)
+  return known
+}
+
+const format = (options: Intl.DateTimeFormatOptions) =>
+  once('date', options, tag => new Intl.DateTimeFormat(tag, options))
+const numberFormat = (options: Intl.NumberFormatOptions = {}) =>
+  once('number', options, tag => new Intl.NumberFormat(tag, options))
+const relativeFormat = (options: Intl.RelativeTimeFormatOptions) =>
+  once('relative', options, tag => new Intl.RelativeTimeFormat(tag, options))
 
 export const clock = (iso: string) =>
   format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
+/** With seconds: for what comes within the minute. */
+export const exactClock = (iso: string) =>
+  format({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(iso))
 export const fullTime = (iso: string) =>
   format({ dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' }).format(new Date(iso))
 /** Day and month; and the year when it is another one. */
@@ -28,24 +46,23 @@ export function dayName(iso: string, now = new Date()): string {
   const day = new Date(iso)
   const midnight = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
   const ago = Math.round((midnight(now) - midnight(day)) / 86_400_000)
-  if (ago === 0 || ago === 1)
-    return capital(new Intl.RelativeTimeFormat(currentTag(), { numeric: 'auto' }).format(-ago, 'day'))
+  if (ago === 0 || ago === 1) return capital(relativeFormat({ numeric: 'auto' }).format(-ago, 'day'))
   const year = day.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
   return readable(format({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day))
 }
 
-/** How long ago, in the largest unit that fits: "now", "5 min. ago", "yesterday". */
+/** How long ago, in the largest unit that fits: "just now", "5 min. ago", "yesterday". */
 export function ago(iso: string, now = Date.now()): string {
   const past = Math.max(0, now - Date.parse(iso)) / 1_000
   const units = [
     ['day', 86_400],
     ['hour', 3_600],
     ['minute', 60],
-    ['second', 1],
   ] as const
-  const [unit, size] = units.find(([, each]) => past >= each) ?? ['second', 1]
+  const [unit, size] = units.find(([, each]) => past >= each) ?? ['second', 60]
+  if (unit === 'second') return t('justNow')
   if (unit === 'day' && past >= 30 * 86_400) return shortDate(iso)
-  const words = new Intl.RelativeTimeFormat(currentTag(), { numeric: 'auto', style: 'short' })
+  const words = relativeFormat({ numeric: 'auto', style: 'short' })
   return readable(words.format(-Math.floor(past / size), unit))
 }
 
@@ -55,14 +72,14 @@ export const isSameMoment = (a: string, b: string, minutes: number) =>
   Math.abs(Date.parse(a) - Date.parse(b)) < minutes * 60_000
 
 export function count(value: number): string {
-  return new Intl.NumberFormat(currentTag()).format(Math.max(0.1, value))
+  return numberFormat().format(value)
 }
 
 /** Millionths of a dollar as money: three decimals under one dollar. */
 export function money(micro: number): string {
   const dollars = micro / 1_000_000
   const digits = dollars < 1 ? 3 : 2
-  return new Intl.NumberFormat(currentTag(), {
+  return numberFormat({
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: digits,
@@ -72,4 +89,4 @@ export function money(micro: number): string {
 
 /** Seconds in short; what took less than a tenth took a tenth. */
 export const seconds = (value: number) =>
-  new Intl.NumberFormat(currentTag(), { maximumFractionDigits: value < 10 ? 1 : 0 }).format(Math.max(0.1, value))
+  numberFormat({ maximumFractionDigits: value < 10 ? 1 : 0 }).format(Math.max(0.1, value))

@@ -11,8 +11,8 @@ import type {
   RunRow,
   Subscribed,
 } from '@/api/types'
+import { LayeredMap } from './layered'
 import { fromPartial, type LiveText, merged, withDelta } from './partials'
-import { isSettled } from './steps'
 
 type Rows<T> = ReadonlyMap<string, T>
 
@@ -29,6 +29,8 @@ export interface ChatState {
   floor: number
   chat: ChatRow | null
   messages: Rows<MessageRow>
+  /** The same rows by `seq`. */
+  log: readonly MessageRow[]
   members: Rows<MemberRow>
   drafts: Rows<DraftRow>
   runs: Rows<RunRow>
@@ -50,6 +52,7 @@ export const emptyChat: ChatState = {
   floor: 0,
   chat: null,
   messages: new Map(),
+  log: [],
   members: new Map(),
   drafts: new Map(),
   runs: new Map(),
@@ -66,20 +69,113 @@ export const isEnded = (row: MemberRow | DraftRow | RunRow) =>
   row.kind === 'run' ? !isActive(row) : row.kind === 'draft' ? row.status === 'ended' : row.ended
 
 type Small = MemberRow | DraftRow | RunRow
-type Tables = Pick<ChatState, 'chat' | 'messages' | 'members' | 'drafts' | 'runs'>
+type Tables = Pick<ChatState, 'chat' | 'messages' | 'log' | 'members' | 'drafts' | 'runs'>
+type TableName = 'messages' | 'members' | 'drafts' | 'runs'
+type Row<N extends TableName> = Tables[N] extends Rows<infer T> ? T : never
 
-/** Copies of the tables, made once per frame and only here written to. */
-function copied(state: ChatState) {
-  return {
-    chat: state.chat,
-    messages: new Map(state.messages),
-    members: new Map(state.members),
-    drafts: new Map(state.drafts),
-    runs: new Map(state.runs),
-  } satisfies Tables
+/**
+ * The tables of one state on their way to the next. One is copied when a row is first put into it or taken out, so that
+ * who reads another finds it unchanged.
+ */
+class NextTables {
+  readonly tables: Tables
+  private readonly copies = new Set<TableName>()
+  private readonly changed: MessageRow[] = []
+  private hasLost = false
+
+  constructor({ chat, messages, log, members, drafts, runs }: ChatState) {
+    this.tables = { chat, messages, log, members, drafts, runs }
+  }
+
+  private writable(name: TableName): LayeredMap<AnyRow> {
+    if (!this.copies.has(name)) this.replace(name, LayeredMap.copyOf<AnyRow>(this.tables[name]))
+    return this.tables[name] as LayeredMap<AnyRow>
+  }
+
+  private replace(name: TableName, table: Rows<AnyRow>): void {
+    this.copies.add(name)
+    Object.assign(this.tables, { [name]: table })
+  }
+
+  /** Puts a row where it says more than the one that is held. */
+  upsert(row: AnyRow, orEqual: boolean): void {
+    switch (row.kind) {
+      case 'message':
+        if (this.put('messages', row, orEqual)) this.changed.push(row)
+        break
+      case 'member':
+        this.put('members', row, orEqual)
+        break
+      case 'draft':
+        this.put('drafts', row, orEqual)
+        break
+      case 'run':
+        this.put('runs', row, orEqual)
+        break
+      case 'chat':
+        if (isNewer(row, this.tables.chat ?? undefined, orEqual)) this.tables.chat = row
+        break
+      default:
+        row satisfies never
+    }
+  }
+
+  private put(name: TableName, row: AnyRow, orEqual: boolean): boolean {
+    const held = this.tables[name].get(row.id)
+    if (!isNewer(row, held, orEqual) || isSame(row, held)) return false
+    this.writable(name).set(row.id, row)
+    return true
+  }
+
+  holds(row: AnyRow): boolean {
+    if (row.kind === 'message' || row.kind === 'chat') return true
+    return this.tables[`${row.kind}s`].has(row.id)
+  }
+
+  /** Drops every row that is not to be kept. */
+  keepOnly<N extends TableName>(name: N, isKept: (row: Row<N>) => boolean): void {
+    const table = this.tables[name] as Rows<Row<N>>
+    const kept = [...table].filter(([, row]) => isKept(row)) as [string, AnyRow][]
+    if (kept.length === table.size) return
+    this.replace(name, LayeredMap.copyOf<AnyRow>(new Map(kept)))
+    if (name === 'messages') this.hasLost = true
+  }
+
+  done(): Tables {
+    if (this.hasLost) this.tables.log = [...this.tables.messages.values()].sort(bySeq)
+    else if (this.changed.length > 0) this.tables.log = logWith(this.tables.log, this.changed)
+    return this.tables
+  }
 }
 
-type Copies = ReturnType<typeof copied>
+const bySeq = (a: MessageRow, b: MessageRow) => a.seq - b.seq
+
+/** The first place in a log whose `seq` is not below. */
+export function placeOf(log: readonly MessageRow[], seq: number): number {
+  let [low, high] = [0, log.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((log[middle]?.seq ?? 0) < seq) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Mostly a line at the end, or another version of one that is there. */
+function logWith(log: readonly MessageRow[], rows: readonly MessageRow[]): MessageRow[] {
+  const next = [...log]
+  for (const row of rows) {
+    const at = placeOf(next, row.seq)
+    if (next[at]?.id === row.id) next[at] = row
+    else if (at === next.length) next.push(row)
+    else return [...new Map([...log, ...rows].map(each => [each.id, each])).values()].sort(bySeq)
+  }
+  return next
+}
+
+/** Whether two rows of one version say the same: an answer that names everything repeats most of it. */
+const isSame = (row: AnyRow, held: AnyRow | undefined) =>
+  held !== undefined && row.version === held.version && JSON.stringify(row) === JSON.stringify(held)
 
 /** Whether `row` says more than `held`. An autosave raises a draft's revision only. */
 function isNewer(row: AnyRow, held: AnyRow | undefined, orEqual: boolean): boolean {
@@ -89,53 +185,26 @@ function isNewer(row: AnyRow, held: AnyRow | undefined, orEqual: boolean): boole
   return orEqual
 }
 
-function put<T extends AnyRow>(table: Map<string, T>, row: T, orEqual: boolean): void {
-  if (isNewer(row, table.get(row.id), orEqual)) table.set(row.id, row)
-}
-
-function upsert(tables: Copies, row: AnyRow, orEqual: boolean): void {
-  switch (row.kind) {
-    case 'message':
-      put(tables.messages, row, orEqual)
-      break
-    case 'member':
-      put(tables.members, row, orEqual)
-      break
-    case 'draft':
-      put(tables.drafts, row, orEqual)
-      break
-    case 'run':
-      put(tables.runs, row, orEqual)
-      break
-    case 'chat':
-      if (isNewer(row, tables.chat ?? undefined, orEqual)) tables.chat = row
-      break
-    default:
-      row satisfies never
-  }
-}
-
-function holds(tables: Copies, row: AnyRow): boolean {
-  if (row.kind === 'message' || row.kind === 'chat') return true
-  const table: Rows<Small> = row.kind === 'member' ? tables.members : row.kind === 'draft' ? tables.drafts : tables.runs
-  return table.has(row.id)
-}
-
 /** Live texts that no durable row has replaced yet. */
-function stillLive(live: ChatState['live'], tables: Copies): ChatState['live'] {
+function stillLive(live: ChatState['live'], tables: Tables): ChatState['live'] {
   const kept = new Map<string, readonly LiveText[]>()
+  let isWhole = true
   for (const [runId, texts] of live) {
     const run = tables.runs.get(runId)
-    if (run && !isActive(run)) continue
-    const open = texts.filter(
-      text => !isSettled(tables.messages, text.message_id) && text.attempt >= (run?.attempt ?? 0),
-    )
-    if (open.length > 0) kept.set(runId, open)
+    const isOver = run !== undefined && !isActive(run)
+    // The rows of a step come together: one of them tells that none of its parts streams any more.
+    const stored = new Set(texts.filter(text => tables.messages.has(text.row_id)).map(text => text.message_id))
+    const open = texts.filter(text => !isOver && !stored.has(text.message_id) && text.attempt >= (run?.attempt ?? 0))
+    if (open.length === texts.length) kept.set(runId, texts)
+    else {
+      isWhole = false
+      if (open.length > 0) kept.set(runId, open)
+    }
   }
-  return kept
+  return isWhole ? live : kept
 }
 
-function stillWriting(writing: ChatState['writing'], tables: Copies): ChatState['writing'] {
+function stillWriting(writing: ChatState['writing'], tables: Tables): ChatState['writing'] {
   const kept = [...writing].filter(([draftId, text]) => {
     const draft = tables.drafts.get(draftId)
     return !draft || (draft.status !== 'ended' && text.revision > draft.revision)
@@ -149,7 +218,7 @@ function stillTyping(typing: ChatState['typing'], rows: readonly AnyRow[]): Chat
   return new Map([...typing].filter(([actor]) => !spoke.includes(actor)))
 }
 
-function withTables(state: ChatState, tables: Copies, rows: readonly AnyRow[]): ChatState {
+function withTables(state: ChatState, tables: Tables, rows: readonly AnyRow[]): ChatState {
   return {
     ...state,
     ...tables,
@@ -161,15 +230,15 @@ function withTables(state: ChatState, tables: Copies, rows: readonly AnyRow[]): 
 
 /** Rows between two versions. A frame that does not follow on is still used; the version waits for the repair. */
 export function withChanges(state: ChatState, frame: Changes): ChatState {
-  const tables = copied(state)
+  const next = new NextTables(state)
   for (const row of frame.rows) {
     // All of the small state up to `version` is here: an unknown row that old has ended since, and must not come back.
-    if (row.version <= state.version && !holds(tables, row)) continue
-    upsert(tables, row, false)
+    if (row.version <= state.version && !next.holds(row)) continue
+    next.upsert(row, false)
   }
   const follows = frame.after <= state.version
   const version = follows ? Math.max(state.version, frame.version) : state.version
-  return { ...withTables(state, tables, frame.rows), version, known: Math.max(state.known, frame.version) }
+  return { ...withTables(state, next.done(), frame.rows), version, known: Math.max(state.known, frame.version) }
 }
 
 /** Single rows from an answer of the REST API: they change nothing about what is known to be whole. */
@@ -179,21 +248,16 @@ export function withRows(state: ChatState, rows: readonly AnyRow[]): ChatState {
 }
 
 /** Drops what the answer, which names the whole small state, does not name any more. */
-function forgetUnnamed<T extends Small>(table: Map<string, T>, named: ReadonlySet<string>, version: number): void {
-  for (const [id, row] of table) if (!named.has(id) && row.version <= version && !isEnded(row)) table.delete(id)
-}
-
-function baseOf(state: ChatState, frame: Subscribed): Copies {
-  const tables = copied(state)
-  if (frame.snapshot) {
-    // Frames may have overtaken the snapshot: what is newer than it stays.
-    for (const [id, row] of tables.messages) if (row.version <= frame.version) tables.messages.delete(id)
-  }
+function baseOf(state: ChatState, frame: Subscribed): NextTables {
+  const next = new NextTables(state)
   const named = new Set(frame.rows.map(row => row.id))
-  forgetUnnamed(tables.members, named, frame.version)
-  forgetUnnamed(tables.drafts, named, frame.version)
-  forgetUnnamed(tables.runs, named, frame.version)
-  return tables
+  // Frames may have overtaken the snapshot: what is newer than it stays.
+  if (frame.snapshot) next.keepOnly('messages', row => row.version > frame.version || named.has(row.id))
+  const isKept = (row: Small) => named.has(row.id) || row.version > frame.version || isEnded(row)
+  next.keepOnly('members', isKept)
+  next.keepOnly('drafts', isKept)
+  next.keepOnly('runs', isKept)
+  return next
 }
 
 function floorOf(frame: Subscribed): number {
@@ -202,7 +266,7 @@ function floorOf(frame: Subscribed): number {
   return seqs.length > 0 ? Math.min(...seqs) : frame.version + 1
 }
 
-function liveAfter(state: ChatState, frame: Subscribed, tables: Copies): ChatState['live'] {
+function liveAfter(state: ChatState, frame: Subscribed, tables: Tables): ChatState['live'] {
   const live = new Map<string, readonly LiveText[]>()
   for (const [runId, texts] of state.live) if (tables.runs.has(runId)) live.set(runId, texts)
   for (const partial of frame.partials) {
@@ -214,12 +278,13 @@ function liveAfter(state: ChatState, frame: Subscribed, tables: Copies): ChatSta
 
 /** The answer to `subscribe`: a snapshot, or the rows since. */
 export function withSubscribed(state: ChatState, frame: Subscribed): ChatState {
-  const tables = baseOf(state, frame)
+  const next = baseOf(state, frame)
   for (const row of frame.rows) {
     const late = !frame.snapshot && frame.version < state.version && row.version <= state.version
-    if (late && !holds(tables, row)) continue
-    upsert(tables, row, true)
+    if (late && !next.holds(row)) continue
+    next.upsert(row, true)
   }
+  const tables = next.done()
   const base = withTables({ ...state, live: new Map() }, tables, frame.rows)
   const page = frame.snapshot ? { hasOlder: frame.has_older, floor: floorOf(frame) } : {}
   return {
@@ -236,16 +301,16 @@ export function withSubscribed(state: ChatState, frame: Subscribed): ChatState {
 
 /** An older page, oldest first. */
 export function withOlder(state: ChatState, rows: readonly MessageRow[], hasOlder: boolean): ChatState {
-  const tables = copied(state)
-  for (const row of rows) upsert(tables, row, false)
+  const next = new NextTables(state)
+  for (const row of rows) next.upsert(row, false)
+  const { messages, log } = next.done()
   const lowest = rows[0]?.seq ?? state.floor
-  return { ...state, messages: tables.messages, hasOlder, floor: hasOlder ? Math.min(state.floor, lowest) : 0 }
+  return { ...state, messages, log, hasOlder, floor: hasOlder ? Math.min(state.floor, lowest) : 0 }
 }
 
 export function withPiece(state: ChatState, delta: Delta): ChatState {
   const run = state.runs.get(delta.run_id)
-  if (isSettled(state.messages, delta.message_id) || (run && (!isActive(run) || delta.attempt < run.attempt)))
-    return state
+  if (state.messages.has(delta.row_id) || (run && (!isActive(run) || delta.attempt < run.attempt))) return state
   const before = state.live.get(delta.run_id) ?? []
   const after = withDelta(before, delta)
   return after === before ? state : { ...state, live: new Map(state.live).set(delta.run_id, after) }

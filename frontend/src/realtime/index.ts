@@ -1,5 +1,5 @@
 export { backoff } from './backoff'
-export { type ChatState, isActive, isEnded } from './chat'
+export { type ChatState, isActive, isEnded, placeOf } from './chat'
 export {
   askAgain,
   chatState,
@@ -9,6 +9,7 @@ export {
   onFrame,
   onSignedOut,
   sayTyping,
+  sendRead,
   startLive,
   stopLive,
   tryNow,
@@ -17,6 +18,4 @@ export {
   useTopic,
 } from './live'
 export type { LiveText } from './partials'
-export type { Connection } from './socket'
-export { thinkingId } from './steps'
 export { actorTopic, chatTopic, workspaceTopic } from './topics'

@@ -1,20 +1,21 @@
 /** The wiring of socket and store: one of each per tab. */
-import { useEffect } from 'react'
+import { useCallback, useEffect } from 'react'
 import type { AnyRow, MessageRow, ServerFrame } from '@/api/types'
 import { type Observable, observable, usePart } from '@/lib/observable'
 import { type ChatState, emptyChat, withOlder, withRows } from './chat'
 import { type Connection, LiveSocket } from './socket'
-import { apply, emptyState, inChat, isBehind, type LiveState } from './store'
+import { apply, emptyState, forgetOld, inChat, isBehind, type LiveState } from './store'
 import { chatTopic, type Topic } from './topics'
 
 /** The hub repairs a gap by itself within moments; only when that fails is it asked. */
 const REPAIR_MS = 1_000
 
-export const liveState: Observable<LiveState> = observable(emptyState)
+const liveState: Observable<LiveState> = observable(emptyState)
 export const connection: Observable<Connection> = observable<Connection>({ state: 'off' })
 
 const listeners = new Set<(frame: ServerFrame) => void>()
 const leavers = new Set<() => void>()
+let left: readonly string[] = []
 const repairs = new Map<string, ReturnType<typeof setTimeout>>()
 
 const socketUrl = () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/`
@@ -42,7 +43,8 @@ function repairSoon(topic: string): void {
   const repair = () => {
     repairs.delete(topic)
     const chat = liveState.get().get(topic)
-    if (!chat || !isBehind(chat)) return
+    // What nobody has open any more is asked for when it is opened again.
+    if (!chat || !isBehind(chat) || !socket.isFollowed(topic)) return
     socket.subscribe(topic)
     repairSoon(topic)
   }
@@ -57,6 +59,7 @@ export function startLive(): void {
 export function stopLive(): void {
   socket.stop()
   liveState.set(emptyState)
+  left = []
 }
 
 export const tryNow = () => socket.tryNow()
@@ -74,7 +77,26 @@ export function onSignedOut(listener: () => void): () => void {
 }
 
 export function useTopic(topic: Topic | null): void {
-  useEffect(() => (topic ? socket.follow(topic) : undefined), [topic])
+  useEffect(() => {
+    if (!topic) return
+    const unfollow = socket.follow(topic)
+    return () => {
+      unfollow()
+      leave(topic)
+    }
+  }, [topic])
+}
+
+/** Lets go of the chats that nobody has looked at for long: a tab may be open for weeks. */
+function leave(topic: Topic): void {
+  const before = liveState.get()
+  const order = [...left.filter(one => one !== topic), topic]
+  const [state, kept] = forgetOld(
+    before,
+    order.filter(one => before.has(one) && !socket.isFollowed(one)),
+  )
+  left = kept
+  liveState.set(state)
 }
 
 /** Asks for a topic again, e.g. when somebody was let in again. */
@@ -93,11 +115,15 @@ export function sayTyping(chatId: string): void {
   socket.send({ type: 'typing', topic: chatTopic(chatId) })
 }
 
+/** Says how far this person has read; returns whether it could be said. */
+export const sendRead = (chatId: string, seq: number): boolean =>
+  socket.send({ type: 'mark_read', topic: chatTopic(chatId), seq })
+
 export const chatState = (chatId: string): ChatState => liveState.get().get(chatTopic(chatId)) ?? emptyChat
 
 /** A part of one chat's state. Keep `part` stable (module level or memoised). */
 export function useChatPart<P>(chatId: string, part: (chat: ChatState) => P, isEqual?: (a: P, b: P) => boolean): P {
-  const read = (state: LiveState) => part(state.get(chatTopic(chatId)) ?? emptyChat)
+  const read = useCallback((state: LiveState) => part(state.get(chatTopic(chatId)) ?? emptyChat), [chatId, part])
   return usePart(liveState, read, isEqual)
 }
 
@@ -106,5 +132,6 @@ const whole = (value: Connection) => value
 
 if (typeof window !== 'undefined') {
   window.addEventListener('online', tryNow)
+  window.addEventListener('offline', () => socket.giveUp())
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && tryNow())
 }

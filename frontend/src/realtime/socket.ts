@@ -9,7 +9,7 @@ export type Connection =
   | { state: 'open' }
   | { state: 'waiting'; retryAt: number }
 
-export interface SocketEvents {
+interface SocketEvents {
   onFrame(frame: ServerFrame): void
   onConnection(connection: Connection): void
   /** The session has ended: there is nobody to connect again for. */
@@ -18,8 +18,8 @@ export interface SocketEvents {
   since(topic: string): number | null
 }
 
-/** The server says something every 10 s; this long without a word means that the line is dead. */
-const SILENCE_MS = 45_000
+/** The server sends a heartbeat every 10 s: when two are missing, the line is dead. */
+const SILENCE_MS = 25_000
 
 /** The close code by which the server says that the session is over. */
 const SIGNED_OUT = 4003
@@ -65,12 +65,19 @@ export class LiveSocket {
     return () => this.unfollow(topic)
   }
 
+  isFollowed(topic: string): boolean {
+    return this.followers.has(topic)
+  }
+
   subscribe(topic: string): void {
     this.send({ type: 'subscribe', topic, since: this.events.since(topic) })
   }
 
-  send(frame: ClientFrame): void {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame))
+  /** Sends a frame if the line is open; returns whether it was. */
+  send(frame: ClientFrame): boolean {
+    const isOpen = this.socket?.readyState === WebSocket.OPEN
+    if (isOpen) this.socket?.send(JSON.stringify(frame))
+    return isOpen
   }
 
   private unfollow(topic: string): void {
@@ -110,7 +117,7 @@ export class LiveSocket {
   }
 
   /** A dead line may take minutes to close by itself, so its end is not waited for. */
-  private giveUp(): void {
+  giveUp(): void {
     const socket = this.socket
     if (!socket) return
     this.drop()

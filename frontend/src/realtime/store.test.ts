@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Delta, ServerFrame } from '@/api/types'
-import { type Change, draft, durable, message, run, ServerRoom, topic } from './room.testing'
-import { apply, emptyState, isBehind, type LiveState } from './store'
+import type { AnyRow, Delta, ServerFrame } from '@/api/types'
+import { type Change, draft, durable, message, run, ServerChat, topic } from './server.testing'
+import { apply, emptyState, forgetOld, isBehind, type LiveState, MAX_LEFT } from './store'
 
 const applied = (frames: readonly ServerFrame[], from: LiveState = emptyState) =>
   frames.reduce((state, frame) => apply(state, frame, 0), from)
@@ -38,7 +38,7 @@ describe('the store', () => {
         fc.nat(),
         fc.array(fate, { minLength: 1, maxLength: 12 }),
         (changes, start, middle, fates) => {
-          const history = new ServerRoom(changes)
+          const history = new ServerChat(changes)
           const from = start % (history.version + 1)
           const half = from + (middle % (history.version - from + 1))
           const first = applied([history.snapshot(from)])
@@ -56,7 +56,7 @@ describe('the store', () => {
   it('without any loss needs no repair at all', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), fc.nat(), (changes, start) => {
-        const history = new ServerRoom(changes)
+        const history = new ServerChat(changes)
         const state = applied(history.frames, applied([history.snapshot(start % (history.version + 1))]))
         expect(durable(state.get(topic))).toEqual(durable(applied([history.snapshot()]).get(topic)))
       }),
@@ -65,7 +65,7 @@ describe('the store', () => {
 
   it('uses the rows of a frame after a gap, but does not count itself whole', () => {
     const state = applied([
-      { ...new ServerRoom([]).snapshot(), version: 3 },
+      { ...new ServerChat([]).snapshot(), version: 3 },
       { type: 'changes', topic, after: 4, version: 5, rows: [message('m5', 5, 5, 'five')] },
     ]).get(topic)
     expect(state?.messages.get('m5')?.version).toBe(5)
@@ -74,7 +74,7 @@ describe('the store', () => {
   })
 
   it('is behind when the heartbeat names a higher version, and not when it names its own', () => {
-    const start = applied([{ ...new ServerRoom([]).snapshot(), version: 3 }])
+    const start = applied([{ ...new ServerChat([]).snapshot(), version: 3 }])
     const beaten = (version: number) =>
       applied([{ type: 'heartbeat', versions: { [topic]: version } }], start).get(topic)
     expect(beaten(3) && isBehind(beaten(3) as never)).toBe(false)
@@ -82,7 +82,7 @@ describe('the store', () => {
   })
 
   it('does not let a late frame bring back a run that has ended', () => {
-    const history = new ServerRoom([
+    const history = new ServerChat([
       { what: 'run', which: 0 },
       { what: 'run', which: 0 },
     ])
@@ -92,10 +92,46 @@ describe('the store', () => {
 
   it('takes the higher revision of a draft of the same version: an autosave raises nothing else', () => {
     const state = applied([
-      { ...new ServerRoom([]).snapshot(), version: 2, rows: [draft('d', 2, 4, 'drafting')] },
-      { ...new ServerRoom([]).snapshot(), snapshot: false, version: 2, rows: [draft('d', 2, 3, 'drafting')] },
+      { ...new ServerChat([]).snapshot(), version: 2, rows: [draft('d', 2, 4, 'drafting')] },
+      { ...new ServerChat([]).snapshot(), snapshot: false, version: 2, rows: [draft('d', 2, 3, 'drafting')] },
     ])
     expect(state.get(topic)?.drafts.get('d')?.revision).toBe(4)
+  })
+})
+
+describe('what a frame does not name', () => {
+  const history = new ServerChat([
+    { what: 'post', which: 0 },
+    { what: 'member', which: 0 },
+    { what: 'draft', which: 0 },
+    { what: 'run', which: 0 },
+  ])
+  const before = applied([history.snapshot()])
+  const tables = ['messages', 'log', 'members', 'drafts', 'runs', 'live', 'writing', 'typing'] as const
+  const changedBy = (frame: ServerFrame) => {
+    const [was, is] = [before.get(topic), applied([frame], before).get(topic)]
+    return tables.filter(name => was?.[name] !== is?.[name])
+  }
+  const changes = (...rows: AnyRow[]): ServerFrame => ({ type: 'changes', topic, after: 4, version: 5, rows })
+
+  it('stays the same object', () => {
+    expect(changedBy(changes(run('run0', 5, 'queued')))).toEqual(['runs'])
+    expect(changedBy(changes(message('m5', 5, 5, 'five')))).toEqual(['messages', 'log'])
+    expect(changedBy(changes(message('post1', 1, 1, 'said')))).toEqual([])
+    // What streams is told anew with each answer.
+    expect(changedBy(history.snapshot())).toEqual(['live'])
+    expect(changedBy({ ...history.snapshot(), snapshot: false })).toEqual(['live'])
+  })
+
+  it('keeps each row in the log by its place, whatever comes in which order', () => {
+    const log = (state: LiveState) => state.get(topic)?.log.map(row => `${row.seq} ${row.version}`)
+    const state = applied(
+      [changes(message('c', 7, 7, ''), message('b', 6, 6, '')), changes(message('b', 8, 6, ''))],
+      before,
+    )
+    expect(log(state)).toEqual(['1 1', '6 8', '7 7'])
+    const again = applied([{ ...new ServerChat([]).snapshot(), version: 7, rows: [message('c', 7, 7, '')] }], state)
+    expect(log(again)).toEqual(['6 8', '7 7'])
   })
 })
 
@@ -103,6 +139,7 @@ const delta = (offset: number, text: string, more: Partial<Delta> = {}): Delta =
   type: 'delta',
   topic,
   message_id: 'm',
+  row_id: 'm',
   run_id: 'r',
   agent_id: 'robin',
   attempt: 1,
@@ -122,7 +159,7 @@ const textOf = (state: LiveState) =>
     ?.map(text => text.text)
 
 describe('live text', () => {
-  const start = applied([{ ...new ServerRoom([]).snapshot(), version: 1, rows: [run('r', 1, 'running')] }])
+  const start = applied([{ ...new ServerChat([]).snapshot(), version: 1, rows: [run('r', 1, 'running')] }])
 
   it('grows piece by piece, and a piece that comes twice or overlaps adds nothing twice', () => {
     const state = applied([delta(0, 'Hel'), delta(3, 'lo 👋'), delta(3, 'lo 👋'), delta(6, '👋 you')], start)
@@ -134,13 +171,22 @@ describe('live text', () => {
   })
 
   it('is replaced by a higher attempt and deaf to a lower one', () => {
-    const state = applied([delta(0, 'old'), delta(0, 'new', { attempt: 2, message_id: 'n' }), delta(3, 'er')], start)
+    const state = applied(
+      [delta(0, 'old'), delta(0, 'new', { attempt: 2, message_id: 'n', row_id: 'n' }), delta(3, 'er')],
+      start,
+    )
     expect(textOf(state)).toEqual(['new'])
   })
 
   it('gives way to the durable row, and a late piece does not bring it back', () => {
     const row: ServerFrame = { type: 'changes', topic, after: 1, version: 2, rows: [message('m', 2, 2, 'Hello')] }
     expect(textOf(applied([delta(0, 'Hel'), row, delta(3, 'lo')], start))).toBeUndefined()
+  })
+
+  it('gives way to any row of its step', () => {
+    const thought = delta(0, 'Hmm', { part: 'thinking', row_id: 'thought' })
+    const row: ServerFrame = { type: 'changes', topic, after: 1, version: 2, rows: [message('m', 2, 2, 'Hello')] }
+    expect(textOf(applied([thought, delta(0, ' '), row], start))).toBeUndefined()
   })
 
   it('ends with its run', () => {
@@ -151,7 +197,7 @@ describe('live text', () => {
   it('continues what a newcomer is told', () => {
     const { type: _, topic: __, offset: ___, ...partial } = delta(0, 'Hello wo')
     const joined = applied([
-      { ...new ServerRoom([]).snapshot(), version: 1, rows: [run('r', 1, 'running')], partials: [partial] },
+      { ...new ServerChat([]).snapshot(), version: 1, rows: [run('r', 1, 'running')], partials: [partial] },
     ])
     expect(textOf(applied([delta(5, ' wor'), delta(9, 'ld')], joined))).toEqual(['Hello world'])
   })
@@ -159,13 +205,31 @@ describe('live text', () => {
 
 describe('a chat that may not be followed', () => {
   it('is closed when the server refuses or withdraws it, and opens with the next answer', () => {
-    const opened = applied([new ServerRoom([]).snapshot()])
+    const opened = applied([new ServerChat([]).snapshot()])
     const closed = (frame: ServerFrame) => applied([frame], opened).get(topic)?.closed
     expect(closed({ type: 'error', topic, code: 'not_found', message: '' })).toBe(true)
     expect(closed({ type: 'error', topic, code: 'limit_reached', message: '' })).toBe(false)
     expect(closed({ type: 'access', topic, allowed: false })).toBe(true)
     expect(
-      applied([{ type: 'access', topic, allowed: false }, new ServerRoom([]).snapshot()], opened).get(topic)?.closed,
+      applied([{ type: 'access', topic, allowed: false }, new ServerChat([]).snapshot()], opened).get(topic)?.closed,
     ).toBe(false)
+  })
+})
+
+describe('chats that were left', () => {
+  const topics = Array.from({ length: MAX_LEFT + 3 }, (_, number) => `chat:${number}`)
+  const state = topics.reduce<LiveState>(
+    (all, each) => apply(all, { type: 'access', topic: each, allowed: true }, 0),
+    apply(emptyState, { type: 'access', topic: 'chat:open', allowed: true }, 0),
+  )
+
+  it('are forgotten when they were left longest ago', () => {
+    const [kept, left] = forgetOld(state, topics)
+    expect([...kept.keys()]).toEqual(['chat:open', ...topics.slice(3)])
+    expect(left).toEqual(topics.slice(3))
+  })
+
+  it('are all kept while they are few', () => {
+    expect(forgetOld(state, topics.slice(0, MAX_LEFT))[0]).toBe(state)
   })
 })

@@ -1,4 +1,4 @@
-/** The pure heart of the client: `(state, frame) → state`. Doing a frame twice, late or not at all heals (architecture §7). */
+/** What this tab knows of its chats after each frame: `(state, frame) → state`. Pure. A frame may come twice, late or not at all. */
 import type { ServerFrame } from '@/api/types'
 import { type ChatState, emptyChat, withChanges, withPiece, withSubscribed, withTyping, withWriting } from './chat'
 
@@ -28,7 +28,9 @@ export function apply(state: LiveState, frame: ServerFrame, now: number): LiveSt
     case 'error':
       return withRefusal(state, frame.topic, frame.code)
     case 'bell':
+    case 'chat_activity':
     case 'progress':
+    case 'agent_states':
       return state
     default:
       return frame satisfies never
@@ -57,3 +59,13 @@ function withHeartbeat(state: LiveState, versions: Record<string, number>): Live
 }
 
 export const isBehind = (chat: ChatState) => chat.loaded && chat.known > chat.version
+
+/** Chats that are kept after they were left: going back to them shows them at once. */
+export const MAX_LEFT = 20
+
+/** Forgets the chats that were left longest ago. `left` is in the order of leaving; returns what is kept of both. */
+export function forgetOld(state: LiveState, left: readonly string[]): [LiveState, readonly string[]] {
+  const old = new Set(left.slice(0, Math.max(0, left.length - MAX_LEFT)))
+  if (old.size === 0) return [state, left]
+  return [new Map([...state].filter(([topic]) => !old.has(topic))), left.filter(topic => !old.has(topic))]
+}

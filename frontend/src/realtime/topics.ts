@@ -4,5 +4,3 @@ export type Topic = `chat:${string}` | `workspace:${string}` | `actor:${string}`
 export const chatTopic = (id: string): Topic => `chat:${id}`
 export const workspaceTopic = (id: string): Topic => `workspace:${id}`
 export const actorTopic = (id: string): Topic => `actor:${id}`
-
-export const isChat = (topic: string) => topic.startsWith('chat:')

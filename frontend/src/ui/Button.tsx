@@ -1,7 +1,10 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { cx } from '@/lib/cx'
+import styles from './Button.module.css'
+import { Spinner } from './Spinner'
+import { Tooltip } from './Tooltip'
 
-type Tone = 'plain' | 'ink' | 'good' | 'apply' | 'suggest' | 'bad' | 'flat'
+type Tone = 'plain' | 'ink' | 'good' | 'amber' | 'violet' | 'bad' | 'flat'
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> {
   tone?: Tone
@@ -14,19 +17,21 @@ interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> {
 
 export function Button({ tone = 'plain', size, busy, blocked, className, children, onClick, ...rest }: ButtonProps) {
   const off = Boolean(blocked) || Boolean(busy)
-  return (
+  const reason = typeof blocked === 'string' ? blocked : null
+  const button = (
     <button
       type="button"
       {...rest}
-      className={cx('btn', tone !== 'plain' && tone, size, className)}
+      className={cx(styles.btn, tone !== 'plain' && styles[tone], size && styles[size], className)}
       aria-disabled={off || undefined}
       aria-busy={Boolean(busy) || undefined}
-      title={typeof blocked === 'string' ? blocked : rest.title}
+      title={reason ? undefined : rest.title}
+      aria-description={reason ?? undefined}
       onClick={event => (off ? event.preventDefault() : onClick?.(event))}
     >
       {busy ? (
         <>
-          <i className="busy" />
+          <Spinner />
           {busy}
         </>
       ) : (
@@ -34,6 +39,8 @@ export function Button({ tone = 'plain', size, busy, blocked, className, childre
       )}
     </button>
   )
+  // Whether there may be a reason does not change while the button is on the screen, so it keeps its focus.
+  return blocked === undefined ? button : <Tooltip text={reason}>{button}</Tooltip>
 }
 
 interface IconButtonProps extends ComponentProps<'button'> {
@@ -44,7 +51,13 @@ interface IconButtonProps extends ComponentProps<'button'> {
 /** A button that is only an icon; its label is read out and shown under the pointer. */
 export function IconButton({ label, small, className, children, ...rest }: IconButtonProps) {
   return (
-    <button type="button" aria-label={label} title={label} {...rest} className={cx('ib', small && 'xs', className)}>
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      {...rest}
+      className={cx(styles.ib, small && styles.xs, className)}
+    >
       {children}
     </button>
   )

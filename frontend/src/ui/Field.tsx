@@ -1,6 +1,8 @@
 import { CircleAlert } from 'lucide-react'
-import { type ComponentProps, type ReactNode, useId } from 'react'
+import { type ComponentProps, type InvalidEvent, type ReactNode, useId, useState } from 'react'
 import { cx } from '@/lib/cx'
+import { type PlainTextKey, useTexts } from '@/lib/language'
+import styles from './Field.module.css'
 
 interface FieldProps {
   label: string
@@ -15,7 +17,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId()
   const note = error || hint ? `${id}-note` : undefined
   return (
-    <div className="field">
+    <div className={styles.field}>
       <label htmlFor={id}>{label}</label>
       {children({
         id,
@@ -23,7 +25,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
         ...(error ? { 'aria-invalid': true as const } : {}),
       })}
       {error ? (
-        <span className="err" id={note} role="alert">
+        <span className={styles.err} id={note} role="alert">
           <CircleAlert className="i s" aria-hidden />
           {error}
         </span>
@@ -36,6 +38,28 @@ export function Field({ label, hint, error, children }: FieldProps) {
   )
 }
 
+interface SearchInputProps {
+  /** Read out, and shown while nothing is written. */
+  label: string
+  value: string
+  onChange(value: string): void
+  className?: string
+}
+
+/** What a list is searched by. */
+export function SearchInput({ label, value, onChange, className }: SearchInputProps) {
+  return (
+    <input
+      className={cx(styles.input, className)}
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      value={value}
+      onChange={event => onChange(event.target.value)}
+    />
+  )
+}
+
 interface TextFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   label: string
   hint?: ReactNode
@@ -43,15 +67,36 @@ interface TextFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   onChange(value: string): void
 }
 
+/** What the browser finds wrong with a field, as a text of ours. */
+function problemOf({ validity }: HTMLInputElement): PlainTextKey {
+  if (validity.valueMissing) return 'field.missing'
+  if (validity.tooShort) return 'error.password_too_short'
+  if (validity.typeMismatch) return 'field.malformed'
+  return 'error.invalid'
+}
+
+/** A line of text. What is wrong with it is said below it, and not in a bubble of the browser's language. */
 export function TextField({ label, hint, error, onChange, className, ...rest }: TextFieldProps) {
+  const { t } = useTexts()
+  const [problem, setProblem] = useState<PlainTextKey | null>(null)
+  const onInvalid = (event: InvalidEvent<HTMLInputElement>) => {
+    event.preventDefault()
+    const field = event.currentTarget
+    setProblem(field.type === 'email' && field.validity.typeMismatch ? 'error.invalid_email' : problemOf(field))
+    if (field.form?.querySelector(':invalid:not(fieldset)') === field) field.focus()
+  }
   return (
-    <Field label={label} hint={hint} error={error ?? null}>
+    <Field label={label} hint={hint} error={problem ? t(problem) : (error ?? null)}>
       {attributes => (
         <input
           {...rest}
           {...attributes}
-          className={cx('input', className)}
-          onChange={event => onChange(event.target.value)}
+          className={cx(styles.input, className)}
+          onInvalid={onInvalid}
+          onChange={event => {
+            setProblem(null)
+            onChange(event.target.value)
+          }}
         />
       )}
     </Field>
@@ -80,7 +125,7 @@ export function SelectField<T extends string>({
       {attributes => (
         <select
           {...attributes}
-          className="input"
+          className={styles.input}
           value={value}
           disabled={disabled}
           onChange={event => onChange(event.target.value as T)}

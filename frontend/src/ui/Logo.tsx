@@ -1,7 +1,10 @@
+import { cx } from '@/lib/cx'
+import styles from './Logo.module.css'
+
 /** The product's name with its mark. */
 export const Logo = () => (
-  <span className="ws brand">
-    <span className="logo" aria-hidden>
+  <span className={cx(styles.ws, styles.brand)}>
+    <span className={styles.logo} aria-hidden>
       A
     </span>
     Atelier

@@ -1,6 +1,7 @@
 import { DropdownMenu as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { cx } from '@/lib/cx'
+import styles from './Menu.module.css'
 
 interface MenuProps {
   trigger: ReactNode
@@ -16,7 +17,13 @@ export function Menu({ trigger, children, align = 'start', label, startOpen = fa
     <Radix.Root modal={false} defaultOpen={startOpen}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content className="pop menu" align={align} sideOffset={4} collisionPadding={8} aria-label={label}>
+        <Radix.Content
+          className={cx(styles.pop, styles.menu)}
+          align={align}
+          sideOffset={4}
+          collisionPadding={8}
+          aria-label={label}
+        >
           {children}
         </Radix.Content>
       </Radix.Portal>
@@ -32,13 +39,13 @@ interface MenuItemProps {
 
 export function MenuItem({ onSelect, children, bad }: MenuItemProps) {
   return (
-    <Radix.Item className={cx('opt', bad && 'no')} onSelect={onSelect}>
+    <Radix.Item className={cx(styles.opt, bad && 'no')} onSelect={onSelect}>
       {children}
     </Radix.Item>
   )
 }
 
 export const MenuCaption = ({ children }: { children: ReactNode }) => (
-  <Radix.Label className="cap">{children}</Radix.Label>
+  <Radix.Label className={styles.cap}>{children}</Radix.Label>
 )
-export const MenuLine = () => <Radix.Separator className="menu-line" />
+export const MenuLine = () => <Radix.Separator className={styles.menuLine} />

@@ -1,4 +1,5 @@
 import { Switch as Radix } from 'radix-ui'
+import styles from './Switch.module.css'
 
 interface SwitchProps {
   on: boolean
@@ -9,6 +10,12 @@ interface SwitchProps {
 
 export function Switch({ on, onChange, label, disabled }: SwitchProps) {
   return (
-    <Radix.Root className="switch" checked={on} onCheckedChange={onChange} aria-label={label} disabled={disabled} />
+    <Radix.Root
+      className={styles.switch}
+      checked={on}
+      onCheckedChange={onChange}
+      aria-label={label}
+      disabled={disabled}
+    />
   )
 }

@@ -1,7 +1,8 @@
 import { type ComponentType, type LazyExoticComponent, lazy as reactLazy } from 'react'
+import { isMissingFile, reloadOnce } from '@/lib/chunkReload'
 import { useTexts } from '@/lib/language'
-import { isMissingFile, renew } from '@/lib/renewal'
 import { Button } from './Button'
+import styles from './lazy.module.css'
 
 interface Part<P> {
   default: ComponentType<P>
@@ -18,13 +19,13 @@ export function lazy<P>(
 async function insteadOf<P>(error: unknown, instead: Part<P>): Promise<Part<P>> {
   if (!isMissingFile(error)) throw error
   // While the page loads anew, this one stays as it is.
-  return (await renew()) ? new Promise(() => undefined) : instead
+  return (await reloadOnce()) ? new Promise(() => undefined) : instead
 }
 
 function LoadAgain() {
   const { t } = useTexts()
   return (
-    <div className="again" role="alert">
+    <div className={styles.loadAgain} role="alert">
       <span>{t('partMissing')}</span>
       <Button onClick={() => location.reload()}>{t('reload')}</Button>
     </div>

@@ -93,11 +93,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
-         *
-         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
-         */
         post: operations["merge_suggestions"];
         delete?: never;
         options?: never;
@@ -242,7 +237,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a draft as it stands at a revision. */
         post: operations["apply_draft"];
         delete?: never;
         options?: never;
@@ -275,7 +269,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a draft as it stands at a revision. */
         post: operations["discard_draft"];
         delete?: never;
         options?: never;
@@ -290,9 +283,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["list_earlier_texts"];
+        get: operations["list_draft_snapshots"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/hand-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["hand_over_draft"];
         delete?: never;
         options?: never;
         head?: never;
@@ -324,7 +333,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a draft as it stands at a revision. */
         post: operations["release_draft"];
         delete?: never;
         options?: never;
@@ -357,12 +365,23 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
-         *
-         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
-         */
         post: operations["suggest_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/trial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_draft_trial"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -376,8 +395,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["read_draft_wish"];
-        put: operations["set_draft_wish"];
+        get: operations["read_lock_waiter"];
+        put: operations["set_lock_waiter"];
         post?: never;
         delete?: never;
         options?: never;
@@ -394,11 +413,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
-         *
-         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
-         */
         post: operations["suggest_text"];
         delete?: never;
         options?: never;
@@ -502,6 +516,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/messages/{message_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["diff_applied_text"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/read": {
         parameters: {
             query?: never;
@@ -544,6 +574,39 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["preview_wakes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/client-errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["report_client_error"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/email-confirmations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Whoever has the key that was mailed has the address: nobody needs to be signed in where they read their mail. */
+        post: operations["confirm_email"];
         delete?: never;
         options?: never;
         head?: never;
@@ -596,6 +659,24 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["change_me"];
+        trace?: never;
+    };
+    "/api/v1/me/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description The address that one signs in with. */
+        post: operations["start_email_change"];
+        /** @description The address that one signs in with. */
+        delete: operations["cancel_email_change"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/me/sessions": {
@@ -672,11 +753,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
-         *
-         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
-         */
+        /** @description What is done to a merge. */
         post: operations["retry_merge"];
         delete?: never;
         options?: never;
@@ -709,6 +786,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["list_model_offers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/model-providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_model_providers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -813,6 +906,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sign-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_sign_up"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/suggestions/{suggestion_id}": {
         parameters: {
             query?: never;
@@ -838,11 +947,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
-         *
-         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
-         */
         post: operations["accept_suggestion"];
         delete?: never;
         options?: never;
@@ -875,11 +979,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * @description For views whose deeds have a model asked, at the workspace's expense: each is one of its person's jobs.
-         *
-         *     What is refused for another reason counts, too: the bucket is asked before anything is looked at.
-         */
+        /** @description What is done to a suggestion without saying more. */
         post: operations["summarize_suggestion"];
         delete?: never;
         options?: never;
@@ -1000,6 +1100,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/held-drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_locked_drafts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/leave": {
         parameters: {
             query?: never;
@@ -1046,6 +1162,23 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["change_role"];
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/members/{actor_id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The living links that a member made into chats of the workspace: removing or demoting them revokes these. */
+        get: operations["list_member_links"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/workspaces/{workspace_id}/merges": {
@@ -1096,6 +1229,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/model/test/{test_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["read_model_test"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/suggestions": {
         parameters: {
             query?: never;
@@ -1132,43 +1281,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * @description A system line: who did what to whom. Names are resolved by the client from the ids it knows; they are kept here
-         *     as well, so that the line still reads after somebody left. `via` is how, when it was not by their own hand: an agent's
-         *     name that did it for them. `summary` comes later than its line, by a model.
-         */
-        About: {
-            /** @default null */
-            actor_id: string | null;
-            /** @default  */
-            actor_name: string;
-            /** @default [] */
-            authors: string[];
-            /** @default null */
-            code: string | null;
-            /** @default null */
-            draft_apply: number | null;
-            /** @default null */
-            merge_id: string | null;
-            /** @default  */
-            note: string;
-            /** @default null */
-            run_id: string | null;
-            /** @default null */
-            suggestion_id: string | null;
-            /** @default  */
-            summary: string;
-            /** @default null */
-            summary_state: ("pending" | "ready" | "failed") | null;
-            /** @default null */
-            target_id: string | null;
-            /** @default  */
-            target_name: string;
-            /** @default null */
-            version: number | null;
-            /** @default  */
-            via: string;
-        };
         /** @description `id` is the merge's, made by the client; the draft comes to be in `chat_id`. */
         AcceptBodyRequest: {
             /** Format: uuid */
@@ -1181,13 +1293,15 @@ export interface components {
             allowed: boolean;
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default access
+             * @constant
              */
             type: "access";
         };
         /** @description A person or an agent as everyone who meets it sees it. */
         ActorRow: {
+            /** @default null */
+            avatar: (components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"]) | null;
             /** @default null */
             description: string | null;
             handle: string;
@@ -1201,7 +1315,7 @@ export interface components {
             /** @default null */
             workspace_id: string | null;
         };
-        /** @description An agent with its production version; `verbs` are what the reader may do with it. */
+        /** @description An agent with its production version. */
         AgentRow: {
             actor: components["schemas"]["ActorRow"];
             /** Format: date-time */
@@ -1215,7 +1329,35 @@ export interface components {
             state: "idle" | "working";
             verbs: string[];
         };
-        /** @description One of the reader's own API tokens. Its text is shown once, when it is made; `prefix` is how it begins. */
+        /** @description Which agents of a workspace have begun or ceased to work, on its topic: the agents' `state`, as in their list. */
+        AgentStates: {
+            /** @default [] */
+            idle: string[];
+            topic: string;
+            /**
+             * @default agent_states
+             * @constant
+             */
+            type: "agent_states";
+            /** @default [] */
+            working: string[];
+        };
+        /** @description An agent as lists have it: without its production version, whose prompt may be long. `verbs` are the reader's. */
+        AgentSummaryRow: {
+            actor: components["schemas"]["ActorRow"];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * @default idle
+             * @enum {string}
+             */
+            state: "idle" | "working";
+            verbs: string[];
+        };
+        /**
+         * @description One of the reader's own API tokens. Its text is shown once, when it is made; `prefix` is how it begins. With the
+         *     scope `read` it only looks.
+         */
         ApiTokenRow: {
             /** Format: date-time */
             created_at: string;
@@ -1225,23 +1367,24 @@ export interface components {
             last_used_at: string | null;
             name: string;
             prefix: string;
+            /** @enum {string} */
+            scope: "full" | "read";
         };
-        /**
-         * @description Something in a list changed (workspace or person): read the list again.
-         *
-         *     `chat_id` on `chats`: only that chat's line, because something was said there.
-         */
+        /** @description In a request only: no avatar of one's own any more. */
+        AutomaticAvatarRequest: {
+            /** @constant */
+            kind: "automatic";
+        };
+        /** @description Something in a list changed (workspace or person): read the list again. */
         Bell: {
-            /** @default null */
-            chat_id: string | null;
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default bell
+             * @constant
              */
             type: "bell";
             /** @enum {string} */
-            what: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications";
+            what: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts";
         };
         /**
          * @description The durable frame: rows changed between version `after` and `version` of the topic's chat.
@@ -1253,11 +1396,30 @@ export interface components {
             rows: (components["schemas"]["MessageRow"] | components["schemas"]["MemberRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["ChatRow"])[];
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default changes
+             * @constant
              */
             type: "changes";
             version: number;
+        };
+        /**
+         * @description What is new in one chat for this reader: on their own topic when they have read it, on the workspace's when something
+         *     was said there. The list of chats need not be read again.
+         */
+        ChatActivity: {
+            /** Format: uuid */
+            chat_id: string;
+            /** @default null */
+            last_message: components["schemas"]["MessageRow"] | null;
+            last_read_seq: number;
+            mentioned: boolean;
+            topic: string;
+            /**
+             * @default chat_activity
+             * @constant
+             */
+            type: "chat_activity";
+            unread: number;
         };
         /** @description A chat as its participants see it; `version` is the one counter of everything in it. */
         ChatRow: {
@@ -1269,8 +1431,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default chat
+             * @constant
              */
             kind: "chat";
             title: string;
@@ -1294,33 +1456,20 @@ export interface components {
             /** @default null */
             voice: string | null;
         };
-        ClientFrame: components["schemas"]["Subscribe"] | components["schemas"]["Unsubscribe"] | components["schemas"]["TypingIn"];
+        /** @description What went wrong and where. The text of an error is not told: it may quote what somebody wrote. */
+        ClientErrorBodyRequest: {
+            frames: string[];
+            /** @enum {string} */
+            kind: "error" | "rejection" | "rendering";
+            name: string;
+            screen: string;
+        };
+        ClientFrame: components["schemas"]["Subscribe"] | components["schemas"]["Unsubscribe"] | components["schemas"]["TypingIn"] | components["schemas"]["MarkRead"];
         /**
          * @description Every code a client may meet; the web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "unavailable" | "internal" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_held" | "draft_free" | "draft_yours" | "holding_another" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_over" | "suggestion_over" | "in_merge" | "merge_over" | "file_unreadable" | "host_refused" | "model_unusable" | "run_over" | "still_public";
-        /**
-         * @description A message that production and the draft answer side by side (B7); its id is the message's. `ended`: the draft is over,
-         *     nobody votes any more.
-         */
-        Comparison: {
-            /** Format: uuid */
-            actor_id: string;
-            actor_name: string;
-            draft: components["schemas"]["Side"];
-            /** Format: uuid */
-            draft_id: string;
-            /** @default false */
-            ended: boolean;
-            production: components["schemas"]["Side"];
-            /** Format: uuid */
-            target_id: string;
-            target_name: string;
-            text: string;
-            /** @default [] */
-            votes: components["schemas"]["Vote"][];
-        };
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_held" | "draft_free" | "not_asked" | "recipient_busy" | "draft_yours" | "holding_another" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_over" | "suggestion_over" | "in_merge" | "merge_over" | "file_unreadable" | "host_refused" | "model_unusable" | "run_over" | "still_public";
         /**
          * @description `id` is made by the client; asking the same again changes nothing. `revision` is of the draft, and what is applied;
          *     null: compare what is applied, whatever has been written since.
@@ -1329,8 +1478,75 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @default null */
-            revision: number | null;
+            revision?: number | null;
             text: string;
+        };
+        /** @description A message that production and the draft answer side by side; its id is the message's. `ended`: voting is closed. */
+        ComparisonPayload: {
+            /** Format: uuid */
+            actor_id: string;
+            actor_name: string;
+            draft: components["schemas"]["ComparisonSide"];
+            /** Format: uuid */
+            draft_id: string;
+            /** @default false */
+            ended: boolean;
+            production: components["schemas"]["ComparisonSide"];
+            /** Format: uuid */
+            target_id: string;
+            target_name: string;
+            text: string;
+            /** @default [] */
+            votes: components["schemas"]["Vote"][];
+        };
+        ComparisonRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["ComparisonPayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @constant */
+            type: "COMPARISON";
+            version: number;
+        };
+        /** @description One of the two texts that answer in a comparison. `earlier`: runs that failed or were stopped, and were retried. */
+        ComparisonSide: {
+            /** @default null */
+            draft_apply?: number | null;
+            /** @default null */
+            draft_by?: string | null;
+            /** @default [] */
+            earlier: string[];
+            /** Format: uuid */
+            run_id: string;
+            /** Format: uuid */
+            spec_id: string;
+            /** @default null */
+            version?: number | null;
+        };
+        ConfirmationBodyRequest: {
+            key: string;
+        };
+        /** @description The address that is confirmed. */
+        ConfirmedRow: {
+            email: string;
         };
         /**
          * @description Where voices want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
@@ -1348,6 +1564,7 @@ export interface components {
         };
         /**
          * @description A piece of what an agent is saying. `offset`: how many characters (code points) of this part came before.
+         *     `row_id` is the durable row that the part becomes.
          *
          *     A piece whose `attempt` is higher than what the client shows replaces it; a lower one is dropped. A hole in the
          *     offsets is not repaired: the durable row that follows is the truth.
@@ -1368,12 +1585,14 @@ export interface components {
             /** @enum {string} */
             part: "text" | "thinking" | "arguments";
             /** Format: uuid */
+            row_id: string;
+            /** Format: uuid */
             run_id: string;
             text: string;
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default delta
+             * @constant
              */
             type: "delta";
         };
@@ -1384,33 +1603,34 @@ export interface components {
             prompt_added: number;
             prompt_removed: number;
         };
-        /** @description `revision` null begins to write (or takes a free draft); a number writes on top of that revision. */
+        /** @description `revision` null acquires the lock, and starts a draft if there is none; a number writes `content` on that revision. */
         DraftBodyRequest: {
             /** @default null */
-            caret: number | null;
+            caret?: number | null;
             /** @default null */
-            content: components["schemas"]["SpecContent"] | null;
+            content?: components["schemas"]["SpecContentRequest"] | null;
             /** @default null */
-            revision: number | null;
+            revision?: number | null;
         };
         /**
          * @description The draft of one agent in one chat: what is being written, what is applied here, who holds it.
          *
-         *     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`.
+         *     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `asked_by` are the people who
+         *     have asked the holder for it.
          */
         DraftRow: {
             /** Format: uuid */
             agent_id: string;
             /** @default null */
-            applied: {
-                [key: string]: unknown;
-            } | null;
+            applied: components["schemas"]["SpecContent"] | null;
             /** @default null */
             applied_by: string | null;
             /** @default null */
             applied_spec_id: string | null;
             /** @default 0 */
             apply_count: number;
+            /** @default [] */
+            asked_by: string[];
             base_version: number;
             /** Format: uuid */
             chat_id: string;
@@ -1425,8 +1645,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default draft
+             * @constant
              */
             kind: "draft";
             /** @default null */
@@ -1441,9 +1661,21 @@ export interface components {
             version: number;
             /** @default [] */
             votes: components["schemas"]["Tally"][];
-            written: {
-                [key: string]: unknown;
-            };
+            written: components["schemas"]["SpecContent"];
+        };
+        /** @description The text of a draft before another person's text, or a merge, replaced it. */
+        DraftSnapshotRow: {
+            author: components["schemas"]["ActorRow"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            draft_id: string;
+            /** Format: uuid */
+            id: string;
+            revision: number;
+            /** @enum {string} */
+            why: "takeover" | "merge" | "revise" | "rebase";
+            written: components["schemas"]["SpecContent"];
         };
         /** @description Somebody's text as it is being written, with the caret (characters from the start of the prompt). */
         DraftText: {
@@ -1460,34 +1692,54 @@ export interface components {
             revision: number;
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default draft
+             * @constant
              */
             type: "draft";
-            written: {
-                [key: string]: unknown;
-            };
+            written: components["schemas"]["SpecContent"];
         };
-        /** @description What the reader wishes of a draft that somebody else holds: to be told when it is free; when they asked for it. */
-        DraftWishRow: {
-            asked_at: string | null;
-            is_waiting: boolean;
+        /** @description Whether the text of a draft is applied in its chat, and whether it has answered there. */
+        DraftTrialRow: {
+            is_applied: boolean;
+            is_tried: boolean;
         };
-        /** @description What a draft said before somebody else's text took its place: nothing that was written is lost. */
-        EarlierTextRow: {
-            author: components["schemas"]["ActorRow"];
-            /** Format: date-time */
-            created_at: string;
-            /** Format: uuid */
-            draft_id: string;
-            /** Format: uuid */
-            id: string;
-            revision: number;
-            /** @enum {string} */
-            why: "takeover" | "merge" | "revise" | "rebase";
-            written: {
+        /** @description `password`: the present one. */
+        EmailBodyRequest: {
+            /** Format: email */
+            email: string;
+            password: string;
+        };
+        /**
+         * @description An address that is theirs when the link that is sent there is followed. `by_mail` false: this installation sends no
+         *     mail; the link stands in the log of the server, or whoever runs it can tell.
+         */
+        EmailChangeRow: {
+            by_mail: boolean;
+            email: string;
+        };
+        EmojiAvatar: {
+            emoji: string;
+            /** @constant */
+            kind: "emoji";
+        };
+        EmojiAvatarRequest: {
+            emoji: string;
+            /** @constant */
+            kind: "emoji";
+        };
+        /** @description The one shape of every refusal and failure. */
+        ErrorAnswer: {
+            error: components["schemas"]["ErrorFacts"];
+        };
+        /** @description What went wrong, as a code with a text in every language of the web app, and what to do about it. */
+        ErrorFacts: {
+            code: components["schemas"]["Code"];
+            /** @default null */
+            data?: {
                 [key: string]: unknown;
-            };
+            } | null;
+            hints: string[];
+            message: string;
         };
         /** @description Something the client sent was refused; `topic` when it was about one. */
         ErrorFrame: {
@@ -1496,8 +1748,8 @@ export interface components {
             /** @default null */
             topic: string | null;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default error
+             * @constant
              */
             type: "error";
         };
@@ -1512,30 +1764,36 @@ export interface components {
             before: unknown;
             field: string;
         };
+        /** @description `to` is a person who has asked for the draft. */
+        HandOverBodyRequest: {
+            revision: number;
+            /** Format: uuid */
+            to: string;
+        };
         /** @description Every 10 s, with the versions of the chats this socket follows. */
         Heartbeat: {
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default heartbeat
+             * @constant
              */
             type: "heartbeat";
             versions: {
                 [key: string]: number;
             };
         };
-        /** @description `text` is the file, YAML or JSON. With `is_trial` nothing is made: the answer says what would come of it. */
+        /** @description `text` is the file, YAML or JSON. With `is_trial` nothing is created: the answer shows what would be. */
         ImportBodyRequest: {
             /** @default null */
-            handle: string | null;
+            handle?: string | null;
             /** @default false */
-            is_trial: boolean;
+            is_trial?: boolean;
             /** @default null */
-            name: string | null;
+            name?: string | null;
             text: string;
         };
         /**
-         * @description What came, or would come, of a file. `agent` and `chat_id` are null after a trial; `content` is the spec as it fits
-         *     here; `name` and `description` are what the file says.
+         * @description The result of an import. `agent` and `chat_id` are null after a trial; `content` is the spec as far as it fits here;
+         *     `name` and `description` are the file's.
          */
         ImportRow: {
             agent: components["schemas"]["AgentRow"] | null;
@@ -1562,14 +1820,40 @@ export interface components {
             chat_id: string;
             workspace: components["schemas"]["WorkspaceRow"];
         };
-        /** @description Where a run ends by itself: steps (requests to the model) and seconds. */
+        /** @description `color` is one of the five that the app has for faces, in its light and its dark theme. */
+        LetterAvatar: {
+            /** @enum {integer} */
+            color: 1 | 2 | 3 | 4 | 5;
+            /** @constant */
+            kind: "letter";
+            letter: string;
+        };
+        /** @description `color` is one of the five that the app has for faces, in its light and its dark theme. */
+        LetterAvatarRequest: {
+            /** @enum {integer} */
+            color: 1 | 2 | 3 | 4 | 5;
+            /** @constant */
+            kind: "letter";
+            letter: string;
+        };
+        /** @description The limits of a run: steps (requests to the model) and seconds. */
         Limits: {
             /** @default 1800 */
             max_seconds: number;
             /** @default 10 */
             max_steps: number;
         };
-        /** @description A link that brings people into a workspace and a chat. Its `url` is shown once, when it is made. */
+        /** @description The limits of a run: steps (requests to the model) and seconds. */
+        LimitsRequest: {
+            /** @default 1800 */
+            max_seconds?: number;
+            /** @default 10 */
+            max_steps?: number;
+        };
+        /**
+         * @description A link that brings people into a workspace and a chat. Its `url` is shown once, when it is made. `max_uses` null:
+         *     it brings in any number of people until it expires.
+         */
         LinkRow: {
             /** Format: uuid */
             chat_id: string;
@@ -1581,6 +1865,8 @@ export interface components {
             expires_at: string;
             /** Format: uuid */
             id: string;
+            /** @default null */
+            max_uses: number | null;
             /** @default null */
             revoked_at: string | null;
             /** @enum {string} */
@@ -1595,7 +1881,8 @@ export interface components {
          *
          *     `chat_id` and `chat_title` are null for who is not in that chat.
          *     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
-         *     merge under way, or the one by which it was accepted; `saved_as` the version that it went into. `verbs` are the reader's.
+         *     merge under way, or the one by which it was accepted; `saved_as` the version that its draft became: it went into
+         *     that one, or, `unused`, nothing of it did. `verbs` are the reader's.
          */
         ListedSuggestionRow: {
             agent: components["schemas"]["ActorRow"];
@@ -1615,7 +1902,7 @@ export interface components {
             reason: string;
             saved_as: number | null;
             /** @enum {string} */
-            state: "pending" | "accepted" | "rejected" | "withdrawn";
+            state: "pending" | "accepted" | "rejected" | "withdrawn" | "unused";
             summary: string;
             summary_error: string | null;
             /** @enum {string} */
@@ -1625,11 +1912,40 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /** @description The person who asks, and the workspaces they are in. */
+        /** @description `is_waiting`: notify the reader when the draft is free. */
+        LockWaiterBodyRequest: {
+            is_waiting: boolean;
+        };
+        /** @description The reader's place in the waitlist of a draft: whether they are notified when it is free, and when they asked for it. */
+        LockWaiterRow: {
+            asked_at: string | null;
+            is_waiting: boolean;
+        };
+        /** @description A draft that a person is editing. `chat_id` and `chat_title` are null for readers who are not in that chat. */
+        LockedDraftRow: {
+            /** Format: uuid */
+            agent_id: string;
+            chat_id: string | null;
+            chat_title: string | null;
+            /** Format: uuid */
+            draft_id: string;
+            /** Format: date-time */
+            held_until: string;
+            holder: components["schemas"]["ActorRow"];
+        };
+        /** @description The sender has read this chat, which they follow, up to `seq`. Nothing is answered. */
+        MarkRead: {
+            seq: number;
+            topic: string;
+            /** @constant */
+            type: "mark_read";
+        };
+        /** @description The person who asks, and the workspaces they are in. `new_email` is an address that is not confirmed yet. */
         MeRow: {
             actor: components["schemas"]["ActorRow"];
             email: string;
             language: ("en" | "zh-hant" | "zh-hans") | null;
+            new_email: string | null;
             workspaces: components["schemas"]["WorkspaceRow"][];
         };
         /** @description Somebody's place in a chat; `ended` when they left. Their role is the workspace's business: `MembershipRow`. */
@@ -1644,8 +1960,8 @@ export interface components {
             /** Format: date-time */
             joined_at: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default member
+             * @constant
              */
             kind: "member";
             version: number;
@@ -1676,7 +1992,8 @@ export interface components {
         };
         /**
          * @description Suggestions becoming one draft (S0.12). `method`: `copied` (one, on today's production), the merge `agent`, an `external`
-         *     service, or the `text` merge that steps in when those fail (`error` says why). `chat_id` is null for who is not in it.
+         *     service, or the `text` merge that steps in when those fail (`error` says why). `unused_ids`: suggestions of which nothing was
+         *     left in the version that its draft became. `chat_id` is null for who is not in it.
          */
         MergeRow: {
             /** Format: uuid */
@@ -1700,6 +2017,7 @@ export interface components {
             state: "waiting" | "working" | "done" | "failed" | "stopped";
             suggestion_ids: string[];
             tokens: number;
+            unused_ids: string[];
             /** Format: uuid */
             workspace_id: string;
         };
@@ -1708,63 +2026,48 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @default null */
-            reply_to: string | null;
+            reply_to?: string | null;
             text: string;
             /**
              * @default auto
              * @enum {string}
              */
-            wake: "auto" | "nobody";
+            wake?: "auto" | "nobody";
         };
         /**
-         * @description One line of a chat's log (ADR-004): what people and agents said and did, and what the system noted.
+         * @description A part of a chat's log, oldest message first. It may hold fewer messages than `limit` when they are long.
          *
-         *     `payload`'s shape is fixed per `type` (`events/payloads.py`). A reply is the rows of one `run_id`.
+         *     `before` is the cursor of the older page, `after` of the newer one; null where the log ends. `next` is `before` as text.
          */
-        MessageRow: {
-            author_id: string | null;
-            /** Format: uuid */
-            chat_id: string;
-            /** Format: date-time */
-            created_at: string;
-            /** @default false */
-            deleted: boolean;
-            /** @default null */
-            edited_at: string | null;
-            /** Format: uuid */
-            id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "message";
-            payload: {
-                [key: string]: unknown;
-            };
-            /** @default null */
-            reply_to: string | null;
-            /** @default null */
-            run_id: string | null;
-            seq: number;
-            type: string;
-            version: number;
+        MessagePageRow: {
+            after: number | null;
+            before: number | null;
+            next: string | null;
+            results: components["schemas"]["MessageRow"][];
         };
-        /** @description What the file asks for and this place does not have; `text` says what becomes of it. */
+        MessageRow: components["schemas"]["TextMessageRow"] | components["schemas"]["ThinkingRow"] | components["schemas"]["ToolCallRow"] | components["schemas"]["ToolResponseRow"] | components["schemas"]["ComparisonRow"] | components["schemas"]["SystemMessageRow"];
+        /** @description Something that the file refers to and that does not exist here; `text` says what replaces it. */
         MissingRow: {
             name: string;
             text: string;
             /** @enum {string} */
             what: "tool" | "model" | "setting";
         };
-        /** @description `key` left out or null keeps the one that is set (for the same provider and address); "" removes it. */
+        /**
+         * @description `key` left out or null keeps the one that is set (for the same provider and address); "" removes it. Which
+         *     providers have an address and which options, `GET model-providers` says.
+         */
         ModelBodyRequest: {
             /** @default  */
-            api_base: string;
+            api_base?: string;
             default_model: string;
             /** @default null */
-            key: string | null;
+            key?: string | null;
+            options?: {
+                [key: string]: string;
+            };
             /** @enum {string} */
-            provider: "demo" | "openai" | "anthropic" | "gemini" | "openrouter" | "openai_compatible";
+            provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
             revision: number;
         };
         /** @description What a workspace's agents think with. The key is write-only: only its last four characters come back. */
@@ -1772,29 +2075,71 @@ export interface components {
             /** @default null */
             api_base: string | null;
             default_model: string;
+            /** @default false */
+            has_key: boolean;
             /** @default null */
             key_last4: string | null;
+            options: {
+                [key: string]: string;
+            };
             /** @enum {string} */
-            provider: "demo" | "openai" | "anthropic" | "gemini" | "openrouter" | "openai_compatible";
+            provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
             revision: number;
         };
-        /** @description `template` gives prompt, tools and greeting; what is said beyond it wins. `open_chat`: it says hello in a chat. */
-        NewAgentBodyRequest: {
+        /**
+         * @description `default_model` empty: only the server's models are listed. `key` left out or null: the one that is set for the same
+         *     provider and address.
+         */
+        ModelTestBodyRequest: {
             /** @default  */
-            description: string;
+            api_base?: string;
+            /** @default  */
+            default_model?: string;
             /** @default null */
-            handle: string | null;
+            key?: string | null;
+            options?: {
+                [key: string]: string;
+            };
+            /** @enum {string} */
+            provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
+        };
+        /**
+         * @description How far a test of a model has come. Once it is done, `code` and `message` say why the model did not answer (`code` as
+         *     of a run that failed); `models` are the names that the server lists.
+         */
+        ModelTestRow: {
+            code: string;
+            /** Format: uuid */
+            id: string;
+            message: string;
+            models: string[];
+            ok: boolean;
+            seconds: number;
+            /** @enum {string} */
+            state: "waiting" | "running" | "done";
+        };
+        /** @description `template` gives the fields that are left out. `open_chat`: the agent greets the reader in a new chat. */
+        NewAgentBodyRequest: {
+            /** @default null */
+            avatar?: (components["schemas"]["EmojiAvatarRequest"] | components["schemas"]["LetterAvatarRequest"] | components["schemas"]["AutomaticAvatarRequest"]) | null;
+            /** @default  */
+            description?: string;
+            /** @default null */
+            handle?: string | null;
             name: string;
             /** @default false */
-            open_chat: boolean;
+            open_chat?: boolean;
             /** @default null */
-            prompt: string | null;
-            /** @default blank */
-            template: string;
+            prompt?: string | null;
+            /**
+             * @default blank
+             * @enum {string}
+             */
+            template?: "scribe" | "translator" | "reviewer" | "blank";
             /** @default null */
-            tools: string[] | null;
+            tools?: string[] | null;
         };
-        /** @description The new agent, and the chat in which it has said hello when one was asked for. */
+        /** @description The new agent, and the chat in which it has greeted the reader, if `open_chat` was set. */
         NewAgentRow: {
             actor: components["schemas"]["ActorRow"];
             /** @default null */
@@ -1813,11 +2158,14 @@ export interface components {
         NewChatBodyRequest: {
             member_ids?: string[];
             /** @default  */
-            title: string;
+            title?: string;
         };
+        /** @description `max_uses`: how many people it may bring in; null: any number. Left out: one for editors, any number for suggesters. */
         NewLinkBodyRequest: {
             /** @default 168 */
-            expires_in_hours: number;
+            expires_in_hours?: number;
+            /** @default null */
+            max_uses?: number | null;
             /** @enum {string} */
             role: "editor" | "suggester";
         };
@@ -1828,11 +2176,11 @@ export interface components {
         /** @description `id` is made by the client: asking again with it changes nothing. */
         NewSuggestionBodyRequest: {
             base_version: number;
-            content: components["schemas"]["SpecContent"];
+            content: components["schemas"]["SpecContentRequest"];
             /** Format: uuid */
             id: string;
             /** @default  */
-            note: string;
+            note?: string;
         };
         /** @description A token that was just made. `text` is what a program signs in by; it is not shown again. */
         NewTokenRow: {
@@ -1841,7 +2189,7 @@ export interface components {
         };
         NewWorkspaceBodyRequest: {
             /** @default null */
-            handle: string | null;
+            handle?: string | null;
             name: string;
         };
         /** @description Something happened that concerns the reader (S0.17). Names are as they were then; what it leads to is asked for anew. */
@@ -1860,7 +2208,7 @@ export interface components {
             message_id: string | null;
             suggestion_id: string | null;
             /** @enum {string} */
-            type: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "lock_lost" | "draft_asked" | "draft_free" | "merge_done" | "merge_failed";
+            type: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_asked" | "draft_free" | "draft_handed_over" | "merge_done" | "merge_failed" | "model_changed";
             /** Format: uuid */
             workspace_id: string;
         };
@@ -1871,12 +2219,12 @@ export interface components {
             label: string;
             models: string[];
             /** @enum {string} */
-            provider: "demo" | "openai" | "anthropic" | "gemini" | "openrouter" | "openai_compatible";
+            provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
         };
-        PageOfAgentRow: {
+        PageOfAgentSummaryRow: {
             /** @default null */
             next: string | null;
-            results: components["schemas"]["AgentRow"][];
+            results: components["schemas"]["AgentSummaryRow"][];
         };
         PageOfApiTokenRow: {
             /** @default null */
@@ -1888,10 +2236,10 @@ export interface components {
             next: string | null;
             results: components["schemas"]["ChatSummaryRow"][];
         };
-        PageOfEarlierTextRow: {
+        PageOfDraftSnapshotRow: {
             /** @default null */
             next: string | null;
-            results: components["schemas"]["EarlierTextRow"][];
+            results: components["schemas"]["DraftSnapshotRow"][];
         };
         PageOfLinkRow: {
             /** @default null */
@@ -1902,6 +2250,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ListedSuggestionRow"][];
+        };
+        PageOfLockedDraftRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["LockedDraftRow"][];
         };
         PageOfMemberRow: {
             /** @default null */
@@ -1918,11 +2271,6 @@ export interface components {
             next: string | null;
             results: components["schemas"]["MergeRow"][];
         };
-        PageOfMessageRow: {
-            /** @default null */
-            next: string | null;
-            results: components["schemas"]["MessageRow"][];
-        };
         PageOfNotificationRow: {
             /** @default null */
             next: string | null;
@@ -1932,6 +2280,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["OfferRow"][];
+        };
+        PageOfProviderRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ProviderRow"][];
         };
         PageOfReplyRow: {
             /** @default null */
@@ -1968,7 +2321,7 @@ export interface components {
             next: string | null;
             results: components["schemas"]["WorkspaceRow"][];
         };
-        /** @description How the model is asked; null leaves it to the provider. */
+        /** @description Parameters of the model; null leaves one to the provider. */
         Parameters: {
             /** @default null */
             max_tokens: number | null;
@@ -1977,7 +2330,19 @@ export interface components {
             /** @default null */
             top_p: number | null;
         };
-        /** @description What of a message has streamed so far, for somebody who comes in the middle. */
+        /** @description Parameters of the model; null leaves one to the provider. */
+        ParametersRequest: {
+            /** @default null */
+            max_tokens?: number | null;
+            /** @default null */
+            temperature?: number | null;
+            /** @default null */
+            top_p?: number | null;
+        };
+        /**
+         * @description What of a message has streamed so far, for somebody who comes in the middle. `row_id` is the durable row that the part
+         *     becomes.
+         */
         Partial: {
             /** Format: uuid */
             agent_id: string;
@@ -1993,14 +2358,20 @@ export interface components {
             /** @enum {string} */
             part: "text" | "thinking" | "arguments";
             /** Format: uuid */
+            row_id: string;
+            /** Format: uuid */
             run_id: string;
             text: string;
         };
         PatchedAgentBodyRequest: {
             /** @default null */
-            description: string | null;
+            avatar?: (components["schemas"]["EmojiAvatarRequest"] | components["schemas"]["LetterAvatarRequest"] | components["schemas"]["AutomaticAvatarRequest"]) | null;
             /** @default null */
-            name: string | null;
+            description?: string | null;
+            /** @default null */
+            handle?: string | null;
+            /** @default null */
+            name?: string | null;
             revision: number;
         };
         PatchedChatBodyRequest: {
@@ -2008,9 +2379,13 @@ export interface components {
         };
         PatchedProfileBodyRequest: {
             /** @default null */
-            language: ("en" | "zh-hant" | "zh-hans") | null;
+            avatar?: (components["schemas"]["EmojiAvatarRequest"] | components["schemas"]["LetterAvatarRequest"] | components["schemas"]["AutomaticAvatarRequest"]) | null;
             /** @default null */
-            name: string | null;
+            handle?: string | null;
+            /** @default null */
+            language?: ("en" | "zh-hant" | "zh-hans") | null;
+            /** @default null */
+            name?: string | null;
         };
         PatchedRoleBodyRequest: {
             /** @enum {string} */
@@ -2024,7 +2399,6 @@ export interface components {
             name: string;
             revision: number;
         };
-        Payload: components["schemas"]["Text"] | components["schemas"]["Thinking"] | components["schemas"]["ToolCall"] | components["schemas"]["ToolResponse"] | components["schemas"]["About"] | components["schemas"]["Comparison"];
         /** @description A run of whole lines of a prompt, and whose they are. No voice: they stand in production. Several: joined from them. */
         Piece: {
             /** @default null */
@@ -2038,8 +2412,8 @@ export interface components {
             present: string[];
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default presence
+             * @constant
              */
             type: "presence";
         };
@@ -2051,8 +2425,8 @@ export interface components {
             merge_id: string;
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default progress
+             * @constant
              */
             type: "progress";
         };
@@ -2067,6 +2441,29 @@ export interface components {
             pieces: components["schemas"]["Piece"][];
             voices: components["schemas"]["Voice"][];
         };
+        /** @description What a provider needs besides a model's name. `key` and `api_base` are fields of the request, all others its options. */
+        ProviderFieldRow: {
+            default: string;
+            example: string;
+            is_required: boolean;
+            /** @enum {string} */
+            label: "api_base" | "api_key" | "secret_access_key" | "access_key_id" | "region" | "api_version";
+            name: string;
+        };
+        /**
+         * @description A provider that a workspace can choose. `usual_model` is a model that it is known for; `lists_models`: a test without a
+         *     model's name lists its models.
+         */
+        ProviderRow: {
+            fields: components["schemas"]["ProviderFieldRow"][];
+            label: string;
+            lists_models: boolean;
+            /** @enum {string} */
+            model_label: "model" | "deployment";
+            /** @enum {string} */
+            name: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
+            usual_model: string;
+        };
         ReadBodyRequest: {
             seq: number;
         };
@@ -2074,15 +2471,15 @@ export interface components {
         ReadRow: {
             last_read_seq: number;
         };
-        /** @description `merge`: bring what production changed meanwhile into the text; else it was brought in by hand. */
+        /** @description `merge`: merge production's changes into the text; otherwise the reader has done so by hand. */
         RebaseBodyRequest: {
             /** @default false */
-            merge: boolean;
+            merge?: boolean;
             revision: number;
         };
         RejectBodyRequest: {
             /** @default  */
-            reason: string;
+            reason?: string;
         };
         /** @description An answer that was given with a version, in a chat that the reader takes part in. */
         ReplyRow: {
@@ -2099,13 +2496,13 @@ export interface components {
             seconds: number | null;
             state: string;
         };
-        /** @description `base_version` is the production that is to be replaced; `chat_id` a chat in which it is told. */
+        /** @description `base_version` is the production that is replaced; `chat_id` is a chat whose log tells it. */
         RestoreBodyRequest: {
             base_version: number;
             /** @default null */
-            chat_id: string | null;
+            chat_id?: string | null;
             /** @default  */
-            message: string;
+            message?: string;
         };
         RevisionBodyRequest: {
             revision: number;
@@ -2114,7 +2511,10 @@ export interface components {
             run: components["schemas"]["RunRow"];
             steps: components["schemas"]["StepRow"][];
         };
-        /** @description An agent at work in a chat. */
+        /**
+         * @description An agent at work in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `next_try_at`: when the
+         *     model, which could not answer, is asked again.
+         */
         RunRow: {
             /** Format: uuid */
             agent_id: string;
@@ -2132,10 +2532,12 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default run
+             * @constant
              */
             kind: "run";
+            /** @default null */
+            next_try_at: string | null;
             /** @default null */
             on_behalf_of: string | null;
             /** @default null */
@@ -2148,36 +2550,32 @@ export interface components {
             stopping: boolean;
             /** @default null */
             trigger_id: string | null;
+            /** @default null */
+            triggered_by: string | null;
             version: number;
         };
         SaveBodyRequest: {
             base_version: number;
             /** @default  */
-            message: string;
+            message?: string;
             revision: number;
         };
         /** @description Which ones were read: `ids`, or all up to and with `up_to`; neither: all. */
         SeenBodyRequest: {
             /** @default null */
-            ids: string[] | null;
+            ids?: string[] | null;
             /** @default null */
-            up_to: string | null;
+            up_to?: string | null;
         };
-        ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["Bell"] | components["schemas"]["Progress"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
-        /** @description One of the two who answer in a comparison. `earlier`: runs that failed or were stopped, and were asked again. */
-        Side: {
-            /** @default null */
-            draft_apply: number | null;
-            /** @default null */
-            draft_by: string | null;
-            /** @default [] */
-            earlier: string[];
-            /** Format: uuid */
-            run_id: string;
-            /** Format: uuid */
-            spec_id: string;
-            /** @default null */
-            version: number | null;
+        ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["Bell"] | components["schemas"]["ChatActivity"] | components["schemas"]["Progress"] | components["schemas"]["AgentStates"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
+        /**
+         * @description Who may sign up: anybody (`open`), whoever has a living invite link (`invited`), nobody (`closed`).
+         *     `confirms_email`: a new account begins when a mailed link has been followed.
+         */
+        SignUpRow: {
+            confirms_email: boolean;
+            /** @enum {string} */
+            mode: "open" | "invited" | "closed";
         };
         /** @description A spec. `model` empty: the workspace's default model. Raises `ValidationError` for anything it does not know. */
         SpecContent: {
@@ -2192,7 +2590,7 @@ export interface components {
              * @default chat
              * @enum {string}
              */
-            memory: "chat" | "agent";
+            memory: "chat";
             /** @default  */
             model: string;
             /**
@@ -2208,6 +2606,35 @@ export interface components {
             /** @default [] */
             tools: components["schemas"]["ToolUse"][];
         };
+        /** @description A spec. `model` empty: the workspace's default model. Raises `ValidationError` for anything it does not know. */
+        SpecContentRequest: {
+            /**
+             * @default {
+             *       "max_seconds": 1800,
+             *       "max_steps": 10
+             *     }
+             */
+            limits?: components["schemas"]["LimitsRequest"];
+            /**
+             * @default chat
+             * @enum {string}
+             */
+            memory?: "chat";
+            /** @default  */
+            model?: string;
+            /**
+             * @default {
+             *       "max_tokens": null,
+             *       "temperature": null,
+             *       "top_p": null
+             *     }
+             */
+            parameters?: components["schemas"]["ParametersRequest"];
+            /** @default  */
+            prompt?: string;
+            /** @default [] */
+            tools?: components["schemas"]["ToolUseRequest"][];
+        };
         /** @description One saved version, or one applied text, of an agent: the whole spec, immutable. */
         SpecRow: {
             /** Format: uuid */
@@ -2220,9 +2647,7 @@ export interface components {
             created_at: string;
             /** Format: uuid */
             id: string;
-            limits: {
-                [key: string]: unknown;
-            };
+            limits: components["schemas"]["Limits"];
             /** @enum {string} */
             memory: "chat" | "agent";
             message: string;
@@ -2230,9 +2655,7 @@ export interface components {
             number: number | null;
             /** @enum {string} */
             origin: "created" | "draft" | "applied" | "restored" | "imported" | "published";
-            parameters: {
-                [key: string]: unknown;
-            };
+            parameters: components["schemas"]["Parameters"];
             prompt: string;
             tools: components["schemas"]["ToolConfigRow"][];
         };
@@ -2243,29 +2666,29 @@ export interface components {
          */
         Stamp: {
             /** @default null */
-            compared: string | null;
+            compared?: string | null;
             /** @default null */
-            cost_micro: number | null;
+            cost_micro?: number | null;
             /** @default null */
-            draft_apply: number | null;
+            draft_apply?: number | null;
             /** @default null */
-            draft_by: string | null;
+            draft_by?: string | null;
             /** @default null */
-            input_tokens: number | null;
+            input_tokens?: number | null;
             /** @default  */
             model: string;
             /** @default null */
-            output_tokens: number | null;
+            output_tokens?: number | null;
             /** @default null */
-            paid_by: ("workspace" | "system" | "demo") | null;
+            paid_by?: ("workspace" | "system" | "demo") | null;
             /** @default  */
             provider: string;
             /** @default null */
-            side: ("production" | "draft") | null;
+            side?: ("production" | "draft") | null;
             /** Format: uuid */
             spec_id: string;
             /** @default null */
-            version: number | null;
+            version?: number | null;
         };
         /** @description One step of a run: a model's answer, or a tool call. */
         StepRow: {
@@ -2288,10 +2711,7 @@ export interface components {
             /** @default null */
             since: number | null;
             topic: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
+            /** @constant */
             type: "subscribe";
         };
         /**
@@ -2311,15 +2731,15 @@ export interface components {
             snapshot: boolean;
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default subscribed
+             * @constant
              */
             type: "subscribed";
             version: number;
         };
         SuggestBodyRequest: {
             /** @default  */
-            note: string;
+            note?: string;
             revision: number;
         };
         /** @description A suggestion beside what it was made on, and beside what answers today. */
@@ -2337,9 +2757,7 @@ export interface components {
             base_version: number;
             chat_id: string | null;
             chat_title: string | null;
-            content: {
-                [key: string]: unknown;
-            };
+            content: components["schemas"]["SpecContent"];
             /** Format: date-time */
             created_at: string;
             decided_at: string | null;
@@ -2352,7 +2770,7 @@ export interface components {
             reason: string;
             saved_as: number | null;
             /** @enum {string} */
-            state: "pending" | "accepted" | "rejected" | "withdrawn";
+            state: "pending" | "accepted" | "rejected" | "withdrawn" | "unused";
             summary: string;
             summary_error: string | null;
             /** @enum {string} */
@@ -2361,6 +2779,86 @@ export interface components {
             verbs: ("accept" | "reject" | "withdraw" | "summarize")[];
             /** Format: uuid */
             workspace_id: string;
+        };
+        SystemMessageRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["SystemPayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @enum {string} */
+            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED";
+            version: number;
+        };
+        /**
+         * @description Who did what to whom.
+         *
+         *     The client resolves names from ids. The names are stored as well, for the time after somebody left. `via` is the
+         *     name of the agent that did it for the actor. `summary` is written later, by a model.
+         *
+         *     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
+         *     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
+         */
+        SystemPayload: {
+            /** @default null */
+            actor_id?: string | null;
+            /** @default  */
+            actor_name: string;
+            /** @default [] */
+            authors: string[];
+            /** @default null */
+            before_id?: string | null;
+            /** @default null */
+            code?: string | null;
+            /** @default null */
+            draft_apply?: number | null;
+            /** @default null */
+            lines_changed?: number | null;
+            /** @default null */
+            merge_id?: string | null;
+            /** @default  */
+            note: string;
+            /** @default null */
+            run_id?: string | null;
+            /** @default null */
+            spec_id?: string | null;
+            /** @default null */
+            suggestion_id?: string | null;
+            /** @default  */
+            summary: string;
+            /** @default null */
+            summary_state?: ("pending" | "ready" | "failed") | null;
+            /** @default null */
+            target_id?: string | null;
+            /** @default  */
+            target_name: string;
+            /** @default [] */
+            touches: string[];
+            /** @default null */
+            version?: number | null;
+            /** @default  */
+            via: string;
+            /** @default null */
+            wake_id?: string | null;
+            /** @default  */
+            wake_name: string;
         };
         /** @description How the room voted when one apply of a draft was compared with production (B7). */
         Tally: {
@@ -2373,21 +2871,51 @@ export interface components {
             production: number;
         };
         TemplateRow: {
+            avatar: components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"];
             description: string;
             greeting: string;
-            key: string;
+            /** @enum {string} */
+            key: "scribe" | "translator" | "reviewer" | "blank";
             name: string;
             prompt: string;
             tools: string[];
         };
-        /** @description What came of asking a model one short question. */
-        TestedRow: {
-            message: string;
-            ok: boolean;
-            seconds: number;
+        TextMessageRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["TextPayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @constant */
+            type: "TEXT_MESSAGE";
+            version: number;
         };
-        /** @description Said by a person or an agent. `incomplete`: the model's stream broke off, or the run was stopped, after this much. */
-        Text: {
+        /**
+         * @description A text of a person or an agent.
+         *
+         *     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
+         *     started the run.
+         */
+        TextPayload: {
+            /** @default null */
+            answers?: string | null;
             /** @default false */
             greeting: boolean;
             /** @default false */
@@ -2395,7 +2923,7 @@ export interface components {
             /** @default [] */
             mentions: string[];
             /** @default null */
-            stamp: components["schemas"]["Stamp"] | null;
+            stamp?: components["schemas"]["Stamp"] | null;
             text: string;
             /**
              * @default auto
@@ -2403,47 +2931,134 @@ export interface components {
              */
             wake: "auto" | "nobody";
         };
-        Thinking: {
+        /** @description What a model wrote before its answer. */
+        ThinkingPayload: {
             /** @default null */
-            seconds: number | null;
+            seconds?: number | null;
             text: string;
         };
-        /** @description `days` null: it works until it is revoked. */
+        ThinkingRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["ThinkingPayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @constant */
+            type: "THINKING";
+            version: number;
+        };
+        /** @description `password`: the person's own. `days` null: it works until it is revoked. `scope`: `read` may only look. */
         TokenBodyRequest: {
             /** @default 90 */
-            days: (7 | 30 | 90 | 365) | null;
+            days?: (7 | 30 | 90 | 365) | null;
             name: string;
+            password: string;
+            /**
+             * @default full
+             * @enum {string}
+             */
+            scope?: "full" | "read";
         };
-        /** @description One call as the model made it, in the shape of OpenAI's `tool_calls`; `arguments` is the model's own JSON text. */
-        ToolCall: {
+        /** @description One call as the model made it, in the shape of OpenAI's `tool_calls`. `arguments` is the model's own JSON text. */
+        ToolCallPayload: {
             arguments: string;
             call_id: string;
             name: string;
             /** @default null */
-            stamp: components["schemas"]["Stamp"] | null;
+            stamp?: components["schemas"]["Stamp"] | null;
             step: number;
+        };
+        ToolCallRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["ToolCallPayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @constant */
+            type: "TOOL_CALL";
+            version: number;
         };
         /** @description How an agent uses one tool. */
         ToolConfigRow: {
-            /** @default {} */
-            custom_config: {
-                [key: string]: unknown;
-            };
+            custom_config: components["schemas"]["ToolSettings"];
             /** @default true */
             is_enabled: boolean;
             tool: string;
             /** @default  */
             usage_instructions: string;
         };
-        /** @description What came of a call. `status` says how it ended; `text` is what the model reads. */
-        ToolResponse: {
+        /** @description The result of a call. `text` is what the model reads, `data` what the web app draws in its place. */
+        ToolResponsePayload: {
+            /** @default null */
+            data?: components["schemas"]["WebPageData"] | null;
             name: string;
             /** @default null */
-            seconds: number | null;
+            seconds?: number | null;
             /** @enum {string} */
             status: "ok" | "error" | "rejected" | "interrupted" | "timeout" | "stopped";
             text: string;
             tool_call_id: string;
+        };
+        ToolResponseRow: {
+            author_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default false */
+            deleted: boolean;
+            /** @default null */
+            edited_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default message
+             * @constant
+             */
+            kind: "message";
+            payload: components["schemas"]["ToolResponsePayload"];
+            /** @default null */
+            reply_to: string | null;
+            /** @default null */
+            run_id: string | null;
+            seq: number;
+            /** @constant */
+            type: "TOOL_RESPONSE";
+            version: number;
         };
         /** @description A tool that an agent can be given. */
         ToolRow: {
@@ -2458,10 +3073,18 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description How an agent uses one tool. `custom_config` is merged over the tool's defaults (S0.14). */
+        ToolSettings: {
+            [key: string]: string | boolean | number | (string | boolean | number | null)[] | {
+                [key: string]: string | boolean | number | null;
+            } | null;
+        };
+        /** @description How an agent uses one tool. `custom_config` is merged over the tool's defaults. */
         ToolUse: {
-            custom_config?: {
-                [key: string]: unknown;
+            /** @default {} */
+            custom_config: {
+                [key: string]: string | boolean | number | (string | boolean | number | null)[] | {
+                    [key: string]: string | boolean | number | null;
+                } | null;
             };
             /** @default true */
             is_enabled: boolean;
@@ -2469,23 +3092,34 @@ export interface components {
             /** @default  */
             usage_instructions: string;
         };
+        /** @description How an agent uses one tool. `custom_config` is merged over the tool's defaults. */
+        ToolUseRequest: {
+            /** @default {} */
+            custom_config?: {
+                [key: string]: string | boolean | number | (string | boolean | number | null)[] | {
+                    [key: string]: string | boolean | number | null;
+                } | null;
+            };
+            /** @default true */
+            is_enabled?: boolean;
+            tool: string;
+            /** @default  */
+            usage_instructions?: string;
+        };
         Typing: {
             /** Format: uuid */
             actor_id: string;
             topic: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * @default typing
+             * @constant
              */
             type: "typing";
         };
         /** @description The sender is writing a message in this chat; the server tells the others, at most once in two seconds. */
         TypingIn: {
             topic: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
+            /** @constant */
             type: "typing";
         };
         /** @description How many were not read yet; it is counted up to 100. */
@@ -2494,19 +3128,23 @@ export interface components {
         };
         Unsubscribe: {
             topic: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
+            /** @constant */
             type: "unsubscribe";
         };
-        /** @description Whose words went into a draft that was not typed: a suggestion's author, or who told an agent to revise itself. */
+        /**
+         * @description Whose words went into a draft that was not typed: a suggestion's author, or an agent that revised itself, in a run for
+         *     the person of the name `in_run_of`. `title` is what its author says of a suggestion.
+         */
         Voice: {
             /** Format: uuid */
             actor_id: string;
             /** Format: uuid */
             id: string;
+            /** @default null */
+            in_run_of: string | null;
             name: string;
+            /** @default  */
+            title: string;
         };
         Vote: {
             /** Format: uuid */
@@ -2520,7 +3158,7 @@ export interface components {
         };
         WakesBodyRequest: {
             /** @default null */
-            reply_to: string | null;
+            reply_to?: string | null;
             text: string;
         };
         /** @description What a message would do to one agent of the room. */
@@ -2532,9 +3170,29 @@ export interface components {
             /** @default null */
             reason: string | null;
         };
-        /** @description Whether the reader is to be told when the draft is free. */
-        WishBodyRequest: {
-            is_waiting: boolean;
+        /**
+         * @description A part of a web page: the characters from `start` to `end` of `total`, as Markdown.
+         *
+         *     What is not known of the page is empty. `is_cut`: the page is larger than what is read of one.
+         */
+        WebPageData: {
+            end: number;
+            /** @default false */
+            is_cut: boolean;
+            /**
+             * @default web_page
+             * @constant
+             */
+            kind: "web_page";
+            /** @default  */
+            published: string;
+            /** @default  */
+            site: string;
+            start: number;
+            text: string;
+            title: string;
+            total: number;
+            url: string;
         };
         /** @description A workspace as one of its members sees it; `role` and `verbs` are the reader's own. */
         WorkspaceRow: {
@@ -2548,7 +3206,89 @@ export interface components {
             verbs: string[];
         };
     };
-    responses: never;
+    responses: {
+        /** @description The request has the wrong shape or content. */
+        Error400: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+        /** @description Nobody is signed in, or the token is no good. */
+        Error401: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+        /** @description The person may see this, but not do it. */
+        Error403: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+        /** @description There is no such thing, or the person may not know of it. */
+        Error404: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+        /** @description Somebody or something was there first. */
+        Error409: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+        /** @description The request is too large. */
+        Error413: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+        /** @description The body is not JSON. */
+        Error415: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+        /** @description Too many requests at once; `Retry-After` says when to try again. */
+        Error429: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+        /** @description Something that is needed is away for a moment. */
+        Error503: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorAnswer"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -2575,6 +3315,12 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_agent_templates: {
@@ -2596,6 +3342,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfTemplateRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_agent: {
@@ -2617,6 +3369,12 @@ export interface operations {
                     "application/json": components["schemas"]["AgentRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     delete_agent: {
@@ -2637,6 +3395,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     rename_agent: {
@@ -2662,13 +3429,22 @@ export interface operations {
                     "application/json": components["schemas"]["AgentRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     diff_versions: {
         parameters: {
-            query?: {
-                a?: number;
-                b?: number;
+            query: {
+                a: number;
+                b: number;
             };
             header?: never;
             path: {
@@ -2686,13 +3462,19 @@ export interface operations {
                     "application/json": components["schemas"]["DiffRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     export_agent: {
         parameters: {
             query?: {
                 format?: "yaml" | "json";
-                version?: number | null;
+                version?: number;
             };
             header?: never;
             path: {
@@ -2707,9 +3489,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/yaml": string;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                    "application/yaml": {
+                        [key: string]: unknown;
+                    };
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     merge_suggestions: {
@@ -2735,6 +3528,15 @@ export interface operations {
                     "application/json": components["schemas"]["MergeRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_spec: {
@@ -2757,12 +3559,18 @@ export interface operations {
                     "application/json": components["schemas"]["SpecRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_versions: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -2781,6 +3589,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfSpecRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_version: {
@@ -2803,12 +3617,18 @@ export interface operations {
                     "application/json": components["schemas"]["SpecRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_version_replies: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -2828,6 +3648,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfReplyRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     restore_version: {
@@ -2854,6 +3680,15 @@ export interface operations {
                     "application/json": components["schemas"]["SpecRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_chat: {
@@ -2875,6 +3710,12 @@ export interface operations {
                     "application/json": components["schemas"]["ChatSummaryRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     rename_chat: {
@@ -2900,6 +3741,15 @@ export interface operations {
                     "application/json": components["schemas"]["ChatSummaryRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     start_comparison: {
@@ -2934,6 +3784,15 @@ export interface operations {
                     "application/json": components["schemas"]["MessageRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_draft: {
@@ -2956,6 +3815,12 @@ export interface operations {
                     "application/json": components["schemas"]["DraftRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     write_draft: {
@@ -2982,6 +3847,15 @@ export interface operations {
                     "application/json": components["schemas"]["DraftRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     apply_draft: {
@@ -3008,6 +3882,15 @@ export interface operations {
                     "application/json": components["schemas"]["DraftRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     ask_for_draft: {
@@ -3027,9 +3910,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DraftWishRow"];
+                    "application/json": components["schemas"]["LockWaiterRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     discard_draft: {
@@ -3056,12 +3948,21 @@ export interface operations {
                     "application/json": components["schemas"]["DraftRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
-    list_earlier_texts: {
+    list_draft_snapshots: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -3078,9 +3979,50 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfEarlierTextRow"];
+                    "application/json": components["schemas"]["PageOfDraftSnapshotRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    hand_over_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HandOverBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     rebase_draft: {
@@ -3107,6 +4049,15 @@ export interface operations {
                     "application/json": components["schemas"]["DraftRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     release_draft: {
@@ -3133,6 +4084,15 @@ export interface operations {
                     "application/json": components["schemas"]["DraftRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     save_draft: {
@@ -3159,6 +4119,15 @@ export interface operations {
                     "application/json": components["schemas"]["SpecRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     suggest_draft: {
@@ -3185,9 +4154,18 @@ export interface operations {
                     "application/json": components["schemas"]["SuggestionRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
-    read_draft_wish: {
+    read_draft_trial: {
         parameters: {
             query?: never;
             header?: never;
@@ -3204,12 +4182,46 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DraftWishRow"];
+                    "application/json": components["schemas"]["DraftTrialRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
-    set_draft_wish: {
+    read_lock_waiter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockWaiterRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_lock_waiter: {
         parameters: {
             query?: never;
             header?: never;
@@ -3221,7 +4233,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WishBodyRequest"];
+                "application/json": components["schemas"]["LockWaiterBodyRequest"];
             };
         };
         responses: {
@@ -3230,9 +4242,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DraftWishRow"];
+                    "application/json": components["schemas"]["LockWaiterRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     suggest_text: {
@@ -3259,12 +4280,21 @@ export interface operations {
                     "application/json": components["schemas"]["SuggestionRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_changes: {
         parameters: {
             query?: {
-                since?: number | null;
+                since?: number;
             };
             header?: never;
             path: {
@@ -3282,6 +4312,12 @@ export interface operations {
                     "application/json": components["schemas"]["Subscribed"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     vote: {
@@ -3308,12 +4344,21 @@ export interface operations {
                     "application/json": components["schemas"]["MessageRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_links: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -3332,6 +4377,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfLinkRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     create_link: {
@@ -3357,12 +4408,21 @@ export interface operations {
                     "application/json": components["schemas"]["LinkRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_chat_members: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -3381,6 +4441,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfMemberRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     add_chat_member: {
@@ -3406,6 +4472,15 @@ export interface operations {
                     "application/json": components["schemas"]["MemberRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     remove_chat_member: {
@@ -3427,6 +4502,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     set_wake: {
@@ -3453,12 +4537,23 @@ export interface operations {
                     "application/json": components["schemas"]["MemberRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_messages: {
         parameters: {
             query?: {
-                before?: number | null;
+                after?: number;
+                around?: string;
+                before?: number;
                 limit?: number;
             };
             header?: never;
@@ -3474,9 +4569,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfMessageRow"];
+                    "application/json": components["schemas"]["MessagePageRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     post_message: {
@@ -3510,6 +4611,43 @@ export interface operations {
                     "application/json": components["schemas"]["MessageRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    diff_applied_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     mark_read: {
@@ -3535,12 +4673,21 @@ export interface operations {
                     "application/json": components["schemas"]["ReadRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_runs: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
                 state?: "active" | "all";
             };
@@ -3560,6 +4707,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfRunRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     preview_wakes: {
@@ -3585,6 +4738,78 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfWakesRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    report_client_error: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClientErrorBodyRequest"];
+            };
+        };
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    confirm_email: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmationBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfirmedRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_invitation: {
@@ -3606,6 +4831,12 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     accept_invitation: {
@@ -3627,6 +4858,15 @@ export interface operations {
                     "application/json": components["schemas"]["JoinedRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     revoke_link: {
@@ -3647,6 +4887,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_me: {
@@ -3666,6 +4915,12 @@ export interface operations {
                     "application/json": components["schemas"]["MeRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     change_me: {
@@ -3689,6 +4944,74 @@ export interface operations {
                     "application/json": components["schemas"]["MeRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    start_email_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailBodyRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailChangeRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    cancel_email_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     end_sessions: {
@@ -3707,12 +5030,21 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_tokens: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -3729,6 +5061,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfApiTokenRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     create_token: {
@@ -3752,6 +5090,15 @@ export interface operations {
                     "application/json": components["schemas"]["NewTokenRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     revoke_token: {
@@ -3772,6 +5119,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_merge: {
@@ -3793,6 +5149,12 @@ export interface operations {
                     "application/json": components["schemas"]["MergeRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     retry_merge: {
@@ -3814,6 +5176,15 @@ export interface operations {
                     "application/json": components["schemas"]["MergeRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     stop_merge: {
@@ -3835,6 +5206,15 @@ export interface operations {
                     "application/json": components["schemas"]["MergeRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_model_offers: {
@@ -3854,12 +5234,43 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfOfferRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_model_providers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfProviderRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_notifications: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
                 unread?: boolean;
             };
@@ -3877,6 +5288,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfNotificationRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     count_notifications: {
@@ -3896,6 +5313,12 @@ export interface operations {
                     "application/json": components["schemas"]["UnreadRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     mark_notifications_read: {
@@ -3919,6 +5342,15 @@ export interface operations {
                     "application/json": components["schemas"]["UnreadRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_run: {
@@ -3940,6 +5372,12 @@ export interface operations {
                     "application/json": components["schemas"]["RunDetailRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     retry_run: {
@@ -3961,6 +5399,15 @@ export interface operations {
                     "application/json": components["schemas"]["RunRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     stop_run: {
@@ -3982,6 +5429,40 @@ export interface operations {
                     "application/json": components["schemas"]["RunRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_sign_up: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignUpRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_suggestion: {
@@ -4003,6 +5484,12 @@ export interface operations {
                     "application/json": components["schemas"]["SuggestionDetailRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     accept_suggestion: {
@@ -4028,6 +5515,15 @@ export interface operations {
                     "application/json": components["schemas"]["MergeRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     reject_suggestion: {
@@ -4053,6 +5549,15 @@ export interface operations {
                     "application/json": components["schemas"]["SuggestionRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     summarize_suggestion: {
@@ -4074,6 +5579,15 @@ export interface operations {
                     "application/json": components["schemas"]["SuggestionRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     withdraw_suggestion: {
@@ -4095,6 +5609,15 @@ export interface operations {
                     "application/json": components["schemas"]["SuggestionRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_tools: {
@@ -4114,12 +5637,18 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfToolRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_workspaces: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -4136,6 +5665,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfWorkspaceRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     create_workspace: {
@@ -4159,6 +5694,15 @@ export interface operations {
                     "application/json": components["schemas"]["WorkspaceRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_workspace: {
@@ -4180,6 +5724,12 @@ export interface operations {
                     "application/json": components["schemas"]["WorkspaceRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     rename_workspace: {
@@ -4205,12 +5755,21 @@ export interface operations {
                     "application/json": components["schemas"]["WorkspaceRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_agents: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -4226,9 +5785,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfAgentRow"];
+                    "application/json": components["schemas"]["PageOfAgentSummaryRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     create_agent: {
@@ -4254,6 +5819,15 @@ export interface operations {
                     "application/json": components["schemas"]["NewAgentRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     import_agent: {
@@ -4287,12 +5861,21 @@ export interface operations {
                     "application/json": components["schemas"]["ImportRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_chats: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -4311,6 +5894,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfChatSummaryRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     create_chat: {
@@ -4336,6 +5925,45 @@ export interface operations {
                     "application/json": components["schemas"]["ChatSummaryRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_locked_drafts: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfLockedDraftRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     leave_workspace: {
@@ -4356,12 +5984,21 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_members: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
             };
             header?: never;
@@ -4380,6 +6017,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfMembershipRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     remove_member: {
@@ -4401,6 +6044,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     change_role: {
@@ -4427,12 +6079,52 @@ export interface operations {
                     "application/json": components["schemas"]["MembershipRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_member_links: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                actor_id: string;
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfLinkRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_merges: {
         parameters: {
             query?: {
-                cursor?: string | null;
+                cursor?: string;
                 limit?: number;
                 state?: "active" | "all";
             };
@@ -4452,6 +6144,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfMergeRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     read_model: {
@@ -4473,6 +6171,12 @@ export interface operations {
                     "application/json": components["schemas"]["ModelRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     set_model: {
@@ -4498,6 +6202,15 @@ export interface operations {
                     "application/json": components["schemas"]["ModelRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     test_model: {
@@ -4511,28 +6224,65 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ModelBodyRequest"];
+                "application/json": components["schemas"]["ModelTestBodyRequest"];
             };
         };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTestRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_model_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                test_id: string;
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TestedRow"];
+                    "application/json": components["schemas"]["ModelTestRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     list_suggestions: {
         parameters: {
             query?: {
-                agent_id?: string | null;
-                author_id?: string | null;
-                cursor?: string | null;
+                agent_id?: string;
+                author_id?: string;
+                cursor?: string;
                 limit?: number;
-                state?: "pending" | "accepted" | "rejected" | "withdrawn" | "all";
+                state?: "pending" | "accepted" | "rejected" | "withdrawn" | "unused" | "all";
             };
             header?: never;
             path: {
@@ -4550,6 +6300,12 @@ export interface operations {
                     "application/json": components["schemas"]["PageOfListedSuggestionRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     count_suggestions: {
@@ -4571,6 +6327,12 @@ export interface operations {
                     "application/json": components["schemas"]["CountRow"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
 }

@@ -1,14 +1,14 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ApiError, api, del, get, patch, post } from '../client'
-import type { ApiTokenRow, Me, NewToken } from '../types'
-import { useDeed } from './deed'
+import { ApiError, answerOf, api, rest } from '../client'
+import type { BodyOf, Me } from '../types'
+import { useAction } from './action'
 import { keys } from './keys'
 import { all } from './pages'
 
 /** Null: nobody is signed in. */
 async function readMe(): Promise<Me | null> {
   try {
-    return await get<Me>('/me')
+    return await answerOf(rest.GET('/api/v1/me'))
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.code === 'not_signed_in')) return null
     throw error
@@ -21,11 +21,36 @@ export const useMe = () => useQuery(meQuery)
 
 const account = '/_allauth/browser/v1'
 
-export interface SignUp {
+/** Who may sign up, and whether a new address is confirmed first. */
+export const useSignUpMode = () =>
+  useQuery({ queryKey: keys.signUp, queryFn: () => answerOf(rest.GET('/api/v1/sign-up')), staleTime: 60_000 })
+
+export const confirmEmail = (key: string) => answerOf(rest.POST('/api/v1/email-confirmations', { body: { key } }))
+
+/** Starts a change of address: it counts when the link that is sent to it is opened. */
+export function useStartEmailChange() {
+  const client = useQueryClient()
+  return useAction({
+    mutationFn: (body: BodyOf<'/api/v1/me/email', 'post'>) => answerOf(rest.POST('/api/v1/me/email', { body })),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.me }),
+  })
+}
+
+export function useCancelEmailChange() {
+  const client = useQueryClient()
+  return useAction({
+    mutationFn: () => rest.DELETE('/api/v1/me/email'),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.me }),
+  })
+}
+
+interface SignUp {
   name: string
   email: string
   password: string
   language: string
+  /** The token of an invite link, where one is needed. */
+  invitation?: string
 }
 
 export const signUp = (form: SignUp) => api<unknown>('POST', `${account}/auth/signup`, form)
@@ -61,28 +86,28 @@ export const changePassword = (current_password: string, new_password: string) =
   api<unknown>('POST', `${account}/account/password/change`, { current_password, new_password })
 
 /** Signs out everywhere but here. */
-export const useEndSessions = () => useDeed({ mutationFn: () => del('/me/sessions') })
+export const useEndSessions = () => useAction({ mutationFn: () => rest.DELETE('/api/v1/me/sessions') })
 
 export const useTokens = () =>
-  useQuery({ queryKey: keys.apiTokens, queryFn: ({ signal }) => all<ApiTokenRow>('/me/tokens', signal) })
+  useQuery({
+    queryKey: keys.apiTokens,
+    queryFn: ({ signal }) => all(query => answerOf(rest.GET('/api/v1/me/tokens', { params: { query }, signal }))),
+  })
 
-export interface TokenWish {
-  name: string
-  days: 7 | 30 | 90 | 365 | null
-}
+export type TokenWish = Required<BodyOf<'/api/v1/me/tokens', 'post'>>
 
 export function useMakeToken() {
   const client = useQueryClient()
-  return useDeed({
-    mutationFn: (wish: TokenWish) => post<NewToken>('/me/tokens', wish),
+  return useAction({
+    mutationFn: (body: TokenWish) => answerOf(rest.POST('/api/v1/me/tokens', { body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.apiTokens }),
   })
 }
 
 export function useRevokeToken() {
   const client = useQueryClient()
-  return useDeed({
-    mutationFn: (id: string) => del(`/me/tokens/${id}`),
+  return useAction({
+    mutationFn: (id: string) => rest.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: id } } }),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.apiTokens }),
   })
 }
@@ -90,7 +115,7 @@ export function useRevokeToken() {
 export function useChangeMe() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (change: { name?: string; language?: string }) => patch<Me>('/me', change),
+    mutationFn: (body: BodyOf<'/api/v1/me', 'patch'>) => answerOf(rest.PATCH('/api/v1/me', { body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.me }),
   })
 }

@@ -1,58 +1,69 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { del, get, patch, post } from '../client'
-import type { AgentRow, AgentTemplate, NewAgentRow, Page, ToolRow } from '../types'
-import { useDeed } from './deed'
+import type { Language } from '@/lib/language'
+import { answerOf, rest } from '../client'
+import type { AgentRow, BodyOf } from '../types'
+import { useAction } from './action'
 import { keys } from './keys'
 import { all } from './pages'
 
 export const agentsQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: keys.agents(workspaceId),
-    queryFn: ({ signal }) => all<AgentRow>(`/workspaces/${workspaceId}/agents`, signal),
+    queryFn: ({ signal }) =>
+      all(query =>
+        answerOf(
+          rest.GET('/api/v1/workspaces/{workspace_id}/agents', {
+            params: { path: { workspace_id: workspaceId }, query },
+            signal,
+          }),
+        ),
+      ),
   })
 export const useAgents = (workspaceId: string) => useQuery(agentsQuery(workspaceId))
 
-export const useAgent = (id: string) =>
+/** One agent with its production version; none without an id. */
+export const useAgent = (workspaceId: string, id: string | undefined) =>
   useQuery({
-    queryKey: keys.agent(id),
-    queryFn: () => get<AgentRow>(`/agents/${id}`),
-    // No bell tells of a single agent.
-    staleTime: 0,
+    queryKey: keys.agent(workspaceId, id ?? ''),
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/v1/agents/{agent_id}', { params: { path: { agent_id: id ?? '' } }, signal })),
+    enabled: id !== undefined,
   })
 
-export const useTemplates = (language: string) =>
+export const useTemplates = (language: Language) =>
   useQuery({
     queryKey: keys.templates(language),
-    queryFn: async () => (await get<Page<AgentTemplate>>(`/agent-templates?language=${language}`)).results,
+    queryFn: async () =>
+      (await answerOf(rest.GET('/api/v1/agent-templates', { params: { query: { language } } }))).results,
     staleTime: Number.POSITIVE_INFINITY,
   })
 
 export const useTools = () =>
   useQuery({
     queryKey: keys.tools,
-    queryFn: async () => (await get<Page<ToolRow>>('/tools')).results,
+    queryFn: async () => (await answerOf(rest.GET('/api/v1/tools'))).results,
     staleTime: 300_000,
   })
 
-export interface NewAgent {
-  name: string
-  description?: string
-  template?: string
-  prompt?: string
-  /** The agent says hello in a chat of its own. */
-  open_chat?: boolean
-}
-
-export const createAgent = (workspaceId: string, agent: NewAgent) =>
-  post<NewAgentRow>(`/workspaces/${workspaceId}/agents`, agent)
+/** `open_chat`: the agent says hello in a chat of its own. */
+export const createAgent = (workspaceId: string, body: BodyOf<'/api/v1/workspaces/{workspace_id}/agents', 'post'>) =>
+  answerOf(
+    rest.POST('/api/v1/workspaces/{workspace_id}/agents', { params: { path: { workspace_id: workspaceId } }, body }),
+  )
 
 export function useChangeAgent(agent: AgentRow) {
   const client = useQueryClient()
-  return useDeed({
-    mutationFn: (change: { name?: string; description?: string }) =>
-      patch<AgentRow>(`/agents/${agent.actor.id}`, { ...change, revision: agent.revision }),
+  return useAction({
+    mutationFn: (change: Omit<BodyOf<'/api/v1/agents/{agent_id}', 'patch'>, 'revision'>) =>
+      answerOf(
+        rest.PATCH('/api/v1/agents/{agent_id}', {
+          params: { path: { agent_id: agent.actor.id } },
+          body: { ...change, revision: agent.revision },
+        }),
+      ),
     onSuccess: () => client.invalidateQueries(),
   })
 }
 
-export const deleteAgent = (id: string) => del(`/agents/${id}`)
+export const deleteAgent = (id: string) =>
+  rest.DELETE('/api/v1/agents/{agent_id}', { params: { path: { agent_id: id } } })

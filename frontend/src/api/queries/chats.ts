@@ -1,51 +1,96 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { del, get, patch, post, put } from '../client'
-import type { ChatSummaryRow, Joined, JoinOffer, LinkRow, MessageRow, Page, Role, RunRow, Wake } from '../types'
-import { useDeed } from './deed'
+import { answerOf, rest } from '../client'
+import type { BodyOf, ChatActivity, ChatSummaryRow } from '../types'
+import { useAction } from './action'
 import { keys } from './keys'
 import { all } from './pages'
 
 export const useChats = (workspaceId: string) =>
   useQuery({
     queryKey: keys.chats(workspaceId),
-    queryFn: ({ signal }) => all<ChatSummaryRow>(`/workspaces/${workspaceId}/chats`, signal),
+    queryFn: ({ signal }) =>
+      all(query =>
+        answerOf(
+          rest.GET('/api/v1/workspaces/{workspace_id}/chats', {
+            params: { path: { workspace_id: workspaceId }, query },
+            signal,
+          }),
+        ),
+      ),
   })
 
-export const createChat = (workspaceId: string, chat: { title: string; member_ids: string[] }) =>
-  post<ChatSummaryRow>(`/workspaces/${workspaceId}/chats`, chat)
+/**
+ * The list after something was said or read in one of its chats: the one where something was said last comes first.
+ * Null when that chat is not in the list.
+ */
+export function withActivity(
+  chats: readonly ChatSummaryRow[],
+  { chat_id, unread, mentioned, last_read_seq, last_message }: ChatActivity,
+): ChatSummaryRow[] | null {
+  if (!chats.some(each => each.chat.id === chat_id)) return null
+  return chats
+    .map(each => (each.chat.id === chat_id ? { ...each, unread, mentioned, last_read_seq, last_message } : each))
+    .sort((a, b) => Date.parse(spokenAt(b)) - Date.parse(spokenAt(a)))
+}
 
-export const renameChat = (id: string, title: string) => patch<unknown>(`/chats/${id}`, { title })
-export const addToChat = (id: string, actorId: string) => post<unknown>(`/chats/${id}/members`, { actor_id: actorId })
-export const removeFromChat = (id: string, actorId: string) => del(`/chats/${id}/members/${actorId}`)
+const spokenAt = ({ chat, last_message }: ChatSummaryRow) => last_message?.created_at ?? chat.created_at
+
+export const createChat = (workspaceId: string, body: BodyOf<'/api/v1/workspaces/{workspace_id}/chats', 'post'>) =>
+  answerOf(
+    rest.POST('/api/v1/workspaces/{workspace_id}/chats', { params: { path: { workspace_id: workspaceId } }, body }),
+  )
+
+export const renameChat = (id: string, title: string) =>
+  answerOf(rest.PATCH('/api/v1/chats/{chat_id}', { params: { path: { chat_id: id } }, body: { title } }))
+export const addToChat = (id: string, actorId: string) =>
+  answerOf(
+    rest.POST('/api/v1/chats/{chat_id}/members', { params: { path: { chat_id: id } }, body: { actor_id: actorId } }),
+  )
+export const removeFromChat = (id: string, actorId: string) =>
+  rest.DELETE('/api/v1/chats/{chat_id}/members/{actor_id}', { params: { path: { chat_id: id, actor_id: actorId } } })
 export const setWake = (id: string, actorId: string, wake: 'mention' | 'always') =>
-  patch<unknown>(`/chats/${id}/members/${actorId}`, { wake })
+  answerOf(
+    rest.PATCH('/api/v1/chats/{chat_id}/members/{actor_id}', {
+      params: { path: { chat_id: id, actor_id: actorId } },
+      body: { wake },
+    }),
+  )
 
 // --- messages ---------------------------------------------------------------------------------------------------
 
-export interface NewMessage {
-  id: string
-  text: string
-  reply_to?: string
-  wake: 'auto' | 'nobody'
-}
+export type NewMessage = BodyOf<'/api/v1/chats/{chat_id}/messages', 'post'>
 
-export const postMessage = (chatId: string, message: NewMessage) =>
-  post<MessageRow>(`/chats/${chatId}/messages`, message)
-export const readOlder = (chatId: string, before: number, limit = 50) =>
-  get<Page<MessageRow>>(`/chats/${chatId}/messages?before=${before}&limit=${limit}`)
-export const whoWakes = async (chatId: string, message: { text: string; reply_to?: string }) =>
-  (await post<Page<Wake>>(`/chats/${chatId}/wakes`, message)).results
-export const markRead = (chatId: string, seq: number) => put<unknown>(`/chats/${chatId}/read`, { seq })
+export const postMessage = (chatId: string, body: NewMessage) =>
+  answerOf(rest.POST('/api/v1/chats/{chat_id}/messages', { params: { path: { chat_id: chatId } }, body }))
 
-export const stopRun = (id: string) => post<RunRow>(`/runs/${id}/stop`)
-export const retryRun = (id: string) => post<RunRow>(`/runs/${id}/retry`)
+const readMessages = (chatId: string, query: { before?: number; after?: number; around?: string; limit: number }) =>
+  answerOf(rest.GET('/api/v1/chats/{chat_id}/messages', { params: { path: { chat_id: chatId }, query } }))
+
+export const readOlder = (chatId: string, before: number, limit = 50) => readMessages(chatId, { before, limit })
+/** A part of the log: after a place, or around a message. Refused as `not_found` when there is no such message. */
+export const readNewer = (chatId: string, after: number, limit = 50) => readMessages(chatId, { after, limit })
+export const readAround = (chatId: string, messageId: string, limit = 50) =>
+  readMessages(chatId, { around: messageId, limit })
+
+export const whoWakes = async (chatId: string, body: BodyOf<'/api/v1/chats/{chat_id}/wakes', 'post'>) =>
+  (await answerOf(rest.POST('/api/v1/chats/{chat_id}/wakes', { params: { path: { chat_id: chatId } }, body }))).results
+export const markRead = (chatId: string, seq: number) =>
+  answerOf(rest.PUT('/api/v1/chats/{chat_id}/read', { params: { path: { chat_id: chatId } }, body: { seq } }))
+
+export const stopRun = (id: string) =>
+  answerOf(rest.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: id } } }))
+export const retryRun = (id: string) =>
+  answerOf(rest.POST('/api/v1/runs/{run_id}/retry', { params: { path: { run_id: id } } }))
 
 // --- links ------------------------------------------------------------------------------------------------------
 
 export const useLinks = (chatId: string, enabled = true) =>
   useQuery({
     queryKey: keys.links(chatId),
-    queryFn: ({ signal }) => all<LinkRow>(`/chats/${chatId}/links`, signal),
+    queryFn: ({ signal }) =>
+      all(query =>
+        answerOf(rest.GET('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId }, query }, signal })),
+      ),
     enabled,
     // How often a link was used is told by no bell.
     staleTime: 0,
@@ -54,21 +99,26 @@ export const useLinks = (chatId: string, enabled = true) =>
 
 export function useMakeLink(chatId: string) {
   const client = useQueryClient()
-  return useDeed({
-    mutationFn: (link: { role: Role; expires_in_hours: number }) => post<LinkRow>(`/chats/${chatId}/links`, link),
+  return useAction({
+    mutationFn: (body: BodyOf<'/api/v1/chats/{chat_id}/links', 'post'>) =>
+      answerOf(rest.POST('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId } }, body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.links(chatId) }),
   })
 }
 
 export function useRevokeLink(chatId: string) {
   const client = useQueryClient()
-  return useDeed({
-    mutationFn: (id: string) => del(`/links/${id}`),
+  return useAction({
+    mutationFn: (id: string) => rest.DELETE('/api/v1/links/{link_id}', { params: { path: { link_id: id } } }),
     onSettled: () => client.invalidateQueries({ queryKey: keys.links(chatId) }),
   })
 }
 
 export const useJoinOffer = (token: string) =>
-  useQuery({ queryKey: keys.join(token), queryFn: () => get<JoinOffer>(`/join/${token}`), retry: false })
+  useQuery({
+    queryKey: keys.join(token),
+    queryFn: () => answerOf(rest.GET('/api/v1/join/{token}', { params: { path: { token } } })),
+    retry: false,
+  })
 
-export const join = (token: string) => post<Joined>(`/join/${token}`)
+export const join = (token: string) => answerOf(rest.POST('/api/v1/join/{token}', { params: { path: { token } } }))

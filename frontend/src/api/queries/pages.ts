@@ -1,17 +1,20 @@
-import { get } from '../client'
-import type { Page } from '../types'
+/** A page of a list. `next` is the cursor of the next one. */
+interface Page<T> {
+  results: T[]
+  next: string | null
+}
 
-const withCursor = (path: string, cursor: string) =>
-  `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`
+/** The part of a query string that names a page; the first one without a cursor. */
+export const pageAt = (cursor: string) => (cursor ? { cursor } : {})
 
-/** All pages of a list, in order. `next` may be a cursor or an address. */
-export async function all<T>(path: string, signal?: AbortSignal): Promise<T[]> {
+/** All pages of a list, in order. */
+export async function all<T>(read: (page: { cursor?: string }) => Promise<Page<T>>): Promise<T[]> {
   const results: T[] = []
-  let next: string | null = path
+  let next: string | null = ''
   while (next !== null) {
-    const page: Page<T> = await get<Page<T>>(next, signal)
+    const page: Page<T> = await read(pageAt(next))
     results.push(...page.results)
-    next = page.next === null ? null : withCursor(path, page.next)
+    next = page.next
   }
   return results
 }

@@ -1,26 +1,24 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { get, post } from '../client'
-import type { ListedSuggestionRow, MergeRow, Page, SuggestionDetailRow, SuggestionRow } from '../types'
-import { useDeed } from './deed'
+import { answerOf, rest } from '../client'
+import type { ListedSuggestionRow, MergeRow } from '../types'
+import { useAction } from './action'
 import { keys } from './keys'
-import { all } from './pages'
+import { all, pageAt } from './pages'
 import { drafts } from './workshop'
 
 export type SuggestionState = ListedSuggestionRow['state']
 
-export interface SuggestionFilter {
+interface SuggestionFilter {
   state: SuggestionState
   agentId?: string | undefined
   authorId?: string | undefined
 }
 
-function listPath(workspaceId: string, { state, agentId, authorId }: SuggestionFilter, cursor: string): string {
-  const query = new URLSearchParams({ state })
-  if (agentId) query.set('agent_id', agentId)
-  if (authorId) query.set('author_id', authorId)
-  if (cursor) query.set('cursor', cursor)
-  return `/workspaces/${workspaceId}/suggestions?${query}`
-}
+const queryOf = ({ state, agentId, authorId }: SuggestionFilter) => ({
+  state,
+  ...(agentId ? { agent_id: agentId } : {}),
+  ...(authorId ? { author_id: authorId } : {}),
+})
 
 /** Everything here hangs below `keys.suggestions`: one bell rings it all. */
 const below = (workspaceId: string, ...rest: readonly unknown[]) => [...keys.suggestions(workspaceId), ...rest]
@@ -29,7 +27,12 @@ export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>
   useInfiniteQuery({
     queryKey: below(workspaceId, 'list', filter),
     queryFn: ({ pageParam, signal }) =>
-      get<Page<ListedSuggestionRow>>(listPath(workspaceId, filter, pageParam), signal),
+      answerOf(
+        rest.GET('/api/v1/workspaces/{workspace_id}/suggestions', {
+          params: { path: { workspace_id: workspaceId }, query: { ...queryOf(filter), ...pageAt(pageParam) } },
+          signal,
+        }),
+      ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
   })
@@ -37,26 +40,42 @@ export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>
 export const useSuggestionCount = (workspaceId: string) =>
   useQuery({
     queryKey: below(workspaceId, 'count'),
-    queryFn: ({ signal }) => get<{ pending: number }>(`/workspaces/${workspaceId}/suggestions/count`, signal),
+    queryFn: ({ signal }) =>
+      answerOf(
+        rest.GET('/api/v1/workspaces/{workspace_id}/suggestions/count', {
+          params: { path: { workspace_id: workspaceId } },
+          signal,
+        }),
+      ),
   })
 
 export const useSuggestion = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: below(workspaceId, 'one', id),
-    queryFn: ({ signal }) => get<SuggestionDetailRow>(`/suggestions/${id}`, signal),
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } }, signal })),
   })
 
 export const useMerge = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: below(workspaceId, 'merge', id),
-    queryFn: ({ signal }) => get<MergeRow>(`/merges/${id}`, signal),
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/v1/merges/{merge_id}', { params: { path: { merge_id: id } }, signal })),
   })
 
 /** The merges under way. */
 export const useActiveMerges = (workspaceId: string) =>
   useQuery({
     queryKey: below(workspaceId, 'merges'),
-    queryFn: ({ signal }) => all<MergeRow>(`/workspaces/${workspaceId}/merges?state=active`, signal),
+    queryFn: ({ signal }) =>
+      all(page =>
+        answerOf(
+          rest.GET('/api/v1/workspaces/{workspace_id}/merges', {
+            params: { path: { workspace_id: workspaceId }, query: { state: 'active', ...page } },
+            signal,
+          }),
+        ),
+      ),
   })
 
 /** Who writes the agent in that chat now, if anybody; asked before a draft is to be opened there. */
@@ -69,25 +88,31 @@ export const useDraftThere = (chatId: string | null, agentId: string) =>
     staleTime: 0,
   })
 
-/** A deed on a suggestion or a merge, after which all of them are read again. */
-function useSuggestionDeed<Result, Input>(workspaceId: string, deed: (input: Input) => Promise<Result>) {
+/** An action on a suggestion or a merge, after which all of them are read again. */
+function useSuggestionAction<Result, Input>(workspaceId: string, action: (input: Input) => Promise<Result>) {
   const client = useQueryClient()
-  return useDeed<Result, Input>({
-    mutationFn: deed,
+  return useAction<Result, Input>({
+    mutationFn: action,
     onSettled: () => client.invalidateQueries({ queryKey: keys.suggestions(workspaceId) }),
   })
 }
 
 /** Rejects some, one after the other; what went through stays so when a later one is refused. */
 export const useReject = (workspaceId: string) =>
-  useSuggestionDeed(workspaceId, async ({ ids, reason }: { ids: readonly string[]; reason: string }) => {
-    for (const id of ids) await post<SuggestionRow>(`/suggestions/${id}/reject`, { reason })
+  useSuggestionAction(workspaceId, async ({ ids, reason }: { ids: readonly string[]; reason: string }) => {
+    for (const id of ids)
+      await rest.POST('/api/v1/suggestions/{suggestion_id}/reject', {
+        params: { path: { suggestion_id: id } },
+        body: { reason },
+      })
   })
 
 export const useWithdraw = (workspaceId: string) =>
-  useSuggestionDeed(workspaceId, (id: string) => post<SuggestionRow>(`/suggestions/${id}/withdraw`))
+  useSuggestionAction(workspaceId, (id: string) =>
+    answerOf(rest.POST('/api/v1/suggestions/{suggestion_id}/withdraw', { params: { path: { suggestion_id: id } } })),
+  )
 
-export interface NewMerge {
+interface NewMerge {
   /** Made by the client: asking twice merges once. */
   id: string
   agentId: string
@@ -97,12 +122,27 @@ export interface NewMerge {
 
 export function startMerge({ id, agentId, suggestionIds, chatId }: NewMerge): Promise<MergeRow> {
   const [only, ...others] = suggestionIds
-  if (only && others.length === 0) return post(`/suggestions/${only}/accept`, { id, chat_id: chatId })
-  return post(`/agents/${agentId}/merges`, { id, suggestion_ids: suggestionIds, chat_id: chatId })
+  if (only && others.length === 0)
+    return answerOf(
+      rest.POST('/api/v1/suggestions/{suggestion_id}/accept', {
+        params: { path: { suggestion_id: only } },
+        body: { id, chat_id: chatId },
+      }),
+    )
+  return answerOf(
+    rest.POST('/api/v1/agents/{agent_id}/merges', {
+      params: { path: { agent_id: agentId } },
+      body: { id, suggestion_ids: [...suggestionIds], chat_id: chatId },
+    }),
+  )
 }
 
 export const useStopMerge = (workspaceId: string) =>
-  useSuggestionDeed(workspaceId, (id: string) => post<MergeRow>(`/merges/${id}/stop`))
+  useSuggestionAction(workspaceId, (id: string) =>
+    answerOf(rest.POST('/api/v1/merges/{merge_id}/stop', { params: { path: { merge_id: id } } })),
+  )
 
 export const useRetryMerge = (workspaceId: string) =>
-  useSuggestionDeed(workspaceId, (id: string) => post<MergeRow>(`/merges/${id}/retry`))
+  useSuggestionAction(workspaceId, (id: string) =>
+    answerOf(rest.POST('/api/v1/merges/{merge_id}/retry', { params: { path: { merge_id: id } } })),
+  )

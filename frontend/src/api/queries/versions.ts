@@ -1,28 +1,40 @@
 /** The versions of an agent, what each answered, and agents as files. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { get, post } from '../client'
-import type { ImportRow, ListedSuggestionRow, Page, ReplyRow, SpecRow } from '../types'
+import { addressOf, answerOf, rest } from '../client'
+import type { BodyOf, ListedSuggestionRow } from '../types'
 import { keys } from './keys'
-import { all } from './pages'
+import { all, pageAt } from './pages'
 
 /** Every version, newest first; read again when another one is production. */
 export const useVersions = (agentId: string, production: string) =>
   useQuery({
     queryKey: [...keys.versions(agentId), 'all', production],
-    queryFn: ({ signal }) => all<SpecRow>(`/agents/${agentId}/versions`, signal),
+    queryFn: ({ signal }) =>
+      all(query =>
+        answerOf(
+          rest.GET('/api/v1/agents/{agent_id}/versions', { params: { path: { agent_id: agentId }, query }, signal }),
+        ),
+      ),
     placeholderData: keepPreviousData,
   })
 
-/** How many accepted suggestions went into each version of an agent, by its number. */
+/** The accepted suggestions that went into each version of an agent, by its number; the first one first. */
 export const useSuggestionsIn = (workspaceId: string, agentId: string, production: string) =>
   useQuery({
     queryKey: [...keys.suggestions(workspaceId), 'went into', agentId, production],
     queryFn: async ({ signal }) => {
-      const path = `/workspaces/${workspaceId}/suggestions?state=accepted&agent_id=${agentId}`
-      const counts = new Map<number, number>()
-      for (const { saved_as } of await all<ListedSuggestionRow>(path, signal))
-        if (saved_as !== null) counts.set(saved_as, (counts.get(saved_as) ?? 0) + 1)
-      return counts
+      const rows = await all(page =>
+        answerOf(
+          rest.GET('/api/v1/workspaces/{workspace_id}/suggestions', {
+            params: { path: { workspace_id: workspaceId }, query: { state: 'accepted', agent_id: agentId, ...page } },
+            signal,
+          }),
+        ),
+      )
+      const versions = new Map<number, ListedSuggestionRow[]>()
+      for (const row of rows.reverse())
+        if (row.saved_as !== null) versions.set(row.saved_as, [...(versions.get(row.saved_as) ?? []), row])
+      return versions
     },
     placeholderData: keepPreviousData,
   })
@@ -30,8 +42,27 @@ export const useSuggestionsIn = (workspaceId: string, agentId: string, productio
 /** The text behind a stamp: a version, or what was applied in a chat of the reader's. It never changes. */
 export const useSpec = (agentId: string, specId: string) =>
   useQuery({
-    queryKey: [...keys.agent(agentId), 'specs', specId],
-    queryFn: () => get<SpecRow>(`/agents/${agentId}/specs/${specId}`),
+    queryKey: keys.spec(agentId, specId),
+    queryFn: () =>
+      answerOf(
+        rest.GET('/api/v1/agents/{agent_id}/specs/{spec_id}', {
+          params: { path: { agent_id: agentId, spec_id: specId } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** What an apply changed, by the line of the chat's log that tells of it. It never changes. */
+export const useAppliedDiff = (chatId: string, messageId: string) =>
+  useQuery({
+    queryKey: ['chat', chatId, 'applied', messageId],
+    queryFn: ({ signal }) =>
+      answerOf(
+        rest.GET('/api/v1/chats/{chat_id}/messages/{message_id}/diff', {
+          params: { path: { chat_id: chatId, message_id: messageId } },
+          signal,
+        }),
+      ),
     staleTime: Number.POSITIVE_INFINITY,
   })
 
@@ -40,9 +71,11 @@ export const useReplies = (agentId: string, version: number) =>
   useInfiniteQuery({
     queryKey: [...keys.version(agentId, version), 'replies'],
     queryFn: ({ pageParam, signal }) =>
-      get<Page<ReplyRow>>(
-        `/agents/${agentId}/versions/${version}/replies?limit=20${pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : ''}`,
-        signal,
+      answerOf(
+        rest.GET('/api/v1/agents/{agent_id}/versions/{number}/replies', {
+          params: { path: { agent_id: agentId, number: version }, query: { limit: 20, ...pageAt(pageParam) } },
+          signal,
+        }),
       ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
@@ -50,28 +83,32 @@ export const useReplies = (agentId: string, version: number) =>
     staleTime: 0,
   })
 
-interface Restoring {
-  /** The production that is replaced. */
-  base_version: number
-  message: string
-  /** Where it is told. */
-  chat_id: string | null
-}
-
-export const restoreVersion = (agentId: string, version: number, body: Restoring) =>
-  post<SpecRow>(`/agents/${agentId}/versions/${version}/restore`, body)
+/** `base_version`: the production that is replaced. `chat_id`: where it is told. */
+export const restoreVersion = (
+  agentId: string,
+  version: number,
+  body: BodyOf<'/api/v1/agents/{agent_id}/versions/{number}/restore', 'post'>,
+) =>
+  answerOf(
+    rest.POST('/api/v1/agents/{agent_id}/versions/{number}/restore', {
+      params: { path: { agent_id: agentId, number: version } },
+      body,
+    }),
+  )
 
 export type FileFormat = 'yaml' | 'json'
 
 export const exportAddress = (agentId: string, version: number, format: FileFormat) =>
-  `/api/v1/agents/${agentId}/file?format=${format}&version=${version}`
+  addressOf('/api/v1/agents/{agent_id}/file', { path: { agent_id: agentId }, query: { format, version } })
 
-interface Importing {
-  text: string
-  name?: string
-  /** Nothing is made; the answer says what would be. */
-  is_trial: boolean
-}
-
-export const importAgent = (workspaceId: string, body: Importing) =>
-  post<ImportRow>(`/workspaces/${workspaceId}/agents/import`, body)
+/** `is_trial`: nothing is made; the answer says what would be. */
+export const importAgent = (
+  workspaceId: string,
+  body: BodyOf<'/api/v1/workspaces/{workspace_id}/agents/import', 'post'>,
+) =>
+  answerOf(
+    rest.POST('/api/v1/workspaces/{workspace_id}/agents/import', {
+      params: { path: { workspace_id: workspaceId } },
+      body,
+    }),
+  )

@@ -1,64 +1,135 @@
 /** The draft of one agent in one chat, and what leads from it to a suggestion. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { get, post, put } from '../client'
-import type {
-  DraftRow,
-  DraftWishRow,
-  EarlierTextRow,
-  ListedSuggestionRow,
-  Page,
-  SpecContent,
-  SpecRow,
-  SuggestionRow,
-} from '../types'
-import { useDeed } from './deed'
+import { answerOf, rest } from '../client'
+import type { BodyOf, DraftRow, LockWaiterRow, SpecContent } from '../types'
+import { useAction } from './action'
 import { keys } from './keys'
 import { all } from './pages'
 
-const place = (chatId: string, agentId: string) => `/chats/${chatId}/agents/${agentId}`
-const draftPath = (chatId: string, agentId: string) => `${place(chatId, agentId)}/draft`
+/** The parameters of an address below the draft of one agent in one chat. */
+const draftOf = (chatId: string, agentId: string) => ({ params: { path: { chat_id: chatId, agent_id: agentId } } })
 
-export interface DraftWrite {
+/** `revision` null takes the hold: the first edit, or a hold that is free. `caret`: characters from the start of the prompt. */
+export interface DraftWrite extends BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft', 'put'> {
   content?: SpecContent
-  /** Null takes the hold: the first edit, or a hold that is free. */
-  revision: number | null
-  /** Characters from the start of the prompt. */
-  caret?: number
 }
 
-/** A text that came too late for its draft, offered as a suggestion. Its id is made by its writer: sent twice, it is one. */
-export interface LateText {
-  id: string
-  content: SpecContent
-  base_version: number
-  note: string
-}
+/** The drafts of a workspace that somebody is editing. A time that runs out is announced by no bell. */
+export const useHeldDrafts = (workspaceId: string) =>
+  useQuery({
+    queryKey: keys.heldDrafts(workspaceId),
+    queryFn: ({ signal }) =>
+      all(query =>
+        answerOf(
+          rest.GET('/api/v1/workspaces/{workspace_id}/held-drafts', {
+            params: { path: { workspace_id: workspaceId }, query },
+            signal,
+          }),
+        ),
+      ),
+    refetchInterval: query => {
+      const ends = query.state.data?.map(draft => Date.parse(draft.held_until)) ?? []
+      return ends.length > 0 ? Math.max(MIN_PAUSE_MS, Math.min(...ends) - Date.now() + MIN_PAUSE_MS) : false
+    },
+  })
+
+const MIN_PAUSE_MS = 5_000
 
 export const drafts = {
-  read: (chatId: string, agentId: string) => get<DraftRow>(draftPath(chatId, agentId)),
-  write: (chatId: string, agentId: string, write: DraftWrite) => put<DraftRow>(draftPath(chatId, agentId), write),
+  read: (chatId: string, agentId: string) =>
+    answerOf(rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', draftOf(chatId, agentId))),
+  write: (chatId: string, agentId: string, body: DraftWrite) =>
+    answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', { ...draftOf(chatId, agentId), body })),
   apply: (chatId: string, agentId: string, revision: number) =>
-    post<DraftRow>(`${draftPath(chatId, agentId)}/apply`, { revision }),
-  save: (chatId: string, agentId: string, save: { revision: number; base_version: number; message: string }) =>
-    post<SpecRow>(`${draftPath(chatId, agentId)}/save`, save),
+    answerOf(
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/apply', {
+        ...draftOf(chatId, agentId),
+        body: { revision },
+      }),
+    ),
+  save: (
+    chatId: string,
+    agentId: string,
+    body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save', 'post'>,
+  ) =>
+    answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save', { ...draftOf(chatId, agentId), body })),
   /** `merge` brings what production changed into the text; otherwise the text stays as it is. */
   rebase: (chatId: string, agentId: string, revision: number, merge: boolean) =>
-    post<DraftRow>(`${draftPath(chatId, agentId)}/rebase`, { revision, merge }),
-  suggest: (chatId: string, agentId: string, suggestion: { revision: number; note: string }) =>
-    post<SuggestionRow>(`${draftPath(chatId, agentId)}/suggest`, suggestion),
-  suggestText: (chatId: string, agentId: string, text: LateText) =>
-    post<SuggestionRow>(`${place(chatId, agentId)}/suggestions`, text),
+    answerOf(
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/rebase', {
+        ...draftOf(chatId, agentId),
+        body: { revision, merge },
+      }),
+    ),
+  suggest: (
+    chatId: string,
+    agentId: string,
+    body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggest', 'post'>,
+  ) =>
+    answerOf(
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggest', { ...draftOf(chatId, agentId), body }),
+    ),
+  /** Offers a text that came too late for its draft as a suggestion. Its id is made by its writer: sent twice, it is one. */
+  suggestText: (
+    chatId: string,
+    agentId: string,
+    body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions', 'post'>,
+  ) =>
+    answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions', { ...draftOf(chatId, agentId), body })),
   discard: (chatId: string, agentId: string, revision: number) =>
-    post<DraftRow>(`${draftPath(chatId, agentId)}/discard`, { revision }),
+    answerOf(
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/discard', {
+        ...draftOf(chatId, agentId),
+        body: { revision },
+      }),
+    ),
+  handOver: (
+    chatId: string,
+    agentId: string,
+    body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/hand-over', 'post'>,
+  ) =>
+    answerOf(
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/hand-over', { ...draftOf(chatId, agentId), body }),
+    ),
   release: (chatId: string, agentId: string, revision: number) =>
-    post<DraftRow>(`${draftPath(chatId, agentId)}/release`, { revision }),
+    answerOf(
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/release', {
+        ...draftOf(chatId, agentId),
+        body: { revision },
+      }),
+    ),
 }
+
+/** Whether what is written has been applied and tried in its chat. */
+export const useDraftTrial = (draft: DraftRow | null) =>
+  useQuery({
+    queryKey: keys.draftTrial(draft?.id ?? ''),
+    queryFn: ({ signal }) =>
+      answerOf(
+        rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/trial', {
+          ...draftOf(draft?.chat_id ?? '', draft?.agent_id ?? ''),
+          signal,
+        }),
+      ),
+    enabled: draft !== null,
+    // No bell tells of it.
+    staleTime: 0,
+    gcTime: 0,
+  })
 
 /** What the live draft said before another text took its place, newest first. */
 export const useEarlierTexts = (chatId: string, draft: DraftRow) =>
   useQuery({
     queryKey: keys.earlierTexts(draft.id),
-    queryFn: ({ signal }) => all<EarlierTextRow>(`${draftPath(chatId, draft.agent_id)}/earlier`, signal),
+    queryFn: ({ signal }) =>
+      all(query =>
+        answerOf(
+          rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/earlier', {
+            params: { path: { chat_id: chatId, agent_id: draft.agent_id }, query },
+            signal,
+          }),
+        ),
+      ),
     // No bell tells of them.
     staleTime: 0,
     refetchOnMount: 'always',
@@ -68,21 +139,27 @@ export const useEarlierTexts = (chatId: string, draft: DraftRow) =>
 export const useDraftWish = (draft: DraftRow, holderId: string) =>
   useQuery({
     queryKey: keys.wish(draft.id, holderId),
-    queryFn: ({ signal }) => get<DraftWishRow>(`${draftPath(draft.chat_id, draft.agent_id)}/wish`, signal),
+    queryFn: ({ signal }) =>
+      answerOf(
+        rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/wish', {
+          ...draftOf(draft.chat_id, draft.agent_id),
+          signal,
+        }),
+      ),
     // It is used up when the hold ends, and no bell tells of the next one.
     staleTime: 0,
     gcTime: 0,
   })
 
-function useWishDeed<Input>(
+function useWishAction<Input>(
   draft: DraftRow,
   holderId: string,
-  deed: (path: string, input: Input) => Promise<DraftWishRow>,
+  action: (address: ReturnType<typeof draftOf>, input: Input) => Promise<LockWaiterRow>,
 ) {
   const client = useQueryClient()
   const queryKey = keys.wish(draft.id, holderId)
-  return useDeed({
-    mutationFn: (input: Input) => deed(draftPath(draft.chat_id, draft.agent_id), input),
+  return useAction({
+    mutationFn: (input: Input) => action(draftOf(draft.chat_id, draft.agent_id), input),
     // An answer that is still under way is older.
     onMutate: () => client.cancelQueries({ queryKey }),
     onSuccess: wish => client.setQueryData(queryKey, wish),
@@ -91,22 +168,29 @@ function useWishDeed<Input>(
 
 /** Asks the holder for the draft: once in each hold. */
 export const useAskForDraft = (draft: DraftRow, holderId: string) =>
-  useWishDeed<void>(draft, holderId, path => post<DraftWishRow>(`${path}/ask`))
+  useWishAction<void>(draft, holderId, address =>
+    answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/ask', address)),
+  )
 
 /** Whether one is told when the draft is free. */
 export const useWaitForDraft = (draft: DraftRow, holderId: string) =>
-  useWishDeed<boolean>(draft, holderId, (path, is_waiting) => put<DraftWishRow>(`${path}/wish`, { is_waiting }))
+  useWishAction<boolean>(draft, holderId, (address, is_waiting) =>
+    answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/wish', { ...address, body: { is_waiting } })),
+  )
 
 /** One saved version; it never changes. */
 export const useVersion = (agentId: string, number: number, enabled = true) =>
   useQuery({
     queryKey: keys.version(agentId, number),
-    queryFn: () => get<SpecRow>(`/agents/${agentId}/versions/${number}`),
+    queryFn: () =>
+      answerOf(
+        rest.GET('/api/v1/agents/{agent_id}/versions/{number}', { params: { path: { agent_id: agentId, number } } }),
+      ),
     staleTime: Number.POSITIVE_INFINITY,
     enabled,
   })
 
-export interface PendingCount {
+interface PendingCount {
   count: number
   /** There are more than one page of them. */
   isMore: boolean
@@ -117,8 +201,11 @@ export const usePendingOf = (workspaceId: string, agentId: string) =>
   useQuery({
     queryKey: [...keys.suggestions(workspaceId), 'pending of', agentId],
     queryFn: async (): Promise<PendingCount> => {
-      const path = `/workspaces/${workspaceId}/suggestions?agent_id=${agentId}&state=pending`
-      const page = await get<Page<ListedSuggestionRow>>(path)
+      const page = await answerOf(
+        rest.GET('/api/v1/workspaces/{workspace_id}/suggestions', {
+          params: { path: { workspace_id: workspaceId }, query: { agent_id: agentId, state: 'pending' } },
+        }),
+      )
       return { count: page.results.length, isMore: page.next !== null }
     },
   })
@@ -127,9 +214,14 @@ export const usePendingOf = (workspaceId: string, agentId: string) =>
 export const useSuggestionOfLine = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: [...keys.suggestions(workspaceId), 'of line', id],
-    queryFn: async () => (await get<{ suggestion: SuggestionRow }>(`/suggestions/${id}`)).suggestion,
+    queryFn: async () =>
+      (await answerOf(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } } })))
+        .suggestion,
   })
 
 /** Asks the model once more to say what a suggestion changes. */
 export const useSummarize = () =>
-  useDeed({ mutationFn: (id: string) => post<SuggestionRow>(`/suggestions/${id}/summarize`) })
+  useAction({
+    mutationFn: (id: string) =>
+      answerOf(rest.POST('/api/v1/suggestions/{suggestion_id}/summarize', { params: { path: { suggestion_id: id } } })),
+  })

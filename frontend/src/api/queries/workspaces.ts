@@ -1,41 +1,91 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { del, get, patch, post, put } from '../client'
-import type { MembershipRow, ModelOffer, ModelRow, ModelTest, Page, Role, WorkspaceRow } from '../types'
-import { useDeed } from './deed'
+import { answerOf, rest } from '../client'
+import type { BodyOf, Role, WorkspaceRow } from '../types'
+import { useAction } from './action'
 import { keys } from './keys'
 import { all } from './pages'
 
-export interface ModelChoice {
-  provider: ModelRow['provider']
-  api_base?: string | null
-  key?: string
-  default_model: string
-  revision?: number
-}
+export type ModelChoice = BodyOf<'/api/v1/workspaces/{workspace_id}/model', 'put'>
 
-export const createWorkspace = (name: string) => post<WorkspaceRow>('/workspaces', { name })
+/** The parameters of an address below a workspace. */
+const inWorkspace = (id: string) => ({ params: { path: { workspace_id: id } } })
+
+export const createWorkspace = (name: string) => answerOf(rest.POST('/api/v1/workspaces', { body: { name } }))
 
 export const useMembers = (id: string) =>
   useQuery({
     queryKey: keys.members(id),
-    queryFn: ({ signal }) => all<MembershipRow>(`/workspaces/${id}/members`, signal),
+    queryFn: ({ signal }) =>
+      all(query =>
+        answerOf(
+          rest.GET('/api/v1/workspaces/{workspace_id}/members', {
+            params: { path: { workspace_id: id }, query },
+            signal,
+          }),
+        ),
+      ),
   })
 
-export const readModel = (id: string) => get<ModelRow>(`/workspaces/${id}/model`)
+/** The living links that a member made: they end with the member's right to invite. */
+export const useMemberLinks = (id: string, actorId: string, enabled: boolean) =>
+  useQuery({
+    queryKey: keys.memberLinks(id, actorId),
+    queryFn: ({ signal }) =>
+      all(query =>
+        answerOf(
+          rest.GET('/api/v1/workspaces/{workspace_id}/members/{actor_id}/links', {
+            params: { path: { workspace_id: id, actor_id: actorId }, query },
+            signal,
+          }),
+        ),
+      ),
+    enabled,
+    staleTime: 0,
+  })
+
+const readModel = (id: string) => answerOf(rest.GET('/api/v1/workspaces/{workspace_id}/model', inWorkspace(id)))
 export const useModel = (id: string) => useQuery({ queryKey: keys.model(id), queryFn: () => readModel(id) })
 export const useOffers = () =>
   useQuery({
     queryKey: keys.offers,
-    queryFn: async () => (await get<Page<ModelOffer>>('/model-offers')).results,
+    queryFn: async () => (await answerOf(rest.GET('/api/v1/model-offers'))).results,
     staleTime: 60_000,
   })
 
-export const testModel = (id: string, choice: ModelChoice) => post<ModelTest>(`/workspaces/${id}/model/test`, choice)
-export const chooseModel = (id: string, choice: ModelChoice) => put<ModelRow>(`/workspaces/${id}/model`, choice)
+/** The providers of models, with what each needs: they change with a release only. */
+export const useProviders = () =>
+  useQuery({
+    queryKey: keys.providers,
+    queryFn: async () => (await answerOf(rest.GET('/api/v1/model-providers'))).results,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** How long a test of a model is waited for between two questions, in ms. */
+const testPause = 500
+
+/** Has a worker try a model, and asks until it is done. Without a model's name only the server's models are listed. */
+export async function testModel(id: string, { revision: _, ...choice }: ModelChoice, signal: AbortSignal) {
+  let test = await answerOf(
+    rest.POST('/api/v1/workspaces/{workspace_id}/model/test', { ...inWorkspace(id), body: choice }),
+  )
+  while (test.state !== 'done') {
+    await new Promise(resolve => setTimeout(resolve, testPause))
+    signal.throwIfAborted()
+    test = await answerOf(
+      rest.GET('/api/v1/workspaces/{workspace_id}/model/test/{test_id}', {
+        params: { path: { workspace_id: id, test_id: test.id } },
+        signal,
+      }),
+    )
+  }
+  return test
+}
+const chooseModel = (id: string, choice: ModelChoice) =>
+  answerOf(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...inWorkspace(id), body: choice }))
 
 /** A change to a workspace, after which all that hangs on it is read again. */
 function useWorkspaceChange<T>(id: string, change: (input: T) => Promise<unknown>) {
-  return useDeed(useChange(id, change))
+  return useAction(useChange(id, change))
 }
 
 function useChange<T>(id: string, change: (input: T) => Promise<unknown>) {
@@ -50,21 +100,34 @@ function useChange<T>(id: string, change: (input: T) => Promise<unknown>) {
   }
 }
 
-export const useRename = (workspace: WorkspaceRow) =>
-  useWorkspaceChange(workspace.id, (name: string) =>
-    patch<WorkspaceRow>(`/workspaces/${workspace.id}`, { name, revision: workspace.revision }),
+export const renameWorkspace = (workspace: WorkspaceRow, name: string) =>
+  answerOf(
+    rest.PATCH('/api/v1/workspaces/{workspace_id}', {
+      ...inWorkspace(workspace.id),
+      body: { name, revision: workspace.revision },
+    }),
   )
+
+export const useRename = (workspace: WorkspaceRow) =>
+  useWorkspaceChange(workspace.id, (name: string) => renameWorkspace(workspace, name))
 
 export const useSetRole = (id: string) =>
   useMutation(
     useChange(id, ({ actorId, role }: { actorId: string; role: Role }) =>
-      patch(`/workspaces/${id}/members/${actorId}`, { role }),
+      rest.PATCH('/api/v1/workspaces/{workspace_id}/members/{actor_id}', {
+        params: { path: { workspace_id: id, actor_id: actorId } },
+        body: { role },
+      }),
     ),
   )
 
 export const useRemoveMember = (id: string) =>
-  useWorkspaceChange(id, (actorId: string) => del(`/workspaces/${id}/members/${actorId}`))
+  useWorkspaceChange(id, (actorId: string) =>
+    rest.DELETE('/api/v1/workspaces/{workspace_id}/members/{actor_id}', {
+      params: { path: { workspace_id: id, actor_id: actorId } },
+    }),
+  )
 
 export const useChooseModel = (id: string) => useWorkspaceChange(id, (choice: ModelChoice) => chooseModel(id, choice))
 
-export const leaveWorkspace = (id: string) => post<void>(`/workspaces/${id}/leave`)
+export const leaveWorkspace = (id: string) => rest.POST('/api/v1/workspaces/{workspace_id}/leave', inWorkspace(id))

@@ -1,15 +1,17 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { ApiError, askForReset } from '@/api'
 import { useAttempt } from '@/lib/attempt'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
 
 /** Asks for a link to set a new password. What it says does not tell who has an account. */
-export function ForgotPassword({ back }: { back: ReactNode }) {
+export function ForgotPassword({ email: typed, back }: { email: string; back(email: string): ReactNode }) {
   const { t, rich } = useTexts()
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useState(typed)
   const [asked, setAsked] = useState<{ byMail: boolean } | null>(null)
   const { busy, error, attempt } = useAttempt()
   const submit = (event: FormEvent) => {
@@ -22,7 +24,7 @@ export function ForgotPassword({ back }: { back: ReactNode }) {
         <p className="sm" role="status">
           {rich(asked.byMail ? 'linkSent' : 'linkLogged', { email })}
         </p>
-        <p className="sm">{back}</p>
+        <p className="sm">{back(email)}</p>
       </div>
     )
   }
@@ -40,14 +42,14 @@ export function ForgotPassword({ back }: { back: ReactNode }) {
         onChange={setEmail}
       />
       {error && !isWrong ? (
-        <div className="banner bad" role="alert">
+        <div className={cx(blocks.banner, blocks.bad)} role="alert">
           {textOfError(error)}
         </div>
       ) : null}
       <Button tone="ink" size="lg" type="submit" busy={busy ? t('sendingLink') : null}>
         {t('sendLink')}
       </Button>
-      <p className="sm">{back}</p>
+      <p className="sm">{back(email)}</p>
     </form>
   )
 }

@@ -1,5 +1,7 @@
 import { Languages } from 'lucide-react'
+import { cx } from '@/lib/cx'
 import { choose, currentLanguage, type Language, languageNames, languages, useTexts } from '@/lib/language'
+import fieldStyles from '@/ui/Field.module.css'
 
 /** The language of the screen; changes at once. */
 export function LanguageSelect({ onChosen }: { onChosen?(language: Language): void }) {
@@ -9,7 +11,7 @@ export function LanguageSelect({ onChosen }: { onChosen?(language: Language): vo
     onChosen?.(language)
   }
   return (
-    <label className="select langselect">
+    <label className={cx(fieldStyles.select, fieldStyles.langselect)}>
       <Languages className="i s" aria-hidden />
       <span className="sr">{t('language')}</span>
       <select value={currentLanguage()} onChange={event => void pick(event.target.value as Language)}>

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { ApiError, keys, resetPassword } from '@/api'
+import { ApiError, meQuery, resetPassword } from '@/api'
 import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -29,7 +29,7 @@ export function NewPassword({ resetKey, onDead, onDone }: NewPasswordProps) {
       throw problem
     }
     client.clear()
-    await client.invalidateQueries({ queryKey: keys.me })
+    await client.fetchQuery({ ...meQuery, staleTime: 0 })
     onDone()
   }
   const submit = (event: FormEvent) => {

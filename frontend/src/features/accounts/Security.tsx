@@ -1,28 +1,33 @@
 import { type FormEvent, useState } from 'react'
 import { ApiError, changePassword, type Me, useEndSessions } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
-import { say } from '@/ui/Toasts'
+import { showToast } from '@/ui/Toasts'
 
 /** The password, and where one is signed in. */
 export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {
   const { t } = useTexts()
   const end = useEndSessions()
   const endOthers = () =>
-    end.mutate(undefined, { onSuccess: () => say(t('sessionsEnded')), onError: error => say(textOfError(error)) })
+    end.mutate(undefined, {
+      onSuccess: () => showToast(t('sessionsEnded')),
+      onError: error => showToast(textOfError(error)),
+    })
   return (
     <>
-      <section className="sec">
-        <h2 className="h">{t('changePassword')}</h2>
-        <div className="b">
+      <section className={blocks.sec}>
+        <h2 className={blocks.h}>{t('changePassword')}</h2>
+        <div className={blocks.b}>
           <ChangePassword me={me} />
         </div>
       </section>
-      <section className="sec">
-        <h2 className="h">{t('sessions')}</h2>
-        <div className="b col gap">
+      <section className={blocks.sec}>
+        <h2 className={blocks.h}>{t('sessions')}</h2>
+        <div className={cx(blocks.b, 'col gap')}>
           <p className="hint">{t('sessionsHint')}</p>
           <div className="row wrap">
             <Button tone="bad" busy={end.isPending ? t('endingSessions') : null} onClick={endOthers}>
@@ -53,7 +58,7 @@ function ChangePassword({ me }: { me: Me }) {
     try {
       await changePassword(form.current, form.fresh)
       setForm(EMPTY)
-      say(t('passwordChanged'))
+      showToast(t('passwordChanged'))
     } catch (problem) {
       setError(problem)
     }

@@ -1,15 +1,17 @@
-import { Check, Copy, KeyRound } from 'lucide-react'
+import { KeyRound } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { type ApiTokenRow, type TokenWish, useMakeToken, useRevokeToken, useTokens } from '@/api'
+import { ApiError, type ApiTokenRow, type TokenWish, useMakeToken, useRevokeToken, useTokens } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
-import { useTexts } from '@/lib/language'
+import { sentenceGap, useTexts } from '@/lib/language'
 import { isAhead, shortDate } from '@/lib/time'
 import { Button } from '@/ui/Button'
-import { copyText } from '@/ui/copy'
+import blocks from '@/ui/blocks.module.css'
+import { CopyField } from '@/ui/CopyField'
 import { Dialog } from '@/ui/Dialog'
 import { SelectField, TextField } from '@/ui/Field'
-import { Skeleton } from '@/ui/Skeleton'
-import { say } from '@/ui/Toasts'
+import { Loading } from '@/ui/Loading'
+import { showToast } from '@/ui/Toasts'
 
 const lives = ['7', '30', '90', '365', ''] as const
 type Life = (typeof lives)[number]
@@ -21,16 +23,22 @@ export function Tokens() {
   return (
     <>
       <p className="muted sm">
-        {t('tokensLead')}{' '}
+        {t('tokensLead')}
+        {sentenceGap()}
         <a className="link" href="/api/docs/">
           {t('apiDocs')}
         </a>
       </p>
-      <MakeToken />
-      <section className="sec">
-        <h2 className="h">{t('tokens')}</h2>
-        <div className="b">
-          {tokens.data ? <List tokens={tokens.data} /> : <Skeleton lines={2} label={t('loading')} />}
+      <section className={blocks.sec}>
+        <h2 className={blocks.h}>{t('newToken')}</h2>
+        <div className={blocks.b}>
+          <MakeToken />
+        </div>
+      </section>
+      <section className={blocks.sec}>
+        <h2 className={blocks.h}>{t('tokens')}</h2>
+        <div className={blocks.b}>
+          {tokens.data ? <List tokens={tokens.data} /> : <Loading query={tokens} lines={2} />}
           <p className="hint">{t('tokensKept')}</p>
         </div>
       </section>
@@ -43,10 +51,17 @@ function MakeToken() {
   const make = useMakeToken()
   const [name, setName] = useState('')
   const [life, setLife] = useState<Life>('90')
+  const [scope, setScope] = useState<TokenWish['scope']>('full')
+  const [password, setPassword] = useState('')
+  const isOfPassword = make.error instanceof ApiError && make.error.code === 'wrong_password'
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const days = (life ? Number(life) : null) as TokenWish['days']
-    make.mutate({ name: name.trim(), days }, { onSuccess: () => setName('') })
+    const done = () => {
+      setName('')
+      setPassword('')
+    }
+    make.mutate({ name: name.trim(), days, password, scope }, { onSuccess: done })
   }
   return (
     <form className="col gap" onSubmit={submit}>
@@ -57,20 +72,40 @@ function MakeToken() {
         required
         maxLength={80}
         autoComplete="off"
-        error={make.error ? textOfError(make.error) : null}
+        error={make.error && !isOfPassword ? textOfError(make.error) : null}
         onChange={setName}
+      />
+      <SelectField<TokenWish['scope']>
+        label={t('tokenScope')}
+        value={scope}
+        options={(['full', 'read'] as const).map(value => ({ value, label: t(`tokenScope.${value}`) }))}
+        onChange={setScope}
       />
       <SelectField<Life>
         label={t('tokenLife')}
         value={life}
         options={lives.map(value => ({
           value,
-          label: value ? t('forDays', { count: Number(value) }) : t('tokenForever'),
+          label: value ? t('inDays', { count: Number(value) }) : t('never'),
         }))}
         onChange={setLife}
       />
+      <TextField
+        label={t('tokenPassword')}
+        type="password"
+        value={password}
+        required
+        autoComplete="current-password"
+        error={isOfPassword ? textOfError(make.error) : null}
+        onChange={setPassword}
+      />
       <div className="row">
-        <Button tone="ink" type="submit" blocked={!name.trim()} busy={make.isPending ? t('makingToken') : null}>
+        <Button
+          tone="ink"
+          type="submit"
+          blocked={!name.trim() || !password}
+          busy={make.isPending ? t('makingToken') : null}
+        >
           <KeyRound className="i s" aria-hidden />
           {t('makeToken')}
         </Button>
@@ -83,30 +118,12 @@ function MakeToken() {
 /** The text is shown this once: only its hash is stored. */
 function NewToken({ name, text }: { name: string; text: string }) {
   const { t } = useTexts()
-  const [copied, setCopied] = useState(false)
-  const copy = async () => {
-    const done = await copyText(text)
-    setCopied(done)
-    if (!done) say(t('copyFailed'))
-  }
   return (
-    <div className="banner col newtoken" role="status">
+    <div className={cx(blocks.banner, blocks.newtoken, 'col')} role="status">
       <b>
         {t('newToken')}: {name}
       </b>
-      <div className="row">
-        <input
-          className="input mono"
-          readOnly
-          aria-label={t('newToken')}
-          value={text}
-          onFocus={event => event.target.select()}
-        />
-        <Button onClick={() => void copy()}>
-          {copied ? <Check className="i s" aria-hidden /> : <Copy className="i s" aria-hidden />}
-          {copied ? t('copied') : t('copy')}
-        </Button>
-      </div>
+      <CopyField label={t('newToken')} text={text} />
       <span className="sm">{t('tokenOnce')}</span>
     </div>
   )
@@ -116,7 +133,7 @@ function List({ tokens }: { tokens: readonly ApiTokenRow[] }) {
   const { t } = useTexts()
   if (tokens.length === 0) return <p className="muted sm">{t('noTokens')}</p>
   return (
-    <ul className="rows">
+    <ul className={blocks.rows}>
       {tokens.map(token => (
         <Token key={token.id} token={token} />
       ))}
@@ -130,7 +147,7 @@ function Token({ token }: { token: ApiTokenRow }) {
   const used = token.last_used_at ? t('tokenUsed', { date: shortDate(token.last_used_at) }) : t('tokenUnused')
   const until = token.expires_at ? t('tokenUntil', { date: shortDate(token.expires_at) }) : t('tokenForever')
   return (
-    <li className="token">
+    <li className={blocks.token}>
       <KeyRound className="i" aria-hidden />
       <span className="grow">
         <span className="cut">{token.name}</span>
@@ -148,7 +165,7 @@ function Revoke({ token }: { token: ApiTokenRow }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
   const revoke = useRevokeToken()
-  const go = () => revoke.mutate(token.id, { onError: error => say(textOfError(error)) })
+  const go = () => revoke.mutate(token.id, { onError: error => showToast(textOfError(error)) })
   return (
     <>
       <Button size="xs" tone="bad" aria-label={t('revokeToken', { name: token.name })} onClick={() => setOpen(true)}>

@@ -1,30 +1,33 @@
 /** What a spec says, and how two of them differ. Pure. */
-import type { DraftRow, SpecContent, SpecRow } from '@/api'
+import type { SpecContent, SpecRow } from '@/api'
+import type { Texts } from '@/lib/language'
 
 type ToolUse = SpecContent['tools'][number]
 
 export const contentOf = (spec: SpecRow): SpecContent => ({
   prompt: spec.prompt,
   model: spec.model,
-  parameters: spec.parameters as SpecContent['parameters'],
-  limits: spec.limits as SpecContent['limits'],
-  memory: spec.memory,
+  parameters: spec.parameters,
+  limits: spec.limits,
+  memory: 'chat',
   tools: spec.tools,
 })
 
-export const writtenIn = (draft: Pick<DraftRow, 'written'>) => draft.written as unknown as SpecContent
-export const appliedIn = (draft: DraftRow) => draft.applied as unknown as SpecContent | null
+/** Whether two specs say the same. The prompts, which may be long, are compared first and as they are. */
+export const isSame = (a: SpecContent, b: SpecContent) => a === b || (a.prompt === b.prompt && isEqual(a, b))
 
-export const isSame = (a: SpecContent, b: SpecContent) => a === b || ordered(a) === ordered(b)
-
-/** JSON with names in order: the server may send them in another. */
-function ordered(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    inner && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a.localeCompare(b)))
-      : inner,
+/** Whether two values of JSON are equal; the server may send their names in another order. */
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [one, other] = [definedIn(a), definedIn(b)]
+  return (
+    one.size === other.size && [...one].every(([name, value]) => other.has(name) && isEqual(value, other.get(name)))
   )
 }
+
+const definedIn = (value: object) => new Map(Object.entries(value).filter(([, each]) => each !== undefined))
 
 export interface FieldChange {
   /** A field's name, or a tool's. */
@@ -34,15 +37,15 @@ export interface FieldChange {
 }
 
 const shown = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
-/** A tool and its settings in one line. */
-export const toolShown = (tool: ToolUse | undefined) => {
-  if (!tool?.is_enabled) return '–'
-  const settings = Object.entries(tool.custom_config ?? {}).map(([name, value]) => `${name} = ${shown(value)}`)
-  return ['✓', ...settings.sort(), tool.usage_instructions].filter(Boolean).join(' ')
+/** A tool in one line: whether it is on, and how it is set. */
+export function toolText(tool: Partial<ToolUse> | undefined, t: Texts['t']): string {
+  const settings = Object.entries(tool?.custom_config ?? {}).map(([name, value]) => `${name} = ${shown(value)}`)
+  const parts = [t(tool?.is_enabled ? 'toolIsOn' : 'toolIsOff'), ...settings.sort(), tool?.usage_instructions]
+  return parts.filter(Boolean).join(' · ')
 }
 
 /** What differs apart from the prompt, in the order of the forms. */
-export function fieldChanges(before: SpecContent, after: SpecContent): FieldChange[] {
+export function fieldChanges(before: SpecContent, after: SpecContent, t: Texts['t']): FieldChange[] {
   const plain = [
     ['model', before.model, after.model],
     ['temperature', before.parameters.temperature, after.parameters.temperature],
@@ -56,7 +59,11 @@ export function fieldChanges(before: SpecContent, after: SpecContent): FieldChan
   const find = (content: SpecContent, name: string) => content.tools.find(tool => tool.tool === name)
   const tools = [...names].map(
     name =>
-      ({ field: `tool:${name}`, before: toolShown(find(before, name)), after: toolShown(find(after, name)) }) as const,
+      ({
+        field: `tool:${name}`,
+        before: toolText(find(before, name), t),
+        after: toolText(find(after, name), t),
+      }) as const,
   )
   const fields = plain.map(([field, a, b]) => ({ field, before: shown(a), after: shown(b) }))
   return [...fields, ...tools].filter(change => change.before !== change.after)

@@ -1,9 +1,14 @@
 import { lazy } from '@/ui/lazy'
 
-export { AgentForm } from './components/AgentForm'
+export type { AgentPreview } from './components/AgentForm'
 export { AgentLine } from './components/AgentLine'
-export { contentOf } from './content'
+export { Editing } from './components/Editing'
+export { contentOf, toolText } from './content'
 export { type HistorySearch, historySearchOf, type Pair } from './history/pair'
+export { applyDraft } from './workshop/applyDraft'
+export { contributorSide, partiesOf } from './workshop/contributors'
+export { closeDraft, findHeldDraft, type HeldDraft } from './workshop/heldDraft'
+export type { WorkshopHandle } from './workshop/WorkshopPanel'
 
 /** The editor is large and not needed to chat: it comes when it is opened. */
 export const WorkshopPanel = lazy(() => import('./workshop/WorkshopPanel'))
@@ -12,6 +17,7 @@ export const AnsweredDialog = lazy(() =>
   import('./history/AnsweredDialog').then(module => ({ default: module.AnsweredDialog })),
 )
 export const HistoryPage = lazy(() => import('./history/HistoryPage').then(module => ({ default: module.HistoryPage })))
+export const AgentForm = lazy(() => import('./components/AgentForm').then(module => ({ default: module.AgentForm })))
 export const AgentPage = lazy(() => import('./components/AgentPage').then(module => ({ default: module.AgentPage })))
 export const NewAgentDialog = lazy(() =>
   import('./components/NewAgentDialog').then(module => ({ default: module.NewAgentDialog })),

@@ -1,24 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageRow, RunRow } from '@/api'
-import { answersIn, usedBy, votersOf } from './comparison'
+import { type MessageChange, messageRow } from '@/testing/rows'
+import { answersIn, timesOf, usedBy, votersOf } from './comparison'
 import { itemsOf } from './timeline'
 
-const row = (seq: number, more: Partial<MessageRow> = {}): MessageRow => ({
-  kind: 'message',
-  id: `m${seq}`,
-  chat_id: 'c',
-  version: seq,
-  seq,
-  author_id: 'robin',
-  type: 'TEXT_MESSAGE',
-  payload: { text: '' },
-  reply_to: null,
-  run_id: null,
-  created_at: '2026-11-20T10:00:00',
-  edited_at: null,
-  deleted: false,
-  ...more,
-})
+const row = (seq: number, more: MessageChange = {}) =>
+  messageRow(seq, { author_id: 'robin', created_at: '2026-11-20T10:00:00', ...more })
 const side = (run_id: string, earlier: string[] = []) => ({ run_id, earlier, spec_id: 's', version: 1 })
 const asked = (seq: number, production = side('p'), draft = side('d')) =>
   row(seq, { type: 'COMPARISON', author_id: null, payload: { text: '?', production, draft, votes: [] } })
@@ -32,7 +19,7 @@ const shape = (messages: MessageRow[], active: Partial<RunRow>[] = []) =>
     messages,
     unsent: [],
     active: active as RunRow[],
-    atOpening: { readSeq: 0, lastSeq: 0 },
+    newsAfter: null,
     me: 'alice',
   })
     .filter(item => item.kind !== 'day')
@@ -47,7 +34,7 @@ describe('a comparison in the log', () => {
     const said = row(4, { author_id: 'bob' })
     expect(shape([asked(1), answer(2, 'd'), answer(3, 'p'), said, answer(5, 'd'), ended(6, 'p')])).toEqual([
       '3,6|2,5',
-      'said',
+      'text',
     ])
   })
 
@@ -68,9 +55,7 @@ describe('a comparison in the log', () => {
     const question = asked(3)
     question.payload = { ...question.payload, actor_id: 'alice' }
     const kinds = (me: string) =>
-      itemsOf({ messages: [question], unsent: [], active: [], atOpening: { readSeq: 1, lastSeq: 9 }, me }).map(
-        item => item.kind,
-      )
+      itemsOf({ messages: [question], unsent: [], active: [], newsAfter: 1, me }).map(item => item.kind)
     expect(kinds('alice')).toEqual(['day', 'comparison'])
     expect(kinds('bob')).toEqual(['day', 'new', 'comparison'])
   })
@@ -99,4 +84,23 @@ it('tells who voted for what', () => {
     { actor_id: 'carol', choice: 'equal' as const },
   ]
   expect(votersOf(votes)).toEqual({ production: [], equal: ['carol'], draft: ['alice', 'bob'] })
+})
+
+describe('the time that a side took', () => {
+  const at = '2026-01-01T00:00:00Z'
+  const rows = [{ ...row(2, {}), created_at: '2026-01-01T00:00:02Z' }]
+  const run = { started_at: '2026-01-01T00:00:01Z', ended_at: '2026-01-01T00:00:03Z' } as RunRow
+
+  it('is the same for a tab that saw the run and for one that did not', () => {
+    const over = { isWorking: false, isAskedAgain: false, rows, at }
+    expect(timesOf({ ...over, run })).toEqual(timesOf({ ...over, run: null }))
+    expect(timesOf({ ...over, isAskedAgain: true, run })).toEqual({ from: null, until: '2026-01-01T00:00:02Z' })
+  })
+
+  it('begins with the run while that works', () => {
+    expect(timesOf({ isWorking: true, isAskedAgain: true, rows: [], at, run })).toEqual({
+      from: run.started_at,
+      until: null,
+    })
+  })
 })

@@ -1,22 +1,27 @@
-/** A comparison taken apart: which rows are whose answer, what each took, how the room votes. Pure. */
-import type { ComparisonPayload, MessageRow, Stamp } from '@/api'
+/** A comparison taken apart: which rows are whose answer, what each took, how people vote. Pure. */
+import type { ComparisonPayload, ComparisonRow, MessageRow, RunRow, Stamp } from '@/api'
 
 export type SideName = 'production' | 'draft'
 export type Choice = ComparisonPayload['votes'][number]['choice']
 
 export const choices: readonly Choice[] = ['production', 'equal', 'draft']
 
-export const comparisonOf = (row: MessageRow) => row.payload as unknown as ComparisonPayload
+/** Whether a row is a comparison that this client can read: a newer server may send another. */
+export function isComparison(row: MessageRow): row is ComparisonRow {
+  if (row.type !== 'COMPARISON') return false
+  const { production, draft, votes }: Partial<ComparisonPayload> = row.payload
+  return typeof production?.run_id === 'string' && typeof draft?.run_id === 'string' && Array.isArray(votes)
+}
 
 /** The line that tells how a run ended names it in its payload. */
-export const runOf = (row: MessageRow) => row.run_id ?? (row.payload as { run_id?: string | null }).run_id ?? ''
-const stampOf = (row: MessageRow) => (row.payload as { stamp?: Stamp | null }).stamp
+export const runOf = (row: MessageRow) => row.run_id ?? ('run_id' in row.payload ? row.payload.run_id : null) ?? ''
+export const stampOf = (row: MessageRow): Stamp | null => ('stamp' in row.payload ? row.payload.stamp : null) ?? null
 
 /** Who answers in a comparison, by run; also where its own message is on an older page, and not here. */
 function comparedRuns(messages: readonly MessageRow[]): string[] {
   return messages.flatMap(row => {
-    if (row.type !== 'COMPARISON') return stampOf(row)?.compared && row.run_id ? [row.run_id] : []
-    const { production, draft } = comparisonOf(row)
+    if (!isComparison(row)) return stampOf(row)?.compared && row.run_id ? [row.run_id] : []
+    const { production, draft } = row.payload
     return [production, draft].flatMap(side => [side.run_id, ...(side.earlier ?? [])])
   })
 }
@@ -28,7 +33,7 @@ export function answersIn(messages: readonly MessageRow[]): ReadonlyMap<string, 
   return answers
 }
 
-export interface Used {
+interface Used {
   tokens: number
   /** Null when nobody knows the price. */
   cost: number | null
@@ -56,4 +61,24 @@ export function votersOf(votes: ComparisonPayload['votes']): Record<Choice, stri
   const voters: Record<Choice, string[]> = { production: [], equal: [], draft: [] }
   for (const vote of votes) voters[vote.choice].push(vote.actor_id)
   return voters
+}
+
+interface Times {
+  isWorking: boolean
+  /** Null of a side that was asked again: when, only a tab that saw it knows. */
+  isAskedAgain: boolean
+  run: RunRow | null
+  rows: readonly MessageRow[]
+  /** When both were asked. */
+  at: string
+}
+
+/** From when until when a side works. Once it is over, by the log alone: a tab that saw it says what one says that comes later. */
+export function timesOf({ isWorking, isAskedAgain, run, rows, at }: Times): {
+  from: string | null
+  until: string | null
+} {
+  const askedAt = isAskedAgain ? null : at
+  if (isWorking) return { from: run?.started_at ?? askedAt, until: null }
+  return { from: askedAt, until: rows.at(-1)?.created_at ?? run?.ended_at ?? at }
 }

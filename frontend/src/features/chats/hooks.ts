@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import {
   type ActorRow,
+  type ChatSummaryRow,
   type DraftRow,
   type MemberRow,
   type MessageRow,
@@ -10,31 +11,43 @@ import {
   useMe,
   useMembers,
 } from '@/api'
-import { type ChatState, isActive, isEnded, type LiveText, useChatPart } from '@/realtime'
+import { timeOfId } from '@/lib/ids'
+import { sameItems } from '@/lib/sameItems'
+import { type ChatState, isActive, isEnded, type LiveText, placeOf, useChatPart } from '@/realtime'
 
-const sameItems = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((item, i) => item === b[i])
-
-const messagesOf = (chat: ChatState) => chat.messages
+const logOf = (chat: ChatState) => chat.log
 const floorOf = (chat: ChatState) => chat.floor
 
-/** The log from its floor on, oldest first. */
-export function useMessages(chatId: string): readonly MessageRow[] {
-  const messages = useChatPart(chatId, messagesOf)
+/** A part of the log, oldest first: from its floor on, or between two places of it. */
+export function useMessages(chatId: string, range: { from: number; to: number } | null = null): readonly MessageRow[] {
+  const log = useChatPart(chatId, logOf)
   const floor = useChatPart(chatId, floorOf)
-  return useMemo(
-    () => [...messages.values()].filter(row => row.seq >= floor).sort((a, b) => a.seq - b.seq),
-    [messages, floor],
-  )
+  const from = range?.from ?? floor
+  const to = range?.to ?? Number.POSITIVE_INFINITY
+  return useMemo(() => {
+    const [start, end] = [placeOf(log, from), placeOf(log, to + 1)]
+    return start === 0 && end === log.length ? log : log.slice(start, end)
+  }, [log, from, to])
 }
 
-const placesOf = (chat: ChatState) => [...chat.members.values()].filter(member => !isEnded(member))
-export const usePlaces = (chatId: string): readonly MemberRow[] => useChatPart(chatId, placesOf, sameItems)
+const membersIn = (chat: ChatState) => [...chat.members.values()].filter(member => !isEnded(member))
+/** The people and agents who are in the chat now. */
+export const useChatMembers = (chatId: string): readonly MemberRow[] => useChatPart(chatId, membersIn, sameItems)
+
+const titleOf = (chat: ChatState) => chat.chat?.title ?? null
+/** The chat's title; until the chat is read, the one in the list of chats. */
+export const useChatTitle = (chatId: string, summary: ChatSummaryRow | undefined): string =>
+  useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
 
 const closedIn = (chat: ChatState) => chat.closed
 /** This person is not in the chat, or not any more. */
 export const useIsClosed = (chatId: string): boolean => useChatPart(chatId, closedIn)
 
 const workingIn = (chat: ChatState) => [...chat.runs.values()].filter(isActive)
+const agentsAtWorkIn = (chat: ChatState) => [...new Set(workingIn(chat).map(run => run.agent_id))]
+/** The ids of the agents that are at work in this chat. */
+export const useAgentsAtWork = (chatId: string): readonly string[] => useChatPart(chatId, agentsAtWorkIn, sameItems)
+
 export const useWorking = (chatId: string): readonly RunRow[] => useChatPart(chatId, workingIn, sameItems)
 
 export const useRun = (chatId: string, runId: string): RunRow | null =>
@@ -50,8 +63,47 @@ export const useLiveTexts = (chatId: string, runId: string): readonly LiveText[]
     useCallback((chat: ChatState) => chat.live.get(runId) ?? nothing, [runId]),
   )
 
+const liveSinceOf = (chat: ChatState) =>
+  [...chat.live].map(([run, texts]) => `${run} ${texts.at(-1)?.message_id ?? ''}`).sort()
+
+/** By run: when what is streaming now began (ms). It changes once per step, not with each word. */
+export function useLiveSince(chatId: string): ReadonlyMap<string, number> {
+  const steps = useChatPart(chatId, liveSinceOf, sameItems)
+  return useMemo(() => {
+    const since = new Map<string, number>()
+    for (const step of steps) {
+      const [run = '', message = ''] = step.split(' ')
+      const began = timeOfId(message)
+      if (began !== null) since.set(run, began)
+    }
+    return since
+  }, [steps])
+}
+
 const draftsOf = (chat: ChatState) => [...chat.drafts.values()].filter(draft => !isEnded(draft))
 export const useDrafts = (chatId: string): readonly DraftRow[] => useChatPart(chatId, draftsOf, sameItems)
+
+/** Whether there is a draft of this agent that this person can try: one that is applied here, or their own. */
+export const useHasDraft = (chatId: string, agentId: string | null, me: string): boolean =>
+  useChatPart(
+    chatId,
+    useCallback(
+      (chat: ChatState) =>
+        [...chat.drafts.values()].some(
+          draft => draft.agent_id === agentId && !isEnded(draft) && (draft.applied !== null || draft.holder_id === me),
+        ),
+      [agentId, me],
+    ),
+  )
+
+/** The agent that answered last, if one has. */
+export const useLastAnswerer = (chatId: string): string | null => useChatPart(chatId, lastAnswererIn)
+
+/** Who answered longer ago than so many messages is not looked for. */
+const RECENT = 500
+
+const lastAnswererIn = (chat: ChatState) =>
+  chat.log.slice(-RECENT).findLast(row => row.run_id && row.author_id)?.author_id ?? null
 
 export type Directory = (id: string | null | undefined) => ActorRow | null
 

@@ -2,8 +2,11 @@ import { lazy } from '@/ui/lazy'
 
 export { BackButton, ChatHeader } from './components/ChatHeader'
 export { ChatLine, chatLineClass } from './components/ChatList'
-export { ChatPage } from './components/ChatPage'
-export { usePlaces } from './hooks'
+export { type ChatHandle, ChatPage } from './components/ChatPage'
+export { ConnectionBanner } from './components/ConnectionBanner'
+export { useFileRefusal } from './files'
+export { useChatMembers, useIsClosed, useLastAnswerer } from './hooks'
+export { send, startOutbox } from './outbox'
 
 export const NewChatDialog = lazy(() =>
   import('./components/NewChatDialog').then(module => ({ default: module.NewChatDialog })),

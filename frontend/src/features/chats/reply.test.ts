@@ -1,23 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { MessageRow } from '@/api'
 import type { LiveText } from '@/realtime'
+import { messageRow } from '@/testing/rows'
 import { inShort, replyOf } from './reply'
 
-const row = (id: string, type: string, payload: Record<string, unknown>): MessageRow => ({
-  kind: 'message',
-  id,
-  chat_id: 'c',
-  version: 1,
-  seq: 1,
-  author_id: 'robin',
-  type,
-  payload,
-  reply_to: null,
-  run_id: 'r',
-  created_at: '2026-11-20T10:00:00Z',
-  edited_at: null,
-  deleted: false,
-})
+const row = (id: string, type: string, payload: object) =>
+  messageRow(1, { id, author_id: 'robin', type, payload, run_id: 'r' })
 const call = row('call', 'TOOL_CALL', {
   call_id: 'call_1',
   name: 'current_time',
@@ -40,8 +27,9 @@ describe('replyOf', () => {
 
   it('keeps the key of a part from its first piece to its durable row, so that nothing is drawn anew', () => {
     const id = '0190a8f0-0000-7000-8000-000000000001'
-    const piece = (part: LiveText['part'], callId: string | null): LiveText => ({
+    const piece = (part: LiveText['part'], rowId: string, callId: string | null): LiveText => ({
       message_id: id,
+      row_id: rowId,
       run_id: 'r',
       agent_id: 'robin',
       attempt: 1,
@@ -52,9 +40,22 @@ describe('replyOf', () => {
       text: '',
       end: 0,
     })
-    const live = replyOf([], [piece('text', null), piece('arguments', 'call_1')]).parts.map(part => part.key)
+    const live = replyOf([], [piece('text', id, null), piece('arguments', call.id, 'call_1')]).parts.map(
+      part => part.key,
+    )
     const durable = replyOf([row(id, 'TEXT_MESSAGE', { text: '' }), call], []).parts.map(part => part.key)
     expect(live).toEqual(durable)
+  })
+
+  it('keeps each part the same until its row or its answer changes', () => {
+    const first = replyOf([call, row('t', 'TEXT_MESSAGE', { text: 'x' })], []).parts
+    const rows = [call, row('t', 'TEXT_MESSAGE', { text: 'x' })]
+    const second = replyOf(rows, []).parts
+    expect(second[0]).toBe(first[0])
+    const answer = row('response', 'TOOL_RESPONSE', { tool_call_id: 'call_1', status: 'ok', text: '09:00' })
+    const third = replyOf([...rows, answer], []).parts
+    expect(third[0]).not.toBe(second[0])
+    expect(third[1]).toBe(second[1])
   })
 
   it('takes the last stamp, and how the run ended', () => {

@@ -1,14 +1,7 @@
 /** A reply taken apart: the rows of one run, and what of it still streams, as the parts that are drawn. Pure. */
-import type {
-  AboutPayload,
-  MessageRow,
-  Stamp,
-  TextPayload,
-  ThinkingPayload,
-  ToolCallPayload,
-  ToolResponsePayload,
-} from '@/api'
-import { type LiveText, thinkingId } from '@/realtime'
+import type { MessageRow, Stamp, SystemMessageRow, ToolResponsePayload } from '@/api'
+import type { LiveText } from '@/realtime'
+import { stampOf } from './comparison'
 
 export type Part =
   | { kind: 'thinking'; key: string; text: string; seconds: number | null; live: boolean }
@@ -29,64 +22,85 @@ export interface ReplyParts {
   ending: Ending | null
 }
 
-const payload = <T>(row: MessageRow) => row.payload as unknown as T
-
 export function replyOf(rows: readonly MessageRow[], live: readonly LiveText[]): ReplyParts {
   const responses = new Map<string, ToolResponsePayload>()
   for (const row of rows) {
-    if (row.type === 'TOOL_RESPONSE') responses.set(payload<ToolResponsePayload>(row).tool_call_id, payload(row))
+    if (row.type === 'TOOL_RESPONSE') responses.set(row.payload.tool_call_id, row.payload)
   }
-  const parts = rows.flatMap(row => partOf(row, responses))
-  return { parts: [...parts, ...live.map(livePart)], stamp: stampOf(rows), ending: endingOf(rows) }
+  const parts = rows.flatMap(row => {
+    const part = partOf(row, responses)
+    return part ? [part] : []
+  })
+  return { parts: [...parts, ...live.map(livePart)], stamp: lastStampIn(rows), ending: endingOf(rows) }
 }
 
-function partOf(row: MessageRow, responses: ReadonlyMap<string, ToolResponsePayload>): Part[] {
+/** The part of each row and of each piece that streams: the same one as long as they are the same, so that it is drawn once. */
+const known = new WeakMap<MessageRow | LiveText, Part>()
+
+function partOf(row: MessageRow, responses: ReadonlyMap<string, ToolResponsePayload>): Part | null {
+  const before = known.get(row)
+  const response = row.type === 'TOOL_CALL' ? (responses.get(row.payload.call_id) ?? null) : null
+  if (before && (before.kind !== 'tool' || before.response === response)) return before
+  const part = newPartOf(row, response)
+  if (part) known.set(row, part)
+  return part
+}
+
+function newPartOf(row: MessageRow, response: ToolResponsePayload | null): Part | null {
   switch (row.type) {
     case 'THINKING': {
-      const { text, seconds } = payload<ThinkingPayload>(row)
-      return [{ kind: 'thinking', key: row.id, text, seconds: seconds ?? null, live: false }]
+      const { text, seconds } = row.payload
+      return { kind: 'thinking', key: row.id, text, seconds: seconds ?? null, live: false }
     }
     case 'TEXT_MESSAGE': {
-      const { text, incomplete } = payload<TextPayload>(row)
-      return [{ kind: 'text', key: row.id, text, incomplete: incomplete ?? false, live: false, row }]
+      const { text, incomplete } = row.payload
+      return { kind: 'text', key: row.id, text, incomplete: incomplete ?? false, live: false, row }
     }
     case 'TOOL_CALL': {
-      const { call_id, name, arguments: args } = payload<ToolCallPayload>(row)
-      return [{ kind: 'tool', key: call_id, name, args, response: responses.get(call_id) ?? null, live: false }]
+      const { name, arguments: args } = row.payload
+      return { kind: 'tool', key: row.id, name, args, response, live: false }
     }
+    case 'TOOL_RESPONSE':
+    case 'COMPARISON':
+      return null
     default:
-      return []
+      row satisfies SystemMessageRow
+      return null
   }
 }
 
 function livePart(text: LiveText): Part {
-  const key = `${text.message_id} ${text.part} ${text.index}`
+  const part = known.get(text) ?? newLivePart(text)
+  known.set(text, part)
+  return part
+}
+
+function newLivePart(text: LiveText): Part {
   switch (text.part) {
     case 'thinking':
-      return { kind: 'thinking', key: thinkingId(text.message_id), text: text.text, seconds: null, live: true }
+      return { kind: 'thinking', key: text.row_id, text: text.text, seconds: null, live: true }
     case 'arguments':
       return {
         kind: 'tool',
-        key: text.call_id ?? key,
+        key: text.row_id,
         name: text.name ?? '',
         args: text.text,
         response: null,
         live: true,
       }
     case 'text':
-      return { kind: 'text', key: text.message_id, text: text.text, incomplete: false, live: true, row: null }
+      return { kind: 'text', key: text.row_id, text: text.text, incomplete: false, live: true, row: null }
   }
 }
 
-function stampOf(rows: readonly MessageRow[]): Stamp | null {
-  const stamps = rows.map(row => payload<{ stamp?: Stamp | null }>(row).stamp).filter(stamp => stamp != null)
-  return stamps.at(-1) ?? null
-}
+const lastStampIn = (rows: readonly MessageRow[]) => rows.map(stampOf).findLast(stamp => stamp !== null) ?? null
+
+const isEnd = (row: MessageRow): row is SystemMessageRow => row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
 
 function endingOf(rows: readonly MessageRow[]): Ending | null {
-  const row = rows.findLast(each => each.type === 'RUN_FAILED' || each.type === 'RUN_STOPPED')
+  const row = rows.findLast(isEnd)
   if (!row) return null
-  const about = payload<AboutPayload>(row)
+  const about = row.payload
   return {
     kind: row.type === 'RUN_FAILED' ? 'failed' : 'stopped',
     code: about.code ?? null,

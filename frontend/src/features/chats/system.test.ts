@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { MessageRow } from '@/api'
+import type { SystemMessageRow, SystemPayload } from '@/api'
+import { systemRow } from '@/testing/rows'
 import { systemLineOf } from './system'
 
-const row = (type: string, payload: Record<string, unknown>) =>
-  ({ id: 'm', type, author_id: null, payload }) as unknown as MessageRow
-const lineOf = (type: string, payload: Record<string, unknown>) =>
+const lineOf = (type: SystemMessageRow['type'], payload: Partial<SystemPayload>) =>
   systemLineOf(
-    row(type, payload),
+    systemRow(type, payload),
     (_, kept) => kept,
     names => names.join(' & '),
   )
@@ -49,7 +48,24 @@ describe('a system line', () => {
     expect(lineOf('DRAFT_STARTED', people)).toMatchObject({ key: 'sys.draft', draftOf: null })
   })
 
+  it('of somebody who joins says which agent answers only when mentioned from now on', () => {
+    const wake = { wake_id: 'r', wake_name: 'Robin' }
+    expect(lineOf('MEMBER_JOINED', { ...people, ...wake })).toMatchObject({ key: 'sys.joinedWake' })
+    const line = lineOf('MEMBER_JOINED', { actor_name: 'Bob', ...wake })
+    expect(line).toMatchObject({ key: 'sys.joinedAloneWake', values: { actor: 'Bob', agent: 'Robin' } })
+  })
+
+  it('of whoever starts a chat does not say that they were added', () => {
+    const first = systemRow('MEMBER_JOINED', { actor_id: 'ann', actor_name: 'Ann', target_id: 'ann' }, { seq: 1 })
+    const line = systemLineOf(
+      first,
+      (_, kept) => kept,
+      names => names.join(' & '),
+    )
+    expect(line).toMatchObject({ key: 'sys.createdAlone', values: { actor: 'Ann' } })
+  })
+
   it('of a type that is not known here is left out', () => {
-    expect(lineOf('SOMETHING_NEW', people)).toBeNull()
+    expect(lineOf('SOMETHING_NEW' as never, people)).toBeNull()
   })
 })

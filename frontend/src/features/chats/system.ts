@@ -1,11 +1,15 @@
 /** What a quiet line says, which mark it wears, and what stands under it. Pure. */
-import type { AboutPayload, MessageRow } from '@/api'
-import type { TextKey, Values } from '@/lib/language'
-import type { Layer } from '@/ui/Mark'
+import type { SystemMessageRow, SystemPayload } from '@/api'
+import type { Layer } from '@/features/layers'
+import type { TextKeyWith } from '@/lib/language'
+import { isBeginningOfChat } from './quiet'
+
+type ValueName = 'version' | 'apply' | 'note' | 'via' | 'actor' | 'target' | 'agent' | 'authors'
+type LineKey = Extract<TextKeyWith<ValueName>, `sys.${string}`>
 
 export interface SystemLine {
-  key: TextKey
-  values: Values
+  key: LineKey
+  values: Record<ValueName, string>
   sign: Layer | 'joined' | 'left' | 'failed' | 'stopped'
   /** What its author wrote about it, under the line. */
   quote: string
@@ -16,7 +20,7 @@ export interface SystemLine {
   summary: { state: 'pending' | 'ready' | 'failed'; text: string } | null
 }
 
-const texts: Partial<Record<string, { key: TextKey; sign: SystemLine['sign'] }>> = {
+const texts: Record<SystemMessageRow['type'], { key: LineKey; sign: SystemLine['sign'] }> = {
   MEMBER_JOINED: { key: 'sys.joined', sign: 'joined' },
   MEMBER_LEFT: { key: 'sys.left', sign: 'left' },
   LOCK_ACQUIRED: { key: 'sys.lock', sign: 'writing' },
@@ -39,18 +43,19 @@ type NameOf = (id: string | null | undefined, kept: string) => string
 type ListOf = (names: readonly string[]) => string
 
 /** Null for a type that this client does not know: an older page meets a newer server. */
-export function systemLineOf(row: MessageRow, nameOf: NameOf, listOf: ListOf): SystemLine | null {
+export function systemLineOf(row: SystemMessageRow, nameOf: NameOf, listOf: ListOf): SystemLine | null {
+  if (!(row.type in texts)) return null
   const text = texts[row.type]
-  if (!text) return null
-  const about = row.payload as unknown as AboutPayload
+  const about = row.payload
   const isMade = row.type === 'SUGGESTION_CREATED'
   return {
-    key: keyFor(text.key, about),
+    key: keyFor(text.key, about, isBeginningOfChat(row)),
     sign: text.sign,
     values: {
       ...plainValues(about),
       actor: nameOf(about.actor_id ?? row.author_id, about.actor_name ?? ''),
       target: nameOf(about.target_id, about.target_name ?? ''),
+      agent: nameOf(about.wake_id, about.wake_name ?? ''),
       authors: listOf(about.authors ?? []),
     },
     quote: isMade || row.type === 'SUGGESTION_REJECTED' ? (about.note ?? '') : '',
@@ -60,22 +65,22 @@ export function systemLineOf(row: MessageRow, nameOf: NameOf, listOf: ListOf): S
   }
 }
 
-const plainValues = (about: AboutPayload) => ({
+const plainValues = (about: SystemPayload) => ({
   version: `v${about.version ?? '?'}`,
   apply: `r${about.draft_apply ?? '?'}`,
   note: about.note ?? '',
   via: about.via ?? '',
 })
 
-const summaryOf = (about: AboutPayload): SystemLine['summary'] =>
+const summaryOf = (about: SystemPayload): SystemLine['summary'] =>
   about.summary_state ? { state: about.summary_state, text: about.summary ?? '' } : null
 
 /** The text that fits what is known: some lines say more when there is more to say. */
-function keyFor(key: TextKey, about: AboutPayload): TextKey {
+function keyFor(key: LineKey, about: SystemPayload, isBeginning: boolean): LineKey {
   const isAlone = !about.target_id || about.target_id === about.actor_id
   switch (key) {
     case 'sys.joined':
-      return isAlone ? 'sys.joinedAlone' : key
+      return isBeginning ? 'sys.createdAlone' : joined(isAlone, Boolean(about.wake_id))
     case 'sys.left':
       return isAlone ? 'sys.leftAlone' : key
     case 'sys.saved':
@@ -92,5 +97,10 @@ function keyFor(key: TextKey, about: AboutPayload): TextKey {
   }
 }
 
-const writtenVia = (about: AboutPayload): TextKey =>
+function joined(isAlone: boolean, changesWake: boolean): LineKey {
+  if (changesWake) return isAlone ? 'sys.joinedAloneWake' : 'sys.joinedWake'
+  return isAlone ? 'sys.joinedAlone' : 'sys.joined'
+}
+
+const writtenVia = (about: SystemPayload): LineKey =>
   about.via === about.target_name ? 'sys.draftSelf' : 'sys.draftVia'

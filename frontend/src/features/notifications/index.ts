@@ -1,2 +1,2 @@
-export { Bell } from './components/Bell'
-export { Rising } from './components/Rising'
+export { NotificationsButton } from './components/NotificationsButton'
+export { UnreadAnnouncer } from './components/UnreadAnnouncer'

@@ -27,6 +27,7 @@ describe('a notification leads', () => {
     ['draft_free', '/w/tours/c/c1?shop=a1'],
     ['merge_done', '/w/tours/c/c1?shop=a1'],
     ['merge_failed', '/w/tours/suggestions?m=g1'],
+    ['model_changed', '/w/tours/settings?section=model'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],
     ['suggestion_reopened', '/w/tours/suggestions?s=s1'],
   ] as const)('%s to where it happened', (type, path) => {

@@ -1,8 +1,8 @@
 /** What a notification says, which sign it wears, and where it leads. Pure. */
 import type { NotificationRow } from '@/api'
-import type { TextKey } from '@/lib/language'
-import { chatPath, mergePath, suggestionPath } from '@/lib/paths'
-import type { Layer } from '@/ui/Mark'
+import type { Layer } from '@/features/layers'
+import type { TextKeyWith } from '@/lib/language'
+import { chatPath, mergePath, modelPath, suggestionPath } from '@/lib/paths'
 
 export type Sign =
   | 'mention'
@@ -15,11 +15,14 @@ export type Sign =
   | 'free'
   | 'merged'
   | 'failed'
+  | 'model'
+
+type NoteKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
 interface Kind {
-  key: TextKey
+  key: NoteKey
   /** The same with the chat's name, where that is known. */
-  inChat?: TextKey
+  inChat?: NoteKey
   sign: Sign
   layer: Layer | null
 }
@@ -30,11 +33,14 @@ const kinds: Record<NotificationRow['type'], Kind> = {
   suggestion_accepted: { key: 'note.suggestionAccepted', sign: 'accepted', layer: 'suggestion' },
   suggestion_rejected: { key: 'note.suggestionRejected', sign: 'rejected', layer: 'suggestion' },
   suggestion_reopened: { key: 'note.suggestionReopened', sign: 'reopened', layer: 'suggestion' },
+  suggestion_unused: { key: 'note.suggestionUnused', sign: 'rejected', layer: 'suggestion' },
   lock_lost: { key: 'note.lockLost', sign: 'lock', layer: 'writing' },
   draft_asked: { key: 'note.draftAsked', inChat: 'note.draftAskedIn', sign: 'asked', layer: 'writing' },
   draft_free: { key: 'note.draftFree', inChat: 'note.draftFreeIn', sign: 'free', layer: 'writing' },
+  draft_handed_over: { key: 'note.draftHanded', inChat: 'note.draftHandedIn', sign: 'free', layer: 'writing' },
   merge_done: { key: 'note.mergeDone', sign: 'merged', layer: 'writing' },
   merge_failed: { key: 'note.mergeFailed', sign: 'failed', layer: null },
+  model_changed: { key: 'note.modelChanged', sign: 'model', layer: null },
 }
 
 /** Null for a type that this client does not know: an older page meets a newer server. */
@@ -53,10 +59,13 @@ export function pathOf(row: NotificationRow, workspace: string): string | null {
     case 'lock_lost':
     case 'draft_asked':
     case 'draft_free':
+    case 'draft_handed_over':
     case 'merge_done':
       return inChat && `${inChat}?shop=${row.agent_id}`
     case 'merge_failed':
       return row.merge_id && mergePath(workspace, row.merge_id)
+    case 'model_changed':
+      return modelPath(workspace)
     default:
       return row.suggestion_id && suggestionPath(workspace, row.suggestion_id)
   }

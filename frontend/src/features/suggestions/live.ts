@@ -1,7 +1,7 @@
 /** What of a merge is told by the socket, and by the clock. */
 import { useEffect, useState } from 'react'
 import { onFrame } from '@/realtime'
-import type { Written } from './steps'
+import type { Written } from './mergeSteps'
 
 /** How much of a merge is written; null until the socket says. */
 export function useWritten(mergeId: string): Written | null {

@@ -1,7 +1,13 @@
 /** What the address of the screen says: which suggestions are listed, and which one or which merge is open. Pure. */
 import type { SuggestionState } from '@/api'
 
-export const states = ['pending', 'accepted', 'rejected', 'withdrawn'] as const satisfies readonly SuggestionState[]
+export const states = [
+  'pending',
+  'accepted',
+  'unused',
+  'rejected',
+  'withdrawn',
+] as const satisfies readonly SuggestionState[]
 
 export interface SuggestionSearch {
   /** Pending when nothing is said. */

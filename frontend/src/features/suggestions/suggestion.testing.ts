@@ -35,6 +35,7 @@ export const merge = (more: Partial<MergeRow> = {}): MergeRow => ({
   agent_id: 'robin',
   chat_id: 'c',
   by: actor('alice'),
+  unused_ids: [],
   suggestion_ids: ['s1', 's2'],
   state: 'working',
   method: null,

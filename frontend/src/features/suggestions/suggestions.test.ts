@@ -3,10 +3,10 @@ import type { Provenance } from '@/api'
 import en from '@/lib/texts/en'
 import hans from '@/lib/texts/zh-hans'
 import hant from '@/lib/texts/zh-hant'
-import { mergedParts, otherConflicts, sharesOf, tallyOf } from './merged'
-import { allPicked, chosenOf, toggled, toggledAll, whyNotMerge, whyNotReject } from './picking'
+import { countConflicts, mergedParts, otherConflicts, sharesOf } from './mergedLines'
+import { percentOf, stepsOf } from './mergeSteps'
 import { changedSearch, searchOf } from './search'
-import { percentOf, stepsOf } from './steps'
+import { selectedRows, selectionState, toggle, toggleAll, whyNotMerge, whyNotReject } from './selection'
 import { actor, merge, suggestion } from './suggestion.testing'
 import { mergeWhy } from './wording'
 
@@ -16,14 +16,14 @@ describe('picking', () => {
   const rows = [suggestion('s2'), suggestion('s1'), suggestion('s3', { verbs: [] })]
 
   it('toggles one, and all that can be decided', () => {
-    const one = toggled(none, 's1')
-    expect([allPicked(rows, none), allPicked(rows, one), toggled(one, 's1').size]).toEqual([false, 'mixed', 0])
-    const all = toggledAll(rows, one)
-    expect([[...all], allPicked(rows, all), toggledAll(rows, all).size]).toEqual([['s2', 's1'], true, 0])
+    const one = toggle(none, 's1')
+    expect([selectionState(rows, none), selectionState(rows, one), toggle(one, 's1').size]).toEqual([false, 'mixed', 0])
+    const all = toggleAll(rows, one)
+    expect([[...all], selectionState(rows, all), toggleAll(rows, all).size]).toEqual([['s2', 's1'], true, 0])
   })
 
   it('lets go of what was decided meanwhile, and puts who asked first first', () => {
-    expect(chosenOf(rows, new Set(['s1', 's2', 's3', 'gone'])).map(row => row.id)).toEqual(['s1', 's2'])
+    expect(selectedRows(rows, new Set(['s1', 's2', 's3', 'gone'])).map(row => row.id)).toEqual(['s1', 's2'])
   })
 
   it('says why some cannot be merged', () => {
@@ -71,7 +71,7 @@ describe('why a merge failed, or was done line by line', () => {
 
   it('says of what a model failed with what that means for a merge', () => {
     expect(said(en, 'timeout_idle', 'done')).toBe('Its model took too long.')
-    expect(said(en, 'not_found', 'done')).toBe('Its model cannot be used as it is set.')
+    expect(said(en, 'not_found', 'done')).toBe("Its model doesn't work with the current settings.")
     expect(said(en, null, 'done')).toBe('')
   })
 })
@@ -103,7 +103,7 @@ describe('the steps of a merge', () => {
 
 describe('a merged text', () => {
   const production = 'abcdefghijkl'.split('').join('\n')
-  const voice = (id: string) => ({ id, actor_id: `${id}-actor`, name: id })
+  const voice = (id: string) => ({ id, actor_id: `${id}-actor`, name: id, in_run_of: null, title: '' })
   const piece = (text: string, voices: string[] = [], conflict: number | null = null) => ({ text, voices, conflict })
   const provenance: Provenance = {
     origin: 'merge',
@@ -147,7 +147,7 @@ describe('a merged text', () => {
 
   it('shows the text itself when none of the choices stands', () => {
     const free = { ...provenance, conflicts: [{ ...provenance.conflicts[0], chosen: null } as never] }
-    expect(tallyOf(mergedParts(production, free))).toEqual({ added: 5, removed: 2 })
+    expect(countConflicts(mergedParts(production, free))).toEqual({ added: 5, removed: 2 })
   })
 
   it('takes pieces side by side as one when a conflict has several, and keeps what stood', () => {
@@ -164,7 +164,7 @@ describe('a merged text', () => {
 
   it('survives a text that claims production for what does not stand there', () => {
     const odd = { ...provenance, conflicts: [], pieces: [piece('nowhere\n'), piece('l')] }
-    expect(tallyOf(mergedParts(production, odd))).toEqual({ added: 0, removed: 11 })
+    expect(countConflicts(mergedParts(production, odd))).toEqual({ added: 0, removed: 11 })
   })
 
   it('counts whose lines are in it and who disagrees', () => {

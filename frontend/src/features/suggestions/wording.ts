@@ -1,6 +1,6 @@
 /** What a suggestion is called, and other words made of rows. */
 import type { ListedSuggestionRow, MergeRow } from '@/api'
-import { type TextKey, type Texts, t as texts } from '@/lib/language'
+import { type PlainTextKey, type Texts, t as texts } from '@/lib/language'
 
 const MOST = 90
 
@@ -11,7 +11,7 @@ const firstLine = (text: string) => {
 
 /** "prompt, tools" in the screen's language. */
 export const touchesText = (touches: readonly string[], t: Texts['t'] = texts) =>
-  touches.map(each => t(`touches.${each}` as Extract<TextKey, `touches.${string}`>)).join(t('listJoin'))
+  touches.map(each => t(`touches.${each}` as Extract<PlainTextKey, `touches.${string}`>)).join(t('listJoin'))
 
 /** The author's own words when there are some; else what it touches. */
 export const titleOf = (row: ListedSuggestionRow, t: Texts['t']) =>
@@ -25,7 +25,7 @@ export function aboutText(about: string, t: Texts['t']): string | null {
   if (about === 'prompt') return null
   const [first, name] = [about.split('.')[0], about.split('.').slice(1).join('.')]
   if (first === 'tools') return `${t('tool')} ${name}`
-  return t(`field.${name || first}` as Extract<TextKey, `field.${string}`>)
+  return t(`field.${name || first}` as Extract<PlainTextKey, `field.${string}`>)
 }
 
 /** Codes that share a text; the others have one of their own. */
@@ -42,12 +42,15 @@ const byCode = new Map<string, string>(
 )
 
 /** Why a merge has failed, or why it was done line by line; empty when there is nothing to say. */
-export function mergeWhy({ state, error_code: code }: Pick<MergeRow, 'state' | 'error_code'>, t: Texts['t']): string {
+export function mergeWhy(
+  { state, error_code: code }: Pick<MergeRow, 'state' | 'error_code'>,
+  t: (key: PlainTextKey) => string,
+): string {
   if (!code) return ''
   // These two are said of the chat where a merge failed, and of the model where it went on without one.
   if (code === 'not_found') return t(state === 'failed' ? 'mergeWhy.gone' : 'mergeWhy.settings')
   if (code === 'forbidden') return t(state === 'failed' ? 'mergeWhy.forbidden' : 'mergeWhy.broken')
-  const key = `mergeWhy.${byCode.get(code) ?? code}` as TextKey
+  const key = `mergeWhy.${byCode.get(code) ?? code}` as PlainTextKey
   const text = t(key)
   return text === key ? t('mergeWhy.broken') : text
 }

@@ -1,20 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { keys, leaveWorkspace, useRename, type WorkspaceRow } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
-import { say } from '@/ui/Toasts'
+import { showToast } from '@/ui/Toasts'
 
 /** The workspace's name, and the way out of it. */
 export function General({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void }) {
   return (
-    <div className="col gap">
+    <>
       {workspace.verbs.includes('rename') ? <Rename workspace={workspace} /> : null}
       <Leave workspace={workspace} onLeft={onLeft} />
-    </div>
+    </>
   )
 }
 
@@ -27,25 +29,28 @@ function Rename({ workspace }: { workspace: WorkspaceRow }) {
     rename.mutate(name.trim())
   }
   return (
-    <form className="col gap" onSubmit={save}>
-      <TextField
-        label={t('workspaceName')}
-        value={name}
-        required
-        maxLength={80}
-        error={rename.error ? textOfError(rename.error) : null}
-        onChange={setName}
-      />
-      <div className="row">
-        <Button
-          type="submit"
-          blocked={!name.trim() || name.trim() === workspace.name}
-          busy={rename.isPending ? t('saving') : null}
-        >
-          {t('saveChanges')}
-        </Button>
-      </div>
-    </form>
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>{t('settings.general')}</h2>
+      <form className={cx(blocks.b, 'col gap')} onSubmit={save}>
+        <TextField
+          label={t('workspaceName')}
+          value={name}
+          required
+          maxLength={80}
+          error={rename.error ? textOfError(rename.error) : null}
+          onChange={setName}
+        />
+        <div className="row">
+          <Button
+            type="submit"
+            blocked={!name.trim() || name.trim() === workspace.name}
+            busy={rename.isPending ? t('saving') : null}
+          >
+            {t('saveChanges')}
+          </Button>
+        </div>
+      </form>
+    </section>
   )
 }
 
@@ -60,14 +65,18 @@ function Leave({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void 
       onLeft()
     } catch (error) {
       setOpen(false)
-      say(textOfError(error))
+      showToast(textOfError(error))
     }
   }
   return (
-    <div className="row">
-      <Button tone="bad" onClick={() => setOpen(true)}>
-        {t('leaveWorkspaceDots')}
-      </Button>
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>{t('leave')}</h2>
+      <div className={cx(blocks.b, 'row spread wrap')}>
+        <p className="muted sm">{t('leaveEffects')}</p>
+        <Button tone="bad" onClick={() => setOpen(true)}>
+          {t('leaveWorkspaceDots')}
+        </Button>
+      </div>
       <Dialog
         open={isOpen}
         onOpenChange={setOpen}
@@ -81,6 +90,6 @@ function Leave({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void 
           </Button>
         </div>
       </Dialog>
-    </div>
+    </section>
   )
 }

@@ -1,48 +1,92 @@
+import { Link2 } from 'lucide-react'
 import { useState } from 'react'
-import { type MembershipRow, type Role, useMe, useMembers, useRemoveMember, useSetRole, type WorkspaceRow } from '@/api'
+import {
+  type MembershipRow,
+  type Role,
+  useMe,
+  useMemberLinks,
+  useMembers,
+  useRemoveMember,
+  useSetRole,
+  type WorkspaceRow,
+} from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
+import { shortDate } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
-import { Face } from '@/ui/Face'
-import { Skeleton } from '@/ui/Skeleton'
-import { say } from '@/ui/Toasts'
+import { SearchInput } from '@/ui/Field'
+import fieldStyles from '@/ui/Field.module.css'
+import { Loading } from '@/ui/Loading'
+import { showToast } from '@/ui/Toasts'
 
 /** Who is in the workspace, and as what. */
-export function Members({ workspace }: { workspace: WorkspaceRow }) {
+export function Members({ workspace, onLeave }: { workspace: WorkspaceRow; onLeave(): void }) {
   const { t } = useTexts()
   const members = useMembers(workspace.id)
-  if (!members.data) return <Skeleton lines={4} label={t('loading')} />
+  const [query, setQuery] = useState('')
+  if (!members.data) return <Loading query={members} />
+  const found = members.data.filter(member => isCalled(member, query))
   return (
-    <>
-      <ul className="rows">
-        {members.data.map(member => (
-          <Member key={member.id} member={member} workspace={workspace} />
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>
+        {t('settings.members')} <span className="faint num regular">{members.data.length}</span>
+        {members.data.length > FEW ? (
+          <SearchInput className="end" label={t('findMember')} value={query} onChange={setQuery} />
+        ) : null}
+      </h2>
+      <ul className={cx(blocks.rows, blocks.in)}>
+        {found.map(member => (
+          <Member key={member.id} member={member} workspace={workspace} onLeave={onLeave} />
         ))}
       </ul>
-      <p className="hint">{t('roles.explained')}</p>
-    </>
+      {found.length === 0 ? (
+        <p className={cx(blocks.b, 'faint sm')} role="status">
+          {t('foundNobody')}
+        </p>
+      ) : null}
+      <p className={cx(blocks.b, 'hint')}>{t('roles.explained')}</p>
+    </section>
   )
 }
 
-function Member({ member, workspace }: { member: MembershipRow; workspace: WorkspaceRow }) {
+/** So many are seen at a glance, and not searched. */
+const FEW = 5
+
+/** Whether a name or a handle contains what is searched. */
+function isCalled({ actor }: MembershipRow, query: string): boolean {
+  const low = query.trim().toLowerCase().replace(/^@/, '')
+  return [actor.name, actor.handle].some(text => text.toLowerCase().includes(low))
+}
+
+interface MemberProps {
+  member: MembershipRow
+  workspace: WorkspaceRow
+  onLeave(): void
+}
+
+function Member({ member, workspace, onLeave }: MemberProps) {
   const { t } = useTexts()
   const me = useMe().data
   const setRole = useSetRole(workspace.id)
+  const [isDemoting, setDemoting] = useState(false)
   const { actor, role } = member
   const isMe = actor.id === me?.actor.id
-  const change = (next: Role) =>
-    setRole.mutate({ actorId: actor.id, role: next }, { onError: error => say(textOfError(error)) })
+  const set = (next: Role) =>
+    setRole.mutate({ actorId: actor.id, role: next }, { onError: error => showToast(textOfError(error)) })
+  const change = (next: Role) => (next === 'suggester' ? setDemoting(true) : set(next))
   return (
     <li>
-      <Face id={actor.id} name={actor.name} square={false} size="m" />
+      <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square={false} size="m" />
       <span className="grow cut">
-        {actor.name}{' '}
-        {isMe ? <span className="faint">{t('youInBrackets')}</span> : <span className="faint">@{actor.handle}</span>}
+        {actor.name} <span className="faint">{isMe ? t('youInBrackets') : `@${actor.handle}`}</span>
       </span>
-      {workspace.verbs.includes('change_role') ? (
+      {workspace.verbs.includes('change_role') && !isMe ? (
         <select
-          className="select"
+          className={fieldStyles.select}
           aria-label={t('roleOf', { name: actor.name })}
           value={role}
           onChange={event => change(event.target.value as Role)}
@@ -51,10 +95,60 @@ function Member({ member, workspace }: { member: MembershipRow; workspace: Works
           <option value="suggester">{t('role.suggester')}</option>
         </select>
       ) : (
-        <span className="badge">{t(`role.${role}`)}</span>
+        <span className={fieldStyles.role}>{t(`role.${role}`)}</span>
       )}
+      <Dialog
+        open={isDemoting}
+        onOpenChange={setDemoting}
+        title={t('demoteTitle', { name: actor.name })}
+        description={t('role.suggester.hint')}
+      >
+        <EndingLinks member={member} />
+        <div className="row endrow">
+          <Button onClick={() => setDemoting(false)}>{t('cancel')}</Button>
+          <Button
+            tone="bad"
+            onClick={() => {
+              setDemoting(false)
+              set('suggester')
+            }}
+          >
+            {t('demote')}
+          </Button>
+        </div>
+      </Dialog>
+      {isMe ? (
+        <Button size="xs" tone="flat" onClick={onLeave}>
+          {t('leaveDots')}
+        </Button>
+      ) : null}
       {workspace.verbs.includes('remove_member') && !isMe ? <Remove member={member} workspace={workspace} /> : null}
     </li>
+  )
+}
+
+/** The invite links that end when a member is removed or demoted. Shown inside of an open dialog. */
+function EndingLinks({ member }: { member: MembershipRow }) {
+  const { t } = useTexts()
+  const links = useMemberLinks(member.workspace_id, member.actor.id, true).data ?? []
+  if (links.length === 0) return null
+  return (
+    <div className={fieldStyles.field}>
+      <span className={fieldStyles.label}>{t('endingLinks', { count: links.length, name: member.actor.name })}</span>
+      <ul className={blocks.rows}>
+        {links.map(link => (
+          <li key={link.id}>
+            <Link2 className="i" aria-hidden />
+            <span className="grow cut">
+              {t(`role.${link.role}`)}{' '}
+              <span className="faint">
+                · {t('linkLine', { date: shortDate(link.expires_at), uses: t('nUses', { count: link.uses }) })}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 
@@ -67,7 +161,7 @@ function Remove({ member, workspace }: { member: MembershipRow; workspace: Works
   const go = () =>
     remove.mutate(member.actor.id, {
       onSuccess: () => setOpen(false),
-      onError: error => say(textOfError(error)),
+      onError: error => showToast(textOfError(error)),
     })
   return (
     <>
@@ -80,6 +174,7 @@ function Remove({ member, workspace }: { member: MembershipRow; workspace: Works
         title={t('removeTitle', { name, workspace: workspace.name })}
         description={t('removeEffects', { name })}
       >
+        <EndingLinks member={member} />
         <div className="row endrow">
           <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
           <Button tone="bad" busy={remove.isPending ? t('removing') : null} onClick={go}>

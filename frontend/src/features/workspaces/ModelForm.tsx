@@ -1,78 +1,91 @@
-import { Check, TriangleAlert } from 'lucide-react'
-import { type FormEvent, type ReactNode, useMemo, useState } from 'react'
+import { Check, CircleCheck, TriangleAlert } from 'lucide-react'
+import { type FormEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import {
   type ModelChoice,
   type ModelOffer,
+  type ModelProvider,
   type ModelRow,
-  type ModelTest,
+  type ProviderField,
   testModel,
   useChooseModel,
   useOffers,
+  useProviders,
 } from '@/api'
-import { textOfError } from '@/lib/errors'
-import { useTexts } from '@/lib/language'
+import { cx } from '@/lib/cx'
+import { runErrorText, textOfError } from '@/lib/errors'
+import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { seconds } from '@/lib/time'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
-
-type Provider = ModelRow['provider']
+import fieldStyles from '@/ui/Field.module.css'
+import { showToast } from '@/ui/Toasts'
 
 interface Choice {
   id: string
-  provider: Provider
+  provider: ModelProvider
   label: string
   hint: string
+  /** What is offered here without a key of one's own. */
   offer: ModelOffer | null
 }
 
-/** A model each provider is known for; the field can be changed. */
-const usual: Record<Provider, string> = {
-  demo: 'demo',
-  openai: 'gpt-4.1-mini',
-  anthropic: 'claude-sonnet-4-5',
-  gemini: 'gemini-2.5-flash',
-  openrouter: 'openai/gpt-4.1-mini',
-  openai_compatible: '',
+const fieldLabels: Record<ProviderField['label'], PlainTextKey> = {
+  api_base: 'apiBase',
+  api_key: 'apiKey',
+  secret_access_key: 'secretAccessKey',
+  access_key_id: 'accessKeyId',
+  region: 'region',
+  api_version: 'apiVersion',
 }
 
-const named: readonly { provider: Provider; label: string }[] = [
-  { provider: 'openai', label: 'OpenAI' },
-  { provider: 'anthropic', label: 'Anthropic' },
-  { provider: 'gemini', label: 'Google Gemini' },
-  { provider: 'openrouter', label: 'OpenRouter' },
-]
+/** What is named for its missing value; all other fields by their label. */
+const firstTexts: Partial<Record<ProviderField['label'], PlainTextKey>> = {
+  api_base: 'apiBaseFirst',
+  api_key: 'apiKeyFirst',
+}
 
 /** What can be chosen: what is to be had here without a key first, then the providers, then any other server. */
 function useChoices(): Choice[] {
   const { t } = useTexts()
   const offers = useOffers().data
+  const providers = useProviders().data
   return useMemo(() => {
-    const offered = (offers ?? []).map(
-      (offer): Choice => ({
-        id: `offer ${offer.provider} ${offer.api_base ?? ''}`,
-        provider: offer.provider,
-        label: offer.provider === 'demo' ? t('demoModel') : offer.label,
-        hint: offer.provider === 'demo' ? t('demoHint') : (offer.api_base ?? offer.models.join(', ')),
-        offer,
-      }),
-    )
-    const keyed = named.map(
-      ({ provider, label }): Choice => ({ id: provider, provider, label, hint: t('withKey'), offer: null }),
-    )
-    const local = offered.filter(choice => choice.provider !== 'demo')
-    const demo = offered.filter(choice => choice.provider === 'demo')
-    return [
-      ...local,
-      ...demo,
-      ...keyed,
-      { id: 'other', provider: 'openai_compatible', label: t('otherServer'), hint: t('otherServerHint'), offer: null },
-    ]
-  }, [offers, t])
+    const known = providers ?? []
+    const offered = (offers ?? []).flatMap((offer): Choice[] => {
+      const provider = known.find(each => each.name === offer.provider)
+      if (!provider) return []
+      const isDemo = offer.provider === 'demo'
+      return [
+        {
+          id: `offer ${offer.provider} ${offer.api_base ?? ''}`,
+          provider,
+          label: isDemo ? t('demoModel') : offer.label,
+          hint: isDemo ? t('demoHint') : (offer.api_base ?? offer.models.join(', ')),
+          offer,
+        },
+      ]
+    })
+    const others = known
+      .filter(provider => provider.name !== 'demo')
+      .map((provider): Choice => {
+        const isOther = provider.name === 'openai_compatible'
+        return {
+          id: provider.name,
+          provider,
+          label: isOther ? t('otherServer') : provider.label,
+          hint: t(isOther ? 'otherServerHint' : 'withKey'),
+          offer: null,
+        }
+      })
+    const local = offered.filter(choice => choice.provider.name !== 'demo')
+    const demo = offered.filter(choice => choice.provider.name === 'demo')
+    return [...local, ...demo, ...others]
+  }, [offers, providers, t])
 }
 
 const isSet = (choice: Choice, model: ModelRow) =>
-  choice.provider === model.provider &&
-  (choice.provider !== 'openai_compatible' || !choice.offer || choice.offer.api_base === model.api_base)
+  choice.provider.name === model.provider && (!choice.offer?.api_base || choice.offer.api_base === model.api_base)
 
 interface ModelFormProps {
   workspaceId: string
@@ -91,11 +104,11 @@ export function ModelForm({ workspaceId, current, action, onDone, aside }: Model
     choices.find(each => each.id === picked) ?? (current && choices.find(each => isSet(each, current))) ?? choices[0]
   return (
     <div className="col gap">
-      <fieldset className="field">
+      <fieldset className={fieldStyles.field}>
         <legend className="sr">{t('model')}</legend>
-        <div className="tpls">
+        <div className={blocks.tpls}>
           {choices.map(each => (
-            <label key={each.id} className="card choice">
+            <label key={each.id} className={cx(blocks.card, blocks.choice)}>
               <input
                 type="radio"
                 name="provider"
@@ -103,7 +116,10 @@ export function ModelForm({ workspaceId, current, action, onDone, aside }: Model
                 checked={each.id === choice?.id}
                 onChange={() => setPicked(each.id)}
               />
-              <b>{each.label}</b>
+              <span className="row">
+                <b className="grow">{each.label}</b>
+                {each.id === choice?.id ? <CircleCheck className="i s" aria-hidden /> : null}
+              </span>
               <span className="muted cut">{each.hint}</span>
             </label>
           ))}
@@ -115,7 +131,7 @@ export function ModelForm({ workspaceId, current, action, onDone, aside }: Model
           workspaceId={workspaceId}
           choice={choice}
           current={current && isSet(choice, current) ? current : null}
-          revision={current?.revision}
+          revision={current?.revision ?? 0}
           action={action}
           onDone={onDone}
           aside={aside}
@@ -129,34 +145,70 @@ interface DetailsProps {
   workspaceId: string
   choice: Choice
   current: ModelRow | null
-  revision: number | undefined
+  revision: number
   action: string
   onDone(model: ModelRow): void
   aside?: ReactNode
 }
 
-/** What is typed about a model, beginning with what is set or offered. */
+/** What is typed about a model, beginning with what is set or offered. `values` are those of the provider's fields. */
 function useChosen({ choice, current, revision }: DetailsProps) {
   const { provider, offer } = choice
-  const [model, setModel] = useState(current?.default_model ?? offer?.models[0] ?? usual[provider])
-  const [base, setBase] = useState(offer?.api_base ?? current?.api_base ?? '')
-  const [key, setKey] = useState('')
+  const [model, setModel] = useState(current?.default_model ?? offer?.models[0] ?? provider.usual_model)
+  const [values, setValues] = useState(() =>
+    Object.fromEntries(provider.fields.map(field => [field.name, startOf(field, offer, current)])),
+  )
+  const setValue = (name: string, value: string) => setValues(before => ({ ...before, [name]: value }))
+  const { api_base: base, key, ...others } = values
+  const options = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, value.trim()]))
   const chosen: ModelChoice = {
-    provider,
+    provider: provider.name,
     default_model: model.trim(),
     ...(base ? { api_base: base.trim() } : {}),
+    ...(Object.keys(options).length ? { options } : {}),
     ...(key ? { key: key.trim() } : {}),
-    ...(revision === undefined ? {} : { revision }),
+    revision,
   }
-  return { chosen, model, setModel, base, setBase, key, setKey }
+  return { chosen, model, setModel, values, setValue }
+}
+
+/** What stands in a field before anything is typed. */
+function startOf(field: ProviderField, offer: ModelOffer | null, current: ModelRow | null): string {
+  if (field.name === 'key') return ''
+  if (field.name === 'api_base') return offer?.api_base ?? current?.api_base ?? ''
+  return current?.options[field.name] ?? field.default
+}
+
+/** Whether a field must be filled in: a key that is stored need not be typed again. */
+const isNeeded = (field: ProviderField, current: ModelRow | null) =>
+  field.is_required && !(field.name === 'key' && current?.has_key)
+
+type Form = ReturnType<typeof useChosen>
+type Missing = ProviderField | 'model' | null
+
+/** What must still be typed before this model can be tried or chosen; null when nothing is missing. */
+function missingFrom({ choice, current }: DetailsProps, form: Form): Missing {
+  if (choice.provider.name === 'demo') return null
+  const field = choice.offer
+    ? undefined
+    : choice.provider.fields.find(each => isNeeded(each, current) && !form.values[each.name]?.trim())
+  return field ?? (form.model.trim() ? null : 'model')
+}
+
+function missingText(t: Texts['t'], missing: Exclude<Missing, null>): string {
+  if (missing === 'model') return t('modelFirst')
+  const first = firstTexts[missing.label]
+  return first ? t(first) : t('fieldFirst', { field: t(fieldLabels[missing.label]) })
 }
 
 function Details(props: DetailsProps) {
   const { t } = useTexts()
   const { workspaceId, choice, action, onDone, aside } = props
   const form = useChosen(props)
+  const missing = missingFrom(props, form)
+  const blocked = missing ? missingText(t, missing) : false
   const choose = useChooseModel(workspaceId)
-  const isDemo = choice.provider === 'demo'
+  const isDemo = choice.provider.name === 'demo'
   const submit = (event: FormEvent) => {
     event.preventDefault()
     choose.mutate(form.chosen, { onSuccess: row => onDone(row as ModelRow) })
@@ -167,75 +219,136 @@ function Details(props: DetailsProps) {
       {isDemo ? (
         <p className="muted sm">{t('demoExplained')}</p>
       ) : (
-        <ModelName choice={choice} value={form.model} onChange={form.setModel} />
+        <ModelName {...props} form={form} missing={missing} />
       )}
       {choose.error ? (
-        <div className="banner bad" role="alert">
+        <div className={cx(blocks.banner, blocks.bad)} role="alert">
           {textOfError(choose.error)}
         </div>
       ) : null}
       <div className="row wrap">
-        <Button
-          tone="ink"
-          type="submit"
-          size="lg"
-          busy={choose.isPending ? t('saving') : null}
-          blocked={form.model.trim() || isDemo ? false : t('modelFirst')}
-        >
+        <Button tone="ink" type="submit" size="lg" busy={choose.isPending ? t('saving') : null} blocked={blocked}>
           {action}
         </Button>
-        {isDemo ? null : <TryIt workspaceId={workspaceId} choice={form.chosen} />}
+        {isDemo ? null : (
+          <TryIt key={JSON.stringify(form.chosen)} workspaceId={workspaceId} choice={form.chosen} blocked={blocked} />
+        )}
         {aside}
       </div>
     </form>
   )
 }
 
-/** Address and key, where the choice does not bring them. */
-function Access({ choice, current, form }: DetailsProps & { form: ReturnType<typeof useChosen> }) {
+function keyHint(t: Texts['t'], current: ModelRow | null): string {
+  if (current?.key_last4) return t('keyKept', { last4: current.key_last4 })
+  return t(current?.has_key ? 'keyStored' : 'keyHint')
+}
+
+/** The provider's fields, where the choice does not bring them. */
+function Access({ workspaceId, choice, current, form }: DetailsProps & { form: Form }) {
   const { t } = useTexts()
-  const isOther = choice.provider === 'openai_compatible'
+  const forget = useChooseModel(workspaceId)
+  const forgetKey = () => {
+    if (!current) return
+    const { provider, api_base, options, default_model, revision } = current
+    forget.mutate(
+      { provider, ...(api_base ? { api_base } : {}), options, default_model, revision, key: '' },
+      { onSuccess: () => showToast(t('keyForgotten')), onError: error => showToast(textOfError(error)) },
+    )
+  }
+  const hintOf = (field: ProviderField) => {
+    if (field.name === 'key') return keyHint(t, current)
+    if (choice.provider.name === 'openai_compatible' && field.name === 'api_base') return t('apiBaseHint')
+    return t('fieldExample', { example: field.example })
+  }
+  const mayForget = choice.provider.fields.some(field => field.name === 'key' && !field.is_required)
   return (
     <>
-      {isOther ? (
+      {choice.provider.fields.map(field => (
         <TextField
-          label={t('apiBase')}
-          hint={t('apiBaseHint')}
-          value={form.base}
-          required
-          type="url"
-          placeholder="https://llm.example.org/v1"
-          onChange={form.setBase}
+          key={field.name}
+          label={t(fieldLabels[field.label])}
+          hint={hintOf(field)}
+          value={form.values[field.name] ?? ''}
+          type={field.name === 'key' ? 'password' : field.name === 'api_base' ? 'url' : 'text'}
+          autoComplete="off"
+          placeholder={field.example}
+          required={isNeeded(field, current)}
+          onChange={value => form.setValue(field.name, value)}
         />
+      ))}
+      {mayForget && current?.has_key ? (
+        <div className="row">
+          <Button size="xs" tone="bad" busy={forget.isPending ? t('removing') : null} onClick={forgetKey}>
+            {t('forgetKey')}
+          </Button>
+        </div>
       ) : null}
-      <TextField
-        label={t('apiKey')}
-        hint={current?.key_last4 ? t('keyKept', { last4: current.key_last4 }) : t('keyHint')}
-        value={form.key}
-        type="password"
-        autoComplete="off"
-        required={!isOther && !current?.key_last4}
-        onChange={form.setKey}
-      />
     </>
   )
 }
 
-function ModelName({ choice, value, onChange }: { choice: Choice; value: string; onChange(value: string): void }) {
+interface ServerModels {
+  /** What was typed when they were asked for. */
+  at: string
+  models: readonly string[]
+  state: 'asking' | 'told' | 'failed'
+  why: string
+}
+
+/** The models of the server that is typed, asked for when somebody is about to name one. */
+function useServerModels(workspaceId: string, { chosen }: Form) {
+  const at = JSON.stringify([chosen.provider, chosen.api_base, chosen.options, chosen.key])
+  const [known, setKnown] = useState<ServerModels | null>(null)
+  const leaving = useRef<AbortController | null>(null)
+  useEffect(() => () => leaving.current?.abort(), [])
+  const ask = async () => {
+    if (known?.at === at && known.state !== 'failed') return
+    leaving.current?.abort()
+    const control = new AbortController()
+    leaving.current = control
+    setKnown({ at, models: [], state: 'asking', why: '' })
+    try {
+      const test = await testModel(workspaceId, { ...chosen, default_model: '' }, control.signal)
+      const why = test.ok ? '' : runErrorText(test.code)
+      setKnown({ at, models: test.models, state: test.ok ? 'told' : 'failed', why })
+    } catch (error) {
+      if (!control.signal.aborted) setKnown({ at, models: [], state: 'failed', why: textOfError(error) })
+    }
+  }
+  return { known: known?.at === at ? known : null, ask }
+}
+
+function ModelName(props: DetailsProps & { form: Form; missing: Missing }) {
   const { t } = useTexts()
+  const { workspaceId, choice, form, missing } = props
+  const list = useId()
+  const isDeployment = choice.provider.model_label === 'deployment'
+  const [isTouched, setIsTouched] = useState(false)
+  const { known, ask } = useServerModels(workspaceId, form)
+  const mayAsk = !choice.offer && choice.provider.lists_models && (missing === null || missing === 'model')
+  const offered = choice.offer?.models ?? known?.models ?? []
+  const hints = {
+    asking: () => t('listingModels'),
+    told: () => t('modelsOffered', { n: known?.models.length ?? 0 }),
+    failed: () => t('modelsUnread', { why: known?.why ?? '' }),
+  }
   return (
     <>
       <TextField
-        label={t('standardModel')}
-        hint={t('standardModelHint')}
-        value={value}
+        label={t(isDeployment ? 'deployment' : 'standardModel')}
+        hint={known ? hints[known.state]() : t(isDeployment ? 'deploymentHint' : 'standardModelHint')}
+        error={isTouched && missing === 'model' ? t('modelFirst') : null}
+        value={form.model}
         required
         maxLength={200}
-        list="offered"
-        onChange={onChange}
+        list={list}
+        onFocus={() => (mayAsk ? void ask() : undefined)}
+        onBlur={() => setIsTouched(true)}
+        onChange={form.setModel}
       />
-      <datalist id="offered">
-        {choice.offer?.models.map(model => (
+      <datalist id={list}>
+        {offered.map(model => (
           <option key={model} value={model} />
         ))}
       </datalist>
@@ -243,32 +356,42 @@ function ModelName({ choice, value, onChange }: { choice: Choice; value: string;
   )
 }
 
-/** Asks the model one short question before it is chosen. */
-function TryIt({ workspaceId, choice }: { workspaceId: string; choice: ModelChoice }) {
+/** Asks the model one short question before it is chosen. Mounted anew for each choice: a result is of what was asked. */
+function TryIt(props: { workspaceId: string; choice: ModelChoice; blocked: string | false }) {
   const { t } = useTexts()
-  const [result, setResult] = useState<ModelTest | null>(null)
+  const { workspaceId, choice, blocked } = props
+  const [result, setResult] = useState<{ ok: boolean; text: string; detail: string } | null>(null)
   const [busy, setBusy] = useState(false)
+  const leaving = useRef(new AbortController())
+  useEffect(() => {
+    leaving.current = new AbortController()
+    return () => leaving.current.abort()
+  }, [])
   const ask = async () => {
+    const { signal } = leaving.current
     setBusy(true)
     setResult(null)
-    setResult(
-      await testModel(workspaceId, choice).catch((error: unknown) => ({
-        ok: false,
-        message: textOfError(error),
-        seconds: 0,
-      })),
-    )
-    setBusy(false)
+    try {
+      const test = await testModel(workspaceId, choice, signal)
+      const text = test.ok
+        ? t('modelAnswered', { n: seconds(test.seconds) })
+        : t('modelFailed', { why: runErrorText(test.code) })
+      if (!signal.aborted) setResult({ ok: test.ok, text, detail: test.message })
+    } catch (error) {
+      if (!signal.aborted) setResult({ ok: false, text: t('modelFailed', { why: textOfError(error) }), detail: '' })
+    }
+    if (!signal.aborted) setBusy(false)
   }
   return (
     <>
-      <Button size="lg" busy={busy ? t('trying') : null} onClick={() => void ask()}>
+      <Button size="lg" busy={busy ? t('trying') : null} blocked={blocked} onClick={() => void ask()}>
         {t('tryModel')}
       </Button>
       {result ? (
         <span className={result.ok ? 'ok sm' : 'no sm'} role="status">
           {result.ok ? <Check className="i s" aria-hidden /> : <TriangleAlert className="i s" aria-hidden />}
-          {result.ok ? t('modelAnswered', { n: seconds(result.seconds) }) : t('modelFailed', { why: result.message })}
+          {result.text}
+          {result.detail ? <span className="muted"> {result.detail}</span> : null}
         </span>
       ) : null}
     </>

@@ -1,20 +1,29 @@
 import { ArrowRight } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { createWorkspace, type WorkspaceRow } from '@/api'
+import { createWorkspace, renameWorkspace, type WorkspaceRow } from '@/api'
 import { useAttempt } from '@/lib/attempt'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { TextField } from '@/ui/Field'
 
+interface NameFormProps {
+  /** The workspace that was made already: it is renamed. */
+  made?: WorkspaceRow | undefined
+  onMade(workspace: WorkspaceRow): Promise<void>
+}
+
 /** A new workspace needs a name only; who makes it is its editor. */
-export function NameForm({ onMade }: { onMade(workspace: WorkspaceRow): Promise<void> }) {
+export function NameForm({ made, onMade }: NameFormProps) {
   const { t } = useTexts()
-  const [name, setName] = useState('')
+  const [name, setName] = useState(made?.name ?? '')
   const { busy, error, attempt } = useAttempt()
   const make = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(async () => onMade(await createWorkspace(name.trim())))
+    void attempt(async () => {
+      if (!made) return onMade(await createWorkspace(name.trim()))
+      return onMade(name.trim() === made.name ? made : await renameWorkspace(made, name.trim()))
+    })
   }
   return (
     <form className="col gap" onSubmit={make}>

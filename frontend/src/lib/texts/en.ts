@@ -1,4 +1,6 @@
+import access from './en/access'
 import accounts from './en/accounts'
+import chat from './en/chat'
 import compare from './en/compare'
 import errors from './en/errors'
 import history from './en/history'
@@ -10,10 +12,12 @@ import workshop from './en/workshop'
 export default {
   ...screens,
   ...accounts,
+  ...access,
   ...workshop,
   ...suggestions,
   ...history,
   ...compare,
+  ...chat,
   ...notifications,
   ...errors,
 }

@@ -1,4 +1,6 @@
+import access from './zh-hans/access'
 import accounts from './zh-hans/accounts'
+import chat from './zh-hans/chat'
 import compare from './zh-hans/compare'
 import errors from './zh-hans/errors'
 import history from './zh-hans/history'
@@ -10,10 +12,12 @@ import workshop from './zh-hans/workshop'
 export default {
   ...screens,
   ...accounts,
+  ...access,
   ...workshop,
   ...suggestions,
   ...history,
   ...compare,
+  ...chat,
   ...notifications,
   ...errors,
 }

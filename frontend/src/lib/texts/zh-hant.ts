@@ -1,4 +1,6 @@
+import access from './zh-hant/access'
 import accounts from './zh-hant/accounts'
+import chat from './zh-hant/chat'
 import compare from './zh-hant/compare'
 import errors from './zh-hant/errors'
 import history from './zh-hant/history'
@@ -10,10 +12,12 @@ import workshop from './zh-hant/workshop'
 export default {
   ...screens,
   ...accounts,
+  ...access,
   ...workshop,
   ...suggestions,
   ...history,
   ...compare,
+  ...chat,
   ...notifications,
   ...errors,
 }

@@ -1,7 +1,12 @@
 import { renderToStaticMarkup } from 'react-dom/server'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { showIn } from '@/lib/language'
+import { hostOf, saysHost } from './addresses'
 import { Prose } from './Prose'
+import { markdown } from './parse'
 
+vi.stubGlobal('document', { documentElement: {} })
+await showIn('en')
 const nobody = () => null
 const html = (text: string, growing = false) =>
   renderToStaticMarkup(<Prose text={text} names={nobody} growing={growing} />)
@@ -56,9 +61,74 @@ describe('D11: no script comes of a message', () => {
   })
 })
 
+/** Texts that cost other readers seconds, all of their stack, or the whole page. */
+const hostile: Record<string, string> = {
+  'quotes in quotes': '>'.repeat(4_000),
+  'quotes in quotes, with spaces': '> '.repeat(4_000),
+  'struck and not ended': '~~a~ '.repeat(20_000),
+  'links in links': '[a]('.repeat(25_000),
+  'emphasis that never ends': '*a_ '.repeat(25_000),
+  'lists in lists in a line': '- '.repeat(2_000),
+  'numbers in numbers in a line': '1) '.repeat(2_000),
+  'lists in lists': Array.from({ length: 300 }, (_, depth) => `${'  '.repeat(depth)}- x`).join('\n'),
+  'images that never end': '![a'.repeat(20_000),
+  brackets: '['.repeat(50_000),
+  'brackets that end': '[]'.repeat(50_000),
+  'code that never ends': '`a'.repeat(50_000),
+  'emphasis in emphasis': `${'*a **b '.repeat(5_000)}${'b** a*'.repeat(5_000)}`,
+  addresses: 'http://a.example '.repeat(5_000),
+  people: '@a '.repeat(33_000),
+  'addresses of people': 'a@a.example '.repeat(8_000),
+  'addresses of people, joined': 'a@'.repeat(50_000),
+  'one long name before an at': `${'a'.repeat(50_000)}@`,
+  www: 'www.'.repeat(25_000),
+  entities: '&#x41;'.repeat(16_000),
+  definitions: Array.from({ length: 5_000 }, (_, n) => `[${n}]: http://a.example/${n}`).join('\n'),
+  'definitions that never end': '[a]: '.repeat(20_000),
+  'a table with many rows': `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(15_000)}`,
+  'a table with many columns': `${'|a'.repeat(3_000)}|\n${'|-'.repeat(3_000)}|\n${'|1\n'.repeat(200)}`,
+  tabs: '\t'.repeat(50_000),
+  'empty lines': '\n'.repeat(90_000),
+  'an endless word': 'a'.repeat(200_000),
+  'much ordinary text': 'A line of *ordinary* text with a [link](https://a.example).\n\n'.repeat(3_300),
+}
+
+const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '')
+const shownIn = (drawn: string) => drawn.replace(/<[^>]*>/g, '').replaceAll('&gt;', '')
+
+describe('A text made to hurt its reader', () => {
+  it.each(Object.keys(hostile))('%s', name => {
+    const text = hostile[name] ?? ''
+    for (const growing of [false, true]) {
+      const drawn = html(text, growing)
+      // Neither a page without end, nor a text of which something is missing.
+      expect(drawn.match(/<\w/g)?.length ?? 0).toBeLessThan(12_000)
+      expect(drawn === '').toBe(text.trim() === '')
+    }
+  })
+
+  it('is shown as it was written where Markdown would drop what is too deep', () => {
+    for (const deep of [
+      'quotes in quotes',
+      'lists in lists in a line',
+      'numbers in numbers in a line',
+      'lists in lists',
+    ]) {
+      const drawn = html(`${hostile[deep]} the end`)
+      expect(letters(shownIn(drawn)) === letters(`${hostile[deep]} the end`)).toBe(true)
+    }
+  })
+
+  it('is not drawn to its end unasked, and nothing of it is lost', () => {
+    const drawn = html(hostile['much ordinary text'] ?? '')
+    expect(drawn).toContain('Show all')
+    expect(shownIn(drawn).length).toBeLessThan(100_000)
+  })
+})
+
 describe('Prose', () => {
   it('shows HTML as it was written', () => {
-    expect(html('a <b>c</b>')).toBe('<p>a &lt;b&gt;c&lt;/b&gt;</p>')
+    expect(html('a <b>c</b>')).toBe('<p dir="auto">a &lt;b&gt;c&lt;/b&gt;</p>')
   })
 
   it('names a mention, and marks the reader', () => {
@@ -71,9 +141,95 @@ describe('Prose', () => {
     expect(drawn.match(/class="at/g)).toHaveLength(2)
   })
 
+  it('keeps the lines as they were written', () => {
+    expect(html('line 1\nline 2')).toBe('<p dir="auto">line 1<br/>line 2</p>')
+    expect(html('> a\n> b')).toContain('a<br/>b')
+  })
+
+  it('draws the parts of a text', () => {
+    expect(html('# One\n## Two')).toBe('<h3 dir="auto" class="h1">One</h3><h4 dir="auto" class="h2">Two</h4>')
+    expect(html('a **b** _c_ ~~d~~ `e`')).toContain('a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code>')
+    expect(html('1. a\n2. b')).toBe('<ol dir="auto" start="1"><li>a</li><li>b</li></ol>')
+    expect(html('- a\n\n- b')).toBe('<ul dir="auto"><li><p>a</p></li><li><p>b</p></li></ul>')
+    expect(html('- a\n  - b')).toBe('<ul dir="auto"><li>a<ul><li>b</li></ul></li></ul>')
+    expect(html('---')).toBe('<hr/>')
+    expect(html('|a|b|\n|-|-:|\n|1|2|')).toContain('<tr><td>1</td><td class="r">2</td></tr>')
+  })
+
+  it('draws a task list with its boxes, and a box in the middle of a text as it is', () => {
+    const drawn = html('- [ ] a\n- [x] **b**\n- c [ ]')
+    expect(drawn).toContain('<li class="task"><input type="checkbox" disabled="" aria-label="To do"/>a</li>')
+    expect(drawn).toMatch(/<li class="task"><input [^>]*checked=""[^>]*\/><strong>b<\/strong><\/li>/)
+    expect(drawn).toContain('<li>c [ ]</li>')
+  })
+
+  it('leaves code as it is, names its language, and turns nothing in it', () => {
+    const drawn = html('```py\n@alice <b> https://a.example\n```')
+    expect(drawn).toContain('<span class="mono">py</span>')
+    expect(drawn).toContain('<pre tabindex="0" dir="ltr"><code>@alice &lt;b&gt; https://a.example\n</code></pre>')
+  })
+
+  it('finds addresses that were only written down, and takes no file for one', () => {
+    expect(html('see https://a.example/b.')).toContain('<a href="https://a.example/b"')
+    expect(html('see www.a.example/b, then')).toContain('<a href="https://www.a.example/b"')
+    expect(html('ask me@a.example')).toContain('<a href="mailto:me@a.example"')
+    expect(html('in setup.py and README.md')).not.toContain('<a')
+  })
+
+  it('links to nothing but web and mail addresses', () => {
+    for (const href of ['/w/x', 'ftp://a.example', 'file:///etc', 'blob:x', `https://a.example/${'a'.repeat(3_000)}`])
+      expect(html(`[a](${href})`)).not.toContain('<a')
+  })
+
+  it('does not put a link into a link', () => {
+    expect(html('[![a](https://b.example/c.png)](https://a.example)').match(/<a /g)).toHaveLength(1)
+  })
+
   it('shows the host that a link leads to', () => {
     const drawn = html('[your bank](https://evil.example/login)')
-    expect(drawn).toContain('evil.example</span>')
+    expect(drawn).toContain('<bdi class="host">evil.example</bdi>')
     expect(drawn).toContain('rel="noopener noreferrer nofollow"')
+  })
+
+  it('shows the host also where it occurs in what a link says', () => {
+    const shown = (says: string) => html(`[${says}](https://evil.example/login)`).includes('<bdi')
+    expect(shown('https://bank.example/?from=evil.example')).toBe(true)
+    expect(shown('evil.example.bank.example')).toBe(true)
+    expect(shown('not evil.example')).toBe(true)
+    expect(shown('https://evil.example/of course')).toBe(false)
+    expect(shown('evil.example')).toBe(false)
+  })
+})
+
+describe('What a link says', () => {
+  it('is its address only letter by letter', () => {
+    expect(saysHost('https://a.example/b', 'a.example')).toBe(true)
+    expect(saysHost('HTTPS://A.example', 'a.example')).toBe(true)
+    expect(saysHost('https://evil.example@a.example', 'a.example')).toBe(false)
+    expect(saysHost('https://a.example\\@evil.example', 'a.example')).toBe(false)
+    expect(saysHost('https://а.example', hostOf('https://а.example') ?? '')).toBe(false)
+  })
+})
+
+describe('A growing text', () => {
+  const text = Array.from({ length: 60 }, (_, n) => `- item ${n} with **words**`).join('\n')
+
+  it('is drawn the same as when it has ended', () => {
+    for (const each of [
+      text,
+      '```py\na',
+      'a\n\n- b\n  - c\n\n> d',
+      '|a|\n|-|\n|b|',
+      'x [a][r]\n\n[r]: https://a.example',
+    ])
+      expect(html(each, true)).toBe(html(each, false))
+  })
+
+  it('is read once, and not again when it is drawn again', () => {
+    const parse = vi.spyOn(markdown, 'parse')
+    html(`${text} once`)
+    html(`${text} once`, true)
+    expect(parse).toHaveBeenCalledTimes(1)
+    parse.mockRestore()
   })
 })

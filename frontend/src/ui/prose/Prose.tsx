@@ -1,55 +1,119 @@
-import { memo, useMemo } from 'react'
-import Markdown, { type Components, defaultUrlTransform } from 'react-markdown'
-import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
-import remarkGfm from 'remark-gfm'
-import { splitBlocks } from '@/lib/blocks'
-import { remarkHtmlAsText } from './html'
-import { type Naming, remarkMentions } from './mentions'
-import { CodeBlock, Image, Link, Table } from './parts'
+import { memo, useEffect, useMemo, useRef, useState } from 'react'
+import { useTexts } from '@/lib/language'
+import buttonStyles from '../Button.module.css'
+import { drawn } from './draw'
+import { type Naming, NamingContext } from './mentions'
+import styles from './Prose.module.css'
+import { MOST_MARKDOWN, Parser, type Part } from './parse'
 
-/** No image, no style, no id of theirs: a model's text may format itself and nothing else (D10, D11). */
-const schema = {
-  ...defaultSchema,
-  tagNames: (defaultSchema.tagNames ?? []).filter(tag => !['picture', 'source'].includes(tag)),
-  attributes: {
-    ...defaultSchema.attributes,
-    span: [['className', 'at', 'me'] as [string, ...string[]], 'title'],
-    img: ['alt', 'src'],
-  },
-  protocols: { href: ['http', 'https', 'mailto'], src: ['http', 'https'] },
-}
+/** How often a growing text is read anew (ms). */
+const PACE = 200
 
-const components: Components = { a: Link, img: Image, pre: CodeBlock, table: Table }
-
-interface BlockProps {
+interface ProseProps {
   text: string
   names: Naming
-}
-
-const Block = memo(function Block({ text, names }: BlockProps) {
-  const remark = useMemo(() => [remarkGfm, remarkHtmlAsText, remarkMentions(names)], [names])
-  return (
-    <Markdown
-      remarkPlugins={remark}
-      rehypePlugins={[[rehypeSanitize, schema]]}
-      urlTransform={defaultUrlTransform}
-      components={components}
-    >
-      {text}
-    </Markdown>
-  )
-})
-
-interface ProseProps extends BlockProps {
-  /** A text that still grows is drawn block by block, so that only its end is drawn again. */
   growing?: boolean
 }
 
-/** Markdown without raw HTML, sanitised last, without anything that loads by itself. */
-export function Prose({ text, names, growing }: ProseProps) {
-  if (!growing) return <Block text={text} names={names} />
-  // biome-ignore lint/suspicious/noArrayIndexKey: a growing text only gets more blocks at its end
-  return splitBlocks(text).map((block, index) => <Block key={index} text={block} names={names} />)
+/**
+ * Markdown without raw HTML, and without anything that loads by itself (D10, D11). It is drawn block by block and item
+ * by item, the same while it grows and afterwards, so that only what changed is drawn again.
+ */
+export function Prose({ text, names, growing = false }: ProseProps) {
+  const shown = usePaced(text, growing)
+  const [start, rest] = useMemo(() => cut(shown), [shown])
+  const [parser] = useState(() => new Parser())
+  const parts = useMemo(() => parser.parse(start), [parser, start])
+  return (
+    <NamingContext value={names}>
+      {parts ? <Parts parts={parts} growing={growing} /> : <Plain text={start} />}
+      {rest ? <Rest text={rest} /> : null}
+    </NamingContext>
+  )
 }
 
 export default Prose
+
+function Plain({ text }: { text: string }) {
+  return (
+    <p className={styles.plain} dir="auto">
+      {text}
+    </p>
+  )
+}
+
+function Parts({ parts, growing }: { parts: readonly Part[]; growing: boolean }) {
+  const last = parts.length - 1
+  return parts.map((part, index) =>
+    part.items ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text only gets more parts at its end
+      <List key={index} list={part} items={part.items} growing={growing && index === last} />
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text only gets more parts at its end
+      <Block key={index} part={part} growing={growing && index === last} />
+    ),
+  )
+}
+
+function List({ list, items, growing }: { list: Part; items: readonly Part[]; growing: boolean }) {
+  const [open] = list.tokens
+  const drawnItems = items.map((item, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a list only gets more items at its end
+    <Block key={index} part={item} growing={growing && index === items.length - 1} />
+  ))
+  if (open?.type === 'bullet_list_open') return <ul dir="auto">{drawnItems}</ul>
+  return (
+    <ol dir="auto" start={Number(open?.attrGet('start') ?? 1)}>
+      {drawnItems}
+    </ol>
+  )
+}
+
+interface BlockProps {
+  part: Part
+  growing: boolean
+}
+
+const Block = memo(
+  function Block({ part, growing }: BlockProps) {
+    return drawn(part.tokens, growing)
+  },
+  (a, b) => a.part.source === b.part.source && a.growing === b.growing,
+)
+
+/** What lies beyond the longest Markdown is there, but it is not drawn unasked. */
+function Rest({ text }: { text: string }) {
+  const { t } = useTexts()
+  const [isOpen, setOpen] = useState(false)
+  if (isOpen) return <Plain text={text} />
+  return (
+    <p>
+      <button type="button" className={buttonStyles.btn} onClick={() => setOpen(true)}>
+        {t('showAll')}
+      </button>
+    </p>
+  )
+}
+
+/** A long text in two, at the end of a line where there is one. */
+function cut(text: string): [string, string] {
+  if (text.length <= MOST_MARKDOWN) return [text, '']
+  const line = text.lastIndexOf('\n', MOST_MARKDOWN)
+  const at = line > MOST_MARKDOWN / 2 ? line : MOST_MARKDOWN
+  return [text.slice(0, at), text.slice(at).replace(/^\n/, '')]
+}
+
+/** A growing text, a few times a second; at once when it has stopped. */
+function usePaced(text: string, growing: boolean): string {
+  const [shown, setShown] = useState(text)
+  const latest = useRef(text)
+  useEffect(() => {
+    latest.current = text
+  }, [text])
+  useEffect(() => {
+    if (!growing) return
+    const timer = setInterval(() => setShown(latest.current), PACE)
+    return () => clearInterval(timer)
+  }, [growing])
+  return growing ? shown : text
+}

@@ -1,15 +1,27 @@
-import type { Root, RootContent, Text } from 'mdast'
-import { SKIP, visit } from 'unist-util-visit'
+/** People and agents who are called by their handle in a text. */
+import { createContext } from 'react'
 
 /** Whom a handle names, and whether that is the reader. */
 export type Naming = (handle: string) => { name: string; isMe: boolean } | null
 
+/** Read where a text has an `@`, so that a change of names draws nothing else anew. */
+export const NamingContext = createContext<Naming>(() => null)
+
 const mention = /(^|[^\p{L}\p{N}_@/])@([\p{L}\p{N}_-]+)/gu
+
+/** A text of nothing but handles is not worth an element for each. */
+const MOST_MENTIONS = 500
 
 interface Piece {
   text: string
   handle: string | null
 }
+
+/** The text in one line of a quote: people and agents by their names. */
+export const withNames = (text: string, names: Naming): string =>
+  piecesOf(text, names)
+    .map(piece => (piece.handle === null ? piece.text : `@${names(piece.handle)?.name ?? piece.handle}`))
+    .join('')
 
 /** Cuts a text at its mentions; only what `names` knows is one. */
 export function piecesOf(text: string, names: Naming): Piece[] {
@@ -17,6 +29,7 @@ export function piecesOf(text: string, names: Naming): Piece[] {
   let from = 0
   for (const match of text.matchAll(mention)) {
     const handle = match[2] ?? ''
+    if (pieces.length > 2 * MOST_MENTIONS) break
     if (!names(handle)) continue
     const at = match.index + (match[1]?.length ?? 0)
     pieces.push({ text: text.slice(from, at), handle: null }, { text: `@${handle}`, handle })
@@ -24,23 +37,4 @@ export function piecesOf(text: string, names: Naming): Piece[] {
   }
   pieces.push({ text: text.slice(from), handle: null })
   return pieces.filter(piece => piece.text !== '')
-}
-
-/** Markdown's tree with mentions drawn as such, by name. The sanitiser runs after it. */
-export function remarkMentions(names: Naming) {
-  return () => (tree: Root) => {
-    visit(tree, 'text', (node: Text, index, parent) => {
-      if (!parent || index === undefined || parent.type === 'link' || !node.value.includes('@')) return undefined
-      const nodes = piecesOf(node.value, names).map(piece => nodeOf(piece, names))
-      parent.children.splice(index, 1, ...nodes)
-      return [SKIP, index + nodes.length]
-    })
-  }
-}
-
-function nodeOf(piece: Piece, names: Naming): RootContent {
-  const who = piece.handle === null ? null : names(piece.handle)
-  if (!who) return { type: 'text', value: piece.text }
-  const hProperties = { className: who.isMe ? ['at', 'me'] : ['at'], title: piece.text }
-  return { type: 'emphasis', data: { hName: 'span', hProperties }, children: [{ type: 'text', value: `@${who.name}` }] }
 }

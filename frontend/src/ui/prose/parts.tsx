@@ -1,84 +1,111 @@
-import { Check, Copy, ExternalLink, ImageOff } from 'lucide-react'
-import { type ComponentProps, isValidElement, type ReactNode, useState } from 'react'
+import { Check, Copy, ExternalLink, ImageOff, WrapText } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { IconButton } from '../Button'
+import buttonStyles from '../Button.module.css'
 import { copyText } from '../copy'
+import { hostOf, saysHost } from './addresses'
+import proseStyles from './Prose.module.css'
 
-/** The host of an address, as it is to be shown beside a link; null for what is no web address. */
-export function hostOf(href: string): string | null {
-  try {
-    const url = new URL(href)
-    return url.protocol === 'mailto:' ? url.pathname : url.host
-  } catch {
-    return null
-  }
-}
-
-export function textOf(node: ReactNode): string {
-  if (typeof node === 'string' || typeof node === 'number') return String(node)
-  if (Array.isArray(node)) return node.map(textOf).join('')
-  if (isValidElement<{ children?: ReactNode }>(node)) return textOf(node.props.children)
-  return ''
+interface LinkProps {
+  href: string
+  /** What the link says, as plain text. */
+  says: string
+  children: ReactNode
 }
 
 /** A link shows where it leads: what it says and where it goes may differ. */
-export function Link({ href, children }: ComponentProps<'a'>) {
-  const host = href ? hostOf(href) : null
-  if (!href || host === null) return <span>{children}</span>
-  const says = textOf(children)
+export function Link({ href, says, children }: LinkProps) {
+  const host = hostOf(href)
+  if (host === null) return <span>{children}</span>
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
       {children}
-      {says.includes(host) ? null : <span className="host">{host}</span>}
+      {saysHost(says, host) ? null : <bdi className={proseStyles.host}>{host}</bdi>}
     </a>
   )
 }
 
+interface ImageProps {
+  src: string
+  alt: string
+  isInLink: boolean
+}
+
 /** Images never load by themselves: the address alone could carry the conversation out. */
-export function Image({ src, alt }: ComponentProps<'img'>) {
+export function Image({ src, alt, isInLink }: ImageProps) {
   const { t } = useTexts()
-  const host = typeof src === 'string' ? hostOf(src) : null
+  const host = hostOf(src)
   const label = alt || t('image')
-  if (!host || typeof src !== 'string') return <span className="noimage">{label}</span>
+  if (!host || isInLink) return <span className={proseStyles.noimage}>{label}</span>
   return (
-    <a className="noimage" href={src} target="_blank" rel="noopener noreferrer nofollow" title={src}>
+    <a className={proseStyles.noimage} href={src} target="_blank" rel="noopener noreferrer nofollow" title={src}>
       <ImageOff className="i s" aria-hidden />
       {label}
-      <span className="host">{host}</span>
+      <bdi className={proseStyles.host}>{host}</bdi>
       <ExternalLink className="i s" aria-hidden />
     </a>
   )
 }
 
-export function Table({ children }: ComponentProps<'table'>) {
+/** A box that a task list has ticked, or not. It shows how things stand; nobody can tick it here. */
+export function TaskBox({ isDone }: { isDone: boolean }) {
+  const { t } = useTexts()
+  return <input type="checkbox" checked={isDone} disabled aria-label={t(isDone ? 'task.done' : 'task.open')} />
+}
+
+export function Table({ dir, children }: { dir: string | undefined; children: ReactNode }) {
+  const { t } = useTexts()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls sideways must be reachable by keyboard
-    <table tabIndex={0}>{children}</table>
+    <section className={proseStyles.tablebox} tabIndex={0} aria-label={t('table')}>
+      <table dir={dir}>{children}</table>
+    </section>
   )
 }
 
-const languageOf = (node: ReactNode) =>
-  isValidElement<{ className?: string }>(node)
-    ? (/language-([\w+#-]+)/.exec(node.props.className ?? '')?.[1] ?? '')
-    : ''
+/** A line of so many characters is cut on a phone. */
+const LONG_LINE = 40
 
-export function CodeBlock({ children }: ComponentProps<'pre'>) {
+interface CodeBlockProps {
+  language: string
+  code: string
+  children: ReactNode
+}
+
+export function CodeBlock({ language, code, children }: CodeBlockProps) {
   const { t } = useTexts()
   const [copied, setCopied] = useState(false)
+  const [isWrapped, setWrapped] = useState(false)
+  const isLong = code.split('\n').some(line => line.length > LONG_LINE)
   const copy = async () => {
-    setCopied(await copyText(textOf(children).replace(/\n$/, '')))
+    setCopied(await copyText(code.replace(/\n$/, '')))
     setTimeout(() => setCopied(false), 2_000)
   }
   return (
-    <div className="codeblock">
-      <div className="h">
-        <span className="mono">{languageOf(children)}</span>
-        <button type="button" className="btn xs flat" onClick={copy}>
+    <div className={proseStyles.codeblock} data-code>
+      <div className={proseStyles.h}>
+        <span className="mono">{language}</span>
+        {isLong ? (
+          <IconButton
+            small
+            label={t('wrapLines')}
+            aria-pressed={isWrapped}
+            onClick={() => setWrapped(before => !before)}
+          >
+            <WrapText className="i s" />
+          </IconButton>
+        ) : null}
+        <button type="button" className={cx(buttonStyles.btn, buttonStyles.flat, buttonStyles.xs)} onClick={copy}>
           {copied ? <Check className="i s" aria-hidden /> : <Copy className="i s" aria-hidden />}
           {copied ? t('copied') : t('copy')}
         </button>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: code that scrolls sideways must be reachable by keyboard */}
-      <pre tabIndex={0}>{children}</pre>
+      <pre tabIndex={0} dir="ltr" className={isWrapped ? proseStyles.wrapped : undefined}>
+        <code>{children}</code>
+      </pre>
     </div>
   )
 }

@@ -1,14 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, CircleCheck } from 'lucide-react'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { type AgentTemplate, createAgent, keys, type NewAgentRow, useTemplates } from '@/api'
 import { useAttempt } from '@/lib/attempt'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
+import { Avatar, type AvatarData, letterAvatar } from '@/ui/Avatar'
+import { AvatarPicker } from '@/ui/AvatarPicker'
+import avatarPickerStyles from '@/ui/AvatarPicker.module.css'
 import { Button } from '@/ui/Button'
-import { iconOf } from '@/ui/Face'
+import blocks from '@/ui/blocks.module.css'
 import { Field, TextField } from '@/ui/Field'
-import { Skeleton } from '@/ui/Skeleton'
+import fieldStyles from '@/ui/Field.module.css'
+import { Loading } from '@/ui/Loading'
 
 interface AgentFormProps {
   workspaceId: string
@@ -16,14 +21,24 @@ interface AgentFormProps {
   /** The name of what the button does. */
   action: string
   large?: boolean
+  /** Told what the agent would be, whenever that changes. */
+  onPreview?(preview: AgentPreview): void
   aside?: ReactNode
 }
 
+/** An agent that is not made yet. */
+export interface AgentPreview {
+  name: string
+  avatar: AvatarData
+  prompt: string
+  greeting: string
+}
+
 /** The template that says nothing: for an agent described in one's own words. */
-const BLANK = 'blank'
+const BLANK: AgentTemplate['key'] = 'blank'
 
 /** A new agent: from a template, or from a sentence of one's own. It says hello in a chat of its own. */
-export function AgentForm({ workspaceId, onMade, action, large, aside }: AgentFormProps) {
+export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview }: AgentFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const templates = useTemplates(currentLanguage())
@@ -31,9 +46,20 @@ export function AgentForm({ workspaceId, onMade, action, large, aside }: AgentFo
   const [key, setKey] = useState<string | null>(null)
   const [sentence, setSentence] = useState('')
   const [typed, setTyped] = useState<string | null>(null)
+  const [picked, setPicked] = useState<AvatarData | null>(null)
   const { busy, error, attempt } = useAttempt()
   const chosen = sentence.trim() ? null : (offered.find(template => template.key === key) ?? offered[0] ?? null)
   const name = typed ?? chosen?.name ?? ''
+  // What is shown before it is made is what it gets.
+  const avatar = picked ?? chosen?.avatar ?? letterAvatar(name)
+
+  const preview = JSON.stringify({
+    name,
+    avatar,
+    prompt: chosen?.prompt ?? sentence,
+    greeting: chosen?.greeting ?? '',
+  } satisfies AgentPreview)
+  useEffect(() => onPreview?.(JSON.parse(preview) as AgentPreview), [preview, onPreview])
 
   const make = (event: FormEvent) => {
     event.preventDefault()
@@ -41,7 +67,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside }: AgentFo
       const said = chosen
         ? { template: chosen.key, description: chosen.description }
         : { template: BLANK, prompt: sentence.trim(), description: sentence.trim().slice(0, 200) }
-      const made = await createAgent(workspaceId, { name: name.trim(), open_chat: true, ...said })
+      const made = await createAgent(workspaceId, { name: name.trim(), open_chat: true, avatar, ...said })
       await client.invalidateQueries({ queryKey: keys.workspace(workspaceId) })
       onMade(made)
     })
@@ -56,16 +82,17 @@ export function AgentForm({ workspaceId, onMade, action, large, aside }: AgentFo
             setKey(next)
             setSentence('')
             setTyped(null)
+            setPicked(null)
           }}
         />
       ) : (
-        <Skeleton lines={4} label={t('loading')} />
+        <Loading query={templates} />
       )}
       <Field label={t('orSentence')} hint={t('orSentenceHint')}>
         {attributes => (
           <textarea
             {...attributes}
-            className="input"
+            className={fieldStyles.input}
             value={sentence}
             maxLength={4_000}
             placeholder={t('sentencePlaceholder')}
@@ -73,15 +100,18 @@ export function AgentForm({ workspaceId, onMade, action, large, aside }: AgentFo
           />
         )}
       </Field>
-      <TextField
-        label={t('agentName')}
-        value={name}
-        required
-        maxLength={80}
-        error={error ? textOfError(error) : null}
-        onChange={setTyped}
-        className="short"
-      />
+      <div className={cx(avatarPickerStyles.facename, 'row')}>
+        <AvatarPicker id="" name={name} avatar={avatar} square canClear={false} onChange={setPicked} />
+        <TextField
+          label={t('agentName')}
+          value={name}
+          required
+          maxLength={80}
+          error={error ? textOfError(error) : null}
+          onChange={setTyped}
+          className="short"
+        />
+      </div>
       <div className="row">
         <Button
           tone="ink"
@@ -108,9 +138,9 @@ interface TemplatesProps {
 function Templates({ templates, chosen, onChoose }: TemplatesProps) {
   const { t } = useTexts()
   return (
-    <fieldset className="field">
-      <legend className="label">{t('fromTemplate')}</legend>
-      <div className="tpls">
+    <fieldset className={fieldStyles.field}>
+      <legend className={fieldStyles.label}>{t('fromTemplate')}</legend>
+      <div className={blocks.tpls}>
         {templates.map(template => (
           <TemplateCard
             key={template.key}
@@ -131,12 +161,11 @@ interface TemplateCardProps {
 }
 
 function TemplateCard({ template, isChosen, onChoose }: TemplateCardProps) {
-  const Icon = iconOf(template.key)
   return (
-    <label className="card choice">
+    <label className={cx(blocks.card, blocks.choice)}>
       <input type="radio" name="template" className="sr" checked={isChosen} onChange={onChoose} />
       <span className="row">
-        <Icon className="i" aria-hidden />
+        <Avatar id={template.key} name={template.name} avatar={template.avatar} square size="m" />
         <b className="grow">{template.name}</b>
         {isChosen ? <CircleCheck className="i s" aria-hidden /> : null}
       </span>

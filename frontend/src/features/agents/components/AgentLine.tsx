@@ -1,14 +1,20 @@
-import type { AgentRow } from '@/api'
+import { useCallback } from 'react'
+import type { AgentSummaryRow, LockedDraftRow } from '@/api'
+import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
 import { isAhead } from '@/lib/time'
 import { type ChatState, isActive, isEnded, useChatPart } from '@/realtime'
-import { Face } from '@/ui/Face'
-import { Mark } from '@/ui/Mark'
+import { Avatar } from '@/ui/Avatar'
+import layout from '@/ui/layout.module.css'
+import { EditingSign } from './Editing'
 
 interface AgentLineProps {
-  agent: AgentRow
+  agent: AgentSummaryRow
   /** The chat that is open: what is applied and written there is shown. */
   chatId: string
+  /** Its draft that somebody edits in another chat. */
+  elsewhere: LockedDraftRow | undefined
+  me: string
   nameOf(id: string): string
 }
 
@@ -31,19 +37,21 @@ function hereOf(chat: ChatState, agentId: string): Here {
 }
 
 /** What stands in an agent's line of the sidebar: its face, its name, and how it stands. */
-export function AgentLine({ agent, chatId, nameOf }: AgentLineProps) {
+export function AgentLine({ agent, chatId, elsewhere, me, nameOf }: AgentLineProps) {
   const { t } = useTexts()
   const id = agent.actor.id
-  const here = useChatPart(chatId, chat => hereOf(chat, id), sameHere)
+  const part = useCallback((chat: ChatState) => hereOf(chat, id), [id])
+  const here = useChatPart(chatId, part, sameHere)
   const isWorking = here.isWorking || agent.state === 'working'
   return (
     <>
-      <Face id={id} name={agent.actor.name} square />
+      <Avatar id={id} name={agent.actor.name} avatar={agent.actor.avatar} square />
       <span className="cut">{agent.actor.name}</span>
-      <span className="st">
+      <span className={layout.st}>
         {isWorking ? t('atWork') : here.holder ? nameOf(here.holder) : null}
-        <Mark layer={here.isApplied ? 'applied' : 'production'} />
-        {here.holder ? <Mark layer="writing" /> : null}
+        <LayerIcon layer={here.isApplied ? 'applied' : 'production'} />
+        {here.holder ? <LayerIcon layer="writing" /> : null}
+        {elsewhere && !here.holder ? <EditingSign draft={elsewhere} me={me} isShort={isWorking} /> : null}
       </span>
     </>
   )

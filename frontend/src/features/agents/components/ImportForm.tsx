@@ -7,7 +7,11 @@ import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import buttonStyles from '@/ui/Button.module.css'
+import blocks from '@/ui/blocks.module.css'
 import { Field, TextField } from '@/ui/Field'
+import fieldStyles from '@/ui/Field.module.css'
+import historyStyles from '../history/History.module.css'
 
 interface ImportFormProps {
   workspaceId: string
@@ -110,7 +114,7 @@ function FileDrop({ text, onText }: { text: string; onText(text: string): void }
     <>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a shorter way to the button in it */}
       <div
-        className={cx('drop', isOver && 'over')}
+        className={cx(historyStyles.drop, isOver && historyStyles.over)}
         onDragOver={event => {
           event.preventDefault()
           setOver(true)
@@ -120,7 +124,7 @@ function FileDrop({ text, onText }: { text: string; onText(text: string): void }
       >
         <FileUp className="i" aria-hidden />
         <span className="grow muted">{t('dropFile')}</span>
-        <label className="btn" htmlFor={id}>
+        <label className={buttonStyles.btn} htmlFor={id}>
           {t('chooseFile')}
         </label>
         <input
@@ -138,7 +142,7 @@ function FileDrop({ text, onText }: { text: string; onText(text: string): void }
         {attributes => (
           <textarea
             {...attributes}
-            className="input mono"
+            className={cx(fieldStyles.input, 'mono')}
             rows={7}
             spellCheck={false}
             value={text}
@@ -164,12 +168,12 @@ function Problem({ error }: { error: unknown }) {
   const { t } = useTexts()
   const problems = error instanceof ApiError ? ((error.data.problems ?? []) as FileProblem[]) : []
   return (
-    <div className="banner bad" role="alert">
+    <div className={cx(blocks.banner, blocks.bad)} role="alert">
       <CircleAlert className="i s" aria-hidden />
       <div className="grow">
         {textOfError(error)}
         {problems.length > 0 ? (
-          <ul className="hints">
+          <ul className={historyStyles.hints}>
             {problems.map(({ where, why, text }) => (
               <li key={`${where} ${text}`}>
                 {where ? <code lang="en">{where}</code> : null} {t(`fileProblem.${why}`)}{' '}

@@ -2,6 +2,8 @@ import { useState } from 'react'
 import type { NewAgentRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { Dialog } from '@/ui/Dialog'
+import dialogStyles from '@/ui/Dialog.module.css'
+import { Segments } from '@/ui/Segments'
 import { AgentForm } from './AgentForm'
 import { ImportForm } from './ImportForm'
 
@@ -27,16 +29,17 @@ export function NewAgentDialog({ workspaceId, open, onOpenChange, onMade }: NewA
       onOpenChange={onOpenChange}
       title={t('newAgent')}
       description={t(isFile ? 'fromFileHint' : 'newAgentHint')}
-      className="wide"
+      className={dialogStyles.wide}
     >
-      <fieldset className="seg" aria-label={t('newAgent')}>
-        <button type="button" aria-pressed={!isFile} onClick={() => setFile(false)}>
-          {t('describeAgent')}
-        </button>
-        <button type="button" aria-pressed={isFile} onClick={() => setFile(true)}>
-          {t('fromFile')}
-        </button>
-      </fieldset>
+      <Segments
+        label={t('newAgent')}
+        value={isFile ? 'file' : 'words'}
+        options={[
+          { value: 'words', label: t('describeAgent') },
+          { value: 'file', label: t('fromFile') },
+        ]}
+        onChange={source => setFile(source === 'file')}
+      />
       {isFile ? (
         <ImportForm workspaceId={workspaceId} onMade={made} />
       ) : (

@@ -1,18 +1,24 @@
 import { Suspense, useState } from 'react'
 import { type SpecRow, useAgent, useSpec } from '@/api'
-import { textOfError } from '@/lib/errors'
+import type { Layer } from '@/features/layers'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
+import dialogStyles from '@/ui/Dialog.module.css'
+import { Loading } from '@/ui/Loading'
 import { lazy } from '@/ui/lazy'
-import type { Layer } from '@/ui/Mark'
+import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
 import { contentOf, enabledTools } from '../content'
+import workshopStyles from '../workshop/Workshop.module.css'
 
 const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ default: module.DiffView })))
 
 interface AnsweredDialogProps {
+  workspaceId: string
   agentId: string
   specId: string
   /** How the stamp names it. */
@@ -22,31 +28,31 @@ interface AnsweredDialogProps {
   onWorkshop(): void
 }
 
-/** Which text answered: the whole of it, or how it differs from what answers today (S0.6). */
-export function AnsweredDialog({ agentId, specId, label, layer, onOpenChange, onWorkshop }: AnsweredDialogProps) {
+/** Which text answered: the whole of it, or how it differs from what answers today; behind a stamp. */
+export function AnsweredDialog(props: AnsweredDialogProps) {
+  const { workspaceId, agentId, specId, label, layer, onOpenChange, onWorkshop } = props
   const { t } = useTexts()
   const [isDiff, setDiff] = useState(false)
   const spec = useSpec(agentId, specId)
-  const production = useAgent(agentId).data?.spec
+  const production = useAgent(workspaceId, agentId).data?.spec
   const isToday = production?.id === specId
   return (
-    <Dialog open onOpenChange={onOpenChange} title={t('answeredBy', { version: label })} className="wide">
+    <Dialog open onOpenChange={onOpenChange} title={t('answeredBy', { version: label })} className={dialogStyles.wide}>
       {production && !isToday ? (
-        <fieldset className="seg" aria-label={t('diff')}>
-          <button type="button" aria-pressed={!isDiff} onClick={() => setDiff(false)}>
-            {t('answeredText')}
-          </button>
-          <button type="button" aria-pressed={isDiff} onClick={() => setDiff(true)}>
-            {t('answeredDiff', { version: `v${production.number}` })}
-          </button>
-        </fieldset>
+        <Segments
+          label={t('diff')}
+          value={isDiff ? 'diff' : 'text'}
+          options={[
+            { value: 'text', label: t('answeredText') },
+            { value: 'diff', label: t('answeredDiff', { version: `v${production.number}` }) },
+          ]}
+          onChange={view => setDiff(view === 'diff')}
+        />
       ) : null}
-      {spec.error ? (
-        <p role="alert">{textOfError(spec.error)}</p>
-      ) : !spec.data ? (
-        <Skeleton lines={6} label={t('loading')} />
+      {!spec.data ? (
+        <Loading query={spec} lines={6} />
       ) : isDiff && production ? (
-        <section className="latetext" aria-label={t('diff')}>
+        <section className={workshopStyles.latetext} aria-label={t('diff')}>
           <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
             <DiffView before={contentOf(production)} after={contentOf(spec.data)} layer={layer} />
           </Suspense>
@@ -66,13 +72,13 @@ function Whole({ spec }: { spec: SpecRow }) {
   const tools = enabledTools(contentOf(spec))
   return (
     <>
-      <pre className="mytext" lang={languageOf(spec.prompt)}>
+      <pre className={workshopStyles.mytext} lang={languageOf(spec.prompt)}>
         {spec.prompt || t('emptyPrompt')}
       </pre>
       <p className="row wrap sm">
-        {spec.model ? <code className="badge line">{spec.model}</code> : null}
+        {spec.model ? <code className={cx(blocks.badge, blocks.line)}>{spec.model}</code> : null}
         {tools.map(tool => (
-          <code key={tool.tool} className="badge line">
+          <code key={tool.tool} className={cx(blocks.badge, blocks.line)}>
             {tool.tool}
           </code>
         ))}

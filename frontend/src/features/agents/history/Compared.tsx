@@ -1,13 +1,19 @@
 import { ArrowLeftRight, RotateCcw } from 'lucide-react'
 import { type ReactNode, Suspense, useState } from 'react'
-import type { AgentRow, SpecContent, SpecRow } from '@/api'
+import type { AgentRow, ListedSuggestionRow, SpecContent, SpecRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { Avatar } from '@/ui/Avatar'
 import { Button, IconButton } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
+import fieldStyles from '@/ui/Field.module.css'
+import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
+import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { contentOf } from '../content'
+import historyStyles from './History.module.css'
 import { type Pair, restorable } from './pair'
 import { RestoreDialog } from './RestoreDialog'
 
@@ -22,6 +28,9 @@ interface ComparedProps {
   /** The chat one came from: a restore is told there. */
   chat: string | null
   onPick(pair: Pair): void
+  /** The accepted suggestions that went into the shown version. */
+  suggestions: readonly ListedSuggestionRow[]
+  suggestionLink(id: string, children: ReactNode): ReactNode
   /** What the shown version answered. */
   replies: ReactNode
 }
@@ -39,11 +48,12 @@ const nothing: SpecContent = {
 function NotThere({ isReading }: { isReading: boolean }) {
   const { t } = useTexts()
   if (isReading) return <Skeleton lines={6} label={t('loading')} />
-  return <p className="pad muted">{t('noSuchVersion')}</p>
+  return <p className={cx(layout.pad, 'muted')}>{t('noSuchVersion')}</p>
 }
 
 /** Two versions side by side: what changed from one to the other, and the way back to an old one. */
-export function Compared({ agent, versions, isReading, pair, chat, onPick, replies }: ComparedProps) {
+export function Compared(props: ComparedProps) {
+  const { agent, versions, isReading, pair, chat, onPick, replies } = props
   const { t } = useTexts()
   const isPhone = useIsPhone()
   const [columns, setColumns] = useState<1 | 2>(1)
@@ -56,7 +66,7 @@ export function Compared({ agent, versions, isReading, pair, chat, onPick, repli
   const mayRestore = agent.verbs.includes('save_agent')
   if (!b || (pair.a > 0 && !a)) return <NotThere isReading={isReading} />
   return (
-    <div className="pad versus">
+    <div className={cx(layout.pad, historyStyles.versus)}>
       <div className="row wrap">
         <Side
           name="A"
@@ -88,7 +98,8 @@ export function Compared({ agent, versions, isReading, pair, chat, onPick, repli
         )}
       </div>
       {target !== null && !mayRestore ? <p className="xs faint">{t('onlyEditorsRestore')}</p> : null}
-      <section className="sec whole" aria-label={t('diff')}>
+      <WentInto {...props} />
+      <section className={cx(blocks.sec, historyStyles.whole)} aria-label={t('diff')}>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
           <DiffView
             before={a ? contentOf(a) : nothing}
@@ -115,6 +126,28 @@ export function Compared({ agent, versions, isReading, pair, chat, onPick, repli
   )
 }
 
+/** Whose suggestions the shown version is made of, each with the way to it. */
+function WentInto({ suggestions, suggestionLink }: Pick<ComparedProps, 'suggestions' | 'suggestionLink'>) {
+  const { t } = useTexts()
+  if (suggestions.length === 0) return null
+  return (
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>{t('suggestionsInIt')}</h2>
+      <ul className={cx(blocks.rows, blocks.in)}>
+        {suggestions.map(({ id, author, note, summary }) => (
+          <li key={id}>
+            <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} />
+            <b>{author.name}</b>
+            <span className="grow cut">
+              {suggestionLink(id, note.trim() || summary.trim() || t('origin.suggestions', { count: 1 }))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
 interface SideProps {
   name: 'A' | 'B'
   label: string
@@ -128,11 +161,11 @@ function Side({ name, label, value, versions, withNothing, onPick }: SideProps) 
   const { t } = useTexts()
   return (
     <span className="row">
-      <span className={cx('ab', name === 'A' && 'a')} aria-hidden>
+      <span className={cx(historyStyles.ab, name === 'A' && historyStyles.a)} aria-hidden>
         {name}
       </span>
       <select
-        className="input ofversion"
+        className={cx(fieldStyles.input, historyStyles.ofversion)}
         aria-label={label}
         value={value}
         onChange={event => onPick(Number(event.target.value))}
@@ -151,13 +184,14 @@ function Side({ name, label, value, versions, withNothing, onPick }: SideProps) 
 function Columns({ value, onChange }: { value: 1 | 2; onChange(columns: 1 | 2): void }) {
   const { t } = useTexts()
   return (
-    <fieldset className="seg" aria-label={t('columns')}>
-      <button type="button" aria-pressed={value === 1} onClick={() => onChange(1)}>
-        {t('oneColumn')}
-      </button>
-      <button type="button" aria-pressed={value === 2} onClick={() => onChange(2)}>
-        {t('twoColumns')}
-      </button>
-    </fieldset>
+    <Segments
+      label={t('columns')}
+      value={value === 1 ? 'one' : 'two'}
+      options={[
+        { value: 'one', label: t('oneColumn') },
+        { value: 'two', label: t('twoColumns') },
+      ]}
+      onChange={columns => onChange(columns === 'one' ? 1 : 2)}
+    />
   )
 }

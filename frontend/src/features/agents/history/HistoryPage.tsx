@@ -1,10 +1,18 @@
-import { ArrowLeft, CircleAlert } from 'lucide-react'
+import { ArrowLeft } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { type ActorRow, type AgentRow, type ReplyRow, useSuggestionsIn, useVersions } from '@/api'
-import { textOfError } from '@/lib/errors'
+import {
+  type ActorRow,
+  type AgentRow,
+  type ListedSuggestionRow,
+  type ReplyRow,
+  useSuggestionsIn,
+  useVersions,
+} from '@/api'
 import { useTexts } from '@/lib/language'
-import { Button, IconButton } from '@/ui/Button'
-import { Face } from '@/ui/Face'
+import { Avatar } from '@/ui/Avatar'
+import { IconButton } from '@/ui/Button'
+import { LoadError } from '@/ui/LoadError'
+import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { Compared } from './Compared'
 import { ExportMenu } from './ExportMenu'
@@ -19,12 +27,13 @@ interface HistoryPageProps {
   onBack(): void
   onPick(pair: Pair | null): void
   replyLink(row: ReplyRow, children: ReactNode): ReactNode
+  suggestionLink(id: string, children: ReactNode): ReactNode
 }
 
-const none: ReadonlyMap<number, number> = new Map()
+const none: ReadonlyMap<number, readonly ListedSuggestionRow[]> = new Map()
 
 /** Every version of an agent, and any two of them side by side. On a phone these are two screens. */
-export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: HistoryPageProps) {
+export function HistoryPage({ agent, search, who, onBack, onPick, replyLink, suggestionLink }: HistoryPageProps) {
   const { t } = useTexts()
   const { actor, spec } = agent
   const versions = useVersions(actor.id, spec.id)
@@ -32,8 +41,8 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: H
   const pair = pairOf(search, spec.number ?? 1)
   const isDetail = search.b !== undefined
   return (
-    <main className="stage" id="log" tabIndex={-1}>
-      <header className="bar">
+    <main className={layout.stage} id="log" tabIndex={-1}>
+      <header className={layout.bar}>
         <IconButton label={t('backToAgent')} className={isDetail ? 'only-wide' : undefined} onClick={onBack}>
           <ArrowLeft className="i" aria-hidden />
         </IconButton>
@@ -42,26 +51,16 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: H
             <ArrowLeft className="i" aria-hidden />
           </IconButton>
         ) : null}
-        <Face id={actor.id} name={actor.name} square size="m" />
+        <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square size="m" />
         <h1 className="cut">{actor.name}</h1>
         <span className="faint xs only-wide">{t('versions')}</span>
         <div className="end">
           <ExportMenu agentId={actor.id} version={pair.b} />
         </div>
       </header>
-      {versions.error ? (
-        <div className="pad">
-          <div className="banner bad" role="alert">
-            <CircleAlert className="i s" aria-hidden />
-            <span className="grow">{textOfError(versions.error)}</span>
-            <Button size="xs" onClick={() => void versions.refetch()}>
-              {t('retry')}
-            </Button>
-          </div>
-        </div>
-      ) : null}
+      {versions.error ? <LoadError error={versions.error} onRetry={() => void versions.refetch()} /> : null}
       {versions.data ? (
-        <div className="split" data-view={isDetail ? 'detail' : undefined}>
+        <div className={layout.split} data-pane="list" data-view={isDetail ? 'detail' : undefined}>
           <VersionList
             versions={versions.data}
             production={spec.id}
@@ -70,7 +69,7 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: H
             who={who}
             onPick={onPick}
           />
-          <div className="opened">
+          <div className={layout.opened}>
             <Compared
               agent={agent}
               versions={versions.data}
@@ -78,6 +77,8 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink }: H
               pair={pair}
               chat={search.chat ?? null}
               onPick={onPick}
+              suggestions={suggestions.get(pair.b) ?? []}
+              suggestionLink={suggestionLink}
               replies={<Replies agentId={actor.id} version={pair.b} link={replyLink} />}
             />
           </div>

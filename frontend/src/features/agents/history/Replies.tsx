@@ -1,12 +1,15 @@
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { type ReplyRow, useReplies } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
 import { clock, fullTime, money, seconds, shortDate } from '@/lib/time'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Skeleton } from '@/ui/Skeleton'
+import historyStyles from './History.module.css'
 
 interface RepliesProps {
   agentId: string
@@ -21,14 +24,14 @@ export function Replies({ agentId, version, link }: RepliesProps) {
   const replies = useReplies(agentId, version)
   const rows = replies.data?.pages.flatMap(page => page.results)
   return (
-    <section className="sec">
-      <h2 className="h">
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>
         {t('repliesOf', { version: `v${version}` })}
         <span className="end xs faint">{t('repliesYours')}</span>
       </h2>
-      <div className="b">
+      <div className={blocks.b}>
         {replies.error ? (
-          <div className="banner bad" role="alert">
+          <div className={cx(blocks.banner, blocks.bad)} role="alert">
             <CircleAlert className="i s" aria-hidden />
             <span className="grow">{textOfError(replies.error)}</span>
             <Button size="xs" onClick={() => void replies.refetch()}>
@@ -39,7 +42,7 @@ export function Replies({ agentId, version, link }: RepliesProps) {
         {rows ? null : replies.error ? null : <Skeleton lines={3} label={t('loading')} />}
         {rows?.length === 0 ? <p className="sm faint">{t('noReplies')}</p> : null}
         {rows?.length ? (
-          <ul className="replies">
+          <ul className={historyStyles.replies}>
             {rows.map(row => (
               <Reply key={row.run_id} row={row} link={link} />
             ))}

@@ -3,12 +3,14 @@ import { CircleAlert } from 'lucide-react'
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AgentRow, ApiError, restoreVersion } from '@/api'
 import { useAttempt } from '@/lib/attempt'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
-import { say } from '@/ui/Toasts'
+import { showToast } from '@/ui/Toasts'
 
 interface RestoreDialogProps {
   agent: AgentRow
@@ -44,7 +46,7 @@ export function RestoreDialog(props: RestoreDialogProps) {
         client.invalidateQueries({ queryKey: ['workspace'] }),
       )
       onOpenChange(false)
-      say(t('restoredAs', { version: `v${version}`, next: `v${made.number}`, name: agent.actor.name }))
+      showToast(t('restoredAs', { version: `v${version}`, next: `v${made.number}` }))
       onRestored(made.number ?? base + 1)
     })
   }
@@ -57,11 +59,11 @@ export function RestoreDialog(props: RestoreDialogProps) {
       open={open}
       onOpenChange={onOpenChange}
       title={t('restoreTitle', { version: `v${version}`, name: agent.actor.name })}
-      description={t('restoreEffects', { version: `v${version}`, next: `v${today + 1}` })}
+      description={t('restoreEffects', { version: `v${version}`, next: `v${today + 1}`, current: `v${today}` })}
     >
       <form className="col gap" onSubmit={restore}>
         {isStale ? (
-          <div className="banner bad" role="alert">
+          <div className={cx(blocks.banner, blocks.bad)} role="alert">
             <CircleAlert className="i s" aria-hidden />
             <span className="grow">{t('newerCame', { version: `v${today}` })}</span>
             <Button size="xs" onClick={seeNewer}>

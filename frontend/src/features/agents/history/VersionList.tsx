@@ -1,9 +1,13 @@
-import type { ActorRow, SpecRow } from '@/api'
+import type { ActorRow, ListedSuggestionRow, SpecRow } from '@/api'
+import { LayerIcon } from '@/features/layers'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
 import { ago, fullTime } from '@/lib/time'
-import { Face } from '@/ui/Face'
-import { Mark } from '@/ui/Mark'
+import { Avatar } from '@/ui/Avatar'
+import blocks from '@/ui/blocks.module.css'
+import layout from '@/ui/layout.module.css'
+import historyStyles from './History.module.css'
 import { originText } from './origin'
 import type { Pair } from './pair'
 
@@ -11,18 +15,20 @@ interface VersionListProps {
   versions: readonly SpecRow[]
   production: string
   pair: Pair
-  /** How many accepted suggestions went into each version. */
-  suggestions: ReadonlyMap<number, number>
+  /** The accepted suggestions that went into each version. */
+  suggestions: ReadonlyMap<number, readonly ListedSuggestionRow[]>
   who(id: string): ActorRow | null
   onPick(pair: Pair): void
 }
+
+const none: readonly ListedSuggestionRow[] = []
 
 /** Every version, newest first. One is shown with what it changed; any other can be put beside it. */
 export function VersionList({ versions, production, pair, suggestions, who, onPick }: VersionListProps) {
   const { t } = useTexts()
   return (
-    <section className="list" aria-label={t('versions')}>
-      <div className="tool">
+    <section className={layout.list} aria-label={t('versions')}>
+      <div className={layout.tool}>
         <span className="grow">{t('versionCount', { count: versions.length })}</span>
         {versions.length > 1 ? <span className="xs faint">{t('pickTwo')}</span> : null}
       </div>
@@ -34,7 +40,7 @@ export function VersionList({ versions, production, pair, suggestions, who, onPi
             isProduction={spec.id === production}
             side={spec.number === pair.b ? 'B' : spec.number === pair.a ? 'A' : null}
             author={who(spec.author_id)}
-            suggestions={suggestions.get(spec.number ?? 0) ?? 0}
+            suggestions={suggestions.get(spec.number ?? 0) ?? none}
             onShow={() => onPick({ a: (spec.number ?? 1) - 1, b: spec.number ?? 1 })}
             onBeside={() => onPick({ a: spec.number ?? 0, b: pair.b })}
           />
@@ -49,7 +55,7 @@ interface VersionProps {
   isProduction: boolean
   side: 'A' | 'B' | null
   author: ActorRow | null
-  suggestions: number
+  suggestions: readonly ListedSuggestionRow[]
   onShow(): void
   onBeside(): void
 }
@@ -58,36 +64,38 @@ function Version({ spec, isProduction, side, author, suggestions, onShow, onBesi
   const { t } = useTexts()
   const version = `v${spec.number}`
   return (
-    <li className="ver" data-picked={side ? '' : undefined}>
-      <button type="button" className="n" onClick={onShow} aria-current={side === 'B' || undefined}>
+    <li className={historyStyles.ver} data-picked={side ? '' : undefined}>
+      <button type="button" className={historyStyles.n} onClick={onShow} aria-current={side === 'B' || undefined}>
         {version}
         <span className="sr">{t('showVersion')}</span>
       </button>
       <div>
-        <div className="what" lang={languageOf(spec.message)}>
+        <div className={historyStyles.what} lang={languageOf(spec.message)}>
           {spec.message || t(spec.origin === 'created' ? 'firstVersion' : 'noMessage')}
         </div>
-        <div className="m">
-          {author ? <Face id={author.id} name={author.name} square={author.kind === 'agent'} /> : null}
+        <div className={historyStyles.m}>
+          {author ? (
+            <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} />
+          ) : null}
           <span>{author?.name ?? t('someoneGone')}</span>
           <time dateTime={spec.created_at} title={fullTime(spec.created_at)}>
             {ago(spec.created_at)}
           </time>
           <span>{originText(t, spec, suggestions)}</span>
           {isProduction ? (
-            <span className="badge" data-layer="production">
-              <Mark layer="production" />
+            <span className={blocks.badge} data-layer="production">
+              <LayerIcon layer="production" />
               {t('production')}
             </span>
           ) : null}
         </div>
       </div>
       {side === 'B' ? (
-        <span className="ab">B</span>
+        <span className={historyStyles.ab}>B</span>
       ) : (
         <button
           type="button"
-          className="ab a"
+          className={cx(historyStyles.ab, historyStyles.a)}
           aria-pressed={side === 'A'}
           aria-label={t('compareWith', { version })}
           title={t('compareWith', { version })}

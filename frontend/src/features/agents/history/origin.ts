@@ -1,9 +1,13 @@
-import type { SpecRow } from '@/api'
+import type { ListedSuggestionRow, SpecRow } from '@/api'
 import type { Texts } from '@/lib/language'
+import { namesInARow } from '@/lib/names'
 
-/** How a version came to be, in a word. `suggestions`: how many went into it. */
-export function originText(t: Texts['t'], spec: SpecRow, suggestions: number): string {
-  if (suggestions > 0) return t('origin.suggestions', { count: suggestions })
+/** How a version came to be, in a word, and by whose suggestions: those that went into it. */
+export function originText(t: Texts['t'], spec: SpecRow, suggestions: readonly ListedSuggestionRow[]): string {
+  if (suggestions.length > 0) {
+    const names = namesInARow([...new Set(suggestions.map(row => row.author.name))])
+    return t('origin.suggestionsOf', { count: suggestions.length, names })
+  }
   if (spec.origin === 'restored' && spec.base_number) return t('origin.restored', { version: `v${spec.base_number}` })
   if (spec.origin === 'restored' || spec.origin === 'applied') return t('origin.draft')
   return t(`origin.${spec.origin}`)

@@ -1,17 +1,19 @@
 import { Ellipsis, PenLine, Play } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { AgentRow } from '@/api'
-import { chord } from '@/lib/keys'
+import { LayerIcon } from '@/features/layers'
+import { keysOf } from '@/lib/actions'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Button, IconButton } from '@/ui/Button'
-import { Mark } from '@/ui/Mark'
 import { Menu, MenuItem } from '@/ui/Menu'
 import { isSame } from '../content'
 import type { Doing, DraftActions } from './actions'
+import type { Workshop } from './draftSession'
 import { EarlierTexts } from './EarlierTexts'
 import { canDiscardAny, canSave, canSuggest, canWrite } from './Forms'
 import { SuggestDialog } from './SuggestDialog'
-import type { Workshop } from './session'
+import workshopStyles from './Workshop.module.css'
 
 interface ActionsBarProps {
   chatId: string
@@ -20,6 +22,8 @@ interface ActionsBarProps {
   workshop: Workshop
   actions: DraftActions
   writerName: string
+  onEdit(): void
+  onApply(): void
   onSave(): void
 }
 
@@ -31,7 +35,7 @@ export function ActionsBar(props: ActionsBarProps) {
 
 function HolderBar(props: ActionsBarProps) {
   const { t } = useTexts()
-  const { agent, workshop, actions, onSave } = props
+  const { agent, workshop, actions, onApply, onSave } = props
   const [isSuggesting, setSuggesting] = useState(false)
   const { doing } = actions
   const isApplied = workshop.applied !== null && isSame(workshop.applied, workshop.content)
@@ -39,16 +43,17 @@ function HolderBar(props: ActionsBarProps) {
   const version = `v${agent.spec.number}`
   const busy = (what: Doing) => (doing === what ? t(what) : null)
   return (
-    <footer className="acts-bar">
+    <footer className={workshopStyles.actsBar}>
       <SaveState workshop={workshop} />
       <span className="end">
         <More {...props}>
           {canSave(agent) && canSuggest(agent) && !isProduction ? (
             <MenuItem onSelect={() => setSuggesting(true)}>
-              <Mark layer="suggestion" />
+              <LayerIcon layer="suggestion" />
               {t('suggestDots')}
             </MenuItem>
           ) : null}
+          <MenuItem onSelect={() => void actions.release()}>{t('closeDraft')}</MenuItem>
         </More>
         <Button tone="flat" busy={busy('doing.discarding')} onClick={() => void actions.discard()}>
           {t('discard')}
@@ -57,14 +62,14 @@ function HolderBar(props: ActionsBarProps) {
           <Button
             tone="ink"
             blocked={isProduction ? t('nothingToSave', { version }) : false}
-            title={chord('S')}
+            title={keysOf('version.save')}
             onClick={onSave}
           >
             {t('saveDots')}
           </Button>
         ) : canSuggest(agent) ? (
           <Button
-            tone="suggest"
+            tone="violet"
             blocked={isProduction ? t('nothingToSuggest', { version }) : false}
             onClick={() => setSuggesting(true)}
           >
@@ -72,11 +77,11 @@ function HolderBar(props: ActionsBarProps) {
           </Button>
         ) : null}
         <Button
-          tone="apply"
+          tone="amber"
           busy={busy('doing.applying')}
           blocked={isApplied ? t('alreadyApplied') : false}
-          title={chord('↵')}
-          onClick={() => void actions.apply()}
+          title={keysOf('draft.apply')}
+          onClick={onApply}
         >
           <Play className="i s" aria-hidden />
           {t('applyHere')}
@@ -130,7 +135,7 @@ function SaveState({ workshop }: { workshop: Workshop }) {
   const { t } = useTexts()
   const status = workshop.save?.status ?? 'saved'
   return (
-    <span className="say only-wide" role="status">
+    <span className={cx(workshopStyles.say, 'only-wide')} role="status">
       {t(`autosave.${status}`)}
     </span>
   )
@@ -138,7 +143,7 @@ function SaveState({ workshop }: { workshop: Workshop }) {
 
 function ReaderBar(props: ActionsBarProps) {
   const { t } = useTexts()
-  const { agent, me, workshop, actions, writerName } = props
+  const { agent, me, workshop, actions, writerName, onEdit } = props
   const { writer, draft } = workshop
   if (!canWrite(agent)) return null
   const says = writer
@@ -148,8 +153,8 @@ function ReaderBar(props: ActionsBarProps) {
       : t('answersVersion', { version: `v${agent.spec.number}` })
   const mayDiscard = draft !== null && !writer && (draft.created_by === me || canDiscardAny(agent))
   return (
-    <footer className="acts-bar">
-      <span className="say grow">{says}</span>
+    <footer className={workshopStyles.actsBar}>
+      <span className={cx(workshopStyles.say, 'grow')}>{says}</span>
       <span className="end">
         <More {...props} />
         {mayDiscard ? (
@@ -165,7 +170,7 @@ function ReaderBar(props: ActionsBarProps) {
           tone={writer ? 'plain' : 'ink'}
           blocked={writer ? says : false}
           busy={actions.doing === 'doing.opening' ? t('doing.opening') : null}
-          onClick={() => void actions.take()}
+          onClick={onEdit}
         >
           <PenLine className="i s" aria-hidden />
           {draft ? t('goOnWriting') : t('edit')}

@@ -1,12 +1,15 @@
 import { CircleAlert, PenLine, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ActorRow, ErrorCode } from '@/api'
+import { cx } from '@/lib/cx'
 import { errorText } from '@/lib/errors'
-import { useTexts } from '@/lib/language'
+import { sentenceGap, useTexts } from '@/lib/language'
 import { clock } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
-import { Face } from '@/ui/Face'
+import blocks from '@/ui/blocks.module.css'
 import type { DraftActions } from './actions'
+import workshopStyles from './Workshop.module.css'
 
 interface WriterBannerProps {
   writer: ActorRow
@@ -20,9 +23,10 @@ export function WriterBanner({ writer, until, children }: WriterBannerProps) {
   const { t, rich } = useTexts()
   return (
     <Banner layer="writing">
-      <Face id={writer.id} name={writer.name} square={writer.kind === 'agent'} />
+      <Avatar id={writer.id} name={writer.name} avatar={writer.avatar} square={writer.kind === 'agent'} />
       <span className="grow">
-        {rich('isWriting', { name: writer.name })}{' '}
+        {rich('isWriting', { name: writer.name })}
+        {sentenceGap()}
         <span className="num">{t('writingUntil', { time: clock(until) })}</span>
       </span>
       {children}
@@ -64,10 +68,11 @@ export function StaleBanner({ base, production, onLook }: StaleBannerProps) {
 interface ElsewhereBannerProps {
   elsewhere: NonNullable<DraftActions['elsewhere']>
   onGo(chatId: string): void
+  onClose(): void
 }
 
 /** One draft per person: the other one stands in the way. */
-export function ElsewhereBanner({ elsewhere, onGo }: ElsewhereBannerProps) {
+export function ElsewhereBanner({ elsewhere, onGo, onClose }: ElsewhereBannerProps) {
   const { t, rich } = useTexts()
   return (
     <Banner bad>
@@ -78,14 +83,41 @@ export function ElsewhereBanner({ elsewhere, onGo }: ElsewhereBannerProps) {
       <Button size="xs" onClick={() => onGo(elsewhere.chatId)}>
         {t('goThere')}
       </Button>
+      <Button size="xs" onClick={onClose}>
+        {t('closeAndEdit')}
+      </Button>
+    </Banner>
+  )
+}
+
+interface AskedBannerProps {
+  asker: ActorRow
+  isBusy: boolean
+  onHandOver(): void
+}
+
+/** Somebody would like the draft that one holds. */
+export function AskedBanner({ asker, isBusy, onHandOver }: AskedBannerProps) {
+  const { t, rich } = useTexts()
+  return (
+    <Banner layer="writing">
+      <Avatar id={asker.id} name={asker.name} avatar={asker.avatar} square={false} />
+      <span className="grow">{rich('wouldLikeToWrite', { name: asker.name })}</span>
+      <Button size="xs" busy={isBusy ? t('doing.handingOver') : null} onClick={onHandOver}>
+        {t('handOver')}
+      </Button>
     </Banner>
   )
 }
 
 export function Banner({ children, layer, bad }: { children: ReactNode; layer?: 'writing'; bad?: boolean }) {
   return (
-    <div className="bannerbox">
-      <div className={bad ? 'banner bad' : 'banner'} data-layer={layer} role={bad ? 'alert' : 'status'}>
+    <div className={workshopStyles.bannerbox}>
+      <div
+        className={bad ? cx(blocks.banner, blocks.bad) : blocks.banner}
+        data-layer={layer}
+        role={bad ? 'alert' : 'status'}
+      >
         {children}
       </div>
     </div>

@@ -1,15 +1,18 @@
 import { Play } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
 import { type AgentRow, comparisons, drafts } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { learn } from '@/realtime'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
+import fieldStyles from '@/ui/Field.module.css'
 import { isSame } from '../content'
-import type { Workshop } from './session'
+import type { Workshop } from './draftSession'
 
 interface CompareDialogProps {
   chatId: string
@@ -106,7 +109,7 @@ function CompareForm({
         {attributes => (
           <textarea
             {...attributes}
-            className="input"
+            className={fieldStyles.input}
             rows={4}
             maxLength={200_000}
             value={text}
@@ -122,7 +125,7 @@ function CompareForm({
       {reasons[standing] ? <p className="muted sm">{reasons[standing]}</p> : null}
       {needsApply ? <p className="muted sm">{t('compare.notApplied')}</p> : null}
       {error ? (
-        <div className="banner bad" role="alert">
+        <div className={cx(blocks.banner, blocks.bad)} role="alert">
           {textOfError(error)}
         </div>
       ) : null}
@@ -135,7 +138,7 @@ function CompareForm({
         ) : null}
         <Button
           type="submit"
-          tone={needsApply ? 'apply' : 'ink'}
+          tone={needsApply ? 'amber' : 'ink'}
           blocked={blocked}
           busy={busy === (needsApply ? 'apply' : 'ask') ? t('compare.asking') : null}
         >

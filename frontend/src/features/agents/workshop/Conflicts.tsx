@@ -1,15 +1,18 @@
 import { Check } from 'lucide-react'
 import { useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
+import { LayerIcon } from '@/features/layers'
+import { cx } from '@/lib/cx'
 import { hashOf } from '@/lib/ids'
-import { type TextKey, useTexts } from '@/lib/language'
-import { keep, kept } from '@/lib/stored'
-import { Fold } from '@/ui/Fold'
-import { Mark } from '@/ui/Mark'
-import { say } from '@/ui/Toasts'
-import { toolShown } from '../content'
-import type { Workshop } from './session'
-import { layerOf, replaced, type Sources, toolOf, withField } from './sources'
+import { type PlainTextKey, useTexts } from '@/lib/language'
+import { readStored, writeStored } from '@/lib/storage'
+import { Collapsible } from '@/ui/Collapsible'
+import { showToast } from '@/ui/Toasts'
+import { toolText } from '../content'
+import { contributorSide } from './contributors'
+import type { Workshop } from './draftSession'
+import { layerOf, replaced, type Sources, toolOf, withField } from './provenance'
+import workshopStyles from './Workshop.module.css'
 
 interface ConflictsProps {
   provenance: Provenance
@@ -27,18 +30,18 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   const done = conflicts.filter((_, at) => isSettled(at)).length
   const choose = (at: number, choice: number) => {
     const after = takeChoice({ provenance, sources, workshop }, at, choice)
-    if (!after) return say(t('conflictEdited'))
+    if (!after) return showToast(t('conflictEdited'))
     settle(at)
     if (sources.chosen[at] !== choice) workshop.edit(after)
   }
   return (
-    <Fold
+    <Collapsible
       plain
       open={done < conflicts.length}
       head={<b>{t('conflicts', { count: conflicts.length })}</b>}
       state={t('settledOf', { n: done, all: conflicts.length })}
     >
-      <ul className="conflicts">
+      <ul className={workshopStyles.conflicts}>
         {conflicts.map((conflict, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a conflict is known by its place
           <li key={at}>
@@ -53,7 +56,7 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
           </li>
         ))}
       </ul>
-    </Fold>
+    </Collapsible>
   )
 }
 
@@ -88,27 +91,30 @@ function Choices({ conflict, provenance, chosen, isSettled, isReadOnly, onChoose
       <legend>
         {question} {isSettled ? <Check className="i s" aria-label={t('settled')} /> : null}
       </legend>
-      <div className="choices">
-        {conflict.choices.map((choice, at) => (
-          <button
-            // biome-ignore lint/suspicious/noArrayIndexKey: a choice is known by its place
-            key={at}
-            type="button"
-            className="choice"
-            aria-pressed={chosen === at}
-            aria-disabled={isReadOnly || undefined}
-            onClick={() => isReadOnly || onChoose(at)}
-          >
-            <span className="who" data-layer={choice.voice ? layer : 'production'}>
-              <Mark layer={choice.voice ? layer : 'production'} />
-              {provenance.voices.find(voice => voice.id === choice.voice)?.name ?? t('production')}
-              {chosen === at ? <span className="end">{t('stands')}</span> : null}
-            </span>
-            <span className={conflict.about === 'prompt' ? 'says mono' : 'says'}>
-              {shownChoice(conflict, choice.text, t)}
-            </span>
-          </button>
-        ))}
+      <div className={workshopStyles.choices}>
+        {conflict.choices.map((choice, at) => {
+          const voice = provenance.voices.find(one => one.id === choice.voice)
+          return (
+            <button
+              // biome-ignore lint/suspicious/noArrayIndexKey: a choice is known by its place
+              key={at}
+              type="button"
+              className={workshopStyles.choice}
+              aria-pressed={chosen === at}
+              aria-disabled={isReadOnly || undefined}
+              onClick={() => isReadOnly || onChoose(at)}
+            >
+              <span className={workshopStyles.who} data-layer={choice.voice ? layer : 'production'}>
+                <LayerIcon layer={choice.voice ? layer : 'production'} />
+                {voice ? contributorSide(voice, t) : t('production')}
+                {chosen === at ? <span className="end">{t('stands')}</span> : null}
+              </span>
+              <span className={conflict.about === 'prompt' ? cx(workshopStyles.says, 'mono') : workshopStyles.says}>
+                {shownChoice(conflict, choice.text, t)}
+              </span>
+            </button>
+          )
+        })}
       </div>
       {chosen === null ? <p className="faint xs">{t('conflictByHand')}</p> : null}
     </fieldset>
@@ -122,13 +128,13 @@ function questionOf({ about }: Conflict, t: T): string {
   const name = about.slice(about.indexOf('.') + 1)
   return about.startsWith('tools.')
     ? t('conflictTool', { name })
-    : t('conflictField', { name: t(`field.${name}` as TextKey) })
+    : t('conflictField', { name: t(`field.${name}` as PlainTextKey) })
 }
 
 function shownChoice({ about }: Conflict, text: string, t: T): string {
   if (about.startsWith('tools.')) {
     const tool = toolOf(text)
-    return tool ? toolShown(tool) : t('withoutTool')
+    return tool ? toolText(tool, t) : t('withoutTool')
   }
   return text || t(about === 'prompt' ? 'conflict.noLines' : 'byDefault')
 }
@@ -136,10 +142,10 @@ function shownChoice({ about }: Conflict, text: string, t: T): string {
 /** Which conflicts this person has looked at and settled, kept in this browser. */
 function useSettled(draftId: string, conflicts: readonly Conflict[]): [readonly number[], (at: number) => void] {
   const key = `atelier.settled.${draftId}.${hashOf(JSON.stringify(conflicts))}`
-  const [settled, setSettled] = useState<readonly number[]>(() => kept<number[]>(key, []))
+  const [settled, setSettled] = useState<readonly number[]>(() => readStored<number[]>(key, []))
   const settle = (at: number) => {
     const all = [...new Set([...settled, at])]
-    keep(key, all)
+    writeStored(key, all)
     setSettled(all)
   }
   return [settled, settle]

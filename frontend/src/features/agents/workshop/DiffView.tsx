@@ -1,15 +1,22 @@
-import { MergeView, unifiedMergeView } from '@codemirror/merge'
+import { unifiedMergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
 import { useCallback, useState } from 'react'
 import type { SpecContent } from '@/api'
-import { type TextKey, type Texts, useTexts } from '@/lib/language'
-import type { Layer } from '@/ui/Mark'
+import type { Layer } from '@/features/layers'
+import { cx } from '@/lib/cx'
+import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
+import buttonStyles from '@/ui/Button.module.css'
 import { type FieldChange, fieldChanges } from '../content'
-import { lineCounts } from './layers'
-import { diffLook, look, oldLook } from './look'
-import { useShadow } from './shadow'
-import { type Part, wordParts } from './words'
+import historyStyles from '../history/History.module.css'
+import { ChangedWords } from './ChangedWords'
+import { diffRules, editorTheme } from './editorTheme'
+import { around, hidesLines, lineCounts } from './layerGutter'
+import { lineChangeCounts } from './lineChanges'
+import { SideBySide } from './SideBySide'
+import { useShadowRoot } from './shadowRoot'
+import workshopStyles from './Workshop.module.css'
+import { wordParts } from './wordDiff'
 
 interface DiffViewProps {
   before: SpecContent
@@ -19,14 +26,13 @@ interface DiffViewProps {
   columns?: 1 | 2
 }
 
-const around = { margin: 3, minSize: 6 }
-
 /** With a line end at the end, or a line that is added last would change the one before it, too. */
 const textOf = (content: SpecContent) => `${content.prompt}\n`
 
 const readOnly = (label: string, t: Texts['t']): Extension[] => [
-  look,
-  lineNumbers(),
+  editorTheme,
+  // Behind the last line end stands no line.
+  lineNumbers({ formatNumber: (number, state) => (number === state.doc.lines ? '' : String(number)) }),
   EditorState.phrases.of({ '$ unchanged lines': t('unchangedLines') }),
   EditorState.readOnly.of(true),
   EditorView.editable.of(false),
@@ -49,20 +55,8 @@ function inOneColumn(root: ShadowRoot, { before, after, isFolded, t }: Setup): (
     syntaxHighlightDeletions: false,
     ...(isFolded ? { collapseUnchanged: around } : {}),
   })
-  const state = EditorState.create({ doc: after, extensions: [...readOnly(t('diff'), t), diffLook, merge] })
+  const state = EditorState.create({ doc: after, extensions: [...readOnly(t('diff'), t), diffRules, merge] })
   const view = new EditorView({ parent: root, root, state })
-  return () => view.destroy()
-}
-
-function inTwoColumns(root: ShadowRoot, { before, after, isFolded, t }: Setup): () => void {
-  const view = new MergeView({
-    parent: root,
-    root,
-    gutter: false,
-    a: { doc: before, extensions: [...readOnly(t('diffBefore'), t), oldLook] },
-    b: { doc: after, extensions: [...readOnly(t('diffAfter'), t), diffLook] },
-    ...(isFolded ? { collapseUnchanged: around } : {}),
-  })
   return () => view.destroy()
 }
 
@@ -71,18 +65,13 @@ export function DiffView({ before, after, layer, columns = 1 }: DiffViewProps) {
   const { t } = useTexts()
   const [isFolded, setFolded] = useState(true)
   const [a, b] = [textOf(before), textOf(after)]
-  const mount = useCallback(
-    (root: ShadowRoot) => (columns === 2 ? inTwoColumns : inOneColumn)(root, { before: a, after: b, isFolded, t }),
-    [a, b, columns, isFolded, t],
-  )
-  const host = useShadow(mount)
-  const changes = fieldChanges(before, after)
+  const changes = fieldChanges(before, after, t)
   const isSamePrompt = before.prompt === after.prompt
-  const counts = lineCounts(before.prompt, after.prompt)
+  const counts = (columns === 2 ? lineChangeCounts : lineCounts)(before.prompt, after.prompt)
   return (
-    <div className="diffbox" data-layer={layer}>
+    <div className={workshopStyles.diffbox} data-layer={layer}>
       {changes.length > 0 ? <FieldChanges changes={changes} /> : null}
-      <div className="diffhead">
+      <div className={historyStyles.diffhead}>
         <b>{t('prompt')}</b>
         {isSamePrompt ? (
           <span className="faint">{t(changes.length === 0 ? 'noDifference' : 'samePrompt')}</span>
@@ -91,41 +80,56 @@ export function DiffView({ before, after, layer, columns = 1 }: DiffViewProps) {
             <ins>+{counts.added}</ins> <del>−{counts.removed}</del>
           </span>
         )}
-        <button type="button" className="btn xs" aria-pressed={!isFolded} onClick={() => setFolded(!isFolded)}>
-          {t('showUnchanged')}
-        </button>
+        {hidesLines(before.prompt, after.prompt) ? (
+          <button
+            type="button"
+            className={cx(buttonStyles.btn, buttonStyles.xs)}
+            aria-pressed={!isFolded}
+            onClick={() => setFolded(!isFolded)}
+          >
+            {t('showUnchanged')}
+          </button>
+        ) : null}
       </div>
-      <div className="ed" ref={host} />
+      {columns === 2 ? (
+        <SideBySide before={before.prompt} after={after.prompt} isFolded={isFolded} />
+      ) : (
+        <OneColumn before={a} after={b} isFolded={isFolded} />
+      )}
     </div>
   )
 }
 
-export const fieldName = (field: FieldChange['field']): TextKey =>
-  field.startsWith('tool:') ? 'tool' : (`field.${field}` as Extract<TextKey, `field.${string}`>)
+function OneColumn({ before, after, isFolded }: Omit<Setup, 't'>) {
+  const { t } = useTexts()
+  const mount = useCallback(
+    (root: ShadowRoot) => inOneColumn(root, { before, after, isFolded, t }),
+    [before, after, isFolded, t],
+  )
+  const host = useShadowRoot(mount)
+  return <div className={workshopStyles.ed} ref={host} />
+}
+
+export const fieldName = (field: FieldChange['field']): PlainTextKey =>
+  field.startsWith('tool:') ? 'tool' : (`field.${field}` as Extract<PlainTextKey, `field.${string}`>)
 
 function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
   const { t } = useTexts()
   return (
-    <dl className="fieldchanges">
-      {changes.map(change => (
-        <div key={change.field}>
-          <dt>
-            {t(fieldName(change.field))}{' '}
-            {change.field.startsWith('tool:') ? <code>{change.field.slice(5)}</code> : null}
-          </dt>
-          <dd>
-            <Words kind="del" parts={wordParts(change.before, change.after).before} /> →{' '}
-            <Words kind="ins" parts={wordParts(change.before, change.after).after} />
-          </dd>
-        </div>
-      ))}
+    <dl className={workshopStyles.fieldchanges}>
+      {changes.map(({ field, before, after }) => {
+        const parts = wordParts(before, after)
+        return (
+          <div key={field}>
+            <dt>
+              {t(fieldName(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
+            </dt>
+            <dd>
+              <ChangedWords kind="del" parts={parts.before} /> → <ChangedWords kind="ins" parts={parts.after} />
+            </dd>
+          </div>
+        )
+      })}
     </dl>
-  )
-}
-
-/** A value, with the words that are only on this side marked. */
-function Words({ kind: Kind, parts }: { kind: 'ins' | 'del'; parts: readonly Part[] }) {
-  return parts.map(part =>
-    part.isChanged ? <Kind key={part.at}>{part.text}</Kind> : <span key={part.at}>{part.text}</span>,
   )
 }

@@ -1,15 +1,14 @@
-import { type DraftRow, type EarlierTextRow, useEarlierTexts } from '@/api'
-import { textOfError } from '@/lib/errors'
+import { type DraftRow, type DraftSnapshotRow, useEarlierTexts } from '@/api'
 import { useTexts } from '@/lib/language'
 import { clock, fullTime, shortDate } from '@/lib/time'
-import { Button } from '@/ui/Button'
+import { Avatar } from '@/ui/Avatar'
+import { Collapsible } from '@/ui/Collapsible'
 import { Dialog } from '@/ui/Dialog'
-import { Face } from '@/ui/Face'
-import { Fold } from '@/ui/Fold'
-import { Skeleton } from '@/ui/Skeleton'
-import { writtenIn } from '../content'
+import dialogStyles from '@/ui/Dialog.module.css'
+import { Loading } from '@/ui/Loading'
+import type { Workshop } from './draftSession'
 import { MyText } from './LostBanner'
-import type { Workshop } from './session'
+import workshopStyles from './Workshop.module.css'
 
 interface EarlierTextsProps {
   chatId: string
@@ -28,7 +27,7 @@ export function EarlierTexts(props: EarlierTextsProps) {
       onOpenChange={props.onOpenChange}
       title={t('earlierTexts')}
       description={t('earlierHint')}
-      className="wide"
+      className={dialogStyles.wide}
     >
       <List {...props} />
     </Dialog>
@@ -38,36 +37,26 @@ export function EarlierTexts(props: EarlierTextsProps) {
 function List({ chatId, draft, workshop, onOpenChange }: EarlierTextsProps) {
   const { t } = useTexts()
   const earlier = useEarlierTexts(chatId, draft)
-  if (earlier.error) {
-    return (
-      <div className="banner bad" role="alert">
-        <span className="grow">{textOfError(earlier.error)}</span>
-        <Button size="xs" onClick={() => void earlier.refetch()}>
-          {t('tryAgain')}
-        </Button>
-      </div>
-    )
-  }
-  if (!earlier.data) return <Skeleton lines={4} label={t('loading')} />
+  if (!earlier.data) return <Loading query={earlier} />
   if (earlier.data.length === 0) return <p className="faint sm">{t('noEarlierTexts')}</p>
   return (
-    <ul className="versions">
+    <ul className={workshopStyles.versions}>
       {earlier.data.map(text => (
         <li key={text.id}>
-          <Fold head={<Head text={text} />} state={t(`earlier.${text.why}`)}>
-            <div className="earlier">
-              <MyText content={writtenIn(text)} workshop={workshop} onDone={() => onOpenChange(false)} />
+          <Collapsible head={<Head text={text} />} state={t(`earlier.${text.why}`)}>
+            <div className={workshopStyles.earlier}>
+              <MyText content={text.written} workshop={workshop} onDone={() => onOpenChange(false)} />
             </div>
-          </Fold>
+          </Collapsible>
         </li>
       ))}
     </ul>
   )
 }
 
-const Head = ({ text: { author, created_at } }: { text: EarlierTextRow }) => (
+const Head = ({ text: { author, created_at } }: { text: DraftSnapshotRow }) => (
   <>
-    <Face id={author.id} name={author.name} square={author.kind === 'agent'} />
+    <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} />
     <b className="cut">{author.name}</b>
     <time className="muted" dateTime={created_at} title={fullTime(created_at)}>
       {shortDate(created_at)} {clock(created_at)}

@@ -1,68 +1,135 @@
-import { type AgentRow, type SpecContent, useTools } from '@/api'
-import { useTexts } from '@/lib/language'
+import { ChevronDown, ChevronRight, Clock, Globe, type LucideIcon, PenLine, Wrench } from 'lucide-react'
+import { useId, useState } from 'react'
+import { type AgentRow, type SpecContent, type ToolRow, useTools } from '@/api'
+import { cx } from '@/lib/cx'
+import { type PlainTextKey, useTexts } from '@/lib/language'
 import { Field, TextField } from '@/ui/Field'
-import { Skeleton } from '@/ui/Skeleton'
+import fieldStyles from '@/ui/Field.module.css'
+import { Loading } from '@/ui/Loading'
 import { Switch } from '@/ui/Switch'
-import { withTool } from '../content'
+import { enabledTools, withTool } from '../content'
 import { NumberField } from './NumberField'
 import { ToolSettings } from './ToolSettings'
+import workshopStyles from './Workshop.module.css'
 
-export interface FormProps {
+interface FormProps {
   content: SpecContent
   isReadOnly: boolean
   onEdit(content: SpecContent): void
 }
 
-/** The tools an agent may use, each with a word on when. */
+/** The tools an agent may use: one line each, first those that are on. */
 export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
   const { t } = useTexts()
   const tools = useTools()
-  if (!tools.data) return <Skeleton lines={3} label={t('loading')} />
+  const [open, setOpen] = useState<string | null>(null)
+  // A tool that is switched keeps its place until the tab is opened anew.
+  const [first] = useState(() => new Set(enabledTools(content).map(tool => tool.tool)))
+  if (!tools.data) return <Loading query={tools} lines={3} />
+  const groups = [
+    { label: t('toolsOn'), tools: tools.data.filter(tool => first.has(tool.name)) },
+    { label: t('toolsOff'), tools: tools.data.filter(tool => !first.has(tool.name)) },
+  ]
+  return groups
+    .filter(group => group.tools.length > 0)
+    .map(group => (
+      <section key={group.label}>
+        <h3 className={workshopStyles.toolcap}>
+          {group.label} <span className="num">{group.tools.length}</span>
+        </h3>
+        <ul className={workshopStyles.toolform}>
+          {group.tools.map(tool => (
+            <Tool
+              key={tool.name}
+              tool={tool}
+              use={content.tools.find(each => each.tool === tool.name)}
+              isReadOnly={isReadOnly}
+              isOpen={open === tool.name}
+              onOpen={isOpen => setOpen(isOpen ? tool.name : null)}
+              onChange={change => onEdit(withTool(content, tool.name, change))}
+            />
+          ))}
+        </ul>
+      </section>
+    ))
+}
+
+type ToolUse = SpecContent['tools'][number]
+
+interface ToolProps {
+  tool: ToolRow
+  use: ToolUse | undefined
+  isReadOnly: boolean
+  isOpen: boolean
+  onOpen(isOpen: boolean): void
+  onChange(change: Partial<ToolUse>): void
+}
+
+const icons: Record<string, LucideIcon> = { current_time: Clock, web_fetch: Globe, revise_prompt: PenLine }
+const shortTexts: Record<string, PlainTextKey> = {
+  current_time: 'tool.about.current_time',
+  web_fetch: 'tool.about.web_fetch',
+  revise_prompt: 'tool.about.revise_prompt',
+}
+
+function Tool({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolProps) {
+  const { t } = useTexts()
+  const isOn = use?.is_enabled ?? false
+  const Icon = icons[tool.name] ?? Wrench
+  const Chevron = isOpen ? ChevronDown : ChevronRight
+  const short = shortTexts[tool.name]
+  const id = useId()
   return (
-    <ul className="toolform">
-      {tools.data.map(tool => {
-        const use = content.tools.find(each => each.tool === tool.name)
-        const isOn = use?.is_enabled ?? false
-        return (
-          <li key={tool.name}>
-            <div className="row">
-              <span className="grow">
-                <b className="mono">{tool.name}</b> <span className="badge line">{t(`effect.${tool.effect}`)}</span>
-                <span className="muted block">{tool.description}</span>
-              </span>
-              <Switch
-                label={tool.name}
-                on={isOn}
-                disabled={isReadOnly}
-                onChange={is_enabled => onEdit(withTool(content, tool.name, { is_enabled }))}
+    <li className={cx(!isOn && workshopStyles.off)}>
+      <div className={workshopStyles.toolline}>
+        {isReadOnly ? (
+          <span className={workshopStyles.state}>{t(isOn ? 'toolIsOn' : 'toolIsOff')}</span>
+        ) : (
+          <Switch label={tool.name} on={isOn} onChange={is_enabled => onChange({ is_enabled })} />
+        )}
+        <button
+          type="button"
+          className="grow"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => onOpen(!isOpen)}
+        >
+          <Icon className="i" aria-hidden />
+          <b className="mono">{tool.name}</b>
+          <span className="muted cut">{short ? t(short) : tool.description}</span>
+          <span className="faint end">{t(`effect.${tool.effect}`)}</span>
+          <Chevron className="i s faint" aria-hidden />
+        </button>
+      </div>
+      {isOpen ? (
+        <div className={cx(workshopStyles.tooldetails, 'col gap')} id={id}>
+          <Field label={t('usage')} hint={t('usageHint')}>
+            {attributes => (
+              <textarea
+                {...attributes}
+                className={fieldStyles.input}
+                maxLength={4_000}
+                readOnly={isReadOnly || !isOn}
+                value={use?.usage_instructions ?? ''}
+                onChange={event => onChange({ usage_instructions: event.target.value })}
               />
-            </div>
-            {isOn && use ? (
-              <ToolSettings
-                tool={tool}
-                use={use}
-                isReadOnly={isReadOnly}
-                onChange={custom_config => onEdit(withTool(content, tool.name, { custom_config }))}
-              />
-            ) : null}
-            {isOn ? (
-              <Field label={t('usage')} hint={t('usageHint')}>
-                {attributes => (
-                  <textarea
-                    {...attributes}
-                    className="input"
-                    maxLength={4_000}
-                    readOnly={isReadOnly}
-                    value={use?.usage_instructions ?? ''}
-                    onChange={event => onEdit(withTool(content, tool.name, { usage_instructions: event.target.value }))}
-                  />
-                )}
-              </Field>
-            ) : null}
-          </li>
-        )
-      })}
-    </ul>
+            )}
+          </Field>
+          {use ? (
+            <ToolSettings
+              tool={tool}
+              use={use}
+              isReadOnly={isReadOnly || !isOn}
+              onChange={custom_config => onChange({ custom_config })}
+            />
+          ) : null}
+          <details className={workshopStyles.reads}>
+            <summary>{t('whatModelReads')}</summary>
+            <p lang="en">{tool.description}</p>
+          </details>
+        </div>
+      ) : null}
+    </li>
   )
 }
 

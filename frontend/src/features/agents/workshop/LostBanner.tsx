@@ -6,14 +6,16 @@ import { useTexts } from '@/lib/language'
 import { Button, IconButton } from '@/ui/Button'
 import { copyText } from '@/ui/copy'
 import { Dialog } from '@/ui/Dialog'
-import { say } from '@/ui/Toasts'
+import dialogStyles from '@/ui/Dialog.module.css'
+import { showToast } from '@/ui/Toasts'
 import type { DraftActions } from './actions'
 import { Banner } from './Banners'
 import { DiffView } from './DiffView'
+import type { LostText } from './draftBackup'
+import type { Workshop } from './draftSession'
 import { canSuggest } from './Forms'
-import type { LostText } from './keeping'
 import { SuggestDialog } from './SuggestDialog'
-import type { Workshop } from './session'
+import workshopStyles from './Workshop.module.css'
 
 interface LostBannerProps {
   lost: LostText
@@ -42,7 +44,7 @@ export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) 
         <IconButton small label={t('forgetText')} onClick={workshop.forgetLost}>
           <X className="i s" />
         </IconButton>
-        <span className="deeds">
+        <span className={workshopStyles.buttons}>
           <Button size="xs" onClick={() => setOpen(true)}>
             {t('seeMyText')}
           </Button>
@@ -53,7 +55,7 @@ export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) 
           ) : null}
         </span>
       </Banner>
-      <Dialog open={isOpen} onOpenChange={setOpen} title={t('myText')} className="wide">
+      <Dialog open={isOpen} onOpenChange={setOpen} title={t('myText')} className={dialogStyles.wide}>
         <MyText content={lost.content} workshop={workshop} onDone={() => setOpen(false)} />
       </Dialog>
       <SuggestDialog
@@ -79,14 +81,14 @@ interface MyTextProps {
 /** A text beside the one that stands there now: to read, to copy, to put back. */
 export function MyText({ content, workshop, onDone }: MyTextProps) {
   const { t } = useTexts()
-  const copy = async () => say((await copyText(content.prompt)) ? t('copied') : t('copyFailed'))
+  const copy = async () => showToast((await copyText(content.prompt)) ? t('copied') : t('copyFailed'))
   const putBack = () => {
     workshop.edit(content)
     onDone()
   }
   return (
     <div className="col gap">
-      <div className="latetext">
+      <div className={workshopStyles.latetext}>
         <DiffView before={workshop.content} after={content} layer="writing" />
       </div>
       <div className="row endrow">

@@ -2,34 +2,40 @@ import type { EditorView } from '@codemirror/view'
 import { type Ref, useCallback, useEffect, useImperativeHandle, useRef } from 'react'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { type Below, setBelow } from './layers'
-import { goToLine, makePrompt, type PromptEvents, setReadOnly, showText } from './prompt'
+import { useLatest } from '@/lib/latest'
+import { type Below, setBelow } from './layerGutter'
+import { focusText, goToLine, makePrompt, type PromptEvents, setReadOnly, showText } from './prompt'
+import { type SourceMark, setSources } from './provenanceGutter'
 import { setCaret } from './remoteCaret'
-import { useShadow } from './shadow'
-import { type Mark, setSources } from './sourceMarks'
+import { useShadowRoot } from './shadowRoot'
+import workshopStyles from './Workshop.module.css'
 
 export interface PromptHandle {
   goTo(line: number): void
+  focus(): void
+  /** Shows the stored text in place of what was typed. */
+  reset(): void
 }
 
 interface PromptEditorProps extends PromptEvents {
   text: string
   isReadOnly: boolean
+  /** Somebody writes here: it looks like it. */
+  isWritten: boolean
   below: Below
   /** Where somebody else is writing. */
   caret: { at: number; name: string } | null
   /** Whose words the lines are. */
-  sources: readonly Mark[]
+  sources: readonly SourceMark[]
   ref: Ref<PromptHandle>
 }
 
 /** The prompt, as it is written or read along. Esc, then Tab leaves it. */
 export function PromptEditor(props: PromptEditorProps) {
   const { t } = useTexts()
-  const { text, isReadOnly, below, caret, sources, ref } = props
+  const { text, isReadOnly, isWritten, below, caret, sources, ref } = props
   const view = useRef<EditorView | null>(null)
-  const latest = useRef(props)
-  latest.current = props
+  const latest = useLatest(props)
   /** What was typed here and has not come back as `text` yet: an old text must not undo newer typing. */
   const typed = useRef<string[]>([])
   const label = t('prompt')
@@ -53,7 +59,7 @@ export function PromptEditor(props: PromptEditorProps) {
     },
     [label, hint],
   )
-  const host = useShadow(mount)
+  const host = useShadowRoot(mount)
 
   useEffect(() => {
     const own = typed.current.lastIndexOf(text)
@@ -64,15 +70,24 @@ export function PromptEditor(props: PromptEditorProps) {
     }
   }, [text])
   useEffect(() => {
-    if (!view.current) return
-    setReadOnly(view.current, isReadOnly)
-    if (!isReadOnly) view.current.focus()
+    if (view.current) setReadOnly(view.current, isReadOnly)
   }, [isReadOnly])
   useBelow(view, below)
   useCaret(view, caret)
   useEffect(() => view.current?.dispatch({ effects: setSources.of(sources) }), [sources])
-  useImperativeHandle(ref, () => ({ goTo: line => view.current && goToLine(view.current, line) }), [])
-  return <div className={cx('ed', isReadOnly && 'ro')} ref={host} />
+  useImperativeHandle(
+    ref,
+    () => ({
+      goTo: line => view.current && goToLine(view.current, line),
+      focus: () => view.current && focusText(view.current),
+      reset: () => {
+        typed.current = []
+        if (view.current) showText(view.current, latest.current.text)
+      },
+    }),
+    [],
+  )
+  return <div className={cx(workshopStyles.ed, !isWritten && workshopStyles.ro)} ref={host} />
 }
 
 type ViewRef = { current: EditorView | null }

@@ -1,14 +1,15 @@
 import { useState } from 'react'
 import { type AgentRow, type DraftRow, useVersion } from '@/api'
-import { textOfError } from '@/lib/errors'
+import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
-import { Mark } from '@/ui/Mark'
-import { Skeleton } from '@/ui/Skeleton'
+import { Loading } from '@/ui/Loading'
+import { Segments } from '@/ui/Segments'
 import { contentOf } from '../content'
 import type { DraftActions } from './actions'
 import { DiffView } from './DiffView'
-import type { Workshop } from './session'
+import type { Workshop } from './draftSession'
+import workshopStyles from './Workshop.module.css'
 
 interface RebaseViewProps {
   agent: AgentRow
@@ -28,19 +29,27 @@ export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseVi
     if (await actions.rebase(merge)) onDone()
   }
   const busy = actions.doing === 'doing.rebasing' ? t('doing.rebasing') : null
-  const tab = (value: 'theirs' | 'mine', layer: 'production' | 'writing', label: string) => (
-    <button type="button" aria-pressed={side === value} onClick={() => setSide(value)}>
-      <Mark layer={layer} />
-      {label}
-    </button>
-  )
+  const option = (value: 'theirs' | 'mine', layer: 'production' | 'writing', text: string) => ({
+    value,
+    label: (
+      <>
+        <LayerIcon layer={layer} />
+        {text}
+      </>
+    ),
+  })
   return (
     <>
-      <div className="rebase">
-        <fieldset className="seg" aria-label={t('view')}>
-          {tab('theirs', 'production', t('changedSince', { version, base: `v${draft.base_version}` }))}
-          {tab('mine', 'writing', t(workshop.isMine ? 'changedByYou' : 'changedHere'))}
-        </fieldset>
+      <div className={workshopStyles.rebase}>
+        <Segments
+          label={t('view')}
+          value={side}
+          options={[
+            option('theirs', 'production', t('changedSince', { version, base: `v${draft.base_version}` })),
+            option('mine', 'writing', t(workshop.isMine ? 'changedByYou' : 'changedHere')),
+          ]}
+          onChange={setSide}
+        />
         {workshop.isMine ? (
           <div className="row wrap">
             <Button tone="ink" busy={busy} onClick={() => void go(true)}>
@@ -54,9 +63,7 @@ export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseVi
           <span className="faint xs">{t('rebaseByWriter')}</span>
         )}
       </div>
-      {base.error ? (
-        <p className="nodiff">{textOfError(base.error)}</p>
-      ) : base.data ? (
+      {base.data ? (
         <DiffView
           key={side}
           before={contentOf(base.data)}
@@ -64,7 +71,7 @@ export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseVi
           layer={side === 'theirs' ? 'production' : 'writing'}
         />
       ) : (
-        <Skeleton lines={6} label={t('loading')} />
+        <Loading query={base} lines={6} />
       )}
     </>
   )

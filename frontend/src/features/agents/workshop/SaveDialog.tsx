@@ -1,14 +1,18 @@
+import { TriangleAlert } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { type AgentRow, ApiError } from '@/api'
+import { type AgentRow, ApiError, useDraftTrial } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
+import { isSame } from '../content'
 import type { DraftActions } from './actions'
-import { lineCounts } from './layers'
-import type { Workshop } from './session'
-import { Votes } from './Votes'
+import type { Workshop } from './draftSession'
+import { lineCounts } from './layerGutter'
+import { VoteTally } from './VoteTally'
 
 interface SaveDialogProps {
   agent: AgentRow
@@ -74,9 +78,10 @@ function SaveForm({
         autoFocus
         onChange={setMessage}
       />
-      <Votes votes={workshop.draft?.votes ?? []} />
+      <TrialWarning workshop={workshop} />
+      <VoteTally votes={workshop.draft?.votes ?? []} />
       {error ? (
-        <div className="banner bad" role="alert">
+        <div className={cx(blocks.banner, blocks.bad)} role="alert">
           {textOfError(error)}
         </div>
       ) : null}
@@ -92,4 +97,18 @@ function SaveForm({
       </div>
     </form>
   )
+}
+
+/** That this text was never tried here, where it is so: nothing stands in the way of saving it all the same. */
+function TrialWarning({ workshop }: { workshop: Workshop }) {
+  const { t } = useTexts()
+  const trial = useDraftTrial(workshop.draft).data
+  const isApplied = workshop.applied !== null && isSame(workshop.applied, workshop.content)
+  const warning = isApplied ? (trial && !trial.is_tried ? t('saveNotTried') : null) : t('saveNotApplied')
+  return warning ? (
+    <p className={blocks.banner} role="status">
+      <TriangleAlert className="i" aria-hidden />
+      <span className="grow">{warning}</span>
+    </p>
+  ) : null
 }

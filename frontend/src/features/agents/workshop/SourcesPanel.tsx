@@ -1,12 +1,14 @@
 import { CornerDownRight } from 'lucide-react'
 import type { DraftRow, Provenance } from '@/api'
+import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
 import { namesInARow } from '@/lib/names'
-import { Fold } from '@/ui/Fold'
-import { Mark } from '@/ui/Mark'
+import { Collapsible } from '@/ui/Collapsible'
 import { Conflicts } from './Conflicts'
-import type { Workshop } from './session'
-import { layerOf, linesOf, type Sources } from './sources'
+import { contributorName } from './contributors'
+import type { Workshop } from './draftSession'
+import { layerOf, linesOf, type Sources } from './provenance'
+import workshopStyles from './Workshop.module.css'
 
 interface SourcesPanelProps {
   agentName: string
@@ -22,7 +24,7 @@ interface SourcesPanelProps {
 export function SourcesPanel(props: SourcesPanelProps) {
   const { provenance, sources, workshop } = props
   return (
-    <section className="sources" aria-label={useTexts().t('sources')}>
+    <section className={workshopStyles.sources} aria-label={useTexts().t('sources')}>
       <Origin {...props} />
       {provenance.conflicts?.length ? (
         <Conflicts provenance={provenance} sources={sources} workshop={workshop} />
@@ -32,40 +34,41 @@ export function SourcesPanel(props: SourcesPanelProps) {
 }
 
 /** The names behind a piece, in a row. */
-export const namesOf = (provenance: Provenance, ids: readonly string[]) =>
-  namesInARow(ids.flatMap(id => provenance.voices.find(voice => voice.id === id)?.name ?? []))
+export const namesOf = (provenance: Provenance, ids: readonly string[], t: ReturnType<typeof useTexts>['t']) =>
+  namesInARow(provenance.voices.filter(voice => ids.includes(voice.id)).map(voice => contributorName(voice, t)))
 
 function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelProps) {
   const { t, rich } = useTexts()
-  const names = namesInARow([...new Set(provenance.voices.map(voice => voice.name))])
+  const names = namesInARow([...new Set(provenance.voices.map(voice => contributorName(voice, t)))])
+  const asker = provenance.voices.at(-1)?.in_run_of ?? names
   const says =
     provenance.origin === 'merge'
       ? rich('sources.merged', { names })
       : provenance.origin === 'revise'
-        ? rich('revisedFor', { agent: agentName, name: names })
+        ? rich('revisedFor', { agent: agentName, name: asker })
         : rich('rebasedOnto', { version: `v${draft.base_version}` })
   const spoken = sources.standing.filter(({ piece, lines }) => piece.voices?.length && lines.length > 0)
   const head = (
     <>
-      <Mark layer={layerOf(provenance)} />
+      <LayerIcon layer={layerOf(provenance)} />
       <span>{says}</span>
     </>
   )
-  if (spoken.length === 0) return <p className="origin">{head}</p>
+  if (spoken.length === 0) return <p className={workshopStyles.origin}>{head}</p>
   return (
-    <Fold plain head={head} state={t('nPieces', { count: spoken.length })}>
-      <ol className="pieces">
+    <Collapsible plain head={head} state={t('nPieces', { count: spoken.length })}>
+      <ol className={workshopStyles.pieces}>
         {spoken.map(({ piece, lines }) => (
           <li key={lines[0]}>
             <button type="button" onClick={() => onLine(lines[0] ?? 1)}>
               <CornerDownRight className="i s" aria-hidden />
-              <b>{namesOf(provenance, piece.voices ?? [])}</b>
+              <b>{namesOf(provenance, piece.voices ?? [], t)}</b>
               <span className="cut muted">{linesOf(piece.text).find(line => line.trim()) ?? ''}</span>
               <span className="num faint">{t('atLine', { n: lines[0] ?? 1 })}</span>
             </button>
           </li>
         ))}
       </ol>
-    </Fold>
+    </Collapsible>
   )
 }

@@ -1,12 +1,16 @@
 import { type FormEvent, useState } from 'react'
 import type { SpecContent } from '@/api'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
+import fieldStyles from '@/ui/Field.module.css'
 import { fieldChanges } from '../content'
 import { fieldName } from './DiffView'
-import { lineCounts } from './layers'
+import { lineCounts } from './layerGutter'
+import workshopStyles from './Workshop.module.css'
 
 const MOST_NOTE = 400
 
@@ -45,7 +49,7 @@ function SuggestForm({ before, after, isBusy, onSend, onOpenChange }: SuggestDia
         {attributes => (
           <textarea
             {...attributes}
-            className="input"
+            className={fieldStyles.input}
             maxLength={MOST_NOTE}
             rows={3}
             value={note}
@@ -57,7 +61,7 @@ function SuggestForm({ before, after, isBusy, onSend, onOpenChange }: SuggestDia
       </Field>
       <div className="row endrow">
         <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
-        <Button tone="suggest" type="submit" busy={isBusy ? t('doing.suggesting') : null}>
+        <Button tone="violet" type="submit" busy={isBusy ? t('doing.suggesting') : null}>
           {t('suggest')}
         </Button>
       </div>
@@ -69,16 +73,16 @@ function SuggestForm({ before, after, isBusy, onSend, onOpenChange }: SuggestDia
 function Touched({ before, after }: { before: SpecContent; after: SpecContent }) {
   const { t } = useTexts()
   const counts = lineCounts(before.prompt, after.prompt)
-  const changes = fieldChanges(before, after)
+  const changes = fieldChanges(before, after, t)
   return (
-    <ul className="chips touched" aria-label={t('touched')}>
+    <ul className={cx(blocks.chips, workshopStyles.touched)} aria-label={t('touched')}>
       {before.prompt === after.prompt ? null : (
-        <li className="badge line">
+        <li className={cx(blocks.badge, blocks.line)}>
           {t('prompt')} <span className="num">{`+${counts.added} −${counts.removed}`}</span>
         </li>
       )}
       {changes.map(({ field }) => (
-        <li key={field} className="badge line">
+        <li key={field} className={cx(blocks.badge, blocks.line)}>
           {t(fieldName(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
         </li>
       ))}

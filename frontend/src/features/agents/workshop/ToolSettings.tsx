@@ -1,9 +1,10 @@
 import type { SpecContent, ToolRow } from '@/api'
-import { type TextKey, useTexts } from '@/lib/language'
+import { type PlainTextKey, useTexts } from '@/lib/language'
 import { count } from '@/lib/time'
 import { NumberField } from './NumberField'
+import workshopStyles from './Workshop.module.css'
 
-type Settings = Record<string, unknown>
+type Settings = NonNullable<SpecContent['tools'][number]['custom_config']>
 
 interface Setting {
   type?: string
@@ -12,7 +13,7 @@ interface Setting {
   maximum?: number
 }
 
-const LABELS: Record<string, TextKey> = {
+const LABELS: Record<string, PlainTextKey> = {
   timeout_s: 'field.timeout_s',
   retries: 'field.retries',
   max_chars: 'field.max_chars',
@@ -35,7 +36,7 @@ export function ToolSettings({ tool, use, isReadOnly, onChange }: ToolSettingsPr
     onChange(value === null ? others : { ...others, [name]: value })
   }
   return (
-    <div className="settings">
+    <div className={workshopStyles.settings}>
       {settings
         .filter(([, setting]) => setting.type === 'integer' || setting.type === 'number')
         .map(([name, setting]) => {

@@ -1,6 +1,15 @@
 import { ArrowLeft, ChevronDown, Columns2, History, X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { type ReactNode, type Ref, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type ReactNode,
+  type Ref,
+  useDeferredValue,
+  useEffect,
+  useImperativeHandle,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import {
   type ActorRow,
   type AgentRow,
@@ -10,31 +19,37 @@ import {
   useOffers,
   type WorkspaceRow,
 } from '@/api'
+import { LayerIcon } from '@/features/layers'
+import { useActions } from '@/lib/actions'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { pendingPath, suggestionPath } from '@/lib/paths'
 import { count } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
-import { Face } from '@/ui/Face'
-import { Mark } from '@/ui/Mark'
+import layout from '@/ui/layout.module.css'
 import { Menu, MenuItem } from '@/ui/Menu'
+import { Segments } from '@/ui/Segments'
 import { useIsPhone } from '@/ui/useIsPhone'
-import { enabledTools } from '../content'
+import { enabledTools, isSame } from '../content'
 import { historyPath } from '../history/pair'
 import { ActionsBar } from './ActionsBar'
 import { useDraftActions } from './actions'
 import { CompareDialog } from './CompareDialog'
 import { DiffView } from './DiffView'
-import { canSave, LimitsForm, ModelForm, ToolsForm } from './Forms'
-import { lineCounts } from './layers'
-import { Notices } from './Notices'
+import { DraftNotices } from './DraftNotices'
+import { useWorkshop, type Workshop } from './draftSession'
+import { canSave, canWrite, LimitsForm, ModelForm, ToolsForm } from './Forms'
+import { LayerBar, type View } from './LayerBar'
+import { lineCounts } from './layerGutter'
 import { PromptEditor, type PromptHandle } from './PromptEditor'
+import { layerOf, type Sources, sourcesIn } from './provenance'
+import type { SourceMark } from './provenanceGutter'
 import { RebaseView } from './RebaseView'
 import { SaveDialog } from './SaveDialog'
 import { namesOf } from './SourcesPanel'
-import { Strip, type View } from './Strip'
-import { useWorkshop, type Workshop } from './session'
-import type { Mark as SourceMark } from './sourceMarks'
-import { layerOf, type Sources, sourcesIn } from './sources'
+import { useStartEditing } from './startEditing'
+import workshopStyles from './Workshop.module.css'
 
 interface WorkshopPanelProps {
   chatId: string
@@ -52,6 +67,18 @@ interface WorkshopPanelProps {
   /** The text for both to answer, while that is asked for. */
   comparing: string | null
   onComparing(text: string | null): void
+  /** The caret goes into the prompt as the workshop opens, or once it is open. */
+  wantsCaret: boolean
+  onCaret(): void
+  /** The draft has been applied: somebody will want to try it. */
+  onApplied(): void
+  onSaved(): void
+  ref?: Ref<WorkshopHandle>
+}
+
+export interface WorkshopHandle {
+  /** Apply what is written, when it is this person's and not applied yet. False when that failed. */
+  apply(): Promise<boolean>
 }
 
 /** The agent's workshop beside the chat: what answers, what is written, and what becomes of it. */
@@ -80,7 +107,25 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
     props.onComparing(null)
     if (isPhone) props.onClose()
   }
-  const apply = () => void (workshop.isMine && actions.apply())
+  const beginning = useStartEditing(workshop, actions, prompt)
+  const apply = async () => {
+    if (workshop.isMine && (await actions.apply()) && !isPhone) props.onApplied()
+  }
+  useImperativeHandle(props.ref, () => ({
+    apply: async () => {
+      const isApplied = workshop.applied !== null && isSame(workshop.applied, workshop.content)
+      return !workshop.isMine || isApplied || (await actions.apply()) !== null
+    },
+  }))
+  const { wantsCaret, onCaret } = props
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that it is wanted
+  useEffect(() => {
+    if (!wantsCaret) return
+    openView('write')
+    // After the editor is drawn.
+    setTimeout(() => prompt.current?.focus(), 0)
+    onCaret()
+  }, [wantsCaret])
   const save = () => {
     if (!workshop.isMine || !canSave(agent)) return
     // Nothing newer is overwritten unseen.
@@ -92,12 +137,13 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
     // After the editor is drawn.
     setTimeout(() => prompt.current?.goTo(line), 0)
   }
-  useSaveKey(save)
+  // Wherever the focus is: the browser's own "save page" would help nobody.
+  useActions(() => ({ 'version.save': save }))
 
   return (
-    <aside className="shop" aria-label={t('workshop')} data-kept>
+    <aside className={layout.shop} data-pane="workshop" aria-label={t('workshop')} data-kept>
       <Head {...props} onClose={close} onCompare={() => props.onComparing('')} />
-      <Strip
+      <LayerBar
         agent={agent}
         workspaceId={workspace.id}
         pendingPath={pendingPath(workspace.handle, agent.actor.id)}
@@ -108,8 +154,8 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         onView={openView}
         onGo={onGo}
       />
-      <Tabs.Root value={tab} onValueChange={setTab} className="shoptabs" activationMode="manual">
-        <Tabs.List className="tabs" aria-label={t('spec')}>
+      <Tabs.Root value={tab} onValueChange={setTab} className={workshopStyles.shoptabs} activationMode="manual">
+        <Tabs.List className={workshopStyles.tabs} aria-label={t('spec')}>
           <Tabs.Trigger value="prompt">{t('prompt')}</Tabs.Trigger>
           <Tabs.Trigger value="tools">
             {t('tools')} <span className="faint num">{enabledTools(workshop.content).length}</span>
@@ -117,18 +163,22 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
           <Tabs.Trigger value="model">{t('model')}</Tabs.Trigger>
           <Tabs.Trigger value="limits">{t('limits')}</Tabs.Trigger>
         </Tabs.List>
-        <Notices
+        <DraftNotices
+          chatId={chatId}
+          workspaceId={workspace.id}
+          me={me.id}
           agent={agent}
           workshop={workshop}
           actions={actions}
           writer={writer}
+          who={who}
           sources={sources}
           isStale={isStale}
           onRebase={view === 'rebase' && tab === 'prompt' ? null : () => openView('rebase')}
           onLine={goToLine}
           onGoToChat={props.onGoToChat}
         />
-        <Tabs.Content value="prompt" className="shopbody" tabIndex={-1}>
+        <Tabs.Content value="prompt" className={workshopStyles.shopbody} tabIndex={-1}>
           <Modes agent={agent} workshop={workshop} view={view} isStale={isStale} onView={openView} />
           {view === 'rebase' && draft ? (
             <RebaseView
@@ -144,7 +194,9 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
               view={view}
               writerName={writer?.name ?? ''}
               sources={sources}
-              onApply={apply}
+              canBegin={canWrite(agent) && !workshop.writer && !isPhone}
+              onBegin={beginning.type}
+              onApply={() => void apply()}
               onSave={save}
               ref={prompt}
             />
@@ -159,6 +211,8 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         workshop={workshop}
         actions={actions}
         writerName={writer?.name ?? ''}
+        onEdit={beginning.take}
+        onApply={() => void apply()}
         onSave={save}
       />
       <SaveDialog
@@ -168,7 +222,10 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         open={isSaving}
         onOpenChange={setSaving}
         onStale={() => openView('rebase')}
-        onSaved={() => openView('write')}
+        onSaved={() => {
+          openView('write')
+          props.onSaved()
+        }}
       />
       <CompareDialog
         chatId={chatId}
@@ -200,19 +257,6 @@ function useSources({ draft, content }: Workshop): Sources | null {
   return useMemo(() => (provenance ? sourcesIn(provenance, content) : null), [provenance, content])
 }
 
-/** Ctrl/⌘ S anywhere while the workshop is open: the browser's own "save page" would help nobody. */
-function useSaveKey(save: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return
-      event.preventDefault()
-      save()
-    }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  })
-}
-
 interface HeadProps extends WorkshopPanelProps {
   onCompare(): void
 }
@@ -221,16 +265,16 @@ function Head({ chatId, workspace, agent, agents, onAgent, onClose, onGo, onComp
   const { t } = useTexts()
   const { actor } = agent
   return (
-    <header className="bar">
+    <header className={layout.bar}>
       <IconButton className="only-phone" label={t('backToChat')} onClick={onClose}>
         <ArrowLeft className="i" />
       </IconButton>
-      <Face id={actor.id} name={actor.name} square size="m" />
+      <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square size="m" />
       {agents.length > 1 ? (
         <Menu
           label={t('agents')}
           trigger={
-            <button type="button" className="row agentpick">
+            <button type="button" className={cx(workshopStyles.agentpick, 'row')}>
               <h2 className="cut">{actor.name}</h2>
               <ChevronDown className="i s faint" aria-hidden />
             </button>
@@ -238,7 +282,7 @@ function Head({ chatId, workspace, agent, agents, onAgent, onClose, onGo, onComp
         >
           {agents.map(other => (
             <MenuItem key={other.id} onSelect={() => onAgent(other.id)}>
-              <Face id={other.id} name={other.name} square />
+              <Avatar id={other.id} name={other.name} avatar={other.avatar} square />
               {other.name}
             </MenuItem>
           ))}
@@ -272,34 +316,37 @@ interface ModesProps {
 function Modes({ agent, workshop, view, isStale, onView }: ModesProps) {
   const { t } = useTexts()
   const { production, content, draft, applied } = workshop
-  const counts = useMemo(() => lineCounts(production.prompt, content.prompt), [production.prompt, content.prompt])
-  const mode = (value: View, label: ReactNode) => (
-    <button type="button" aria-pressed={view === value} onClick={() => onView(value)}>
-      {label}
-    </button>
-  )
+  // Nobody waits for these while typing.
+  const prompt = useDeferredValue(content.prompt)
+  const counts = useMemo(() => lineCounts(production.prompt, prompt), [production.prompt, prompt])
+  const isChanged = !isSame(production, content)
+  const options: { value: View; label: ReactNode }[] = [
+    { value: 'write', label: workshop.isMine ? t('write') : t('read') },
+  ]
+  if (isChanged || view === 'production')
+    options.push({
+      value: 'production',
+      label: (
+        <>
+          {t('diffTo')} <LayerIcon layer="production" />v{agent.spec.number}
+        </>
+      ),
+    })
+  if (applied)
+    options.push({
+      value: 'applied',
+      label: (
+        <>
+          {t('diffTo')} <LayerIcon layer="applied" />r{draft?.apply_count}
+        </>
+      ),
+    })
+  if (isStale) options.push({ value: 'rebase', label: t('rebaseView', { version: `v${agent.spec.number}` }) })
   return (
-    <div className="mode">
-      <fieldset className="seg" aria-label={t('view')}>
-        {mode('write', workshop.isMine ? t('write') : t('read'))}
-        {mode(
-          'production',
-          <>
-            {t('diffTo')} <Mark layer="production" />v{agent.spec.number}
-          </>,
-        )}
-        {applied
-          ? mode(
-              'applied',
-              <>
-                {t('diffTo')} <Mark layer="applied" />r{draft?.apply_count}
-              </>,
-            )
-          : null}
-        {isStale ? mode('rebase', t('rebaseView', { version: `v${agent.spec.number}` })) : null}
-      </fieldset>
+    <div className={workshopStyles.mode}>
+      <Segments label={t('view')} value={view} options={options} onChange={onView} />
       <span className="num end">
-        +{counts.added} −{counts.removed} ·{' '}
+        {isChanged ? `+${counts.added} −${counts.removed} · ` : null}
         {t('characters', { count: content.prompt.length, n: count(content.prompt.length) })}
       </span>
     </div>
@@ -311,15 +358,20 @@ interface PromptViewProps {
   view: View
   writerName: string
   sources: Sources | null
+  /** Nobody writes, and this person may: the first key takes the draft. */
+  canBegin: boolean
+  onBegin(prompt: string, at: number): void
   onApply(): void
   onSave(): void
   ref: Ref<PromptHandle>
 }
 
-function PromptView({ workshop, view, writerName, sources, onApply, onSave, ref }: PromptViewProps) {
+function PromptView(props: PromptViewProps) {
+  const { workshop, view, writerName, sources, canBegin, onBegin, onApply, onSave, ref } = props
   const { content, production, draft, applied, isMine, caret, edit } = workshop
+  const { t } = useTexts()
   const provenance = draft?.provenance ?? null
-  const marks = useMemo(() => marksOf(sources, provenance), [sources, provenance])
+  const marks = useMemo(() => marksOf(sources, provenance, t), [sources, provenance, t])
   if (view === 'production')
     return <DiffView before={production} after={content} layer={applied && !isMine ? 'applied' : 'writing'} />
   if (view === 'applied' && applied) return <DiffView before={applied} after={content} layer="writing" />
@@ -327,11 +379,12 @@ function PromptView({ workshop, view, writerName, sources, onApply, onSave, ref 
     <PromptEditor
       ref={ref}
       text={content.prompt}
-      isReadOnly={!isMine}
+      isReadOnly={!(isMine || canBegin)}
+      isWritten={isMine}
       below={{ production: production.prompt, applied: applied?.prompt ?? null }}
       caret={caret === null || !writerName ? null : { at: caret, name: writerName }}
       sources={marks}
-      onEdit={(prompt, at) => edit({ ...content, prompt }, at)}
+      onEdit={(prompt, at) => (isMine ? edit({ ...content, prompt }, at) : onBegin(prompt, at))}
       onApply={onApply}
       onSave={onSave}
     />
@@ -339,13 +392,17 @@ function PromptView({ workshop, view, writerName, sources, onApply, onSave, ref 
 }
 
 /** The lines that are somebody's; those of production stay plain. */
-function marksOf(sources: Sources | null, provenance: Provenance | null): SourceMark[] {
+function marksOf(
+  sources: Sources | null,
+  provenance: Provenance | null,
+  t: ReturnType<typeof useTexts>['t'],
+): SourceMark[] {
   if (!sources || !provenance) return []
   return sources.standing
     .filter(({ piece, lines }) => piece.voices?.length && lines.length > 0)
     .map(({ piece, lines }) => ({
       lines,
-      names: namesOf(provenance, piece.voices ?? []),
+      names: namesOf(provenance, piece.voices ?? [], t),
       layer: layerOf(provenance),
     }))
 }
@@ -363,13 +420,13 @@ function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: 
   const standard = model?.provider === 'demo' ? t('demoModel') : (model?.default_model ?? '')
   return (
     <>
-      <Tabs.Content value="tools" className="shopbody form">
+      <Tabs.Content value="tools" className={cx(workshopStyles.shopbody, workshopStyles.form, workshopStyles.flush)}>
         <ToolsForm {...form} />
       </Tabs.Content>
-      <Tabs.Content value="model" className="shopbody form">
+      <Tabs.Content value="model" className={cx(workshopStyles.shopbody, workshopStyles.form)}>
         <ModelForm {...form} models={models} standard={standard} />
       </Tabs.Content>
-      <Tabs.Content value="limits" className="shopbody form">
+      <Tabs.Content value="limits" className={cx(workshopStyles.shopbody, workshopStyles.form)}>
         <LimitsForm {...form} />
       </Tabs.Content>
     </>

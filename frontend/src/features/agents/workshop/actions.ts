@@ -12,13 +12,14 @@ import {
   type SuggestionRow,
 } from '@/api'
 import { errorText, textOfError } from '@/lib/errors'
-import { type TextKey, useTexts } from '@/lib/language'
-import { say } from '@/ui/Toasts'
-import type { LostText } from './keeping'
-import type { Workshop } from './session'
+import { type PlainTextKey, useTexts } from '@/lib/language'
+import { showToast } from '@/ui/Toasts'
+import type { LostText } from './draftBackup'
+import type { Workshop } from './draftSession'
+import { closeDraft, findHeldDraft, type HeldDraft } from './heldDraft'
 
 /** What is going on, as the key of its text ("Applying"). */
-export type Doing = Extract<TextKey, `doing.${string}`>
+export type Doing = Extract<PlainTextKey, `doing.${string}`>
 
 interface Place {
   chatId: string
@@ -31,9 +32,13 @@ interface Place {
 export interface DraftActions {
   doing: Doing | null
   /** Where this person writes already, when that stands in the way. */
-  elsewhere: { chatId: string; chatTitle: string; agentName: string } | null
-  take(content?: SpecContent): Promise<void>
-  apply(): Promise<void>
+  elsewhere: HeldDraft | null
+  /** Closes that other draft, whose text stays, and takes this one. */
+  closeElsewhere(): Promise<DraftRow | null>
+  /** Null when it could not be taken; why was said. */
+  take(content?: SpecContent): Promise<DraftRow | null>
+  /** Null when it could not be applied; why was said. */
+  apply(): Promise<DraftRow | null>
   /** Saves as the next version. Raises `stale_base` when another version came between. */
   save(message: string): Promise<SpecRow | null>
   /** The draft goes and becomes a suggestion. */
@@ -44,9 +49,9 @@ export interface DraftActions {
   rebase(merge: boolean): Promise<DraftRow | null>
   discard(): Promise<void>
   release(): Promise<void>
+  /** To somebody who has asked for it. */
+  handOver(to: string): Promise<void>
 }
-
-const detail = (error: unknown, name: string) => (error instanceof ApiError ? String(error.data[name] ?? '') : '')
 
 export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Place, workshop: Workshop): DraftActions {
   const { t } = useTexts()
@@ -76,12 +81,8 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
       return await work()
     } catch (error) {
       if (error instanceof ApiError && error.code === 'holding_another') {
-        setElsewhere({
-          chatId: detail(error, 'chat_id'),
-          chatTitle: detail(error, 'chat_title'),
-          agentName: detail(error, 'agent_name'),
-        })
-      } else say(textOfError(error))
+        setElsewhere(findHeldDraft(error))
+      } else showToast(textOfError(error))
       return null
     } finally {
       end()
@@ -93,13 +94,20 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
       drafts.write(chatId, agentId, { revision: null, ...(content ? { content } : {}) }),
     )
     if (row) workshop.resume(row)
+    return row
+  }
+
+  const closeElsewhere = async () => {
+    if (!elsewhere) return null
+    const closed = await during('doing.opening', () => closeDraft(elsewhere))
+    return closed ? take() : null
   }
 
   /** Everything typed is stored first; what cannot be is said. */
   const flushed = async () => {
     const revision = await workshop.flush()
     const problem = workshop.problem()
-    if (revision === null && problem) say(errorText(problem))
+    if (revision === null && problem) showToast(errorText(problem))
     return revision
   }
 
@@ -109,6 +117,7 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
       return revision === null ? null : drafts.apply(chatId, agentId, revision)
     })
     if (row) workshop.learnRow(row)
+    return row
   }
 
   const save = async (message: string): Promise<SpecRow | null> => {
@@ -120,7 +129,7 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
       const spec = await drafts.save(chatId, agentId, { revision, base_version: base, message })
       void client.invalidateQueries({ queryKey: keys.agents(workspaceId) })
       void client.invalidateQueries({ queryKey: keys.versions(agentId) })
-      say(t('savedAs', { version: `v${spec.number}`, name }))
+      showToast(t('savedAs', { version: `v${spec.number}` }))
       return spec
     } finally {
       end()
@@ -130,7 +139,7 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
   const told = (made: SuggestionRow | null) => {
     if (!made) return false
     void client.invalidateQueries({ queryKey: keys.suggestions(workspaceId) })
-    say(t('suggested', { name }), { label: t('sys.see'), run: () => onSuggestion(made.id) })
+    showToast(t('suggested', { name }), { label: t('sys.see'), run: () => onSuggestion(made.id) })
     return true
   }
   const suggest = async (note: string) =>
@@ -162,7 +171,7 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
     )
     if (!row) return
     workshop.learnRow(row)
-    say(t('draftDiscarded', { name }), { label: t('undo'), run: () => void take(content) })
+    showToast(t('draftDiscarded', { name }), { label: t('undo'), run: () => void take(content) })
   }
 
   const release = async () => {
@@ -172,5 +181,13 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
     if (row) workshop.learnRow(row)
   }
 
-  return { doing, elsewhere, take, apply, save, suggest, offer, rebase, discard, release }
+  const handOver = async (to: string) => {
+    const row = await during('doing.handingOver', async () => {
+      const revision = await flushed()
+      return revision === null ? null : drafts.handOver(chatId, agentId, { revision, to })
+    })
+    if (row) workshop.learnRow(row)
+  }
+
+  return { doing, elsewhere, closeElsewhere, take, apply, save, suggest, offer, rebase, discard, release, handOver }
 }

@@ -10,10 +10,10 @@ import {
   lineNumbers,
   placeholder,
 } from '@codemirror/view'
-import { layerBars } from './layers'
-import { look } from './look'
+import { editorTheme } from './editorTheme'
+import { layerGutter } from './layerGutter'
+import { provenanceGutter } from './provenanceGutter'
 import { remoteCaret } from './remoteCaret'
-import { sourceMarks } from './sourceMarks'
 
 export interface PromptEvents {
   onEdit(text: string, caret: number): void
@@ -31,7 +31,7 @@ interface PromptSetup {
 }
 
 /** The smallest change from one text to the other: so the reader's own place and selection stay. */
-export function changeBetween(before: string, after: string): { from: number; to: number; insert: string } | null {
+function changeBetween(before: string, after: string): { from: number; to: number; insert: string } | null {
   if (before === after) return null
   const most = Math.min(before.length, after.length)
   let from = 0
@@ -57,6 +57,14 @@ export function showText(view: EditorView, text: string): void {
   const changes = changeBetween(view.state.doc.toString(), text)
   const annotations = [Transaction.remote.of(true), Transaction.addToHistory.of(false)]
   if (changes) view.dispatch({ changes, annotations })
+}
+
+/** Gives the editor the focus; a caret that nobody has placed goes to the end, where most is added. */
+export function focusText(view: EditorView): void {
+  const { doc, selection } = view.state
+  if (selection.main.empty && selection.main.head === 0)
+    view.dispatch({ selection: { anchor: doc.length }, scrollIntoView: true })
+  view.focus()
 }
 
 /** Puts the caret at the start of a line (1-based) and shows it. */
@@ -88,11 +96,11 @@ const edits = (events: () => PromptEvents) =>
 
 export function makePrompt({ root, text, isReadOnly, label, hint, events }: PromptSetup): EditorView {
   const extensions = [
-    look,
+    editorTheme,
     lineNumbers(),
-    layerBars,
+    layerGutter,
     remoteCaret,
-    sourceMarks,
+    provenanceGutter,
     history(),
     drawSelection(),
     highlightActiveLine(),

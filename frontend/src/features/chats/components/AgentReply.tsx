@@ -1,15 +1,16 @@
 import { memo, useMemo } from 'react'
-import type { MessageRow, RunRow } from '@/api'
+import type { MessageRow, RunRow, TextMessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { clock } from '@/lib/time'
-import { isActive } from '@/realtime'
-import { Face } from '@/ui/Face'
+import { Avatar } from '@/ui/Avatar'
 import { useLiveTexts, useRun } from '../hooks'
-import { replyOf } from '../reply'
+import { type ReplyParts, replyOf } from '../reply'
+import { activeOf, endedOf, isBusy, type RunStatus, runStatusOf } from '../runStatus'
 import { useChat } from './ChatContext'
-import { Actions, Quote, Who } from './MessageParts'
-import { Details, Ended, PartView, Stop, Waiting } from './ReplyPieces'
-import { Cost, ModelName, StampButton } from './Stamped'
+import messageStyles from './Message.module.css'
+import { Actions, MessageHeader, Quote, textId } from './MessageParts'
+import { Details, PartView, PendingIndicator, RunActions } from './ReplyParts'
+import { Cost, ModelName, VersionBadge } from './VersionBadge'
 
 interface AgentReplyProps {
   runId: string
@@ -17,12 +18,15 @@ interface AgentReplyProps {
   rows: readonly MessageRow[]
   at: string
   last: boolean
+  /** The message it answers, where that is not plain from its place. */
+  answers: string | null
 }
 
 const none: readonly never[] = []
+const isText = (row: MessageRow): row is TextMessageRow => row.type === 'TEXT_MESSAGE'
 
 /** What an agent says in one run: thinking, words, tool calls; then the stamp of the text that answered. */
-export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, last }: AgentReplyProps) {
+export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, last, answers }: AgentReplyProps) {
   const { chatId, who } = useChat()
   const { t } = useTexts()
   const run = useRun(chatId, runId)
@@ -31,29 +35,36 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
   const reply = useMemo(() => replyOf(rows, live), [rows, live])
   const agent = who(agentId)
   const name = agent?.name ?? t('agent')
-  const isWorking = last && run !== null && isActive(run)
-  const quoted = rows.find(row => row.reply_to)?.reply_to
-  const answer = rows.findLast(row => row.type === 'TEXT_MESSAGE')
+  const { ending } = reply
+  const status: RunStatus = last ? runStatusOf({ chatId, runId, run, live, ending }) : { status: 'idle' }
+  const active = activeOf(status)
+  const ended = endedOf(status)
+  const quoted = rows.find(row => row.reply_to)?.reply_to ?? answers
+  const answer = rows.findLast(isText)
   return (
     <article
-      className="msg"
+      className={messageStyles.msg}
       data-message={rows[0]?.id ?? runId}
       tabIndex={-1}
       aria-label={`${name}, ${clock(at)}`}
-      aria-busy={isWorking}
+      aria-describedby={
+        rows
+          .filter(isText)
+          .map(row => textId(row.id))
+          .join(' ') || undefined
+      }
+      aria-busy={isBusy(status)}
     >
-      <Face id={agentId ?? ''} name={name} square size="l" />
-      <div className="c">
-        <Who actor={agent} name={name} at={at} />
+      <Avatar id={agentId ?? ''} name={name} avatar={agent?.avatar} square size="l" />
+      <div className={messageStyles.c}>
+        <MessageHeader actor={agent} name={name} at={at} />
         {quoted ? <Quote id={quoted} /> : null}
         {reply.parts.map(part => (
-          <PartView key={part.key} part={part} isEnded={reply.ending !== null} />
+          <PartView key={part.key} part={part} isEnded={ending !== null} />
         ))}
-        {isWorking && live.length === 0 ? <Waiting run={run} /> : null}
-        {last ? <Foot run={run} runId={runId} agentId={agentId} reply={reply} isWorking={isWorking} /> : null}
-        {last && !isWorking && reply.ending?.kind === 'failed' && reply.ending.note ? (
-          <Details note={reply.ending.note} />
-        ) : null}
+        {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
+        {last ? <Foot run={run} agentId={agentId} reply={reply} status={status} /> : null}
+        {ended?.status === 'failed' && ended.ending.note ? <Details note={ended.ending.note} /> : null}
       </div>
       {answer ? <Actions row={answer} /> : null}
     </article>
@@ -62,25 +73,23 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
 
 interface FootProps {
   run: RunRow | null
-  runId: string
   agentId: string | null
-  reply: ReturnType<typeof replyOf>
-  isWorking: boolean
+  reply: ReplyParts
+  status: RunStatus
 }
 
-function Foot({ run, runId, agentId, reply, isWorking }: FootProps) {
+function Foot({ run, agentId, reply, status }: FootProps) {
   const stamp = reply.stamp ?? run?.stamp ?? null
   return (
-    <div className="foot">
+    <div className={messageStyles.foot}>
       {stamp ? (
         <>
-          <StampButton stamp={stamp} agentId={agentId} />
+          <VersionBadge stamp={stamp} agentId={agentId} />
           <ModelName stamp={stamp} />
           <Cost stamp={stamp} />
         </>
       ) : null}
-      {reply.ending && !isWorking ? <Ended ending={reply.ending} runId={runId} /> : null}
-      {isWorking && run ? <Stop run={run} /> : null}
+      <RunActions status={status} />
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { MessageRow } from '@/api'
+import type { MessageRow, TextMessageRow } from '@/api'
 import type { Naming } from '@/ui/prose/mentions'
 import type { Directory } from '../hooks'
 
@@ -8,16 +8,22 @@ export interface ChatContextValue {
   chatId: string
   workspaceId: string
   me: string
+  /** Whether the reader is an editor of the workspace. */
+  isEditor: boolean
   who: Directory
   names: Naming
   find(messageId: string): MessageRow | undefined
   reply(row: MessageRow): void
   /** Asks production and the draft the same again; null where there is no draft to compare. */
-  compare: ((row: MessageRow) => void) | null
+  compare: ((row: TextMessageRow) => void) | null
+  /** Asks the question of this answer again, with the draft of its agent. */
+  askDraft(answer: TextMessageRow): void
   goTo(messageId: string): void
   /** Opens the workshop at this agent. */
   openWorkshop(agentId: string): void
   suggestionPath(id: string): string
+  /** Where the workspace's model is set; null for who may not set it. */
+  modelPath: string | null
   /** Goes to a path of this app. */
   onGo(path: string): void
 }

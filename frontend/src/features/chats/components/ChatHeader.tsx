@@ -1,13 +1,15 @@
-import { ArrowLeft, PencilRuler, UserPlus } from 'lucide-react'
+import { ArrowLeft, Hash, PencilRuler, UserPlus } from 'lucide-react'
 import { type ReactNode, Suspense, useState } from 'react'
 import type { ChatSummaryRow, WorkspaceRow } from '@/api'
-import { chord } from '@/lib/keys'
+import { keysOf } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
-import { type ChatState, useChatPart } from '@/realtime'
+import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
-import { Face } from '@/ui/Face'
+import buttonStyles from '@/ui/Button.module.css'
+import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
-import { useDirectory, useIsClosed, usePlaces } from '../hooks'
+import { useChatMembers, useChatTitle, useDirectory, useIsClosed } from '../hooks'
+import styles from './ChatHeader.module.css'
 
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
 
@@ -20,18 +22,17 @@ interface ChatHeaderProps {
   onWorkshop: (() => void) | null
 }
 
-const titleOf = (chat: ChatState) => chat.chat?.title ?? null
 const FACES = 5
 
 export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, onWorkshop }: ChatHeaderProps) {
   const { t } = useTexts()
-  const places = usePlaces(chatId)
+  const members = useChatMembers(chatId)
   const who = useDirectory(chatId, workspace.id)
-  const title = useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
+  const title = useChatTitle(chatId, summary)
   const isClosed = useIsClosed(chatId)
   const [isOpen, setOpen] = useState(false)
-  const people = places.filter(place => place.actor.kind === 'human')
-  const agents = places.filter(place => place.actor.kind === 'agent')
+  const people = members.filter(member => member.actor.kind === 'human')
+  const agents = members.filter(member => member.actor.kind === 'agent')
   const tally = t('tally', {
     people: t('nPeople', { count: people.length }),
     agents: t('nAgents', { count: agents.length }),
@@ -39,33 +40,49 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
   const head = (
     <>
       {back}
-      <h1 className="cut">{title}</h1>
+      {title && (people.length > 1 || agents.length !== 1) ? <Hash className="i faint" aria-hidden /> : null}
+      <h1 className="cut">{title || (isClosed ? t('chat') : '')}</h1>
     </>
   )
-  if (isClosed) return <header className="bar">{head}</header>
+  if (isClosed) {
+    return <header className={layout.bar}>{head}</header>
+  }
   return (
-    <header className="bar">
+    <header className={layout.bar}>
       {head}
       <div className="end">
-        <button type="button" className="faces" title={tally} onClick={() => setOpen(true)} aria-haspopup="dialog">
+        <button
+          type="button"
+          className={styles.faces}
+          title={tally}
+          onClick={() => setOpen(true)}
+          aria-haspopup="dialog"
+        >
           <span className="sr">{tally}</span>
           {[...people, ...agents].slice(0, FACES).map(({ actor }) => (
-            <Face
+            <Avatar
               key={actor.id}
               id={actor.id}
               name={who(actor.id)?.name ?? actor.name}
+              avatar={(who(actor.id) ?? actor).avatar}
               square={actor.kind === 'agent'}
               size="m"
             />
           ))}
         </button>
-        <span className="faint xs num only-wide">{places.length || ''}</span>
+        <span className="faint xs num only-wide">{members.length || ''}</span>
         <IconButton label={t('peopleAndAgents')} onClick={() => setOpen(true)} aria-haspopup="dialog">
           <UserPlus className="i" />
         </IconButton>
         {onWorkshop ? (
-          <IconButton label={`${t('workshop')} (${chord('.')})`} aria-pressed={isWorkshopOpen} onClick={onWorkshop}>
+          <IconButton
+            label={`${t('workshop')} (${keysOf('workshop.toggle')})`}
+            className={buttonStyles.worded}
+            aria-pressed={isWorkshopOpen}
+            onClick={onWorkshop}
+          >
             <PencilRuler className="i" />
+            <span aria-hidden>{t('workshop')}</span>
           </IconButton>
         ) : null}
       </div>
@@ -78,11 +95,10 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
   )
 }
 
-/** On a phone, the way back to the list. */
-export function BackButton({ onClick }: { onClick(): void }) {
-  const { t } = useTexts()
+/** On a phone, the way back to a list, by its name. */
+export function BackButton({ label, onClick }: { label: string; onClick(): void }) {
   return (
-    <IconButton className="only-phone" label={t('chats')} onClick={onClick}>
+    <IconButton className="only-phone" label={label} onClick={onClick}>
       <ArrowLeft className="i" />
     </IconButton>
   )

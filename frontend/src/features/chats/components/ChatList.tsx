@@ -3,8 +3,10 @@ import type { ReactNode } from 'react'
 import type { ChatSummaryRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { Face } from '@/ui/Face'
-import { useTypists } from '../hooks'
+import { Avatar } from '@/ui/Avatar'
+import blocks from '@/ui/blocks.module.css'
+import layout from '@/ui/layout.module.css'
+import proseStyles from '@/ui/prose/Prose.module.css'
 
 interface ChatLinkProps {
   summary: ChatSummaryRow
@@ -16,27 +18,24 @@ interface ChatLinkProps {
 export function ChatLine({ summary, me, isCurrent }: ChatLinkProps): ReactNode {
   const { t } = useTexts()
   const { chat, unread, mentioned } = summary
-  const isTyping = useTypists(chat.id).length > 0
   const others = summary.members.filter(actor => actor.id !== me)
   const only = others.length === 1 && others[0]?.kind === 'agent' ? others[0] : null
   return (
     <>
-      {only ? <Face id={only.id} name={only.name} square size="tiny" /> : <Hash className="i" aria-hidden />}
+      {only ? (
+        <Avatar id={only.id} name={only.name} avatar={only.avatar} square size="tiny" />
+      ) : (
+        <Hash className="i" aria-hidden />
+      )}
       <span className="cut">{chat.title}</span>
-      {isTyping && !isCurrent ? (
-        <span className="st typing" role="img" aria-label={t('typing')}>
-          <i />
-          <i />
-          <i />
-        </span>
-      ) : unread > 0 && !isCurrent ? (
-        <span className="st">
+      {unread > 0 && !isCurrent ? (
+        <span className={layout.st}>
           {mentioned ? (
-            <b className="at" title={t('mentionedYou')}>
+            <b className={proseStyles.at} title={t('mentionedYou')}>
               @
             </b>
           ) : null}
-          <span className="count">
+          <span className={blocks.count} data-unread>
             {unread > 99 ? '99+' : unread}
             <span className="sr"> {t('unread')}</span>
           </span>
@@ -47,4 +46,4 @@ export function ChatLine({ summary, me, isCurrent }: ChatLinkProps): ReactNode {
 }
 
 export const chatLineClass = (summary: ChatSummaryRow, isCurrent: boolean) =>
-  cx('nav', summary.unread > 0 && !isCurrent && 'unread')
+  cx(layout.nav, summary.unread > 0 && !isCurrent && layout.unread)

@@ -1,22 +1,31 @@
 import { MessageCircleOff } from 'lucide-react'
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { type ChatSummaryRow, markRead, type WorkspaceRow } from '@/api'
+import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import type { ChatSummaryRow, MessageRow, TextMessageRow, WorkspaceRow } from '@/api'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { suggestionPath } from '@/lib/paths'
+import { useLatest } from '@/lib/latest'
+import { modelPath, suggestionPath, workspacePath } from '@/lib/paths'
 import { askAgain, type ChatState, chatState, chatTopic, isEnded, useChatPart, useTopic } from '@/realtime'
-import { Empty } from '@/ui/Empty'
+import { Boundary } from '@/ui/Boundary'
+import { Button } from '@/ui/Button'
+import { EmptyState } from '@/ui/EmptyState'
+import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
-import { useArrival } from '../arrive'
-import { useDirectory, useIsClosed, useMessages, useWorking } from '../hooks'
+import { useChatActions } from '../chatActions'
+import { useChatTitle, useDirectory, useIsClosed, useLiveSince, useMessages, useWorking } from '../hooks'
+import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
-import { useChatKeys } from '../shortcuts'
-import { itemsOf } from '../timeline'
+import { questionBefore, questionOf } from '../question'
+import { useReadCursor } from '../readCursor'
+import { useReading } from '../reading'
+import { useScrollToMessage } from '../scrollToMessage'
+import { GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
 import { ConnectionBanner } from './ConnectionBanner'
-import { textOf } from './MessageParts'
 import { Timeline, type TimelineHandle } from './Timeline'
+import timelineStyles from './Timeline.module.css'
 import { TypingLine } from './TypingLine'
 
 interface ChatPageProps {
@@ -26,11 +35,22 @@ interface ChatPageProps {
   me: string
   /** The message that the reader comes for. */
   at: string | null
+  /** Another value with each navigation: the same message may be asked for twice. */
+  visit: unknown
   header: ReactNode
   openWorkshop(agentId: string): void
   /** Opens the question for production and this agent's draft, with a text to begin with. */
   onCompare(agentId: string, text: string): void
+  /** Asks a question again with an agent's draft. */
+  onAskDraft(agentId: string, question: TextMessageRow): void
   onGo(path: string): void
+  ref?: Ref<ChatHandle>
+}
+
+export interface ChatHandle {
+  focusComposer(): void
+  /** Moves to the composer, and offers the question that this agent answered last. */
+  offerQuestion(agentId: string): void
 }
 
 const loadedIn = (chat: ChatState) => chat.loaded
@@ -48,18 +68,26 @@ export function ChatPage(props: ChatPageProps) {
     if (isClosed && isListed) askAgain(chatTopic(chatId))
   }, [isClosed, isListed, chatId])
   return (
-    <main className="stage" aria-label={t('chat')}>
+    <main className={layout.stage} aria-label={t('chat')}>
       {header}
       <ConnectionBanner />
       {isClosed ? (
-        <Empty icon={MessageCircleOff} title={t('chatClosed')}>
+        <EmptyState
+          icon={MessageCircleOff}
+          title={t('chatClosed')}
+          actions={
+            <Button tone="ink" onClick={() => props.onGo(workspacePath(props.workspace.handle))}>
+              {t('toChats')}
+            </Button>
+          }
+        >
           {t('chatClosedHint')}
-        </Empty>
+        </EmptyState>
       ) : isLoaded ? (
         <OpenChat key={chatId} {...props} />
       ) : (
-        <div className="log loading">
-          <div className="in">
+        <div className={cx(timelineStyles.log, timelineStyles.loading)}>
+          <div className={timelineStyles.in}>
             <Skeleton lines={8} label={t('loading')} />
           </div>
         </div>
@@ -69,7 +97,7 @@ export function ChatPage(props: ChatPageProps) {
 }
 
 function useNaming(who: ChatContextValue['who'], chatId: string, me: string): ChatContextValue['names'] {
-  const members = useChatPart(chatId, (chat: ChatState) => chat.members)
+  const members = useChatPart(chatId, membersOf)
   const { t } = useTexts()
   return useMemo(() => {
     const byHandle = new Map([...members.values()].map(member => [member.actor.handle, member.actor]))
@@ -81,52 +109,115 @@ function useNaming(who: ChatContextValue['who'], chatId: string, me: string): Ch
   }, [members, who, me, t])
 }
 
-function OpenChat({ chatId, workspace, summary, me, at, openWorkshop, onCompare, onGo }: ChatPageProps) {
+function OpenChat(props: ChatPageProps) {
+  const { chatId, workspace, summary, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
   const who = useDirectory(chatId, workspace.id)
   const names = useNaming(who, chatId, me)
-  const messages = useMessages(chatId)
-  const unsent = useUnsent(chatId)
-  const active = useWorking(chatId)
-  const lastSeq = messages.at(-1)?.seq ?? 0
-  const [atOpening] = useState(() => ({ readSeq: summary?.last_read_seq ?? 0, lastSeq }))
-  const onRead = useMarkRead(chatId, summary?.last_read_seq ?? 0)
+  const part = useLogPart(chatId)
+  const messages = useMessages(chatId, part.range)
+  const onRead = useReadCursor(chatId, workspace.id, me, summary?.last_read_seq ?? 0)
+  const reading = useReading({ chatId, summary, messages, from: part.from, hasOlder: part.hasOlder, me, onRead })
+  const { target, goTo } = useScrollToMessage(chatId, at, visit, messages, part)
+  const items = useItems(chatId, messages, part.range === null, reading.newsAfter, me)
 
-  const items = useMemo(() => {
-    const known = new Set(messages.map(row => row.id))
-    return itemsOf({ messages, unsent: unsent.filter(entry => !known.has(entry.id)), active, atOpening, me })
-  }, [messages, unsent, active, atOpening, me])
-
+  const isAgent = useCallback((id: string) => who(id)?.kind === 'agent', [who])
+  const latestMessages = useLatest(messages)
+  const askDraft = useCallback(
+    (answer: TextMessageRow) => {
+      const question = questionBefore(latestMessages.current, answer, isAgent)
+      if (question && answer.author_id) onAskDraft(answer.author_id, question)
+    },
+    [isAgent, onAskDraft],
+  )
+  useImperativeHandle(ref, () => ({
+    focusComposer: () => composer.current?.focus(),
+    offerQuestion: agentId => {
+      const question = questionOf(latestMessages.current, agentId, isAgent)
+      if (question) composer.current?.offer(question)
+      else composer.current?.focus()
+    },
+  }))
   const comparable = useChatPart(chatId, comparableIn)
   const context = useMemo<ChatContextValue>(
     () => ({
       chatId,
       workspaceId: workspace.id,
       me,
+      isEditor: workspace.role === 'editor',
       who,
       names,
       find: id => chatState(chatId).messages.get(id),
       reply: row => composer.current?.reply(row),
-      compare: comparable === null ? null : row => onCompare(comparable, textOf(row)),
-      goTo: id => timeline.current?.goTo(id),
+      askDraft,
+      compare: comparable === null ? null : row => onCompare(comparable, row.payload.text),
+      goTo: id => void goTo(id),
       openWorkshop,
       suggestionPath: id => suggestionPath(workspace.handle, id),
+      modelPath: workspace.verbs.includes('set_model') ? modelPath(workspace.handle) : null,
       onGo,
     }),
-    [chatId, workspace, me, who, names, openWorkshop, comparable, onCompare, onGo],
+    [chatId, workspace, me, who, names, openWorkshop, comparable, onCompare, askDraft, onGo, goTo],
   )
-  useArrival(chatId, at, messages, timeline)
-  useChatKeys({ chatId, reply: context.reply, focusComposer: () => composer.current?.focus() })
-  const title = useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
+  useFocusAtOpening(() => at === null && composer.current?.focus())
+  useChatActions({ context, focusComposer: () => composer.current?.focus() })
+  const title = useChatTitle(chatId, summary)
+  const latestPart = useLatest(part)
+  const { seeNews } = reading
+  const onSent = useCallback(() => {
+    seeNews()
+    if (latestPart.current.range) latestPart.current.toNewest()
+    timeline.current?.toEnd()
+  }, [seeNews])
   return (
     <ChatContext value={context}>
-      <Timeline ref={timeline} items={items} lastSeq={lastSeq} onRead={onRead} />
+      <Boundary>
+        <Timeline
+          key={part.generation}
+          ref={timeline}
+          items={items}
+          messages={messages}
+          part={part}
+          reading={reading}
+          target={target}
+          goTo={id => void goTo(id)}
+        />
+      </Boundary>
       <TypingLine />
-      <Composer ref={composer} title={title} onSent={() => timeline.current?.toEnd()} />
+      <Composer ref={composer} title={title} onSent={onSent} />
       <Announcer messages={messages} />
     </ChatContext>
   )
+}
+
+/** Whoever opens a chat writes next; a soft keyboard would hide half of it. Not in the middle of something else. */
+function useFocusAtOpening(focus: () => void): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the chat is opened
+  useEffect(() => {
+    const isBusy = document.activeElement?.closest('[role=dialog], [data-pane=workshop], input, textarea, select')
+    if (!isBusy && matchMedia('(pointer: fine)').matches) focus()
+  }, [])
+}
+
+/** What the log shows. What is on its way, and who is at work, stand at its newest end. */
+function useItems(
+  chatId: string,
+  messages: readonly MessageRow[],
+  isNewest: boolean,
+  newsAfter: number | null,
+  me: string,
+): readonly Item[] {
+  const [growing] = useState(() => new GrowingItems())
+  const unsent = useUnsent(chatId)
+  const active = useWorking(chatId)
+  const liveSince = useLiveSince(chatId)
+  return useMemo(() => {
+    if (!isNewest) return growing.of({ messages, unsent: [], active: [], newsAfter, me })
+    const known = chatState(chatId).messages
+    const waiting = unsent.filter(entry => !known.has(entry.id))
+    return growing.of({ messages, unsent: waiting, active, liveSince, newsAfter, me })
+  }, [growing, chatId, messages, isNewest, unsent, active, liveSince, newsAfter, me])
 }
 
 /** The agent whose draft can be compared here: one that answers, before one that is only written. */
@@ -135,19 +226,4 @@ function comparableIn(chat: ChatState): string | null {
   return (live.find(draft => draft.applied) ?? live[0])?.agent_id ?? null
 }
 
-const titleOf = (chat: ChatState) => chat.chat?.title ?? null
-
-/** Tells the server how far this person has read, once per line and not for every token. */
-function useMarkRead(chatId: string, readSeq: number) {
-  const told = useRef(readSeq)
-  return useCallback(
-    (seq: number) => {
-      if (seq <= told.current) return
-      told.current = seq
-      markRead(chatId, seq).catch(() => {
-        told.current = Math.min(told.current, seq - 1)
-      })
-    },
-    [chatId],
-  )
-}
+const membersOf = (chat: ChatState) => chat.members

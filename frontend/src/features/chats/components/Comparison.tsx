@@ -1,51 +1,57 @@
 import { memo, useEffect, useMemo, useState } from 'react'
-import type { ComparisonPayload, MessageRow, RunRow } from '@/api'
+import type { ComparisonPayload, ComparisonRow, MessageRow } from '@/api'
+import { LayerIcon } from '@/features/layers'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { clock, count, money, seconds } from '@/lib/time'
-import { isActive } from '@/realtime'
-import { Busy } from '@/ui/Busy'
-import { Face } from '@/ui/Face'
-import { Mark } from '@/ui/Mark'
-import { comparisonOf, type SideName, usedBy } from '../comparison'
+import { Avatar } from '@/ui/Avatar'
+import { Spinner } from '@/ui/Spinner'
+import { type SideName, timesOf, usedBy } from '../comparison'
 import { useLiveTexts, useRun } from '../hooks'
 import { type ReplyParts, replyOf } from '../reply'
-import { Ballot } from './Ballot'
+import { type ActiveStatus, activeOf, endedOf, isBusy, type RunStatus, runStatusOf } from '../runStatus'
 import { useChat } from './ChatContext'
+import styles from './Comparison.module.css'
 import { LazyProse } from './LazyProse'
-import { Who } from './MessageParts'
-import { Details, Ended, PartView, Stop, Waiting } from './ReplyPieces'
+import messageStyles from './Message.module.css'
+import { MessageHeader, textId } from './MessageParts'
+import { Details, PartView, PendingIndicator, RunActions, Stop } from './ReplyParts'
+import { VotePanel } from './VotePanel'
 
 interface ComparisonProps {
-  row: MessageRow
+  row: ComparisonRow
   /** What each side has said and done. */
   production: readonly MessageRow[]
   draft: readonly MessageRow[]
 }
 
-/** One question that production and the draft answer side by side, and what the room thinks of it. */
+/** One question that production and the draft answer side by side, and how the members of the chat vote. */
 export const Comparison = memo(function Comparison({ row, production, draft }: ComparisonProps) {
   const { who, names } = useChat()
   const { t } = useTexts()
-  const asked = comparisonOf(row)
+  const asked = row.payload
   const asker = who(asked.actor_id)
   const name = asker?.name ?? asked.actor_name
   const agent = who(asked.target_id)?.name ?? asked.target_name
   return (
     <article
-      className="msg compared"
+      className={cx(messageStyles.msg, styles.compared)}
       data-message={row.id}
       tabIndex={-1}
       aria-label={t('compare.asked', { name, agent, time: clock(row.created_at) })}
+      aria-describedby={textId(row.id)}
     >
-      <Face id={asked.actor_id} name={name} square={false} size="l" />
-      <div className="c">
-        <Who actor={asker} name={name} at={row.created_at} />
-        <LazyProse text={asked.text} names={names} />
-        <div className="cmp">
+      <Avatar id={asked.actor_id} name={name} avatar={asker?.avatar} square={false} size="l" />
+      <div className={messageStyles.c}>
+        <MessageHeader actor={asker} name={name} at={row.created_at} />
+        <div id={textId(row.id)}>
+          <LazyProse text={asked.text} names={names} />
+        </div>
+        <div className={styles.cmp}>
           <Side which="production" asked={asked} rows={production} at={row.created_at} />
           <Side which="draft" asked={asked} rows={draft} at={row.created_at} />
         </div>
-        <Ballot id={row.id} asked={asked} />
+        <VotePanel id={row.id} asked={asked} />
       </div>
     </article>
   )
@@ -64,27 +70,28 @@ function Side({ which, asked, rows, at }: SideProps) {
   const run = useRun(chatId, side.run_id)
   const live = useLiveTexts(chatId, side.run_id)
   const reply = useMemo(() => replyOf(rows, live), [rows, live])
-  const isWorking = run ? isActive(run) : rows.length === 0
+  const { ending } = reply
+  const isExpected = rows.length === 0
+  const status = runStatusOf({ chatId, runId: side.run_id, run, live, ending, isExpected })
+  const isWorking = isBusy(status)
   const label = useSideLabel(which, asked)
-  // A side that was asked again began later; when, only a tab that saw it knows.
-  const from = run?.started_at ?? (side.earlier.length > 0 ? null : at)
-  const until = isWorking ? null : (run?.ended_at ?? rows.at(-1)?.created_at ?? at)
+  const { from, until } = timesOf({ isWorking, isAskedAgain: side.earlier.length > 0, run, rows, at })
   const layer = which === 'production' ? 'production' : 'applied'
   return (
     <section aria-label={label} aria-busy={isWorking}>
-      <div className="h" data-layer={layer}>
-        <Mark layer={layer} />
+      <div className={styles.h} data-layer={layer}>
+        <LayerIcon layer={layer} />
         <span className="cut">
           {label}
           {side.draft_by ? ` · ${side.draft_by}` : ''}
         </span>
-        <span className="st num">
-          {isWorking ? <Busy /> : null}
+        <span className={cx(styles.st, 'num')}>
+          {isWorking ? <Spinner /> : null}
           {from ? <Took from={from} until={until} /> : null}
         </span>
       </div>
-      <Answer reply={reply} run={isWorking ? run : null} runId={side.run_id} isAwaited={live.length === 0} />
-      <Foot rows={rows} run={isWorking ? run : null} />
+      <Answer reply={reply} status={status} />
+      <Foot rows={rows} active={activeOf(status)} />
     </section>
   )
 }
@@ -98,27 +105,24 @@ function useSideLabel(which: SideName, asked: ComparisonPayload): string {
 
 interface AnswerProps {
   reply: ReplyParts
-  /** While it works. */
-  run: RunRow | null
-  runId: string
-  /** Nothing streams yet. */
-  isAwaited: boolean
+  status: RunStatus
 }
 
-function Answer({ reply: { parts, ending }, run, runId, isAwaited }: AnswerProps) {
-  const isOver = run === null && ending !== null
+function Answer({ reply: { parts, ending }, status }: AnswerProps) {
+  const active = activeOf(status)
+  const ended = endedOf(status)
   return (
-    <div className="bd">
+    <div className={styles.bd}>
       {parts.map(part => (
         <PartView key={part.key} part={part} isEnded={ending !== null} />
       ))}
-      {run && isAwaited ? <Waiting run={run} /> : null}
-      {isOver ? (
-        <div className="foot">
-          <Ended ending={ending} runId={runId} />
+      {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
+      {ended ? (
+        <div className={messageStyles.foot}>
+          <RunActions status={ended} />
         </div>
       ) : null}
-      {isOver && ending.kind === 'failed' && ending.note ? <Details note={ending.note} /> : null}
+      {ended?.status === 'failed' && ended.ending.note ? <Details note={ended.ending.note} /> : null}
     </div>
   )
 }
@@ -136,17 +140,17 @@ function Took({ from, until }: { from: string; until: string | null }) {
   return t('secondsShort', { n: until ? seconds(past) : Math.max(0, Math.floor(past)) })
 }
 
-/** What it took; and Stop, while `run` works. */
-function Foot({ rows, run }: { rows: readonly MessageRow[]; run: RunRow | null }) {
+/** What it took; and Stop, while it is active. */
+function Foot({ rows, active }: { rows: readonly MessageRow[]; active: ActiveStatus | null }) {
   const { t } = useTexts()
   const used = useMemo(() => usedBy(rows), [rows])
-  if (!run && used.tokens === 0) return null
+  if (!active && used.tokens === 0) return null
   return (
-    <div className="ft num">
-      {used.tokens > 0 ? <span>{t('tokens', { count: used.tokens, n: count(used.tokens) })}</span> : null}
+    <div className={cx(styles.ft, 'num')}>
+      {used.tokens > 0 ? <span>{t('usedTokens', { count: used.tokens, n: count(used.tokens) })}</span> : null}
       {used.cost ? <span>{money(used.cost)}</span> : null}
       {used.tools > 0 ? <span>{t('compare.tools', { count: used.tools })}</span> : null}
-      {run ? <Stop run={run} /> : null}
+      {active ? <Stop status={active} /> : null}
     </div>
   )
 }

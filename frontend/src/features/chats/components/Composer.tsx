@@ -3,6 +3,7 @@ import {
   type ChangeEvent,
   type ClipboardEvent,
   type KeyboardEvent,
+  memo,
   type Ref,
   type RefObject,
   useCallback,
@@ -11,26 +12,33 @@ import {
   useRef,
   useState,
 } from 'react'
-import type { MessageRow } from '@/api'
+import type { MessageRow, TextMessageRow } from '@/api'
+import { keysOf } from '@/lib/actions'
 import { newId } from '@/lib/ids'
 import { isComposing } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
 import { count } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
-import { say } from '@/ui/Toasts'
-import { useComposition } from '../composing'
-import { usePresent, useWorking } from '../hooks'
-import { useMentionable, useMentions } from '../mentioning'
+import blocks from '@/ui/blocks.module.css'
+import { showToast } from '@/ui/Toasts'
+import { useComposerDraft } from '../composerDraft'
+import { useAgentsAtWork, usePresent } from '../hooks'
+import { withHandles } from '../mention'
+import { useMentionable, useMentionMenu } from '../mentionMenu'
 import { send } from '../outbox'
-import { useWakes } from '../wakes'
-import { Answering } from './Answering'
+import { useWakePreview } from '../wakePreview'
 import { useChat } from './ChatContext'
+import styles from './Composer.module.css'
 import { MentionList } from './MentionList'
+import { OfferedQuestion } from './OfferedQuestion'
+import { ReplyTarget } from './ReplyTarget'
 import { WakeLine } from './WakeLine'
 
 export interface ComposerHandle {
   focus(): void
   reply(row: MessageRow): void
+  /** Offers a question again: Enter in the empty field asks it. */
+  offer(question: TextMessageRow): void
 }
 
 interface ComposerProps {
@@ -45,20 +53,24 @@ const LONGEST = 200_000
 type Waking = 'auto' | 'nobody'
 
 /** Where a message is written: who will be woken above it, the text, and what can be done with it. */
-export function Composer({ title, ref, onSent }: ComposerProps) {
+export const Composer = memo(function Composer({ title, ref, onSent }: ComposerProps) {
   const { t } = useTexts()
   const { chatId, me } = useChat()
   const area = useRef<HTMLTextAreaElement>(null)
-  const { text, replyTo, setText, setReplyTo, clear } = useComposition(chatId)
+  const { text, replyTo, setText, setReplyTo, clear } = useComposerDraft(chatId)
   const [caret, setCaret] = useState(text.length)
   const [waking, setWaking] = useState<Waking>('auto')
+  const [offered, setOffered] = useState<TextMessageRow | null>(null)
+  const again = text.trim() || replyTo ? null : offered
   const mentionable = useMentionable(chatId, me)
   const present = usePresent(chatId)
   const agents = mentionable.filter(actor => actor.kind === 'agent').map(actor => actor.id)
-  const working = useWorking(chatId).map(run => run.id)
-  const wakes = useWakes(chatId, text, replyTo, [...agents, ...working].join(' '))
+  const working = useAgentsAtWork(chatId)
+  const [hasFocus, setHasFocus] = useState(false)
+  const sent = withHandles(text, mentionable)
+  const wakes = useWakePreview(chatId, { text: sent, replyTo, isBegun: hasFocus || text !== '' }, agents, working)
   const write = useWriting(area, setText, setCaret)
-  const mentions = useMentions({ text, caret, mentionable, write })
+  const mentions = useMentionMenu({ text, caret, mentionable, write })
   const isListOpen = mentions.options.length > 0
   useGrowing(area, text)
   useImperativeHandle(
@@ -69,14 +81,20 @@ export function Composer({ title, ref, onSent }: ComposerProps) {
         setReplyTo(row.id)
         area.current?.focus()
       },
+      offer: question => {
+        setOffered(question)
+        area.current?.focus()
+      },
     }),
     [setReplyTo],
   )
 
   const submit = (wake: Waking) => {
-    const said = text.trim()
+    const said = again ? again.payload.text : sent.trim()
+    const answered = again ? again.reply_to : replyTo
     if (!said) return
-    void send(chatId, { id: newId(), text: said, ...(replyTo ? { reply_to: replyTo } : {}), wake })
+    void send(chatId, { id: newId(), text: said, ...(answered ? { reply_to: answered } : {}), wake })
+    setOffered(null)
     clear()
     setWaking('auto')
     setCaret(0)
@@ -86,6 +104,7 @@ export function Composer({ title, ref, onSent }: ComposerProps) {
     if (isComposing(event) || mentions.onKey(event)) return
     const wake = sends(event, waking)
     if (wake) submit(wake)
+    else if (event.key === 'Escape' && again) setOffered(null)
     else if (event.key === 'Escape' && replyTo) setReplyTo(null)
     else return
     event.preventDefault()
@@ -95,17 +114,17 @@ export function Composer({ title, ref, onSent }: ComposerProps) {
     setCaret(event.target.selectionStart)
     mentions.begin()
   }
-  // The field would cut what does not fit without a word.
   const onPaste = (event: ClipboardEvent<HTMLTextAreaElement>) => {
+    // The field would cut what does not fit without a word.
     const { selectionStart, selectionEnd } = event.currentTarget
     const length = text.length - (selectionEnd - selectionStart) + event.clipboardData.getData('text').length
     if (length <= LONGEST) return
     event.preventDefault()
-    say(t('pasteTooLong', { n: count(LONGEST) }))
+    showToast(t('pasteTooLong', { n: count(LONGEST) }))
   }
   const label = t('messageTo', { title })
   return (
-    <div className="compose" data-kept>
+    <div className={styles.compose} data-pane="composer" data-kept>
       {isListOpen ? (
         <MentionList
           id="mentions"
@@ -115,42 +134,57 @@ export function Composer({ title, ref, onSent }: ComposerProps) {
           onPick={mentions.pick}
         />
       ) : null}
-      <div className="cbox">
-        {wakes && agents.length > 0 ? (
+      <div className={styles.cbox}>
+        {agents.length > 0 && (wakes || hasFocus || text) ? (
           <WakeLine
             wakes={wakes}
             asleep={waking === 'nobody'}
             onAsleep={asleep => setWaking(asleep ? 'nobody' : 'auto')}
           />
         ) : null}
-        {replyTo ? <Answering id={replyTo} onCancel={() => setReplyTo(null)} /> : null}
+        {again ? (
+          <OfferedQuestion question={again} onAsk={() => submit(waking)} onCancel={() => setOffered(null)} />
+        ) : null}
+        {replyTo ? <ReplyTarget id={replyTo} onCancel={() => setReplyTo(null)} /> : null}
         <textarea
           ref={area}
-          className="text"
+          className={styles.text}
           rows={1}
           value={text}
           placeholder={label}
           aria-label={label}
+          aria-autocomplete="list"
           aria-haspopup="listbox"
-          aria-expanded={isListOpen}
           aria-controls={isListOpen ? 'mentions' : undefined}
           aria-activedescendant={isListOpen ? `mentions-${mentions.picked}` : undefined}
-          role="combobox"
           maxLength={LONGEST}
           onChange={onChange}
           onPaste={onPaste}
+          onFocus={() => setHasFocus(true)}
+          onBlur={() => setHasFocus(false)}
           onSelect={event => setCaret(event.currentTarget.selectionStart)}
           onKeyDown={onKey}
         />
-        <Tools area={area} text={text} write={write} hasAgents={agents.length > 0} onSend={() => submit(waking)} />
+        <Tools
+          area={area}
+          text={text}
+          canSend={again !== null || text.trim() !== ''}
+          write={write}
+          hasAgents={agents.length > 0}
+          onSend={() => submit(waking)}
+        />
       </div>
     </div>
   )
-}
+})
+
+const isTouch = () => matchMedia('(hover: none) and (pointer: coarse)').matches
 
 /** Whether a key sends, and whom it wakes then. */
 function sends(event: KeyboardEvent, waking: Waking): Waking | null {
   if (event.key !== 'Enter') return null
+  // A soft keyboard has no other way to a second line; the button sends.
+  if (isTouch() && !event.ctrlKey && !event.metaKey) return null
   if (!event.shiftKey) return waking
   return event.ctrlKey || event.metaKey ? 'nobody' : null
 }
@@ -190,12 +224,13 @@ function useWriting(
 interface ToolsProps {
   area: RefObject<HTMLTextAreaElement | null>
   text: string
+  canSend: boolean
   write(text: string, caret: number): void
   hasAgents: boolean
   onSend(): void
 }
 
-function Tools({ area, text, write, hasAgents, onSend }: ToolsProps) {
+function Tools({ area, text, canSend, write, hasAgents, onSend }: ToolsProps) {
   const { t } = useTexts()
   const insert = (before: string, after = '') => {
     const box = area.current
@@ -210,7 +245,7 @@ function Tools({ area, text, write, hasAgents, onSend }: ToolsProps) {
   }
   const code = () => (text.includes('\n') ? insert('\n```\n', '\n```\n') : insert('`', '`'))
   return (
-    <div className="tools">
+    <div className={styles.tools}>
       <IconButton label={t('mention')} onClick={mention}>
         <AtSign className="i" />
       </IconButton>
@@ -220,15 +255,15 @@ function Tools({ area, text, write, hasAgents, onSend }: ToolsProps) {
       <span className="end">
         {hasAgents ? (
           <span className="faint xs only-wide">
-            {t('wake.nobodyShort')} <kbd className="key">Ctrl ⇧ ↵</kbd>
+            {t('wake.nobodyShort')} <kbd className={blocks.key}>{keysOf('message.sendQuietly')}</kbd>
           </span>
         ) : null}
         <button
           type="button"
-          className="send"
+          className={styles.send}
           aria-label={t('send')}
           title={t('send')}
-          aria-disabled={text.trim() === ''}
+          aria-disabled={!canSend}
           onClick={onSend}
         >
           <ArrowUp className="i" aria-hidden />

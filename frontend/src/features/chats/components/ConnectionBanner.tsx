@@ -1,21 +1,25 @@
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { tryNow, useConnection } from '@/realtime'
-import { Busy } from '@/ui/Busy'
 import { Button } from '@/ui/Button'
-import { useLate } from '@/ui/Skeleton'
+import blocks from '@/ui/blocks.module.css'
+import { useDelayedFlag } from '@/ui/Skeleton'
+import { Spinner } from '@/ui/Spinner'
+import composerStyles from './Composer.module.css'
 
-/** A short break heals unseen; after a second it is said. */
-export function ConnectionBanner() {
+/** A short break heals unseen; after a second it is said. That the machine is offline is said at once. */
+export function ConnectionBanner({ floats = false }: { floats?: boolean }) {
   const { t } = useTexts()
   const connection = useConnection()
   const isAway = connection.state !== 'open'
-  const isLate = useLate(isAway, 1_500)
-  if (!isLate) return null
+  const isLate = useDelayedFlag(isAway, 1_500)
+  const isOffline = isAway && !navigator.onLine
+  if (!(isLate || isOffline)) return null
   return (
-    <div className="connection">
-      <div className="banner" role="status">
-        <Busy />
-        <span className="grow">{t('connectingAgain')}</span>
+    <div className={cx(composerStyles.connection, floats && composerStyles.floats)}>
+      <div className={blocks.banner} role="status">
+        <Spinner />
+        <span className="grow">{t(isOffline ? 'offline' : 'connectingAgain')}</span>
         {connection.state === 'waiting' ? (
           <Button size="xs" onClick={tryNow}>
             {t('tryNow')}

@@ -1,29 +1,50 @@
-import { Check, Copy, Link2 } from 'lucide-react'
+import { Link2 } from 'lucide-react'
 import { useState } from 'react'
 import { type LinkRow, type Role, useLinks, useMakeLink, useRevokeLink } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { isAhead, shortDate } from '@/lib/time'
 import { Button } from '@/ui/Button'
-import { copyText } from '@/ui/copy'
-import { say } from '@/ui/Toasts'
+import blocks from '@/ui/blocks.module.css'
+import { CopyField } from '@/ui/CopyField'
+import fieldStyles from '@/ui/Field.module.css'
+import { Loading } from '@/ui/Loading'
+import { showToast } from '@/ui/Toasts'
+import styles from './Links.module.css'
 
 const hours = ['24', '168', '720'] as const
-const isAlive = (link: LinkRow) => !link.revoked_at && isAhead(link.expires_at)
+const most = ['1', '5', '25', ''] as const
+/** A link for editors is for one person, unless its maker says otherwise. */
+const usual = { editor: '1', suggester: '' } as const
+export const isAlive = (link: LinkRow) =>
+  !link.revoked_at && isAhead(link.expires_at) && (link.max_uses === null || link.uses < link.max_uses)
 
-/** Links that bring people into the workspace and this chat, in the role that the editor chooses. */
-export function Links({ chatId }: { chatId: string }) {
+interface LinksProps {
+  chatId: string
+  /** Whether the reader may invite editors, too. */
+  canInviteEditors: boolean
+}
+
+/** Links that bring people into the workspace and this chat, in the role that their maker chooses. */
+export function Links({ chatId, canInviteEditors }: LinksProps) {
   const { t } = useTexts()
   const links = useLinks(chatId)
   const alive = (links.data ?? []).filter(isAlive)
   return (
-    <section className="field links">
-      <span className="label">{t('inviteLink')}</span>
-      <MakeLink chatId={chatId} />
+    <section className={cx(fieldStyles.field, styles.links)}>
+      <span className={fieldStyles.label}>{t('inviteLink')}</span>
+      <MakeLink chatId={chatId} canInviteEditors={canInviteEditors} />
+      {links.error ? <Loading query={links} /> : null}
       {alive.length > 0 ? (
-        <ul className="rows">
+        <ul className={blocks.rows}>
           {alive.map(link => (
-            <LinkLine key={link.id} link={link} chatId={chatId} />
+            <LinkLine
+              key={link.id}
+              link={link}
+              chatId={chatId}
+              canRevoke={canInviteEditors || link.role === 'suggester'}
+            />
           ))}
         </ul>
       ) : null}
@@ -31,25 +52,27 @@ export function Links({ chatId }: { chatId: string }) {
   )
 }
 
-function MakeLink({ chatId }: { chatId: string }) {
+function MakeLink({ chatId, canInviteEditors }: LinksProps) {
   const { t } = useTexts()
   const [role, setRole] = useState<Role>('suggester')
   const [expires, setExpires] = useState<(typeof hours)[number]>('168')
+  const [uses, setUses] = useState<(typeof most)[number] | null>(null)
   const make = useMakeLink(chatId)
+  const limit = uses ?? usual[role]
   return (
     <>
       <div className="row wrap">
         <select
-          className="select"
+          className={fieldStyles.select}
           aria-label={t('role')}
           value={role}
           onChange={event => setRole(event.target.value as Role)}
         >
           <option value="suggester">{t('joinsAs', { role: t('role.suggester') })}</option>
-          <option value="editor">{t('joinsAs', { role: t('role.editor') })}</option>
+          {canInviteEditors ? <option value="editor">{t('joinsAs', { role: t('role.editor') })}</option> : null}
         </select>
         <select
-          className="select"
+          className={fieldStyles.select}
           aria-label={t('expires')}
           value={expires}
           onChange={event => setExpires(event.target.value as '24')}
@@ -60,10 +83,24 @@ function MakeLink({ chatId }: { chatId: string }) {
             </option>
           ))}
         </select>
+        <select
+          className={fieldStyles.select}
+          aria-label={t('maxUses')}
+          value={limit}
+          onChange={event => setUses(event.target.value as '1')}
+        >
+          {most.map(value => (
+            <option key={value} value={value}>
+              {value ? t('forPeople', { count: Number(value) }) : t('forAnyNumber')}
+            </option>
+          ))}
+        </select>
         <Button
           tone="ink"
           busy={make.isPending ? t('makingLink') : null}
-          onClick={() => make.mutate({ role, expires_in_hours: Number(expires) })}
+          onClick={() =>
+            make.mutate({ role, expires_in_hours: Number(expires), max_uses: limit ? Number(limit) : null })
+          }
         >
           <Link2 className="i s" aria-hidden />
           {t('makeLink')}
@@ -71,11 +108,11 @@ function MakeLink({ chatId }: { chatId: string }) {
       </div>
       <span className="hint">{t(`role.${role}.hint`)}</span>
       {make.error ? (
-        <span className="err" role="alert">
+        <span className={fieldStyles.err} role="alert">
           {textOfError(make.error)}
         </span>
       ) : null}
-      {make.data?.url ? <NewLink url={make.data.url} /> : null}
+      {make.data?.url ? <NewLink key={make.data.url} url={make.data.url} /> : null}
     </>
   )
 }
@@ -83,48 +120,46 @@ function MakeLink({ chatId }: { chatId: string }) {
 /** The address is shown this once: only its hash is stored. */
 function NewLink({ url }: { url: string }) {
   const { t } = useTexts()
-  const [copied, setCopied] = useState(false)
-  const address = new URL(url, location.origin).href
   return (
     <>
-      <div className="row">
-        <input
-          className="input mono"
-          readOnly
-          aria-label={t('inviteLink')}
-          value={address}
-          onFocus={event => event.target.select()}
-        />
-        <Button onClick={async () => setCopied(await copyText(address))}>
-          {copied ? <Check className="i s" aria-hidden /> : <Copy className="i s" aria-hidden />}
-          {copied ? t('copied') : t('copy')}
-        </Button>
-      </div>
+      <CopyField label={t('inviteLink')} text={new URL(url, location.origin).href} />
       <span className="hint">{t('linkOnce')}</span>
     </>
   )
 }
 
-function LinkLine({ link, chatId }: { link: LinkRow; chatId: string }) {
+/** What a link gives, until when, and how often it was used. */
+export function LinkText({ link }: { link: LinkRow }) {
+  const { t } = useTexts()
+  const uses =
+    link.max_uses === null ? t('nUses', { count: link.uses }) : t('nUsesOf', { count: link.uses, max: link.max_uses })
+  return (
+    <>
+      <Link2 className="i" aria-hidden />
+      <span className="grow cut">
+        {t(`role.${link.role}`)}{' '}
+        <span className="faint">· {t('linkLine', { date: shortDate(link.expires_at), uses })}</span>
+      </span>
+    </>
+  )
+}
+
+function LinkLine({ link, chatId, canRevoke }: { link: LinkRow; chatId: string; canRevoke: boolean }) {
   const { t } = useTexts()
   const revoke = useRevokeLink(chatId)
   return (
     <li>
-      <Link2 className="i" aria-hidden />
-      <span className="grow cut">
-        {t(`role.${link.role}`)}{' '}
-        <span className="faint">
-          · {t('linkLine', { date: shortDate(link.expires_at), uses: t('nUses', { count: link.uses }) })}
-        </span>
-      </span>
-      <Button
-        size="xs"
-        tone="bad"
-        busy={revoke.isPending ? t('revoking') : null}
-        onClick={() => revoke.mutate(link.id, { onError: error => say(textOfError(error)) })}
-      >
-        {t('revoke')}
-      </Button>
+      <LinkText link={link} />
+      {canRevoke ? (
+        <Button
+          size="xs"
+          tone="bad"
+          busy={revoke.isPending ? t('revoking') : null}
+          onClick={() => revoke.mutate(link.id, { onError: error => showToast(textOfError(error)) })}
+        >
+          {t('revoke')}
+        </Button>
+      ) : null}
     </li>
   )
 }

@@ -1,8 +1,11 @@
 import { Users } from 'lucide-react'
 import type { ActorRow } from '@/api'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { Face } from '@/ui/Face'
-import { ALL } from '../everybody'
+import { Avatar } from '@/ui/Avatar'
+import menuStyles from '@/ui/Menu.module.css'
+import { ALL_MEMBERS } from '../allMembers'
+import composerStyles from './Composer.module.css'
 
 interface MentionListProps {
   id: string
@@ -12,15 +15,15 @@ interface MentionListProps {
   onPick(actor: ActorRow): void
 }
 
-/** Who can be named here: the agents and people of this room only. */
+/** Who can be named here: the agents and people of this chat only. */
 export function MentionList({ id, actors, picked, present, onPick }: MentionListProps) {
   const { t } = useTexts()
   return (
-    <div className="pop mentions" role="listbox" id={id} aria-label={t('mention')}>
+    <div className={cx(menuStyles.pop, composerStyles.mentions)} role="listbox" id={id} aria-label={t('mention')}>
       {actors.map((actor, index) => (
         <div key={actor.id}>
           {index === 0 || actors[index - 1]?.kind !== actor.kind ? (
-            <div className="cap" role="presentation">
+            <div className={menuStyles.cap} role="presentation">
               {t(actor.kind === 'agent' ? 'agentsHere' : 'people')}
             </div>
           ) : null}
@@ -29,20 +32,26 @@ export function MentionList({ id, actors, picked, present, onPick }: MentionList
             id={`${id}-${index}`}
             aria-selected={index === picked}
             tabIndex={-1}
-            className="opt"
+            className={menuStyles.opt}
             onMouseDown={event => {
               event.preventDefault()
               onPick(actor)
             }}
           >
-            {actor.id === ALL.id ? (
-              <Users className="i" aria-hidden />
+            {actor.id === ALL_MEMBERS.id ? (
+              <span className={composerStyles.everybody}>
+                <Users className="i" aria-hidden />
+              </span>
             ) : (
-              <Face id={actor.id} name={actor.name} square={actor.kind === 'agent'} />
+              <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square={actor.kind === 'agent'} />
             )}
             <span className="cut">{actor.name}</span>
             <span className="end">
-              {actor.id === ALL.id ? t('allPeople') : present.includes(actor.id) ? t('here') : `@${actor.handle}`}
+              {actor.id === ALL_MEMBERS.id
+                ? t('allPeople')
+                : present.includes(actor.id)
+                  ? t('here')
+                  : `@${actor.handle}`}
             </span>
           </div>
         </div>

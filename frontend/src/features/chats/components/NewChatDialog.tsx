@@ -6,8 +6,8 @@ import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
-import { Face } from '@/ui/Face'
 import { TextField } from '@/ui/Field'
+import { ActorPicker } from './ActorPicker'
 
 interface NewChatDialogProps {
   workspaceId: string
@@ -70,25 +70,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
         error={error ? textOfError(error) : null}
         autoFocus
       />
-      {others.length > 0 ? (
-        <fieldset className="field">
-          <legend className="label">{t('whoIsIn')}</legend>
-          <div className="chips">
-            {others.map(actor => (
-              <button
-                key={actor.id}
-                type="button"
-                className="pick"
-                aria-pressed={chosen.has(actor.id)}
-                onClick={() => toggle(actor)}
-              >
-                <Face id={actor.id} name={actor.name} square={actor.kind === 'agent'} />
-                {actor.name}
-              </button>
-            ))}
-          </div>
-        </fieldset>
-      ) : null}
+      {others.length > 0 ? <ActorPicker label={t('whoIsIn')} actors={others} chosen={chosen} onPick={toggle} /> : null}
       <div className="row endrow">
         <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
         <Button tone="ink" type="submit" busy={busy ? t('makingChat') : null}>

@@ -1,4 +1,4 @@
-import { X } from 'lucide-react'
+import { Hash, UserMinus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
   addToChat,
@@ -7,18 +7,22 @@ import {
   renameChat,
   setWake,
   useAgents,
+  useLinks,
   useMe,
   useMembers,
   type WorkspaceRow,
 } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
+import { Avatar } from '@/ui/Avatar'
 import { Button, IconButton } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
-import { Face } from '@/ui/Face'
-import { say } from '@/ui/Toasts'
-import { usePlaces, usePresent } from '../hooks'
-import { Links } from './Links'
+import fieldStyles from '@/ui/Field.module.css'
+import { showToast } from '@/ui/Toasts'
+import { useChatMembers, usePresent } from '../hooks'
+import { ActorPicker } from './ActorPicker'
+import { isAlive, Links, LinkText } from './Links'
 
 interface PeopleDialogProps {
   chatId: string
@@ -28,33 +32,40 @@ interface PeopleDialogProps {
   onOpenChange(open: boolean): void
 }
 
-const tell = (error: unknown) => say(textOfError(error))
+const tell = (error: unknown) => showToast(textOfError(error))
 
 /** Who is in this chat, who can be added, and the link that brings new people. */
 export function PeopleDialog(props: PeopleDialogProps) {
   const { t } = useTexts()
   return (
-    <Dialog open={props.open} onOpenChange={props.onOpenChange} title={t('peopleAndAgents')} className="people">
+    <Dialog open={props.open} onOpenChange={props.onOpenChange} title={t('peopleAndAgents')}>
       <PeopleBody {...props} />
     </Dialog>
   )
 }
 
 function PeopleBody({ chatId, workspace, title, onOpenChange }: PeopleDialogProps) {
-  const places = usePlaces(chatId)
-  const order = (place: MemberRow) => (place.actor.kind === 'agent' ? 1 : 0)
+  const members = useChatMembers(chatId)
+  const order = (member: MemberRow) => (member.actor.kind === 'agent' ? 1 : 0)
   return (
     <>
       <Rename chatId={chatId} title={title} />
-      <ul className="rows">
-        {[...places]
+      <ul className={blocks.rows}>
+        {[...members]
           .sort((a, b) => order(a) - order(b))
-          .map(place => (
-            <Place key={place.id} place={place} onLeft={() => onOpenChange(false)} />
+          .map(member => (
+            <Member
+              key={member.id}
+              member={member}
+              canInvite={workspace.verbs.includes('invite')}
+              onLeft={() => onOpenChange(false)}
+            />
           ))}
       </ul>
-      <Add chatId={chatId} workspaceId={workspace.id} places={places} />
-      {workspace.verbs.includes('invite') ? <Links chatId={chatId} /> : null}
+      <Add chatId={chatId} workspaceId={workspace.id} members={members} />
+      {workspace.verbs.includes('invite') ? (
+        <Links chatId={chatId} canInviteEditors={workspace.verbs.includes('change_role')} />
+      ) : null}
     </>
   )
 }
@@ -68,8 +79,9 @@ function Rename({ chatId, title }: { chatId: string; title: string }) {
   }
   return (
     <form className="row" onSubmit={save}>
+      <Hash className="i faint" aria-hidden />
       <input
-        className="input"
+        className={fieldStyles.input}
         aria-label={t('chatName')}
         value={name}
         maxLength={120}
@@ -80,59 +92,98 @@ function Rename({ chatId, title }: { chatId: string; title: string }) {
   )
 }
 
-function Place({ place, onLeft }: { place: MemberRow; onLeft(): void }) {
+function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: boolean; onLeft(): void }) {
   const { t } = useTexts()
+  const [isAsking, setAsking] = useState(false)
+  const made = (useLinks(member.chat_id, canInvite).data ?? []).filter(
+    link => link.created_by === member.actor.id && isAlive(link),
+  )
   const me = useMe().data?.actor.id
-  const isHere = usePresent(place.chat_id).includes(place.actor.id)
-  const { actor } = place
+  const isHere = usePresent(member.chat_id).includes(member.actor.id)
+  const { actor } = member
   const isAgent = actor.kind === 'agent'
   const isMe = actor.id === me
+  const bringBack = async () => {
+    try {
+      await addToChat(member.chat_id, actor.id)
+      if (isAgent) await setWake(member.chat_id, actor.id, member.wake)
+    } catch (error) {
+      tell(error)
+    }
+  }
+  const remove = () => {
+    setAsking(false)
+    removeFromChat(member.chat_id, actor.id).then(() => {
+      if (isMe) onLeft()
+      else showToast(t('removedFromChat', { name: actor.name }), { label: t('undo'), run: () => void bringBack() })
+    }, tell)
+  }
   return (
     <li>
-      <Face id={actor.id} name={actor.name} square={isAgent} size="m" here={isHere} />
+      <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square={isAgent} size="m" isOnline={isHere} />
       <span className="grow cut">
         {actor.name} <span className="faint">@{actor.handle}</span>
       </span>
       {isAgent ? (
         <select
-          className="select"
+          className={fieldStyles.select}
           aria-label={t('wakes.label', { name: actor.name })}
-          value={place.wake}
-          onChange={event => setWake(place.chat_id, actor.id, event.target.value as MemberRow['wake']).catch(tell)}
+          value={member.wake}
+          onChange={event => setWake(member.chat_id, actor.id, event.target.value as MemberRow['wake']).catch(tell)}
         >
           <option value="mention">{t('wakes.mention')}</option>
           <option value="always">{t('wakes.always')}</option>
         </select>
       ) : null}
-      <IconButton
-        small
-        label={isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
-        onClick={() => removeFromChat(place.chat_id, actor.id).then(() => isMe && onLeft(), tell)}
+      {isMe ? (
+        <Button size="xs" onClick={() => (made.length > 0 ? setAsking(true) : remove())}>
+          {t('leaveChat')}
+        </Button>
+      ) : (
+        <IconButton
+          small
+          label={t('removeFromChat', { name: actor.name })}
+          onClick={() => (made.length > 0 ? setAsking(true) : remove())}
+        >
+          <UserMinus className="i s" />
+        </IconButton>
+      )}
+      <Dialog
+        open={isAsking}
+        onOpenChange={setAsking}
+        title={isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
+        description={t('endingLinks', { count: made.length, name: actor.name })}
       >
-        <X className="i s" />
-      </IconButton>
+        <ul className={blocks.rows}>
+          {made.map(link => (
+            <li key={link.id}>
+              <LinkText link={link} />
+            </li>
+          ))}
+        </ul>
+        <div className="row endrow">
+          <Button onClick={() => setAsking(false)}>{t('cancel')}</Button>
+          <Button tone="bad" onClick={remove}>
+            {isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
+          </Button>
+        </div>
+      </Dialog>
     </li>
   )
 }
 
-function Add({ chatId, workspaceId, places }: { chatId: string; workspaceId: string; places: readonly MemberRow[] }) {
+function Add({ chatId, workspaceId, members }: { chatId: string; workspaceId: string; members: readonly MemberRow[] }) {
   const { t } = useTexts()
   const people = useMembers(workspaceId).data ?? []
   const agents = useAgents(workspaceId).data ?? []
-  const inside = new Set(places.map(place => place.actor.id))
+  const inside = new Set(members.map(member => member.actor.id))
   const others = [...people, ...agents].map(row => row.actor).filter(actor => !inside.has(actor.id))
   if (others.length === 0) return null
   return (
-    <div className="field">
-      <span className="label">{t('addToChat')}</span>
-      <div className="chips">
-        {others.map(actor => (
-          <button key={actor.id} type="button" className="pick" onClick={() => addToChat(chatId, actor.id).catch(tell)}>
-            <Face id={actor.id} name={actor.name} square={actor.kind === 'agent'} />
-            {actor.name}
-          </button>
-        ))}
-      </div>
-    </div>
+    <ActorPicker
+      label={t('addToChat')}
+      actors={others}
+      onPick={actor => void addToChat(chatId, actor.id).catch(tell)}
+    />
   )
 }

@@ -1,11 +1,16 @@
 import { Sparkles } from 'lucide-react'
 import { useSuggestionOfLine, useSummarize } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
-import { say } from '@/ui/Toasts'
+import { Collapsible } from '@/ui/Collapsible'
+import skeletonStyles from '@/ui/Skeleton.module.css'
+import { showToast } from '@/ui/Toasts'
 import type { SystemLine } from '../system'
 import { useChat } from './ChatContext'
+import messageStyles from './Message.module.css'
+import systemStyles from './System.module.css'
 
 interface SummaryProps {
   summary: NonNullable<SystemLine['summary']>
@@ -18,19 +23,25 @@ export function Summary({ summary, suggestionId }: SummaryProps) {
   switch (summary.state) {
     case 'pending':
       return (
-        <p className="summary waiting" role="status">
+        <p className={cx(systemStyles.summary, messageStyles.waiting)} role="status">
           <Sparkles className="i s" aria-hidden />
           {t('summary.pending')}
-          <i className="sk" aria-hidden />
+          <i className={skeletonStyles.sk} aria-hidden />
         </p>
       )
     case 'ready':
       return (
-        <p className="summary">
-          <Sparkles className="i s" aria-hidden />
-          <span className="sr">{t('summary.label')}: </span>
-          <span>{summary.text}</span>
-        </p>
+        <Collapsible
+          plain
+          head={
+            <>
+              <Sparkles className="i s" aria-hidden />
+              {t('summary.label')}
+            </>
+          }
+        >
+          <p className={systemStyles.summary}>{summary.text}</p>
+        </Collapsible>
       )
     case 'failed':
       return <FailedSummary suggestionId={suggestionId} />
@@ -44,14 +55,14 @@ function FailedSummary({ suggestionId }: { suggestionId: string }) {
   const summarize = useSummarize()
   const mayRetry = suggestion.data?.verbs.includes('summarize') ?? false
   return (
-    <p className="summary">
+    <p className={systemStyles.summary}>
       {t('summary.failed')}
       {mayRetry ? (
         <Button
           size="xs"
           tone="flat"
           busy={summarize.isPending ? t('summary.pending') : null}
-          onClick={() => summarize.mutate(suggestionId, { onError: error => say(textOfError(error)) })}
+          onClick={() => summarize.mutate(suggestionId, { onError: error => showToast(textOfError(error)) })}
         >
           {t('retry')}
         </Button>

@@ -1,19 +1,22 @@
+import { memo } from 'react'
 import { useTexts } from '@/lib/language'
 import { useTypists } from '../hooks'
 import { useChat } from './ChatContext'
+import composerStyles from './Composer.module.css'
+import messageStyles from './Message.module.css'
 
 /** Who is typing, on a line of its own height, so that nothing jumps. */
-export function TypingLine() {
+export const TypingLine = memo(function TypingLine() {
   const { t } = useTexts()
   const { chatId, who } = useChat()
   const names = useTypists(chatId)
     .map(id => who(id)?.name ?? '')
     .filter(Boolean)
   return (
-    <div className="typingline" aria-live="off">
+    <div className={composerStyles.typingline} aria-live="off">
       {names.length > 0 ? (
         <>
-          <span className="typing" aria-hidden>
+          <span className={messageStyles.typing} aria-hidden>
             <i />
             <i />
             <i />
@@ -25,4 +28,4 @@ export function TypingLine() {
       ) : null}
     </div>
   )
-}
+})

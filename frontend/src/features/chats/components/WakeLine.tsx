@@ -1,14 +1,17 @@
 import { CornerDownRight, Moon, TriangleAlert, Zap } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Wake } from '@/api'
-import { type TextKey, type Texts, useTexts } from '@/lib/language'
-import { Face } from '@/ui/Face'
-import { Mark } from '@/ui/Mark'
+import { LayerIcon } from '@/features/layers'
+import { cx } from '@/lib/cx'
+import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
+import { Avatar } from '@/ui/Avatar'
 import { useDrafts } from '../hooks'
 import { useChat } from './ChatContext'
+import composerStyles from './Composer.module.css'
 
 interface WakeLineProps {
-  wakes: readonly Wake[]
+  /** Null: not known yet. */
+  wakes: readonly Wake[] | null
   /** The message is to wake nobody, whatever it says. */
   asleep: boolean
   onAsleep(asleep: boolean): void
@@ -17,10 +20,10 @@ interface WakeLineProps {
 /** Before sending: who will be woken, who is steered, and who cannot answer. */
 export function WakeLine({ wakes, asleep, onAsleep }: WakeLineProps) {
   const { t } = useTexts()
-  const of = (effect: Wake['effect']) => wakes.filter(wake => wake.effect === effect)
-  const reached = wakes.some(wake => wake.effect !== 'cannot')
+  const of = (effect: Wake['effect']) => (wakes ?? []).filter(wake => wake.effect === effect)
+  const reached = wakes?.some(wake => wake.effect !== 'cannot')
   return (
-    <div className="wake" role="status">
+    <div className={composerStyles.wake} role="status">
       {asleep ? (
         <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.chosenNobody')}</Line>
       ) : (
@@ -30,7 +33,7 @@ export function WakeLine({ wakes, asleep, onAsleep }: WakeLineProps) {
             wakes={of('steers')}
             icon={<CornerDownRight className="i s" aria-hidden />}
             before="wake.steers"
-            after="wake.nextStep"
+            after="wake.nextOrAfter"
           />
           <Group
             wakes={of('cannot')}
@@ -38,7 +41,7 @@ export function WakeLine({ wakes, asleep, onAsleep }: WakeLineProps) {
             before="wake.cannot"
             reasons
           />
-          {wakes.length === 0 ? <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.nobody')}</Line> : null}
+          {wakes?.length === 0 ? <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.nobody')}</Line> : null}
         </>
       )}
       {reached ? (
@@ -57,7 +60,7 @@ const Line = ({ icon, children }: { icon: ReactNode; children: ReactNode }) => (
   </>
 )
 
-const reasonTexts: Partial<Record<string, TextKey>> = {
+const reasonTexts: Partial<Record<string, PlainTextKey>> = {
   suspended: 'wake.reason.suspended',
   taken_down: 'wake.reason.taken_down',
   too_many_hops: 'wake.reason.too_many_hops',
@@ -71,8 +74,8 @@ function reasonOf({ reason }: Wake, t: Texts['t']): string | null {
 interface GroupProps {
   wakes: readonly Wake[]
   icon: ReactNode
-  before: TextKey
-  after?: TextKey
+  before: PlainTextKey
+  after?: PlainTextKey
   reasons?: boolean
 }
 
@@ -97,10 +100,10 @@ function Chip({ agentId, reason }: { agentId: string; reason?: string | null | u
   const isApplied = useDrafts(chatId).some(draft => draft.agent_id === agentId && draft.applied)
   const name = who(agentId)?.name ?? t('agent')
   return (
-    <span className="chip nox" title={reason ?? undefined}>
-      <Face id={agentId} name={name} square size="tiny" />
+    <span className={cx(composerStyles.chip, composerStyles.nox)} title={reason ?? undefined}>
+      <Avatar id={agentId} name={name} avatar={who(agentId)?.avatar} square size="tiny" />
       {name}
-      <Mark layer={isApplied ? 'applied' : 'production'} />
+      <LayerIcon layer={isApplied ? 'applied' : 'production'} />
       {reason ? <span className="faint">{reason}</span> : null}
     </span>
   )

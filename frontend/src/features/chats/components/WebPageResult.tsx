@@ -1,26 +1,46 @@
-import { useTexts } from '@/lib/language'
+import type { WebPage } from '@/api'
+import { cx } from '@/lib/cx'
+import { type Texts, useTexts } from '@/lib/language'
+import { count } from '@/lib/time'
 import { Link } from '@/ui/prose/parts'
-import type { WebPage } from '../webPage'
 import { LazyProse } from './LazyProse'
+import toolCallPartStyles from './ToolCallPart.module.css'
 
 /** A handle in a stranger's text means none of us. */
 const nobody = () => null
+
+/** Which part of the page this is, when it is not the whole. */
+function partNotes({ text, start, end, total, is_cut: isCut }: WebPage, t: Texts['t']): string[] {
+  const [from, to, all] = [count(start), count(end), count(total)]
+  const isPart = start > 0 || end < total
+  return [
+    ...(text ? [] : [t('pageEmpty')]),
+    ...(isPart ? [t('pagePart', { start: from, end: to, total: all })] : []),
+    ...(isCut && end >= total ? [t('pageCut')] : []),
+  ]
+}
 
 /** A page that an agent has read: where it is from, then its text, drawn like anything a stranger wrote. */
 export function WebPageResult({ page }: { page: WebPage }) {
   const { t } = useTexts()
   return (
-    <div className="b res page">
-      <p className="source">
-        <Link href={page.url}>{page.title}</Link>
+    <div className={cx(toolCallPartStyles.b, toolCallPartStyles.res, toolCallPartStyles.page)}>
+      <p className={toolCallPartStyles.source}>
+        <Link href={page.url} says={page.title}>
+          {page.title}
+        </Link>
         {page.site ? <span>{page.site}</span> : null}
         {page.published ? <span>{t('pagePublished', { date: page.published })}</span> : null}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div className="read" tabIndex={0}>
+      <div className={toolCallPartStyles.read} tabIndex={0}>
         <LazyProse text={page.text} names={nobody} />
       </div>
-      {page.note ? <p className="muted">{page.note}</p> : null}
+      {partNotes(page, t).map(note => (
+        <p key={note} className="muted">
+          {note}
+        </p>
+      ))}
     </div>
   )
 }

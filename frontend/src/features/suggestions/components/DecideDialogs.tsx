@@ -5,7 +5,8 @@ import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
-import { say } from '@/ui/Toasts'
+import fieldStyles from '@/ui/Field.module.css'
+import { showToast } from '@/ui/Toasts'
 
 interface DecideProps {
   workspaceId: string
@@ -25,7 +26,7 @@ export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
       { ids: rows.map(row => row.id), reason: reason.trim() },
       {
         onSuccess: () => {
-          say(t('rejectedN', { count }))
+          showToast(t('rejectedN', { count }))
           onClose()
         },
       },
@@ -38,7 +39,7 @@ export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
           {attributes => (
             <textarea
               {...attributes}
-              className="input"
+              className={fieldStyles.input}
               rows={3}
               maxLength={400}
               value={reason}
@@ -65,7 +66,7 @@ export function WithdrawDialog({ workspaceId, rows: [row], onClose }: DecideProp
   return (
     <Dialog open onOpenChange={onClose} title={t('withdrawTitle')} description={t('withdrawHint')}>
       {withdraw.error ? (
-        <p className="err" role="alert">
+        <p className={fieldStyles.err} role="alert">
           {textOfError(withdraw.error)}
         </p>
       ) : null}

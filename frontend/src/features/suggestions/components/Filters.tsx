@@ -2,7 +2,10 @@ import { ChevronDown } from 'lucide-react'
 import { useAgents, useMembers, useSuggestionCount } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import fieldStyles from '@/ui/Field.module.css'
+import { Segments } from '@/ui/Segments'
 import { type SuggestionSearch, states } from '../search'
+import suggestionsStyles from './Suggestions.module.css'
 
 interface FiltersProps {
   workspaceId: string
@@ -19,20 +22,23 @@ export function Filters({ workspaceId, search, onSearch, className }: FiltersPro
   const pending = useSuggestionCount(workspaceId).data?.pending ?? 0
   const state = search.state ?? 'pending'
   return (
-    <div className={cx('filters', className)}>
-      <fieldset className="seg" aria-label={t('suggestions')}>
-        {states.map(each => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={each === state}
-            onClick={() => onSearch({ state: each === 'pending' ? undefined : each })}
-          >
-            {t(`suggested.${each}`)}
-            {each === 'pending' && pending > 0 ? <span className="num">{pending > 99 ? '99+' : pending}</span> : null}
-          </button>
-        ))}
-      </fieldset>
+    <div className={cx(suggestionsStyles.filters, className)}>
+      <Segments
+        label={t('suggestions')}
+        value={state}
+        options={states.map(value => ({
+          value,
+          label: (
+            <>
+              {t(`suggested.${value}`)}
+              {value === 'pending' && pending > 0 ? (
+                <span className="num">{pending > 99 ? '99+' : pending}</span>
+              ) : null}
+            </>
+          ),
+        }))}
+        onChange={value => onSearch({ state: value === 'pending' ? undefined : value })}
+      />
       <Choice
         label={t('byAgent')}
         every={t('allAgents')}
@@ -61,7 +67,7 @@ interface ChoiceProps {
 
 function Choice({ label, every, value, options, onChange }: ChoiceProps) {
   return (
-    <span className="select">
+    <span className={fieldStyles.select}>
       <select aria-label={label} value={value ?? ''} onChange={event => onChange(event.target.value || undefined)}>
         <option value="">{every}</option>
         {options.map(option => (

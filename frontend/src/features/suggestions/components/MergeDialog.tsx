@@ -3,7 +3,6 @@ import { Hash, MessageSquarePlus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
   type ActorRow,
-  ApiError,
   type ChatSummaryRow,
   createChat,
   type DraftRow,
@@ -14,13 +13,18 @@ import {
   useChats,
   useDraftThere,
 } from '@/api'
+import { closeDraft, findHeldDraft, type HeldDraft } from '@/features/agents'
 import { useAttempt } from '@/lib/attempt'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { clock, isAhead } from '@/lib/time'
 import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
+import fieldStyles from '@/ui/Field.module.css'
+import suggestionsStyles from './Suggestions.module.css'
 
 interface MergeDialogProps {
   workspaceId: string
@@ -29,6 +33,7 @@ interface MergeDialogProps {
   me: ActorRow
   who(id: string): ActorRow | null
   onStarted(merge: MergeRow): void
+  onOpenDraft(chatId: string, agentId: string): void
   onClose(): void
 }
 
@@ -49,7 +54,7 @@ export function MergeDialog(props: MergeDialogProps) {
 }
 
 /** The reader's chats with this agent, those where it was suggested first. */
-function useRooms(
+function useChatsOf(
   workspaceId: string,
   agentId: string,
   rows: readonly ListedSuggestionRow[],
@@ -62,20 +67,29 @@ function useRooms(
 }
 
 /** The chat that is chosen, and what stands in the way there. */
-function useChosenRoom(rooms: ChatSummaryRow[] | undefined, agentId: string, me: ActorRow) {
+function useChosenChat(chats: ChatSummaryRow[] | undefined, agentId: string, me: ActorRow) {
   const [chosen, choose] = useState<string | null>(null)
-  const chatId = chosen ?? rooms?.[0]?.chat.id ?? NEW
+  const chatId = chosen ?? chats?.[0]?.chat.id ?? NEW
   const draft = useDraftThere(chatId === NEW ? null : chatId, agentId).data ?? null
   const isHeld = Boolean(draft?.holder_id) && isAhead(draft?.held_until)
   return { chatId, choose, draft, isHeld: isHeld && draft?.holder_id !== me.id }
 }
 
-function MergeForm({ workspaceId, rows, me, who, agent, onStarted, onClose }: MergeDialogProps & { agent: ActorRow }) {
+function MergeForm({
+  workspaceId,
+  rows,
+  me,
+  who,
+  agent,
+  onStarted,
+  onOpenDraft,
+  onClose,
+}: MergeDialogProps & { agent: ActorRow }) {
   const { t } = useTexts()
   const client = useQueryClient()
-  const rooms = useRooms(workspaceId, agent.id, rows)
+  const chats = useChatsOf(workspaceId, agent.id, rows)
   const [id] = useState(newId)
-  const { chatId, choose, draft, isHeld } = useChosenRoom(rooms, agent.id, me)
+  const { chatId, choose, draft, isHeld } = useChosenChat(chats, agent.id, me)
   const { busy, error, attempt } = useAttempt()
 
   const roomFor = async () => {
@@ -85,10 +99,11 @@ function MergeForm({ workspaceId, rows, me, who, agent, onStarted, onClose }: Me
     await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
     return made.chat.id
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isHeld || !rooms) return
+  const held = findHeldDraft(error)
+  const start = (other: HeldDraft | null) => {
+    if (isHeld || !chats) return
     void attempt(async () => {
+      if (other) await closeDraft(other)
       const suggestionIds = rows.map(row => row.id)
       try {
         onStarted(await startMerge({ id, agentId: agent.id, suggestionIds, chatId: await roomFor() }))
@@ -97,19 +112,35 @@ function MergeForm({ workspaceId, rows, me, who, agent, onStarted, onClose }: Me
       }
     })
   }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    start(null)
+  }
   return (
     <form className="col gap" onSubmit={submit}>
-      <Rooms rooms={rooms ?? []} rows={rows} agent={agent} chatId={chatId} onChoose={choose} />
-      {rooms?.length === 0 ? <p className="muted sm">{t('noChatYet', { agent: agent.name })}</p> : null}
+      <ChatChoices chats={chats ?? []} rows={rows} agent={agent} chatId={chatId} onChoose={choose} />
+      {chats?.length === 0 ? <p className="muted sm">{t('noChatYet', { agent: agent.name })}</p> : null}
       {draft ? <DraftThere draft={draft} isHeld={isHeld} isMine={draft.holder_id === me.id} who={who} /> : null}
       {error ? (
-        <p className="banner bad" role="alert">
-          <Refusal error={error} />
-        </p>
+        <div className={cx(blocks.banner, blocks.bad)} role="alert">
+          <span className="grow">
+            <Refusal error={error} />
+          </span>
+          {held ? (
+            <>
+              <Button size="xs" onClick={() => onOpenDraft(held.chatId, held.agentId)}>
+                {t('goThere')}
+              </Button>
+              <Button size="xs" onClick={() => start(held)}>
+                {t(rows.length === 1 ? 'closeAndAccept' : 'closeAndMerge')}
+              </Button>
+            </>
+          ) : null}
+        </div>
       ) : null}
       <div className="row endrow">
         <Button onClick={onClose}>{t('cancel')}</Button>
-        <Button tone="suggest" type="submit" blocked={isHeld || !rooms} busy={busy ? t('startingMerge') : null}>
+        <Button tone="violet" type="submit" blocked={isHeld || !chats} busy={busy ? t('startingMerge') : null}>
           {t(rows.length === 1 ? 'accept' : 'merge')}
         </Button>
       </div>
@@ -117,26 +148,33 @@ function MergeForm({ workspaceId, rows, me, who, agent, onStarted, onClose }: Me
   )
 }
 
-interface RoomsProps {
-  rooms: readonly ChatSummaryRow[]
+interface ChatChoicesProps {
+  chats: readonly ChatSummaryRow[]
   rows: readonly ListedSuggestionRow[]
   agent: ActorRow
   chatId: string
   onChoose(id: string): void
 }
 
-function Rooms({ rooms, rows, agent, chatId, onChoose }: RoomsProps) {
+function ChatChoices({ chats, rows, agent, chatId, onChoose }: ChatChoicesProps) {
   const { t } = useTexts()
   const origins = new Set(rows.map(row => row.chat_id))
   const all = [
-    ...rooms.map(({ chat }) => ({ id: chat.id, title: chat.title, note: origins.has(chat.id) ? t('itsChat') : null })),
+    ...chats.map(({ chat }) => ({ id: chat.id, title: chat.title, note: origins.has(chat.id) ? t('itsChat') : null })),
     { id: NEW, title: t('inNewChat', { agent: agent.name }), note: null },
   ]
   return (
-    <fieldset className="rooms">
-      <legend className="label">{t('whichChat')}</legend>
+    <fieldset className={suggestionsStyles.chatchoices}>
+      <legend className={fieldStyles.label}>{t('whichChat')}</legend>
       {all.map(({ id, title, note }) => (
-        <Room key={id} value={id} isChosen={id === chatId} onChoose={() => onChoose(id)} title={title} note={note} />
+        <ChatChoice
+          key={id}
+          value={id}
+          isChosen={id === chatId}
+          onChoose={() => onChoose(id)}
+          title={title}
+          note={note}
+        />
       ))}
     </fieldset>
   )
@@ -154,7 +192,7 @@ function DraftThere({ draft, isHeld, isMine, who }: DraftThereProps) {
   const { t } = useTexts()
   const name = who(draft.holder_id ?? '')?.name ?? t('somebody')
   return (
-    <p className="banner" role="status">
+    <p className={blocks.banner} role="status">
       {isHeld
         ? t('heldThere', { name, time: clock(draft.held_until ?? '') })
         : t(isMine ? 'yourDraftThere' : 'draftThere')}
@@ -162,7 +200,7 @@ function DraftThere({ draft, isHeld, isMine, who }: DraftThereProps) {
   )
 }
 
-interface RoomProps {
+interface ChatChoiceProps {
   value: string
   isChosen: boolean
   title: string
@@ -170,11 +208,11 @@ interface RoomProps {
   onChoose(): void
 }
 
-function Room({ value, isChosen, title, note, onChoose }: RoomProps) {
+function ChatChoice({ value, isChosen, title, note, onChoose }: ChatChoiceProps) {
   const Icon = value === NEW ? MessageSquarePlus : Hash
   return (
-    <label className="room">
-      <input type="radio" name="room" value={value} checked={isChosen} onChange={onChoose} />
+    <label className={suggestionsStyles.chatchoice}>
+      <input type="radio" name="chat" value={value} checked={isChosen} onChange={onChoose} />
       <Icon className="i s" aria-hidden />
       <span className="cut grow">{title}</span>
       {note ? <span className="faint xs">{note}</span> : null}
@@ -184,10 +222,6 @@ function Room({ value, isChosen, title, note, onChoose }: RoomProps) {
 
 function Refusal({ error }: { error: unknown }) {
   const { t } = useTexts()
-  if (error instanceof ApiError && error.code === 'holding_another' && error.data['chat_title'])
-    return t('writingElsewhereMerge', {
-      agent: String(error.data['agent_name']),
-      chat: String(error.data['chat_title']),
-    })
-  return textOfError(error)
+  const held = findHeldDraft(error)
+  return held ? t('writingElsewhereMerge', { agent: held.agentName, chat: held.chatTitle }) : textOfError(error)
 }

@@ -9,19 +9,24 @@ import {
   useStopMerge,
   useVersion,
 } from '@/api'
+import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
-import { type Texts, useTexts } from '@/lib/language'
+import { sentenceGap, type Texts, useTexts } from '@/lib/language'
 import { ago, clock, count, fullTime, isAhead, money } from '@/lib/time'
-import { Busy } from '@/ui/Busy'
+import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
-import { Face } from '@/ui/Face'
+import blocks from '@/ui/blocks.module.css'
+import { LoadError } from '@/ui/LoadError'
+import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
+import { Spinner } from '@/ui/Spinner'
 import { useNow, useWritten } from '../live'
-import { type Share, sharesOf } from '../merged'
-import { isUnderWay, percentOf, type StepName, type StepState, stepsOf } from '../steps'
+import { type Share, sharesOf } from '../mergedLines'
+import { isUnderWay, percentOf, type StepName, type StepState, stepsOf } from '../mergeSteps'
 import { mergeWhy } from '../wording'
-import { Failed } from './Failed'
+import mergeStyles from './Merge.module.css'
 import { MergedText } from './MergedText'
+import suggestionsStyles from './Suggestions.module.css'
 
 interface MergeViewProps {
   workspaceId: string
@@ -39,9 +44,10 @@ export function MergeView({ workspaceId, id, ...rest }: MergeViewProps) {
   const { t } = useTexts()
   const merge = useMerge(workspaceId, id)
   if (merge.data) return <Merge workspaceId={workspaceId} merge={merge.data} {...rest} />
-  if (merge.isError) return <Failed text={t('mergeUnread')} error={merge.error} onRetry={() => void merge.refetch()} />
+  if (merge.isError)
+    return <LoadError text={t('mergeUnread')} error={merge.error} onRetry={() => void merge.refetch()} />
   return (
-    <div className="pad">
+    <div className={layout.pad}>
       <Skeleton lines={6} label={t('loading')} />
     </div>
   )
@@ -58,12 +64,13 @@ function Merge({ workspaceId, merge, me, who, mayReview, onOpenDraft, onSuggesti
   const title = t('mergeOf', { count: merge.suggestion_ids.length })
   const when = ago(merge.created_at, now)
   return (
-    <article className="pad suggestion">
-      <header className="row wrap top">
+    <article className={cx(layout.pad, suggestionsStyles.suggestion)}>
+      <header className={cx(suggestionsStyles.top, 'row wrap')}>
         <div className="grow">
           <h2>{title}</h2>
           <p className="muted xs" title={fullTime(merge.created_at)}>
-            {isOwn ? t('startedByYou', { when }) : t('startedBy', { name: merge.by.name, when })}{' '}
+            {isOwn ? t('startedByYou', { when }) : t('startedBy', { name: merge.by.name, when })}
+            {sentenceGap()}
             {isOn && isOwn ? t('mayLeave') : ''}
           </p>
         </div>
@@ -74,11 +81,16 @@ function Merge({ workspaceId, merge, me, who, mayReview, onOpenDraft, onSuggesti
           onOpenDraft={onOpenDraft}
         />
       </header>
-      <div className="row wrap progress">
+      <div className={cx(mergeStyles.progress, 'row wrap')}>
         <Steps merge={merge} steps={stepsOf(merge, written)} />
         <Spent merge={merge} />
       </div>
-      <div className="track" role="progressbar" aria-label={title} aria-valuenow={percentOf(merge, written)}>
+      <div
+        className={mergeStyles.track}
+        role="progressbar"
+        aria-label={title}
+        aria-valuenow={percentOf(merge, written)}
+      >
         <i data-layer="suggestion" style={{ width: `${percentOf(merge, written)}%` }} />
       </div>
       <Outcome merge={merge} workspaceId={workspaceId} who={who} />
@@ -117,11 +129,7 @@ function MergeButtons({ workspaceId, merge, mayReview, onOpenDraft }: MergeButto
         </Button>
       ) : null}
       {canRetry(merge) && mayReview ? (
-        <Button
-          tone="suggest"
-          busy={retry.isPending ? t('startingMerge') : null}
-          onClick={() => retry.mutate(merge.id)}
-        >
+        <Button tone="violet" busy={retry.isPending ? t('startingMerge') : null} onClick={() => retry.mutate(merge.id)}>
           {t(merge.provenance ? 'openDraftThere' : 'tryAgain')}
         </Button>
       ) : null}
@@ -165,7 +173,7 @@ function doneText(merge: MergeRow, name: StepName, t: Texts['t']): string {
 
 const signs = {
   done: <Check className="i s" aria-hidden />,
-  now: <Busy />,
+  now: <Spinner />,
   failed: <CircleAlert className="i s" aria-hidden />,
   todo: null,
 }
@@ -173,9 +181,9 @@ const signs = {
 function Steps({ merge, steps }: { merge: MergeRow; steps: readonly { name: StepName; state: StepState }[] }) {
   const { t } = useTexts()
   return (
-    <ol className="steps" aria-live="polite">
+    <ol className={mergeStyles.steps} aria-live="polite">
       {steps.map(({ name, state }) => (
-        <li key={name} className={state}>
+        <li key={name} className={state === 'todo' ? undefined : mergeStyles[state]}>
           {signs[state]}
           {stepText(merge, name, state, t)}
         </li>
@@ -189,10 +197,10 @@ function Spent({ merge }: { merge: MergeRow }) {
   const parts = [
     merge.method ? t(`mergedBy.${merge.method}`) : '',
     merge.model,
-    merge.tokens > 0 ? t('tokens', { count: merge.tokens, n: count(merge.tokens) }) : '',
+    merge.tokens > 0 ? t('usedTokens', { count: merge.tokens, n: count(merge.tokens) }) : '',
     merge.cost_micro ? money(merge.cost_micro) : '',
   ]
-  return <span className="xs faint num spent">{parts.filter(Boolean).join(' · ')}</span>
+  return <span className={cx(mergeStyles.spent, 'xs faint num')}>{parts.filter(Boolean).join(' · ')}</span>
 }
 
 /** In a sentence: what came of it, or what is going to. */
@@ -201,16 +209,18 @@ function Outcome({ merge, workspaceId, who }: Pick<MergeProps, 'merge' | 'worksp
   const chats = useChats(workspaceId).data
   const chat = chats?.find(each => each.chat.id === merge.chat_id)?.chat.title
   if (merge.state === 'failed') return <Unplaced merge={merge} who={who} />
-  if (merge.state === 'stopped') return <Said>{t('mergeStopped')}</Said>
+  if (merge.state === 'stopped') return <Notice>{t('mergeStopped')}</Notice>
   const why = mergeWhy(merge, t)
   const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
   return (
     <>
-      {chats ? <Said>{chat ? rich(where, { chat }) : t('openedElsewhere')}</Said> : null}
+      {chats ? <Notice>{chat ? rich(where, { chat }) : t('openedElsewhere')}</Notice> : null}
       {merge.method === 'text' ? (
-        <Said>
-          {t(why ? 'byText' : 'byTextOnly')} <span className="faint">{why}</span>
-        </Said>
+        <Notice>
+          {t(why ? 'byText' : 'byTextOnly')}
+          {sentenceGap()}
+          <span className="faint">{why}</span>
+        </Notice>
       ) : null}
     </>
   )
@@ -221,15 +231,17 @@ function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
   const { chat_id: chatId, provenance } = merge
   const why = mergeWhy(merge, t)
   return (
-    <p className="banner bad" role="alert">
+    <p className={cx(blocks.banner, blocks.bad)} role="alert">
       <CircleAlert className="i s" aria-hidden />
       <span>
-        {t(provenance ? 'notPlaced' : 'mergeFailed')}{' '}
+        {t(provenance ? 'notPlaced' : 'mergeFailed')}
+        {sentenceGap()}
         {merge.error_code === 'draft_held' && chatId ? (
           <HeldBy chatId={chatId} agentId={merge.agent_id} was={why} who={who} />
         ) : (
           why
-        )}{' '}
+        )}
+        {sentenceGap()}
         {provenance ? t('againHint') : ''}
       </span>
     </p>
@@ -253,8 +265,8 @@ function HeldBy({ chatId, agentId, was, who }: HeldByProps) {
   return t('heldNow', { name: who(holder)?.name ?? t('somebody'), time: clock(until) })
 }
 
-const Said = ({ children }: { children: React.ReactNode }) => (
-  <p className="banner">
+const Notice = ({ children }: { children: React.ReactNode }) => (
+  <p className={blocks.banner}>
     <Info className="i s" aria-hidden />
     <span>{children}</span>
   </p>
@@ -264,18 +276,19 @@ function Result({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id: str
   const { t } = useTexts()
   const base = useVersion(merge.agent_id, merge.base_version)
   if (!merge.provenance) return null
-  if (base.isError) return <Failed text={t('mergeUnread')} error={base.error} onRetry={() => void base.refetch()} />
+  if (base.isError) return <LoadError text={t('mergeUnread')} error={base.error} onRetry={() => void base.refetch()} />
   if (!base.data) return <Skeleton lines={6} label={t('loading')} />
   return (
     <>
       <MergedText production={base.data.prompt} version={merge.base_version} provenance={merge.provenance} />
-      <section className="sec became">
-        <h3 className="h">{t('whatBecame')}</h3>
-        <ul className="b rows">
+      <section className={cx(blocks.sec, mergeStyles.became)}>
+        <h3 className={blocks.h}>{t('whatBecame')}</h3>
+        <ul className={cx(blocks.b, blocks.rows)}>
           {sharesOf(merge.provenance).map(share => (
-            <Became
+            <Contribution
               key={share.id}
               share={share}
+              isUnused={merge.unused_ids.includes(share.id)}
               onOpen={merge.suggestion_ids.includes(share.id) ? () => onSuggestion(share.id) : null}
             />
           ))}
@@ -285,11 +298,11 @@ function Result({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id: str
   )
 }
 
-function Became({ share, onOpen }: { share: Share; onOpen: (() => void) | null }) {
+function Contribution({ share, isUnused, onOpen }: { share: Share; isUnused: boolean; onOpen: (() => void) | null }) {
   const { t } = useTexts()
   return (
     <li>
-      <Face id={share.actorId} name={share.name} square={false} />
+      <Avatar id={share.actorId} name={share.name} square={false} />
       {onOpen ? (
         <button type="button" className="link" onClick={onOpen}>
           {share.name}
@@ -297,7 +310,9 @@ function Became({ share, onOpen }: { share: Share; onOpen: (() => void) | null }
       ) : (
         <span>{share.name}</span>
       )}
-      <span className="grow muted">{share.lines > 0 ? t('linesTaken', { count: share.lines }) : t('noLines')}</span>
+      <span className="grow muted">
+        {isUnused ? t('suggested.unused') : share.lines > 0 ? t('linesTaken', { count: share.lines }) : t('noLines')}
+      </span>
       {share.conflicts > 0 ? (
         <span className="no">
           <GitMergeConflict className="i s" aria-hidden />

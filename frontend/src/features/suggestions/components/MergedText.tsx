@@ -1,12 +1,16 @@
 import { GitMergeConflict, UnfoldVertical } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
+import { contributorSide, partiesOf } from '@/features/agents'
+import { LayerIcon } from '@/features/layers'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
-import { Face } from '@/ui/Face'
-import { Mark } from '@/ui/Mark'
-import { type MergedLine, type MergedPart, mergedParts, otherConflicts, tallyOf } from '../merged'
+import { Avatar } from '@/ui/Avatar'
+import blocks from '@/ui/blocks.module.css'
+import { countConflicts, type MergedLine, type MergedPart, mergedParts, otherConflicts } from '../mergedLines'
 import { aboutText } from '../wording'
+import mergeStyles from './Merge.module.css'
 
 interface MergedTextProps {
   production: string
@@ -22,15 +26,15 @@ export function MergedText({ production, version, provenance }: MergedTextProps)
   const parts = useMemo(() => mergedParts(production, provenance), [production, provenance])
   const voices = useMemo(() => new Map(provenance.voices.map(voice => [voice.id, voice])), [provenance])
   const voiceOf: VoiceOf = id => voices.get(id)
-  const { added, removed } = tallyOf(parts)
+  const { added, removed } = countConflicts(parts)
   const others = otherConflicts(provenance)
   return (
     <>
-      <div className="diff who" data-layer="suggestion">
-        <div className="h">
-          <Mark layer="production" />v{version} <span className="faint">→</span> <Mark layer="suggestion" />
+      <div className={blocks.diff} data-layer="suggestion">
+        <div className={blocks.h}>
+          <LayerIcon layer="production" />v{version} <span className="faint">→</span> <LayerIcon layer="suggestion" />
           {t('mergedText')}
-          <span className="st num">
+          <span className={cx(blocks.st, 'num')}>
             +{added} −{removed}
           </span>
         </div>
@@ -40,7 +44,7 @@ export function MergedText({ production, version, provenance }: MergedTextProps)
         ))}
       </div>
       {others.length > 0 ? (
-        <div className="diff" data-layer="suggestion">
+        <div className={blocks.diff} data-layer="suggestion">
           {others.map(conflict => (
             <ConflictBox key={conflict.about} conflict={conflict} voiceOf={voiceOf} />
           ))}
@@ -56,7 +60,7 @@ function Part({ part, voiceOf }: { part: MergedPart; voiceOf: VoiceOf }) {
   if (part.kind === 'conflict') return <ConflictBox conflict={part.conflict} voiceOf={voiceOf} />
   if (part.kind === 'gap' && !isOpen)
     return (
-      <button type="button" className="d gap" onClick={() => setOpen(true)}>
+      <button type="button" className={cx(mergeStyles.d, 'gap')} onClick={() => setOpen(true)}>
         <UnfoldVertical className="i s" aria-hidden />
         {t('linesUnchanged', { count: part.lines.length })}
       </button>
@@ -92,7 +96,7 @@ function Faces({ ids, names, voiceOf }: { ids: readonly string[]; names: string;
     <>
       {ids.slice(0, 2).map(id => {
         const voice = voiceOf(id)
-        return voice ? <Face key={id} id={voice.actor_id} name={voice.name} square={false} size="tiny" /> : null
+        return voice ? <Avatar key={id} id={voice.actor_id} name={voice.name} square={false} size="tiny" /> : null
       })}
       <span className="cut">{names}</span>
     </>
@@ -103,11 +107,11 @@ function Faces({ ids, names, voiceOf }: { ids: readonly string[]; names: string;
 function ConflictBox({ conflict, voiceOf }: { conflict: Conflict; voiceOf: VoiceOf }) {
   const { t } = useTexts()
   const about = aboutText(conflict.about, t)
-  const names = conflict.choices.flatMap(choice => (choice.voice ? (voiceOf(choice.voice)?.name ?? []) : []))
-  const question = conflict.question || t('theyDiffer', { names: [...new Set(names)].join(t('listJoin')) })
+  const voices = conflict.choices.flatMap(choice => (choice.voice ? (voiceOf(choice.voice) ?? []) : []))
+  const question = conflict.question || t('theyDiffer', { names: partiesOf(voices, t).join(t('listJoin')) })
   return (
-    <section className="conf" aria-label={question}>
-      <div className="h">
+    <section className={mergeStyles.conf} aria-label={question}>
+      <div className={mergeStyles.confhead}>
         <GitMergeConflict className="i s" aria-hidden />
         <span className="grow" lang={languageOf(question)}>
           {about ? <b>{about} · </b> : null}
@@ -119,18 +123,25 @@ function ConflictBox({ conflict, voiceOf }: { conflict: Conflict; voiceOf: Voice
           const voice = choice.voice ? voiceOf(choice.voice) : undefined
           const isChosen = index === conflict.chosen
           return (
-            <li key={`${choice.voice} ${choice.text}`} className={isChosen ? 'alternative sel' : 'alternative'}>
-              {voice ? <Face id={voice.actor_id} name={voice.name} square={false} /> : <Mark layer="production" />}
+            <li
+              key={`${choice.voice} ${choice.text}`}
+              className={isChosen ? cx(mergeStyles.alternative, mergeStyles.sel) : mergeStyles.alternative}
+            >
+              {voice ? (
+                <Avatar id={voice.actor_id} name={voice.name} square={false} />
+              ) : (
+                <LayerIcon layer="production" />
+              )}
               <span>
-                <span className="xs muted">{voice?.name ?? t('fromProduction')}</span>
+                <span className="xs muted">{voice ? contributorSide(voice, t) : t('fromProduction')}</span>
 
                 {isChosen ? (
-                  <span className="badge" data-layer="suggestion">
+                  <span className={blocks.badge} data-layer="suggestion">
                     {t('standsInDraft')}
                   </span>
                 ) : null}
 
-                <span className="words" lang={languageOf(choice.text)}>
+                <span className={mergeStyles.words} lang={languageOf(choice.text)}>
                   {choice.text.trim() || t('leaveOut')}
                 </span>
               </span>

@@ -4,19 +4,20 @@ import { type ActorRow, type ListedSuggestionRow, type MergeRow, useAgents, type
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
-import { Empty } from '@/ui/Empty'
-import { say } from '@/ui/Toasts'
+import { EmptyState } from '@/ui/EmptyState'
+import layout from '@/ui/layout.module.css'
+import { showToast } from '@/ui/Toasts'
 import { useIsPhone } from '@/ui/useIsPhone'
-import type { Picked } from '../picking'
 import type { SuggestionSearch } from '../search'
+import type { Selection } from '../selection'
 import { RejectDialog, WithdrawDialog } from './DecideDialogs'
-import { Detail } from './Detail'
 import { Filters } from './Filters'
-import { List, useListed } from './List'
 import { MergeDialog } from './MergeDialog'
 import { MergeView } from './MergeView'
+import { SuggestionDetail } from './SuggestionDetail'
+import { SuggestionList, useListed } from './SuggestionList'
 
-export interface SuggestionsPageProps {
+interface SuggestionsPageProps {
   workspace: WorkspaceRow
   me: ActorRow
   search: SuggestionSearch
@@ -31,14 +32,14 @@ interface Asked {
   rows: readonly ListedSuggestionRow[]
 }
 
-const nobody: Picked = new Set()
+const nobody: Selection = new Set()
 
 /** The suggestions of a workspace: the list, and beside it one of them or a merge. */
 export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDraft, onChat }: SuggestionsPageProps) {
   const { t } = useTexts()
   const isPhone = useIsPhone()
   const { rows } = useListed(workspace.id, search)
-  const [picked, setPicked] = useState<Picked>(nobody)
+  const [picked, setPicked] = useState<Selection>(nobody)
   const [asked, setAsked] = useState<Asked | null>(null)
   // A wide screen shows the first one until another is chosen.
   const open = search.m ? undefined : (search.s ?? (isPhone ? undefined : rows[0]?.id))
@@ -49,15 +50,15 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
     close()
     setPicked(nobody)
     if (merge.method === 'copied' && merge.state === 'done' && merge.chat_id) {
-      say(t('acceptedOpen'))
+      showToast(t('acceptedOpen'))
       onOpenDraft(merge.chat_id, merge.agent_id)
     } else onSearch({ m: merge.id, s: undefined })
   }
   const filters = { workspaceId: workspace.id, search, onSearch }
   const isDetail = Boolean(search.m || search.s)
   return (
-    <main className="stage" id="log" tabIndex={-1}>
-      <header className="bar">
+    <main className={layout.stage} id="log" tabIndex={-1}>
+      <header className={layout.bar}>
         {isDetail ? (
           <IconButton
             className="only-phone"
@@ -72,10 +73,11 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
       </header>
       {isDetail ? null : <Filters {...filters} className="only-phone" />}
       <div
-        className={cx('split', !(search.m || open) && rows.length === 0 && 'alone')}
+        data-pane="list"
+        className={cx(layout.split, !(search.m || open) && rows.length === 0 && layout.alone)}
         data-view={isDetail ? 'detail' : undefined}
       >
-        <List
+        <SuggestionList
           workspaceId={workspace.id}
           search={search}
           open={open}
@@ -85,25 +87,36 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
           onMerge={ask('merge')}
           onReject={ask('reject')}
         />
-        <div className="opened">
-          <Beside
+        <div className={layout.opened}>
+          <DetailPane
             {...{ workspace, me, search, who, onSearch, onOpenDraft, onChat, ask }}
             open={open}
             isEmpty={rows.length === 0}
           />
         </div>
       </div>
-      {asked ? <Dialogs {...{ workspace, me, who, asked }} onStarted={follow} onClose={close} /> : null}
+      {asked ? <Dialogs {...{ workspace, me, who, asked, onOpenDraft }} onStarted={follow} onClose={close} /> : null}
     </main>
   )
 }
 
 type Ask = (what: Asked['what']) => (given: ListedSuggestionRow | readonly ListedSuggestionRow[]) => void
 
-type BesideProps = SuggestionsPageProps & { open: string | undefined; isEmpty: boolean; ask: Ask }
+type DetailPaneProps = SuggestionsPageProps & { open: string | undefined; isEmpty: boolean; ask: Ask }
 
 /** Beside the list: a merge, a suggestion, or how to begin. */
-function Beside({ workspace, me, search, who, open, isEmpty, ask, onSearch, onOpenDraft, onChat }: BesideProps) {
+function DetailPane({
+  workspace,
+  me,
+  search,
+  who,
+  open,
+  isEmpty,
+  ask,
+  onSearch,
+  onOpenDraft,
+  onChat,
+}: DetailPaneProps) {
   const { t } = useTexts()
   const agents = useAgents(workspace.id).data
   const mayReview = (id: string) => Boolean(agents?.find(each => each.actor.id === id)?.verbs.includes('review_agent'))
@@ -122,7 +135,7 @@ function Beside({ workspace, me, search, who, open, isEmpty, ask, onSearch, onOp
     )
   if (open)
     return (
-      <Detail
+      <SuggestionDetail
         key={open}
         workspaceId={workspace.id}
         id={open}
@@ -135,20 +148,30 @@ function Beside({ workspace, me, search, who, open, isEmpty, ask, onSearch, onOp
     )
   if (isEmpty) return null
   return (
-    <Empty icon={GitPullRequestArrow} title={t('chooseSuggestion')}>
+    <EmptyState icon={GitPullRequestArrow} title={t('chooseSuggestion')}>
       {t('chooseHint')}
-    </Empty>
+    </EmptyState>
   )
 }
 
-interface DialogsProps extends Pick<SuggestionsPageProps, 'workspace' | 'me' | 'who'> {
+interface DialogsProps extends Pick<SuggestionsPageProps, 'workspace' | 'me' | 'who' | 'onOpenDraft'> {
   asked: Asked
   onStarted(merge: MergeRow): void
   onClose(): void
 }
 
-function Dialogs({ workspace: { id }, me, who, asked: { what, rows }, onStarted, onClose }: DialogsProps) {
+function Dialogs({ workspace: { id }, me, who, asked: { what, rows }, onStarted, onOpenDraft, onClose }: DialogsProps) {
   if (what === 'reject') return <RejectDialog workspaceId={id} rows={rows} onClose={onClose} />
   if (what === 'withdraw') return <WithdrawDialog workspaceId={id} rows={rows} onClose={onClose} />
-  return <MergeDialog workspaceId={id} rows={rows} me={me} who={who} onStarted={onStarted} onClose={onClose} />
+  return (
+    <MergeDialog
+      workspaceId={id}
+      rows={rows}
+      me={me}
+      who={who}
+      onStarted={onStarted}
+      onOpenDraft={onOpenDraft}
+      onClose={onClose}
+    />
+  )
 }

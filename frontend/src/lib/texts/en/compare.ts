@@ -3,7 +3,7 @@ const compare = {
   'compare.dots': 'Compare…',
   'compare.title': 'Compare: {{name}}',
   'compare.hint':
-    'Production and the draft answer the same message side by side in this chat. Tools that write are left out.',
+    'Production and the draft answer the same message side by side in this chat. Tools that change things are turned off.',
   'compare.question': 'Message for both',
   'compare.ask': 'Ask both',
   'compare.applyAndAsk': 'Apply and compare',
@@ -11,8 +11,8 @@ const compare = {
   'compare.asking': 'Asking both',
   'compare.noText': 'Write the message first.',
   'compare.noDraft': '{{name}} has no draft in this chat. Edit it first, then compare.',
-  'compare.notApplied': 'What is written is not applied here yet. It answers once it is.',
-  'compare.othersText': 'Nothing is applied here yet, and somebody else is writing.',
+  'compare.notApplied': 'Your latest text is not applied here yet. It answers once it is.',
+  'compare.othersText': 'Nothing is applied here yet, and someone else is writing.',
   'compare.asked': '{{name}} asked production and draft of {{agent}}, {{time}}',
   'compare.production': 'Production {{version}}',
   'compare.draft': 'Draft {{apply}}',
@@ -20,10 +20,10 @@ const compare = {
   'compare.tools_other': '{{count}} tool calls',
   'compare.better': 'Which is better?',
   'compare.equal': 'Equal',
-  'compare.over': 'This draft is over: the vote is closed.',
+  'compare.over': 'Voting closed: this draft has ended.',
   'compare.votedBy': 'Voted: {{names}}',
-  'compare.votes': 'How the room voted',
+  'compare.votes': 'How the chat voted',
   'compare.tally': '{{apply}}: draft {{draft}}, equal {{equal}}, production {{production}}',
-}
+} as const
 
 export default compare

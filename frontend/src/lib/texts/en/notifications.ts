@@ -5,7 +5,7 @@ const notifications = {
   notificationsUnread: 'Notifications, {{unread}} unread',
   markAllRead: 'Mark all as read',
   noNotifications: 'Nothing new',
-  noNotificationsHint: 'When somebody mentions you, or a suggestion or merge of yours moves on, you read it here.',
+  noNotificationsHint: "When someone mentions you, or a suggestion or merge of yours moves on, you'll see it here.",
   moreNotifications: 'Earlier ones',
   newNotification_one: '{{count}} unread notification',
   newNotification_other: '{{count}} unread notifications',
@@ -14,15 +14,19 @@ const notifications = {
   'note.suggestionCreated': '{{actor}} suggests a change to {{agent}}',
   'note.suggestionAccepted': '{{actor}} accepted your suggestion for {{agent}}',
   'note.suggestionRejected': '{{actor}} rejected your suggestion for {{agent}}',
-  'note.suggestionReopened': 'Your suggestion for {{agent}} waits again: {{actor}} discarded the merged draft',
+  'note.suggestionReopened': 'Your suggestion for {{agent}} is pending again: {{actor}} discarded the merged draft',
+  'note.suggestionUnused': '{{actor}} saved {{agent}} without your suggestion: it was merged, but not used',
   'note.lockLost': '{{actor}} took over the draft of {{agent}} from you. Your text is kept.',
-  'note.draftAsked': '{{actor}} asks for the draft of {{agent}}',
-  'note.draftAskedIn': '{{actor}} asks for the draft of {{agent}} in {{chat}}',
+  'note.draftAsked': '{{actor}} asks to edit the draft of {{agent}}',
+  'note.draftAskedIn': '{{actor}} asks to edit the draft of {{agent}} in {{chat}}',
   'note.draftFree': 'The draft of {{agent}} is free',
   'note.draftFreeIn': 'The draft of {{agent}} in {{chat}} is free',
+  'note.draftHanded': '{{actor}} handed you the draft of {{agent}}',
+  'note.draftHandedIn': '{{actor}} handed you the draft of {{agent}} in {{chat}}',
   'note.mergeDone': 'The suggestions for {{agent}} are merged: the draft is open for you',
-  'note.mergeFailed': 'The suggestions for {{agent}} could not be merged into a draft',
+  'note.mergeFailed': "The suggestions for {{agent}} couldn't be merged into a draft",
+  'note.modelChanged': '{{actor}} changed the model: chats that agents work in are now sent to another place',
   'note.inWorkspace': 'in {{workspace}}',
-}
+} as const
 
 export default notifications

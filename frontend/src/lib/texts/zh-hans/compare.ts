@@ -2,7 +2,7 @@
 const compare = {
   'compare.dots': '对比…',
   'compare.title': '对比：{{name}}',
-  'compare.hint': '正式版本与草稿在这个聊天室并排回答同一条消息。会写入的工具不提供。',
+  'compare.hint': '正式版本与草稿在这个聊天室并排回答同一条消息。会更改数据的工具已关闭。',
   'compare.question': '给两者的消息',
   'compare.ask': '同时询问',
   'compare.applyAndAsk': '应用并对比',
@@ -19,7 +19,7 @@ const compare = {
   'compare.tools_other': '{{count}} 次工具调用',
   'compare.better': '哪个更好？',
   'compare.equal': '一样好',
-  'compare.over': '这份草稿已结束，投票已关闭。',
+  'compare.over': '投票已结束：这份草稿已关闭。',
   'compare.votedBy': '投票者：{{names}}',
   'compare.votes': '聊天室的投票',
   'compare.tally': '{{apply}}：草稿 {{draft}}，一样好 {{equal}}，正式版本 {{production}}',

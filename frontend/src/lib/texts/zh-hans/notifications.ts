@@ -15,13 +15,17 @@ const notifications = {
   'note.suggestionAccepted': '{{actor}}采纳了你对{{agent}}的建议',
   'note.suggestionRejected': '{{actor}}驳回了你对{{agent}}的建议',
   'note.suggestionReopened': '你对{{agent}}的建议重新等待审阅：{{actor}}放弃了合并的草稿',
+  'note.suggestionUnused': '你对{{agent}}的建议已合并但未采用：{{actor}}保存时没有用上',
   'note.lockLost': '{{actor}}接手了你正在编写的{{agent}}草稿。你的文字已保留。',
   'note.draftAsked': '{{actor}}想编写{{agent}}的草稿',
   'note.draftAskedIn': '{{actor}}想编写{{chat}}中{{agent}}的草稿',
   'note.draftFree': '{{agent}}的草稿已空出',
   'note.draftFreeIn': '{{chat}}中{{agent}}的草稿已空出',
+  'note.draftHanded': '{{actor}}把{{agent}}的草稿交给你了',
+  'note.draftHandedIn': '{{actor}}把{{chat}}中{{agent}}的草稿交给你了',
   'note.mergeDone': '对{{agent}}的建议已合并：草稿已为你打开',
   'note.mergeFailed': '对{{agent}}的建议无法合并成草稿',
+  'note.modelChanged': '{{actor}}更换了模型：Agent 所在聊天室的内容从此发送到别处',
   'note.inWorkspace': '于{{workspace}}',
 }
 

@@ -15,13 +15,17 @@ const notifications = {
   'note.suggestionAccepted': '{{actor}}採納了你對{{agent}}的建議',
   'note.suggestionRejected': '{{actor}}駁回了你對{{agent}}的建議',
   'note.suggestionReopened': '你對{{agent}}的建議重新等待審閱：{{actor}}捨棄了合併的草稿',
+  'note.suggestionUnused': '你對{{agent}}的建議已合併但未採用：{{actor}}儲存時沒有用上',
   'note.lockLost': '{{actor}}接手了你正在編寫的{{agent}}草稿。你的文字已保留。',
   'note.draftAsked': '{{actor}}想編寫{{agent}}的草稿',
   'note.draftAskedIn': '{{actor}}想編寫{{chat}}中{{agent}}的草稿',
   'note.draftFree': '{{agent}}的草稿已空出',
   'note.draftFreeIn': '{{chat}}中{{agent}}的草稿已空出',
+  'note.draftHanded': '{{actor}}把{{agent}}的草稿交給你了',
+  'note.draftHandedIn': '{{actor}}把{{chat}}中{{agent}}的草稿交給你了',
   'note.mergeDone': '對{{agent}}的建議已合併：草稿已為你開啟',
   'note.mergeFailed': '對{{agent}}的建議無法合併成草稿',
+  'note.modelChanged': '{{actor}}更換了模型：Agent 所在聊天室的內容從此傳送到別處',
   'note.inWorkspace': '於{{workspace}}',
 }
 

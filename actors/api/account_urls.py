@@ -1,0 +1,28 @@
+"""The operations of allauth that the web app and integrators use, and no other: whatever else allauth offers for a session
+(addresses, phones, further ways to sign in) is not reached here.
+"""
+
+from allauth.headless.account import views
+from allauth.headless.base.views import ConfigView
+from allauth.headless.constants import Client
+from django.urls import path
+
+from actors.api.passwords import AskForReset, SignIn, SignUp
+
+PATHS = {
+    "config": ConfigView,
+    "auth/session": views.SessionView,
+    "auth/login": SignIn,
+    "auth/signup": SignUp,
+    "auth/password/request": AskForReset,
+    "auth/password/reset": views.ResetPasswordView,
+    "account/password/change": views.ChangePasswordView,
+}
+
+urlpatterns = [
+    path(
+        f"{client.value}/v1/{where}", view.as_api_view(client=client), name=f"{client.value}-{where.replace('/', '-')}"
+    )
+    for client in (Client.BROWSER, Client.APP)
+    for where, view in PATHS.items()
+]

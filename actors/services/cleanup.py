@@ -1,0 +1,20 @@
+"""Deleting what has expired."""
+
+from django.contrib.sessions.models import Session
+
+from actors.models import EmailChange
+from common.clock import now
+
+BATCH = 1000
+
+
+def delete_expired() -> int:
+    """Delete expired sessions, in batches with a transaction each, and expired changes of address. Return how many sessions."""
+    EmailChange.objects.filter(expires_at__lt=now()).delete()
+    deleted = 0
+    while True:
+        expired = Session.objects.filter(expire_date__lt=now()).order_by("pk")
+        keys = list(expired.values_list("pk", flat=True)[:BATCH])
+        deleted += Session.objects.filter(pk__in=keys).delete()[0]
+        if len(keys) < BATCH:
+            return deleted

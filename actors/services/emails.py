@@ -1,0 +1,133 @@
+"""The address that a person signs in with: another one counts when a link that was mailed to it has been followed."""
+
+import secrets
+from datetime import timedelta
+from uuid import UUID
+
+from allauth.account.models import EmailConfirmationHMAC
+from celery import current_app
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest
+
+from actors import mails
+from actors.models import Actor, EmailChange
+from actors.services.passwords import check_password, set_verified_address
+from common.clock import now
+from common.errors import Code, Conflict, Invalid, NotFound, Unavailable
+from common.secrets import digest_of
+from common.tasks import send_task_now
+from events import audit
+from events.bells import ring
+from events.publish import rights_changed
+
+KEY_PREFIX = "c-"
+"""What the keys of address changes begin with; those of new accounts are allauth's."""
+
+HOURS = 24
+
+
+def start_email_change(*, person: Actor, email: str, password: str, address: str, language: str) -> EmailChange:
+    """Start to change the address of a person: a worker mails a link to the new one and a notice to the old one.
+
+    An earlier change ends. The result does not reveal whether somebody else has that address. `address` is where the
+    web app is reached; `language` is for a person who has chosen none. Opens its own transactions. Raises `Invalid`, also with
+    `wrong_password`; `Unavailable` when no mail can be had sent, and then there is no change.
+    """
+    email = email.strip().lower()
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise Invalid("This is no email address.") from error
+    change = _start_change(person, email, password)
+    try:
+        # Not on commit: when the mails cannot be sent, the change has to end and the person has to be told.
+        send_task_now("actors.tasks.send_email_change_notice", [str(person.pk), language])
+        send_task_now("actors.tasks.send_email_change", [str(change.pk), address, language])
+    except Unavailable:
+        EmailChange.objects.filter(pk=change.pk).delete()
+        raise
+    ring([person.id], "me")
+    return change
+
+
+@transaction.atomic
+def _start_change(person: Actor, email: str, password: str) -> EmailChange:
+    person = Actor.people.select_for_update(no_key=True).get(pk=person.pk)
+    check_password(person, password)
+    if email == person.email:
+        raise Invalid("This is your address already.")
+    EmailChange.objects.filter(person=person).delete()
+    change = EmailChange.objects.create(
+        person=person, email=email, created_at=now(), expires_at=now() + timedelta(hours=HOURS)
+    )
+    audit.record(person, "email.change_started", object_id=person.id)
+    return change
+
+
+def send_email_change(*, change_id: UUID, address: str, language: str) -> None:
+    """Mail the link of a change to the new address, unless an account has that address by now. Runs in a worker, which makes the
+    key, so that it is in the mail only."""
+    change = EmailChange.objects.select_related("person").filter(pk=change_id).first()
+    if change is None or Actor.people.filter(email__iexact=change.email).exists():
+        return
+    key = KEY_PREFIX + secrets.token_urlsafe(24)
+    EmailChange.objects.filter(pk=change_id).update(digest=digest_of(key))
+    link = f"{address}/confirm-email/{key}"
+    mails.send(change.person, "email_change", language, to=change.email, link=link, hours=HOURS)
+
+
+@transaction.atomic
+def cancel_email_change(*, person: Actor) -> None:
+    """End a change of address that was started; its link does nothing any more. Doing it twice changes nothing."""
+    if EmailChange.objects.filter(person=person).delete()[0]:
+        audit.record(person, "email.change_cancelled", object_id=person.id)
+        ring([person.id], "me")
+
+
+def confirm_email(*, key: str, request: HttpRequest) -> Actor:
+    """Confirm an address by the key of a mailed link: of a new account, or a changed one, which is in force from here on.
+
+    Opens its own transaction. Raises `NotFound` (`link_dead`), `Conflict` (`email_taken`).
+    """
+    try:
+        with transaction.atomic():
+            return _confirm_change(key) if key.startswith(KEY_PREFIX) else _confirm_new_account(key, request)
+    except IntegrityError as error:
+        raise Conflict("Somebody else has this address by now.", code=Code.EMAIL_TAKEN) from error
+
+
+def _confirm_new_account(key: str, request: HttpRequest) -> Actor:
+    confirmation = EmailConfirmationHMAC.from_key(key)
+    confirmed = confirmation.confirm(request) if confirmation is not None else None
+    if confirmed is None:
+        raise _dead()
+    person: Actor = confirmed.user
+    audit.record(person, "email.confirmed", object_id=person.id)
+    return person
+
+
+def _confirm_change(key: str) -> Actor:
+    found = EmailChange.objects.filter(digest=digest_of(key)).first()
+    # The person first: what ends a change (a new password, a newer change) holds the person, too.
+    person = found and Actor.people.select_for_update(no_key=True).filter(pk=found.person_id, is_active=True).first()
+    change = person and EmailChange.objects.filter(digest=digest_of(key), expires_at__gt=now()).first()
+    if not person or not change:
+        raise _dead()
+    old, person.email = person.email, change.email
+    person.save(update_fields=["email"])
+    change.delete()
+    set_verified_address(person)
+    audit.record(person, "email.changed", object_id=person.id, old=old, new=person.email)
+    rights_changed(person.id)
+    ring([person.id], "me")
+    arguments = [str(person.pk), old]
+    transaction.on_commit(
+        lambda: current_app.send_task("actors.tasks.send_email_changed_notice", arguments), robust=True
+    )
+    return person
+
+
+def _dead() -> NotFound:
+    return NotFound("This link does not work any more.", code=Code.LINK_DEAD, hints=["Ask for a new one."])

@@ -1,0 +1,102 @@
+"""Admin actions that call a service: for the selected rows of a list, and as a button on a row's page."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from unfold.decorators import action
+from unfold.enums import ActionVariant
+from unfold.forms import BaseDialogForm
+
+from admin_kit.links import short_name
+from common.errors import AppError
+from common.operators import get_for_operator
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+def service_action(
+    description: "StrOrPromise",
+    help_text: "StrOrPromise" = "",
+    *,
+    icon: str,
+    is_dangerous: bool = False,
+    is_available: Callable[[Any], bool] = lambda row: True,
+    form_class: type[Any] = BaseDialogForm,
+) -> Callable[[Callable[..., str | None]], Any]:
+    """Turn a method `(self, row, operator, **fields)` of a `ReadOnlyAdmin`, which calls a service, into an admin action.
+
+    Its name in `actions` offers it on the list, in `actions_detail` on the row's page, where a dialog with `help_text` asks
+    first. `form_class` asks for the fields there; `is_available` says for which rows the button is shown. A text that the
+    method returns is shown once. A refusal of the service is shown to the operator.
+    """
+
+    def decorate(method: Callable[..., str | None]) -> Any:
+        def call(page: Any, request: HttpRequest, pk: Any, **fields: Any) -> tuple[bool, str | None]:
+            """Return whether the service did it, and the text to show once."""
+            row = None
+            try:
+                with transaction.atomic():
+                    row = get_for_operator(request.user, page.model, pk)
+                    return True, method(page, row, request.user, **fields)
+            except AppError as refusal:
+                messages.error(request, f"{short_name(row) if row else description}: {refusal.message}")
+                return False, None
+
+        @wraps(method)
+        def submit_dialog(page: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+            fields = {name: value for name, value in form.cleaned_data.items() if not name.startswith("_")}
+            _done, text = call(page, request, object_id, **fields)
+            if text:
+                return render(request, "admin_kit/shown_once.html", {"text": text})
+            return _redirect_to_row(request, page, object_id)
+
+        show_dialog = action(
+            submit_dialog,
+            description=description,
+            permissions=["operate"],
+            url_path=method.__name__.replace("_", "-"),
+            icon=icon,
+            variant=ActionVariant.DANGER if is_dangerous else ActionVariant.DEFAULT,
+            dialog={
+                "title": description,
+                "description": help_text,
+                "form_class": form_class,
+                "form_submit_text": description,
+            },
+        )
+
+        # With the attributes of `show_dialog`, which are also those that Django reads of a list's action.
+        @wraps(show_dialog)
+        def admin_action(
+            page: Any, request: HttpRequest, queryset: "QuerySet[Any] | None" = None, *, object_id: str = ""
+        ) -> HttpResponse | None:
+            if queryset is None:
+                response: HttpResponse = show_dialog(page, request, object_id=object_id)
+                return response
+            count = sum(call(page, request, row.pk)[0] for row in queryset)
+            if count:
+                messages.success(request, f"{description}: {count}")
+            return None
+
+        setattr(admin_action, "is_available", is_available)  # noqa: B010
+        return admin_action
+
+    return decorate
+
+
+def _redirect_to_row(request: HttpRequest, page: Any, object_id: str) -> HttpResponse:
+    """Redirect to the row, or to the list when the row was deleted."""
+    meta = page.model._meta
+    name = f"admin:{meta.app_label}_{meta.model_name}"
+    exists = page.model._default_manager.filter(pk=object_id).exists()
+    response = redirect(f"{name}_change", object_id) if exists else redirect(f"{name}_changelist")
+    if "HX-Request" in request.headers:  # the dialog is a part of the page: htmx has to replace the whole page
+        return HttpResponse(headers={"HX-Redirect": response.headers["Location"]})
+    return response

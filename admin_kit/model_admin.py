@@ -1,0 +1,187 @@
+"""The base class of our admin pages: every table can be read and searched; a change is an action that calls a service."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import UUID
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import FieldDoesNotExist, ValidationError
+from django.db.models import Model, Q, QuerySet, UUIDField
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.translation import gettext_lazy as _
+
+from admin_kit.changelist import BoundedChangeList, BoundedPaginator
+from admin_kit.links import RelatedLink, short_name
+from common.operators import may_operate
+from events import audit
+
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+else:
+    from unfold.admin import ModelAdmin
+
+BY_ID = "__id__exact"
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """A table to read. Opening a row is recorded in the audit trail (S0.4, B9).
+
+    `exclude` names the fields that hold secrets: they are shown nowhere, not even encrypted. `readonly_fields` are the
+    computed fields of a row's page.
+    """
+
+    search_id_fields: ClassVar[tuple[str, ...]] = ()
+    """Columns in which a search for an id looks, beside the primary key."""
+    first_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that come first on a row's page."""
+    related_links: ClassVar[tuple[RelatedLink, ...]] = ()
+    """Lists that belong to a row."""
+    audit_prefixes: ClassVar[tuple[str, ...]] = ()
+    """First words of the audited actions whose object is a row of this table."""
+
+    exclude: ClassVar[tuple[str, ...]] = ()
+    readonly_fields: ClassVar[Any] = ()
+    list_select_related: ClassVar[tuple[str, ...]] = ()
+    actions_detail: ClassVar[tuple[Any, ...]] = ()
+    list_per_page = 50
+    list_max_show_all = 0
+    list_filter_sheet = False
+    list_filter_submit = False
+    show_full_result_count = False
+    paginator = BoundedPaginator
+    ordering = ("-id",)
+    list_before_template = "admin_kit/list_filters.html"
+    change_form_before_template = "admin_kit/related_links.html"
+
+    # --- permissions ---
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return whether actions are offered; each checks the permission again with its row."""
+        return may_operate(request.user, self.model)
+
+    # --- lists ---
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Allow only the filters of the page, its dates, and the rows of another row. Django's default, every column of the
+        table, would reveal hidden values letter by letter."""
+        return lookup in self._allowed_lookups
+
+    @cached_property
+    def _allowed_lookups(self) -> frozenset[str]:
+        allowed = {f"{field.name}{BY_ID}" for field in self.model._meta.fields if field.is_relation}
+        allowed |= {field.name for field in self.model._meta.fields if isinstance(field, UUIDField)}
+        filters: Any = self.list_filter
+        for each in filters:
+            path, kind = each if isinstance(each, tuple) else (each, None)
+            if kind is admin.EmptyFieldListFilter:
+                allowed.add(f"{path}__isempty")
+            elif isinstance(path, str):
+                allowed |= {path, f"{path}__exact", f"{path}__isnull"}
+            else:
+                allowed.add(path.parameter_name)
+        if self.date_hierarchy:
+            allowed |= {f"{self.date_hierarchy}__{part}" for part in ("year", "month", "day")}
+        return frozenset(allowed)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return the rows with those that name them, on a row's page as in the list."""
+        rows = super().get_queryset(request)
+        return rows.select_related(*self.list_select_related) if self.list_select_related else rows
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        """Look an id up by index; search the names only for a text that is not an id."""
+        try:
+            wanted = UUID(search_term.strip())
+        except ValueError:
+            return super().get_search_results(request, queryset, search_term)
+        condition = Q(pk=wanted) if isinstance(self.model._meta.pk, UUIDField) else Q()
+        for name in self.search_id_fields:
+            condition |= Q(**{name: wanted})
+        return queryset.filter(condition), False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        context = {"active_lookups": self._describe_lookups(request)}
+        return super().changelist_view(request, context | (extra_context or {}))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return BoundedChangeList
+
+    def _describe_lookups(self, request: HttpRequest) -> list[str]:
+        """Name the rows by which the list is filtered: no filter beside the list shows them."""
+        descriptions = []
+        for key, value in request.GET.items():
+            try:
+                field: Any = self.model._meta.get_field(key.removesuffix(BY_ID))
+                if key.endswith(BY_ID) and field.is_relation:
+                    row = field.related_model._default_manager.filter(pk=value).first()
+                    descriptions.append(f"{field.verbose_name} {short_name(row or value)}")
+            except (FieldDoesNotExist, ValidationError, ValueError):
+                continue
+        return descriptions
+
+    # --- a row's page ---
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        omitted = (*self.exclude, *self.first_fields)
+        names = [field.name for field in self.model._meta.fields if field.name not in omitted]
+        return [*self.first_fields, *names, *self.readonly_fields]
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """Return the actions that are available for this row."""
+        row = self.get_object(request, object_id)
+        unfold: Any = super()
+        actions = unfold.get_actions_detail(request, object_id)
+        return [action for action in actions if row is not None and action.method.is_available(row)]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        links = [(link.description, link.get_url(row, request)) for link in self.related_links] if row else []
+        context = {"related_links": [(description, url) for description, url in links if url]}
+        response = super().change_view(request, object_id, form_url, context | (extra_context or {}))
+        if row is not None and response.status_code == 200:
+            self.record_opening(request, row)
+        return response
+
+    def record_opening(self, request: HttpRequest, row: Any) -> None:
+        """Record who opened the row: with its workspace and, if it belongs to a chat, the chat."""
+        meta = self.model._meta
+        chat: dict[str, Any] = {"chat": str(row.chat_id)} if getattr(row, "chat_id", None) else {}
+        audit.record(
+            get_operator(request),
+            "admin.opened",
+            workspace_id=getattr(row, "workspace_id", None),
+            object_id=row.pk if isinstance(row.pk, UUID) else None,
+            table=meta.label,
+            row=str(row.pk),
+            **chat,
+        )
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Redirect to the audit trail: Django's own log knows only what was typed into forms."""
+        return redirect(f"{reverse('admin:events_auditrecord_changelist')}?q={object_id}")
+
+
+def action_menu(*names: str) -> tuple[Any, ...]:
+    """Return the value of `actions_detail` for several actions: a menu on a row's page."""
+    return ({"title": _("Actions"), "icon": "gavel", "items": names},)
+
+
+def get_operator(request: HttpRequest) -> Any:
+    """Return the operator; the site lets nobody in who is not signed in."""
+    return request.user

@@ -1,0 +1,21 @@
+"""Hooks that agents call; the listeners and their order are in `config/hooks.py`."""
+
+from uuid import UUID
+
+from actors.models import Actor
+from agents.models import AgentSpec, Draft, LockWaiter
+from chats.models import InChat
+from common.hooks import Seam
+
+# A draft is about to end; `ended_how` is set. Arguments: the draft, the actor, and the version it was saved as, if any.
+# Listeners return the rows of its chat that change with it.
+draft_ended: Seam[[Draft, Actor, AgentSpec | None], InChat] = Seam("draft_ended")
+# The lock of a draft was taken from its holder. Arguments: the draft before the change, the holder, the actor.
+lock_lost: Seam[[Draft, Actor, Actor], None] = Seam("lock_lost")
+# A person asked the holder of a draft for it.
+draft_asked: Seam[[LockWaiter], None] = Seam("draft_asked")
+# The holder handed a draft over to a person who had asked for it. Arguments: the changed draft, the former holder.
+draft_handed_over: Seam[[Draft, Actor], None] = Seam("draft_handed_over")
+# The lock of a draft ended. Arguments: the draft, the actor who released it (null: it expired), the ids of the waiters who may
+# edit the draft.
+draft_unlocked: Seam[[Draft, Actor | None, list[UUID]], None] = Seam("draft_unlocked")

@@ -1,1 +1,0 @@
-"""Talking to models: one protocol, a wire for each kind of server, and the demo model, which is none."""

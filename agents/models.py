@@ -1,0 +1,286 @@
+"""The specs of agents (saved versions and applied texts), and the draft of an agent in a chat."""
+
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Prefetch, Q
+from django.utils.functional import cached_property
+from django.utils.translation import gettext_lazy as _
+
+from agents.specs.content import SpecContent
+from chats.models import Chat, InChat
+from common.clock import now
+from common.models import Identified, ObjectGrant, called
+from events.rows import DraftRow, DraftSnapshotRow, LockWaiterRow, SpecRow, ToolConfigRow
+
+
+class Origin(models.TextChoices):
+    """How a spec came to be. `applied` rows have no number: they answer in one chat only."""
+
+    CREATED = "created", _("Created")
+    DRAFT = "draft", _("Draft")
+    APPLIED = "applied", _("Applied")
+    RESTORED = "restored", _("Restored")
+    IMPORTED = "imported", _("Imported")
+    PUBLISHED = "published", _("Published")
+
+
+class AgentSpec(Identified):
+    """The whole spec of an agent, immutable: a version (`number`), or a text applied in a chat (`number` null)."""
+
+    agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="specs")
+    number = models.PositiveIntegerField(_("number"), null=True)
+    prompt = models.TextField(_("prompt"), blank=True)
+    model = models.CharField(_("model"), max_length=200, blank=True)
+    parameters = models.JSONField(_("parameters"), default=dict)
+    limits = models.JSONField(_("limits"), default=dict)
+    memory = models.CharField(_("memory"), max_length=8, default="chat")
+    message = models.CharField(_("message"), max_length=400, blank=True, default="")
+    origin = models.CharField(_("origin"), max_length=12, choices=Origin.choices)
+    base_number = models.PositiveIntegerField(_("base number"), null=True)
+    author = models.ForeignKey("actors.Actor", verbose_name=_("author"), on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("version")
+        verbose_name_plural = _("versions")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent", "number"], condition=Q(number__isnull=False), name="versions_of_agent_numbered_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(origin="applied", number=None) | (~Q(origin="applied") & Q(number__isnull=False)),
+                name="only_applied_texts_have_no_number",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"v{self.number}" if self.number else f"…{str(self.id)[-8:]}"
+
+    @property
+    def version(self) -> int:
+        """The number of a saved version. Raises `ValueError` for an applied text, which has none."""
+        if self.number is None:
+            raise ValueError("This spec is no version.")
+        return self.number
+
+    @cached_property
+    def tools(self) -> "list[AgentToolConfig]":
+        """The configuration of each tool, in order. `with_tools` prefetches it for many specs."""
+        return list(self.tool_configs.all())
+
+    def content(self) -> SpecContent:
+        """Return the spec as a value. One query, unless its tools are prefetched."""
+        return SpecContent.model_validate(
+            {
+                "prompt": self.prompt,
+                "model": self.model,
+                "parameters": self.parameters,
+                "limits": self.limits,
+                "memory": self.memory,
+                "tools": [config.use() for config in self.tools],
+            }
+        )
+
+    def row(self) -> SpecRow:
+        return SpecRow(
+            id=self.id, agent_id=self.agent_id, number=self.number, prompt=self.prompt, model=self.model,
+            parameters=self.parameters, limits=self.limits, memory=self.memory,
+            tools=[ToolConfigRow(**config.use()) for config in self.tools],
+            message=self.message, origin=self.origin, base_number=self.base_number,
+            author_id=self.author_id, created_at=self.created_at,
+        )  # fmt: skip
+
+
+def with_tools(of: str = "") -> "Prefetch[Any, Any, Any]":
+    """Return the prefetch of the tools of many specs; `of` is the path to the spec, as in `current_spec__`.
+
+    They are prefetched into a list, as a query set for each spec costs more than the rows.
+    """
+    return Prefetch(f"{of}tool_configs", to_attr="tools")
+
+
+class AgentToolConfig(Identified):
+    """How a spec uses a tool. It belongs to the spec, so that old versions keep their tools."""
+
+    spec = models.ForeignKey(AgentSpec, verbose_name=_("spec"), on_delete=models.CASCADE, related_name="tool_configs")
+    position = models.PositiveSmallIntegerField(_("position"))
+    tool = models.CharField(_("tool"), max_length=64)
+    is_enabled = models.BooleanField(_("is enabled"), default=True)
+    custom_config = models.JSONField(_("custom config"), default=dict)
+    usage_instructions = models.TextField(_("usage instructions"), blank=True, default="")
+
+    class Meta:
+        verbose_name = _("tool in use")
+        verbose_name_plural = _("tools in use")
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["spec", "tool"], name="each_tool_once_per_spec")]
+
+    def __str__(self) -> str:
+        return self.tool
+
+    def use(self) -> dict[str, object]:
+        """The fields of a `ToolUse`."""
+        return {
+            "tool": self.tool,
+            "is_enabled": self.is_enabled,
+            "custom_config": self.custom_config,
+            "usage_instructions": self.usage_instructions,
+        }
+
+
+class DraftEnding(models.TextChoices):
+    """How a draft ended."""
+
+    SAVED = "saved", _("saved")
+    DISCARDED = "discarded", _("discarded")
+    SUGGESTED = "suggested", _("suggested")
+
+
+class Draft(Identified, InChat):
+    """The draft of an agent in a chat. Saving, suggesting and discarding end it; a chat has one live draft per agent.
+
+    `written` is the text that is edited and has no effect; `applied` is the text that answers in the chat. The edit lock is
+    `holder` and `held_until`; `revision` is its fencing token and rises with every write (C1, C2, C3). `provenance` is a
+    `Provenance` and `votes` are `Tally` rows, both as JSON.
+    """
+
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="drafts")
+    agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="drafts")
+    written = models.JSONField(_("written"))
+    applied = models.ForeignKey(
+        AgentSpec, verbose_name=_("applied"), null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    apply_count = models.PositiveIntegerField(_("apply count"), default=0)
+    revision = models.PositiveIntegerField(_("revision"), default=1)
+    applied_revision = models.PositiveIntegerField(_("applied revision"), null=True)
+    base_version = models.PositiveIntegerField(_("base version"))
+    holder = models.ForeignKey(
+        "actors.Actor", verbose_name=_("holder"), null=True, on_delete=models.SET_NULL, related_name="held_drafts"
+    )
+    held_until = models.DateTimeField(_("held until"), null=True)
+    created_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("created by"), on_delete=models.PROTECT, related_name="+"
+    )
+    updated_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("updated by"), on_delete=models.PROTECT, related_name="+"
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("updated at"), auto_now=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True)
+    ended_how = models.CharField(_("ended how"), max_length=12, choices=DraftEnding.choices, blank=True, default="")
+    provenance = models.JSONField(_("provenance"), null=True)
+    votes = models.JSONField(_("votes"), default=list)
+    # The people who have asked the holder for the draft, in order.
+    asked_by = ArrayField(models.UUIDField(), verbose_name=_("asked by"), default=list)
+
+    class Meta:
+        verbose_name = _("draft")
+        verbose_name_plural = _("drafts")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chat", "agent"], condition=Q(ended_at=None), name="one_live_draft_per_chat_and_agent"
+            ),
+            models.CheckConstraint(
+                condition=Q(holder=None, held_until=None) | Q(holder__isnull=False, held_until__isnull=False),
+                name="a_lock_has_holder_and_end",
+            ),
+        ]
+        indexes = [models.Index(fields=["holder"], condition=Q(ended_at=None), name="drafts_by_lock_holder")]
+
+    def __str__(self) -> str:
+        return called(self, "agent", "chat")
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether somebody holds the edit lock, and it has not expired."""
+        return self.held_until is not None and self.held_until > now()
+
+    @property
+    def status(self) -> str:
+        if self.ended_at:
+            return "ended"
+        return "applied" if self.applied_id and self.applied_revision == self.revision else "drafting"
+
+    def row(self) -> DraftRow:
+        applied = self.applied
+        return DraftRow(
+            id=self.id, chat_id=self.chat_id, version=self.version, agent_id=self.agent_id, status=self.status,
+            written=self.written, applied=applied.content().as_json() if applied else None,
+            applied_spec_id=self.applied_id, applied_by=applied.author_id if applied else None,
+            apply_count=self.apply_count, revision=self.revision, base_version=self.base_version,
+            holder_id=self.holder_id, held_until=self.held_until, created_by=self.created_by_id,
+            updated_by=self.updated_by_id, updated_at=self.updated_at, ended_how=self.ended_how or None,
+            provenance=self.provenance, votes=self.votes, asked_by=self.asked_by,
+        )  # fmt: skip
+
+
+class SnapshotReason(models.TextChoices):
+    """What replaced the text."""
+
+    TAKEOVER = "takeover", _("takeover")
+    MERGE = "merge", _("merge")
+    REVISE = "revise", _("revised by the agent")
+    REBASE = "rebase", _("rebase")
+
+
+class DraftSnapshot(Identified):
+    """The text of a draft before the text of another person, or of a merge, replaced it."""
+
+    draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="snapshots")
+    revision = models.PositiveIntegerField(_("revision"))
+    written = models.JSONField(_("written"))
+    author = models.ForeignKey("actors.Actor", verbose_name=_("author"), on_delete=models.PROTECT, related_name="+")
+    why = models.CharField(_("why"), max_length=12, choices=SnapshotReason.choices)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("earlier text")
+        verbose_name_plural = _("earlier texts")
+        constraints = [models.UniqueConstraint(fields=["draft", "revision"], name="one_snapshot_per_revision")]
+
+    def __str__(self) -> str:
+        return f"{called(self, 'draft')} · {self.revision}"
+
+    def row(self) -> DraftSnapshotRow:
+        return DraftSnapshotRow(
+            id=self.id, draft_id=self.draft_id, revision=self.revision, written=self.written, author=self.author.row(),
+            why=self.why, created_at=self.created_at,
+        )  # fmt: skip
+
+
+class LockWaiter(Identified):
+    """A person on the waitlist of a draft that another person is editing. The row is deleted when that lock ends.
+
+    `is_waiting`: they are notified when the lock is free. `asked_at`: when they asked its holder for the draft.
+    """
+
+    draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="waiters")
+    person = models.ForeignKey("actors.Actor", verbose_name=_("person"), on_delete=models.CASCADE, related_name="+")
+    is_waiting = models.BooleanField(_("is waiting"), default=False)
+    asked_at = models.DateTimeField(_("asked at"), null=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("draft request")
+        verbose_name_plural = _("draft requests")
+        constraints = [models.UniqueConstraint(fields=["draft", "person"], name="one_waiter_per_draft_and_person")]
+
+    def __str__(self) -> str:
+        return f"{called(self, 'draft')} · {called(self, 'person')}"
+
+    def row(self) -> LockWaiterRow:
+        return LockWaiterRow(is_waiting=self.is_waiting, asked_at=self.asked_at)
+
+
+class AgentGrant(ObjectGrant):
+    """A verb that one person has on one agent beyond their role, e.g. one suggester may save it; given in the admin."""
+
+    content_object = models.ForeignKey(
+        "actors.Actor", verbose_name=_("content object"), on_delete=models.CASCADE, related_name="grants"
+    )
+
+    class Meta(ObjectGrant.Meta):
+        verbose_name = _("access to an agent")
+        verbose_name_plural = _("access to agents")

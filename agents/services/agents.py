@@ -1,0 +1,204 @@
+"""Agents: create, rename and delete them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from actors.models import Actor, AgentStatus, Kind
+from agents.models import Origin
+from agents.permissions import AgentVerb, get_agent_for
+from agents.services.specs import check_content, write_spec
+from agents.specs.content import SpecContent, ToolUse
+from agents.specs.templates import get_template
+from chats import services as chats
+from chats.models import Chat, Message
+from common.clock import now
+from common.errors import Code, Conflict, Invalid
+from common.handles import claim_handle, free_handle, normalize_handle
+from common.quotas import check_quota
+from common.text import one_line_name
+from events import audit
+from events.bells import ring_workspace
+from events.payloads import TextPayload, dump_payload
+from events.rows import EmojiAvatar, NewAvatar, stored_avatar
+from workspaces.models import Workspace
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+
+@dataclass(frozen=True)
+class NewAgent:
+    """A new agent, fetched for its creator, and the chat in which it has greeted them, if one was opened."""
+
+    agent: Actor
+    chat: Chat | None
+
+
+@transaction.atomic
+def create_agent(
+    actor: Actor,
+    workspace_id: UUID,
+    *,
+    name: str,
+    description: str = "",
+    handle: str | None = None,
+    template: str = "blank",
+    prompt: str | None = None,
+    tools: Sequence[str] | None = None,
+    avatar: NewAvatar | None = None,
+    open_chat: bool = False,
+) -> NewAgent:
+    """Create an agent with its first version. What is not given comes from the template, in the actor's language.
+
+    Raises `NotFound`, `Forbidden`, `LimitReached`, `Invalid` for an unknown template or tool, `Conflict` (`handle_taken`).
+    """
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_AGENT)
+    start = get_template(template, actor.language)
+    content = SpecContent(
+        prompt=start.prompt if prompt is None else prompt,
+        tools=tuple(ToolUse(tool=tool) for tool in (start.tools if tools is None else tools)),
+    )
+    agent = store_agent(
+        actor,
+        workspace,
+        content=content,
+        origin=Origin.CREATED,
+        name=name,
+        description=description or start.description,
+        handle=handle,
+        fallback_handle=f"agent-{start.key}",
+        avatar=avatar or EmojiAvatar(kind="emoji", emoji=start.emoji),
+    )
+    chat = open_first_chat(actor, workspace, agent, greeting=start.greeting) if open_chat else None
+    return NewAgent(get_agent_for(actor, agent.id, AgentVerb.SEE), chat)
+
+
+def store_agent(
+    actor: Actor,
+    workspace: Workspace,
+    *,
+    content: SpecContent,
+    origin: Origin,
+    name: str,
+    description: str,
+    handle: str | None,
+    suggested_handle: str = "",
+    fallback_handle: str = "",
+    avatar: NewAvatar | None = None,
+) -> Actor:
+    """Insert an agent and its first version, within the transaction of a service that has checked the actor's rights.
+
+    Without a `handle` the agent gets a free one that is like `suggested_handle`, its name or `fallback_handle`.
+    Raises `LimitReached`, `Invalid`, `Conflict` (`handle_taken`).
+    """
+    check_content(content)
+    name = check_agent_name(name)
+    others = Actor.objects.filter(workspace=workspace).exclude(status=AgentStatus.DELETED)
+    check_quota("agents", others)
+    if handle is not None:
+        handle = claim_handle(handle, others)
+    try:
+        with transaction.atomic():
+            agent = Actor.objects.create(
+                kind=Kind.AGENT,
+                workspace=workspace,
+                name=name,
+                description=description[:2000],
+                handle=handle or free_handle(suggested_handle or name, others, fallback=fallback_handle),
+            )
+    except IntegrityError as error:
+        raise Conflict(
+            f"The handle @{handle} is taken here.", code=Code.HANDLE_TAKEN, hints=["Choose another."]
+        ) from error
+    agent.avatar = stored_avatar(avatar)
+    agent.current_spec = write_spec(agent, content, author=actor, origin=origin, number=1)
+    agent.save(update_fields=["avatar", "current_spec"])
+    audit.record(actor, f"agent.{origin.value}", workspace_id=workspace.id, object_id=agent.id)
+    ring_workspace(workspace.id, "agents")
+    return agent
+
+
+def check_agent_name(name: str) -> str:
+    """Return the name as one trimmed line. Raises `Invalid` if it is empty or too long."""
+    name = one_line_name(name)
+    if not 1 <= len(name) <= 80:
+        raise Invalid("An agent's name has between 1 and 80 characters.")
+    return name
+
+
+def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, greeting: str) -> Chat:
+    """Open a chat of a new agent with its creator, in which the agent has posted its greeting. No run is started."""
+    chat = chats.create_chat(actor, workspace.id, title=agent.name, member_ids=[agent.id])
+    text = TextPayload(text=greeting.format(name=agent.name), greeting=True)
+    payload = dump_payload("TEXT_MESSAGE", text)
+    message = Message(chat=chat, author=agent, type="TEXT_MESSAGE", payload=payload, created_at=now())
+    chat.version = chats.changed(chat.id, rows=[message])
+    return chat
+
+
+@transaction.atomic
+def rename_agent(
+    actor: Actor,
+    agent_id: UUID,
+    *,
+    revision: int,
+    name: str | None = None,
+    description: str | None = None,
+    avatar: NewAvatar | None = None,
+    handle: str | None = None,
+) -> Actor:
+    """Change the name, description, avatar and handle of an agent, which are not part of its spec; null leaves each as it is.
+
+    Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict` (also `handle_taken`).
+    """
+    agent = get_agent_for(actor, agent_id, AgentVerb.RENAME)
+    fields: dict[str, Any] = {}
+    if handle is not None and normalize_handle(handle) != agent.handle:
+        others = Actor.objects.filter(workspace=agent.workspace_id).exclude(status=AgentStatus.DELETED)
+        fields["handle"] = claim_handle(handle, others.exclude(pk=agent.pk))
+        audit.record(
+            actor,
+            "handle.changed",
+            workspace_id=agent.workspace_id,
+            object_id=agent.id,
+            old=agent.handle,
+            new=fields["handle"],
+        )
+    if avatar is not None:
+        fields["avatar"] = stored_avatar(avatar)
+    if name is not None:
+        fields["name"] = check_agent_name(name)
+    if description is not None:
+        fields["description"] = description[:2000]
+    participants = chats.hold_places(agent)
+    rows = Actor.objects.filter(pk=agent.pk, revision=revision)
+    if not rows.update(**fields, revision=F("revision") + 1):
+        raise Conflict("Somebody else has changed this agent meanwhile.", hints=["Look again, then change it."])
+    agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "revision"])
+    audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)
+    if agent.workspace_id:
+        ring_workspace(agent.workspace_id, "agents")
+    chats.show_anew(agent, participants)
+    return agent
+
+
+@transaction.atomic
+def delete_agent(actor: Actor, agent_id: UUID) -> Actor:
+    """Delete an agent: it leaves its chats, where its messages stay, and its handle is free again.
+
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`still_public`) while a public copy of it exists.
+    """
+    agent = get_agent_for(actor, agent_id, AgentVerb.DELETE)
+    if agent.published_copies.filter(taken_down_at=None).exists():
+        raise Conflict(
+            "A public copy of this agent is up.", code=Code.STILL_PUBLIC, hints=["Take the public copy down first."]
+        )
+    chats.remove_agent_from_chats(agent, actor)
+    Actor.objects.filter(pk=agent.pk).update(status=AgentStatus.DELETED)
+    audit.record(actor, "agent.deleted", workspace_id=agent.workspace_id, object_id=agent.id)
+    if agent.workspace_id:
+        ring_workspace(agent.workspace_id, "agents")
+    return agent

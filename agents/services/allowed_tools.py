@@ -1,0 +1,50 @@
+"""Which tools of an applied text an agent gets: its author may add writing tools only if they may save the agent."""
+
+from actors.models import Actor
+from agents.models import AgentSpec, Origin
+from agents.permissions import AgentVerb, agent_verbs, get_agent_for
+from agents.specs.content import SpecContent, ToolUse
+from common.errors import Forbidden, NotFound
+from tools.registry import registry
+
+
+def list_added_tools(production: SpecContent, content: SpecContent) -> list[str]:
+    """Return the names of the writing tools that production lacks, or has with other settings."""
+    writing = [use for use in content.tools if use.is_enabled and _is_writing(use)]
+    if not writing:
+        return []
+    existing = {_describe_use(use) for use in production.tools if use.is_enabled}
+    return [use.tool for use in writing if _describe_use(use) not in existing]
+
+
+def list_allowed_tools(agent: Actor, spec: AgentSpec | None, content: SpecContent) -> list[ToolUse]:
+    """Return the tools of the text that answers, without those that its author may not give the agent now.
+
+    This is checked for every run: while a text is applied, production may lose a tool, and its author the right to save.
+    """
+    uses = list(content.tools)
+    if spec is None or spec.origin != Origin.APPLIED or not any(_is_writing(use) for use in uses):
+        return uses
+    production = agent.current_spec.content() if agent.current_spec else SpecContent(prompt="")
+    added = list_added_tools(production, content)
+    if not added or _can_save(spec.author, agent):
+        return uses
+    return [use for use in uses if use.tool not in added]
+
+
+def _can_save(author: Actor, agent: Actor) -> bool:
+    try:
+        return AgentVerb.SAVE in agent_verbs(get_agent_for(author, agent.pk, AgentVerb.SEE))
+    except (NotFound, Forbidden):
+        return False
+
+
+def _is_writing(use: ToolUse) -> bool:
+    tool = registry.get(use.tool)
+    return tool is not None and tool.effect == "write"
+
+
+def _describe_use(use: ToolUse) -> tuple[str, str]:
+    """Return the tool and its effective settings; settings that equal the tool's own make no difference."""
+    tool = registry.get(use.tool)
+    return use.tool, tool.configured(use.custom_config).model_dump_json() if tool else ""

@@ -1,0 +1,287 @@
+"""The text of a draft: write it, bring production into it, replace it, and apply it in its chat."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from actors.models import Actor
+from agents.models import AgentSpec, Draft, Origin
+from agents.permissions import AgentVerb, agent_verbs, check_all_may, get_agent_for, get_production
+from agents.selectors import find_draft
+from agents.services.allowed_tools import list_added_tools
+from agents.services.drafts import locking
+from agents.services.specs import check_content, write_spec
+from agents.specs.content import SpecContent
+from agents.specs.differences import count_changed_lines, diff, touches
+from agents.specs.merging import Proposal, attribute_lines, merge_proposals
+from chats import services as chats
+from chats.models import InChat, Message
+from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
+from common.errors import Code, Conflict, Forbidden
+from events import audit
+from events.frames import DraftText
+from events.publish import publish
+from events.rows import Piece, Provenance, Voice
+
+
+@transaction.atomic
+def write_draft(
+    actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent, revision: int, caret: int | None = None
+) -> Draft:
+    """Save the text that the holder of the lock types, renew the lock, and publish the text to the chat.
+
+    The write is one fenced UPDATE: it locks no chat. `caret` is published too; it counts UTF-16 units, as browsers do, and is
+    cut to the length of the prompt.
+
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` (`stale_revision`, `draft_held`), which carries the stored draft.
+    """
+    get_chat_for(actor, chat_id, ChatVerb.SEE)
+    get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT)
+    check_content(content)
+    held_until = now() + locking.LOCK_DURATION
+    own = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, holder=actor, held_until__gt=now())
+    updated = own.filter(revision=revision).update(
+        written=content.as_json(), revision=F("revision") + 1, held_until=held_until, updated_by=actor, updated_at=now()
+    )
+    draft = find_draft(chat_id, agent_id)
+    if not updated or draft is None:
+        raise locking.build_write_error(draft, actor)
+    if caret is not None:
+        caret = max(0, min(caret, len(content.prompt.encode("utf-16-le", "surrogatepass")) // 2))
+    publish(
+        DraftText(
+            topic=f"chat:{chat_id}",
+            draft_id=draft.id,
+            agent_id=agent_id,
+            revision=revision + 1,
+            holder_id=actor.id,
+            held_until=held_until,
+            written=content.as_json(),
+            caret=caret,
+        )
+    )
+    return draft
+
+
+@transaction.atomic
+def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, merge: bool = False) -> Draft:
+    """Set the draft's base to today's production. With `merge`, also merge production's changes into the text.
+
+    Raises `NotFound`, `Forbidden`, `Conflict`, and `TooLarge` for a merged text that is longer than a spec can be.
+    """
+    chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
+    draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
+    production = get_production(agent)
+    if merge and draft.base_version != production.number:
+        _merge_production(draft, production, actor)
+    draft.set(base_version=production.number, revision=revision + 1, held_until=now() + locking.LOCK_DURATION)
+    chats.changed(chat.id, rows=[draft])
+    audit.record(actor, "draft.rebased", workspace_id=chat.workspace_id, object_id=draft.id, base=production.number)
+    return draft
+
+
+def _merge_production(draft: Draft, production: AgentSpec, actor: Actor) -> None:
+    """Merge production's changes since the draft's base into its text; every line keeps its contributor."""
+    base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version).content()
+    voices, pieces = attribute_draft(draft, base)
+    proposal = Proposal(voices[-1], base, SpecContent.model_validate(draft.written), pieces)
+    result = merge_proposals(production.content(), [proposal])
+    written = result.content.as_json()
+    if written == draft.written:
+        return
+    locking.save_snapshot(draft, "rebase")
+    provenance = Provenance(origin="rebase", voices=voices, pieces=result.pieces, conflicts=result.conflicts)
+    draft.set(written=written, updated_by=actor, updated_at=now(), provenance=provenance.model_dump(mode="json"))
+
+
+@transaction.atomic
+def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -> Draft:
+    """Let the text answer in this chat, and only here. The lock stays and is not renewed.
+
+    Applying a revision again changes nothing. Raises `NotFound`, `Conflict`, and `Forbidden` for a tool that the actor may not add.
+    """
+    # Comparing two long texts takes a while: it is done before the chat is locked.
+    changes = _describe_changes(actor, chat_id, agent_id, revision)
+    chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
+    draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
+    if draft.applied_revision == revision:
+        return draft
+    content = SpecContent.model_validate(draft.written)
+    _check_adds_no_tool(agent, content)
+    before_id = draft.applied_id or agent.current_spec_id
+    spec = write_spec(agent, content, author=actor, origin=Origin.APPLIED, base_number=draft.base_version)
+    count = draft.apply_count + 1
+    draft.set(applied=spec, apply_count=count, applied_revision=revision)
+    message = chats.system_line(
+        chat.id,
+        "DRAFT_APPLIED",
+        actor=actor,
+        target=agent,
+        draft_apply=count,
+        spec_id=spec.id,
+        before_id=before_id,
+        **changes.get(before_id, {}),
+    )
+    chats.changed(chat.id, rows=[message, draft])
+    audit.record(actor, "draft.applied", workspace_id=chat.workspace_id, object_id=draft.id, apply=count)
+    return draft
+
+
+def _describe_changes(actor: Actor, chat_id: UUID, agent_id: UUID, revision: int) -> dict[UUID | None, dict[str, Any]]:
+    """Return what the draft's text at this revision changes, by the id of the spec that answers in the chat now.
+
+    The result is empty if the draft is at another revision. Raises `NotFound`, `Forbidden`.
+    """
+    get_chat_for(actor, chat_id, ChatVerb.SEE)
+    agent = get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT)
+    draft = find_draft(chat_id, agent_id)
+    if draft is None or draft.revision != revision:
+        return {}
+    before = draft.applied or get_production(agent)
+    old, new = before.content(), SpecContent.model_validate(draft.written)
+    return {before.id: {"lines_changed": count_changed_lines(diff(old, new)), "touches": touches(old, new)}}
+
+
+def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
+    """Raise `Forbidden` for a writing tool that production lacks, or has with other settings, unless the actor may save."""
+    if AgentVerb.SAVE in agent_verbs(agent):
+        return
+    if added := list_added_tools(get_production(agent).content(), content):
+        raise Forbidden(
+            f"Only an editor can give this agent a tool that writes, or change its settings: {', '.join(added)}.",
+            hints=["Leave it as it is in production, or suggest it."],
+        )
+
+
+# --- texts that were not typed ------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def replace_draft(
+    actor: Actor,
+    chat_id: UUID,
+    agent_id: UUID,
+    *,
+    content: SpecContent,
+    base: AgentSpec,
+    provenance: Provenance,
+    log_message: Message,
+    lock: bool,
+    rows: Sequence[InChat] = (),
+    author: Actor | None = None,
+) -> Draft:
+    """Write a text that was made on version `base` into the chat's draft, after a snapshot of the text before. Apply nothing.
+
+    With `lock`, the actor holds the edit lock afterwards; otherwise it is free. `author` is the writer if it is not the actor.
+    `log_message` and `rows` are saved with the draft.
+
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `draft_held` (with `lock`, only by another person),
+    `holding_another` (with `lock`).
+    """
+    chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
+    check_content(content)
+    if lock:
+        locking.check_edits_no_other_draft(actor, chat_id, agent_id)
+    draft = find_draft(chat.id, agent.id, lock=True)
+    if draft is None:
+        draft = Draft(chat=chat, agent=agent, created_by=author or actor)
+    else:
+        if draft.is_locked and not (lock and draft.holder_id == actor.id):
+            raise locking.build_locked_error(draft)
+        if not draft.is_locked and lock:
+            locking.restart_waitlist(draft, actor)
+        elif not draft.is_locked:
+            locking.notify_waiters(draft, actor)
+        locking.notify_lock_lost(draft, actor)
+        if draft.written != content.as_json():
+            locking.save_snapshot(draft, provenance.origin)
+        draft.set(revision=draft.revision + 1)
+
+    if lock:
+        locking.notify_locks_changed(chat)
+        draft.set(holder=actor, held_until=now() + locking.LOCK_DURATION)
+    else:
+        draft.set(holder=None, held_until=None, asked_by=[])
+    draft.set(
+        written=content.as_json(),
+        provenance=provenance.model_dump(mode="json"),
+        base_version=base.number,
+        updated_by=author or actor,
+        updated_at=now(),
+    )
+    chats.changed(chat.id, rows=[log_message, draft, *rows])
+    audit.record(
+        author or actor,
+        "draft.placed",
+        on_behalf_of=actor if author else None,
+        workspace_id=chat.workspace_id,
+        object_id=draft.id,
+        origin=provenance.origin,
+    )
+    return draft
+
+
+@transaction.atomic
+def revise_prompt(
+    actor: Actor, chat_id: UUID, *, on_behalf_of: Actor, authors: Sequence[Actor], prompt: str, reason: str
+) -> Draft:
+    """Write a new prompt, by the agent `actor` for itself, into its draft in the chat. The draft stays unlocked and unapplied.
+
+    The prompt replaces that of the draft, or that of production if there is no draft. `authors` are the people whose texts the
+    agent may have read in this run: they all need the right to save the agent, as `on_behalf_of` does (F8).
+
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_held`, `nothing_changed`).
+    """
+    chat, agent = locking.lock_chat_with_agent(on_behalf_of, chat_id, actor.id, AgentVerb.SAVE)
+    check_all_may(authors, agent, AgentVerb.SAVE)
+    draft = find_draft(chat.id, agent.id, lock=True)
+    if draft is not None and draft.is_locked:
+        raise locking.build_locked_error(draft)
+
+    if draft is None:
+        base = get_production(agent)
+        written = base.content()
+        voices: list[Voice] = []
+        pieces = [Piece(text=written.prompt)]
+    else:
+        base = AgentSpec.objects.get(agent=agent, number=draft.base_version)
+        written = SpecContent.model_validate(draft.written)
+        voices, pieces = attribute_draft(draft, base.content())
+    if written.prompt == prompt:
+        raise Conflict("The prompt says this already.", code=Code.NOTHING_CHANGED)
+
+    voice = Voice(id=agent.id, actor_id=agent.id, name=agent.name, in_run_of=on_behalf_of.name)
+    provenance = Provenance(
+        origin="revise",
+        voices=[*(one for one in voices if one.id != voice.id), voice],
+        pieces=attribute_lines(pieces, [(voice.id, prompt)]),
+    )
+    message = chats.system_line(chat.id, "DRAFT_STARTED", actor=on_behalf_of, target=agent, via=agent.name, note=reason)
+    return replace_draft(
+        on_behalf_of,
+        chat.id,
+        agent.id,
+        content=SpecContent.model_validate(written.model_dump() | {"prompt": prompt}),
+        base=base,
+        provenance=provenance,
+        log_message=message,
+        lock=False,
+        author=agent,
+    )
+
+
+def attribute_draft(draft: Draft, base: SpecContent) -> tuple[list[Voice], list[Piece]]:
+    """Return the contributors of a draft made on `base`, the last writer last, and its prompt as their segments.
+
+    Merged segments stay their authors'; what was typed since the merge is the last writer's.
+    """
+    made = Provenance.model_validate(draft.provenance) if draft.provenance else None
+    writer = Voice(id=draft.updated_by_id, actor_id=draft.updated_by_id, name=draft.updated_by.name)
+    writer = next((voice for voice in made.voices if voice.id == writer.id), writer) if made else writer
+    earlier = [voice for voice in made.voices if voice.id != writer.id] if made else []
+    pieces = made.pieces if made else [Piece(text=base.prompt)]
+    return [*earlier, writer], attribute_lines(pieces, [(writer.id, draft.written["prompt"])])

@@ -1,0 +1,220 @@
+"""The edit lock of a draft: one holder per draft, one draft per person (C1, C2, C3).
+
+The lock is `holder`, `held_until` and `revision`. Every change of its holder raises the revision, which fences off the tab
+or the person that had the lock before. Rows are locked in one order: the chat, then the draft, then the agent.
+"""
+
+from datetime import timedelta
+from typing import Literal
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from actors.models import Actor
+from agents.hooks import draft_unlocked, lock_lost
+from agents.models import Draft, DraftSnapshot, LockWaiter
+from agents.permissions import AgentVerb, get_agent_for, get_production, people_who_may
+from agents.selectors import build_no_draft_error, find_draft
+from agents.services.specs import check_content
+from agents.specs.content import SpecContent
+from chats import services as chats
+from chats.models import Chat, ChatActor, InChat
+from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
+from common.errors import Code, Conflict, NotFound
+from events import audit
+from events.bells import ring_workspace
+
+LOCK_DURATION = timedelta(minutes=30)
+
+
+@transaction.atomic
+def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent | None = None) -> Draft:
+    """Acquire the edit lock: start a draft, or continue one whose lock is free, expired or the actor's own in another tab.
+
+    `content` replaces the text of the draft. Raises `NotFound`, `Forbidden` and `Conflict`: `draft_held` names the holder,
+    `holding_another` names the other draft that the actor edits.
+    """
+    chat, agent = lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
+    if content is not None:
+        check_content(content)
+    check_edits_no_other_draft(actor, chat_id, agent_id)
+    draft = find_draft(chat.id, agent.id, lock=True)
+    if draft is None or draft.holder_id != actor.id or not draft.is_locked:
+        notify_locks_changed(chat)
+    if draft is None:
+        return _start_draft(chat, agent, actor, content)
+
+    if draft.holder_id != actor.id and draft.is_locked:
+        raise build_locked_error(draft)
+    rows: list[InChat] = [draft]
+    if not draft.is_locked:
+        restart_waitlist(draft, actor)
+    if draft.holder_id != actor.id:
+        rows.insert(0, chats.system_line(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent))
+        notify_lock_lost(draft, actor)
+    if draft.updated_by_id != actor.id:
+        save_snapshot(draft, "takeover")
+    draft.set(holder=actor, held_until=now() + LOCK_DURATION, revision=draft.revision + 1)
+    if content is not None:
+        draft.set(written=content.as_json(), updated_by=actor, updated_at=now())
+    chats.changed(draft.chat_id, rows=rows)
+    audit.record(actor, "draft.taken", object_id=draft.id)
+    return draft
+
+
+def _start_draft(chat: Chat, agent: Actor, actor: Actor, content: SpecContent | None) -> Draft:
+    production = get_production(agent)
+    draft = Draft(
+        chat=chat,
+        agent=agent,
+        written=(content or production.content()).as_json(),
+        base_version=production.version,
+        holder=actor,
+        held_until=now() + LOCK_DURATION,
+        created_by=actor,
+        updated_by=actor,
+    )
+    chats.changed(chat.id, rows=[chats.system_line(chat.id, "DRAFT_STARTED", actor=actor, target=agent), draft])
+    audit.record(actor, "draft.started", workspace_id=chat.workspace_id, object_id=draft.id)
+    return draft
+
+
+# --- fetch, check and lock ----------------------------------------------------------------------------------------
+
+
+def lock_chat_with_agent(actor: Actor, chat_id: UUID, agent_id: UUID, verb: AgentVerb) -> tuple[Chat, Actor]:
+    """Lock the chat, and return it with the agent if both take part in it and the actor has the right `verb`.
+
+    Raises `NotFound`, `Forbidden`.
+    """
+    chat = get_chat_for(actor, chat_id, ChatVerb.SEE, lock=True)
+    agent = get_agent_for(actor, agent_id, verb)
+    if not ChatActor.objects.filter(chat=chat, actor=agent, ended_at=None).exists():
+        raise NotFound("This agent is not in this chat.")
+    return chat, agent
+
+
+def get_draft_held_by(actor: Actor, chat: Chat, agent: Actor, *, revision: int) -> Draft:
+    """Lock the row of the live draft, and return it if the actor holds its edit lock and knows its latest revision.
+
+    Raises `NotFound`, `Conflict`.
+    """
+    draft = find_draft(chat.id, agent.id, lock=True)
+    if draft is None or draft.holder_id != actor.id or not draft.is_locked or draft.revision != revision:
+        raise build_write_error(draft, actor)
+    return draft
+
+
+def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> None:
+    """Raise `Conflict` (`holding_another`) if the actor holds the lock of another draft, in any chat.
+
+    An advisory lock on the person makes two of their tabs check one after the other.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"holds:{actor.id}"])
+    locked = Draft.objects.filter(holder=actor, held_until__gt=now(), ended_at=None).select_related("agent", "chat")
+    other = locked.exclude(chat_id=chat_id, agent_id=agent_id).first()
+    if other is not None:
+        # Only `data` names the other draft: the text of this error is stored with a merge that failed, for its whole workspace.
+        raise Conflict(
+            "You are writing another draft.",
+            code=Code.HOLDING_ANOTHER,
+            hints=["Save, discard or close that draft first."],
+            data={
+                "chat_id": str(other.chat_id),
+                "agent_id": str(other.agent_id),
+                "agent_name": other.agent.name,
+                "chat_title": other.chat.title,
+                "revision": other.revision,
+            },
+        )
+
+
+def build_locked_error(draft: Draft) -> Conflict:
+    """Build the error for a draft that another person is editing."""
+    holder, held_until = draft.holder, draft.held_until
+    if holder is None or held_until is None:
+        raise ValueError("The draft has no lock.")
+    return Conflict(
+        f"{holder.name} is writing here.",
+        code=Code.DRAFT_HELD,
+        hints=["You can read along; it is free when they finish, or 30 minutes after their last change."],
+        data={"holder_id": str(holder.id), "holder_name": holder.name, "held_until": held_until.isoformat()},
+    )
+
+
+def build_write_error(draft: Draft | None, actor: Actor) -> NotFound | Conflict:
+    """Build the error for a write that found no draft with the actor's lock and revision (C2)."""
+    if draft is None:
+        return build_no_draft_error()
+    if draft.holder_id != actor.id and draft.is_locked:
+        return build_locked_error(draft)
+    return Conflict(
+        "Your hold on this draft is over, or it was changed in another tab.",
+        code=Code.STALE_REVISION,
+        hints=["Your text is safe with you: take the draft again and paste it."],
+        data={"draft": draft.row().model_dump(mode="json")},
+    )
+
+
+# --- what a change of the holder brings with it -------------------------------------------------------------------
+
+
+def save_snapshot(draft: Draft, why: Literal["takeover", "merge", "revise", "rebase"]) -> None:
+    """Save the draft's text before another person's text replaces it.
+
+    Needs the row lock of the draft, whose revision must rise afterwards. A text that equals production or an earlier snapshot
+    is not saved again.
+    """
+    production = draft.agent.current_spec
+    is_production = production is not None and production.content().as_json() == draft.written
+    if not is_production and not draft.snapshots.filter(written=draft.written).exists():
+        DraftSnapshot.objects.create(
+            draft=draft, revision=draft.revision, written=draft.written, author=draft.updated_by, why=why
+        )
+
+
+def restart_waitlist(draft: Draft, holder: Actor) -> None:
+    """Start the waitlist for a new holder of the lock, who leaves it; the others stay, and may ask the new holder.
+
+    Changes `draft` without saving it.
+    """
+    draft.set(asked_by=[])
+    LockWaiter.objects.filter(draft=draft, person=holder).delete()
+    LockWaiter.objects.filter(draft=draft).update(asked_at=None)
+
+
+def release_lock(draft: Draft, actor: Actor) -> Draft:
+    """Release the edit lock, notify its waiters, and return the changed draft, unsaved."""
+    if draft.is_locked:
+        notify_locks_changed(draft.chat)
+    draft.set(holder=None, held_until=None, asked_by=[])
+    notify_waiters(draft, actor)
+    return draft
+
+
+def notify_waiters(draft: Draft, actor: Actor | None) -> None:
+    """Notify the waiters who may edit the draft that its lock is free, and empty the waitlist.
+
+    `actor` released the lock; it is null for a lock that expired.
+    """
+    waiters = list(LockWaiter.objects.filter(draft=draft))
+    if not waiters:
+        return
+    LockWaiter.objects.filter(draft=draft).delete()
+    waiting = [waiter.person_id for waiter in waiters if waiter.is_waiting]
+    participants = ChatActor.objects.filter(chat=draft.chat_id, ended_at=None).values("actor")
+    editors = people_who_may(draft.agent, AgentVerb.EDIT_DRAFT).filter(pk__in=waiting).filter(pk__in=participants)
+    draft_unlocked(draft, actor, list(editors.values_list("pk", flat=True)))
+
+
+def notify_lock_lost(draft: Draft, actor: Actor) -> None:
+    """Notify the holder that the actor takes the lock from them. Call it before the holder changes."""
+    if draft.holder is not None and draft.holder_id != actor.id:
+        lock_lost(draft, draft.holder, actor)
+
+
+def notify_locks_changed(chat: Chat) -> None:
+    """Tell the members of the chat's workspace, on commit, that the list of locked drafts changed."""
+    ring_workspace(chat.workspace_id, "drafts")

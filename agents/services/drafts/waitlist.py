@@ -1,0 +1,144 @@
+"""The waitlist of a lock: people who wait until a draft can be edited, and may ask its holder for it.
+
+A `LockWaiter` exists until the lock ends, in whatever way. Its rows change under the lock of the chat.
+"""
+
+import logging
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from actors.models import Actor
+from agents.hooks import draft_asked, draft_handed_over
+from agents.models import Draft, LockWaiter
+from agents.permissions import AgentVerb, people_who_may
+from agents.selectors import find_draft, get_lock_waiter
+from agents.services.drafts import locking
+from chats import services as chats
+from chats.models import Chat, ChatActor
+from common.clock import now
+from common.database import is_database_away
+from common.errors import Code, Conflict
+from events import audit
+
+logger = logging.getLogger(__name__)
+
+RETRY_WINDOW = timedelta(hours=1)
+"""How long after the end of a lock its waiters are notified again after an error."""
+
+
+@transaction.atomic
+def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, is_waiting: bool) -> LockWaiter:
+    """Set whether the actor is notified when the lock is free.
+
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_free`) if there is no lock to wait for.
+    """
+    chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
+    if not is_waiting:
+        LockWaiter.objects.filter(person=actor, draft__chat=chat, draft__agent=agent).update(is_waiting=False)
+        return get_lock_waiter(actor, chat_id, agent_id)
+    return _join_waitlist(actor, chat, agent)
+
+
+@transaction.atomic
+def ask_for_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
+    """Ask the holder for the draft, and wait for it. A second request in the same lock changes nothing.
+
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_free`).
+    """
+    chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
+    waiter = _join_waitlist(actor, chat, agent)
+    if waiter.asked_at is None:
+        waiter.asked_at = now()
+        waiter.save(update_fields=["asked_at"])
+        draft_asked(waiter)
+        draft = waiter.draft
+        chats.changed(chat.id, rows=[draft.set(asked_by=[*draft.asked_by, actor.id])])
+    return waiter
+
+
+def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
+    draft = find_draft(chat.id, agent.id, lock=True)
+    if draft is None or not draft.is_locked:
+        raise Conflict("Nobody writes here now.", code=Code.DRAFT_FREE, hints=["You can take the draft."])
+    if draft.holder_id == actor.id:
+        raise Conflict("You write here yourself.", code=Code.DRAFT_YOURS)
+    return LockWaiter.objects.update_or_create(draft=draft, person=actor, defaults={"is_waiting": True})[0]
+
+
+@transaction.atomic
+def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, to: UUID) -> Draft:
+    """Give the lock, with the text of the draft, to the person `to`, who has asked for it.
+
+    Raises `NotFound`, `Forbidden`, and `Conflict`: as `write_draft`, `not_asked`, or `recipient_busy` if they edit another draft
+    or may not edit this one any more.
+    """
+    chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
+    draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
+    if to not in draft.asked_by:
+        raise Conflict("They have not asked for this draft.", code=Code.NOT_ASKED)
+    recipient = _get_recipient(draft, to)
+
+    locking.restart_waitlist(draft, recipient)
+    if draft.updated_by_id != recipient.id:
+        locking.save_snapshot(draft, "takeover")
+    locking.notify_locks_changed(chat)
+    draft.set(holder=recipient, held_until=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
+    message = chats.system_line(chat.id, "LOCK_ACQUIRED", actor=recipient, target=agent)
+    chats.changed(chat.id, rows=[message, draft])
+    draft_handed_over(draft, actor)
+    audit.record(actor, "draft.handed_over", workspace_id=chat.workspace_id, object_id=draft.id, to=str(recipient.id))
+    return draft
+
+
+def _get_recipient(draft: Draft, person_id: UUID) -> Actor:
+    """Return the person if they may edit this draft and edit no other. Raises `Conflict` (`recipient_busy`)."""
+    busy = Conflict(
+        "They cannot write here now.", code=Code.RECIPIENT_BUSY, hints=["Close the draft instead: they are told."]
+    )
+    participants = ChatActor.objects.filter(chat=draft.chat_id, ended_at=None).values("actor")
+    editors = people_who_may(draft.agent, AgentVerb.EDIT_DRAFT)
+    recipient = editors.filter(pk=person_id).filter(pk__in=participants).first()
+    if recipient is None:
+        raise busy
+    try:
+        locking.check_edits_no_other_draft(recipient, draft.chat_id, draft.agent_id)
+    except Conflict as error:
+        # The error does not name the other draft: the holder may not be in its chat.
+        raise busy from error
+    return recipient
+
+
+def remove_lock_waiters(chat: Chat, actor: Actor) -> None:
+    """Remove a person who leaves the chat from its waitlists, and all waiters for an agent that leaves it."""
+    waiters = LockWaiter.objects.filter(draft__chat=chat)
+    (waiters.filter(person=actor) | waiters.filter(draft__agent=actor)).delete()
+
+
+def notify_expired_locks() -> None:
+    """Notify the waiters of locks that have expired. The sweeper calls it, as no request ends such a lock."""
+    expired = LockWaiter.objects.exclude(draft__ended_at=None, draft__held_until__gt=now())
+    columns = ("draft_id", "draft__chat_id", "draft__held_until")
+    for draft_id, chat_id, held_until in expired.values_list(*columns).distinct().order_by("draft_id"):
+        try:
+            _notify_expired_lock(draft_id, chat_id)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if is_database_away(error):
+                raise
+            # One failure must not keep the other waiters from their notification, nor be retried forever.
+            logger.exception("The waiters for the draft %s cannot be notified.", draft_id)
+            if held_until is None or held_until < now() - RETRY_WINDOW:
+                LockWaiter.objects.filter(draft=draft_id).delete()
+
+
+@transaction.atomic
+def _notify_expired_lock(draft_id: UUID, chat_id: UUID) -> None:
+    chats.hold_chat(chat_id)
+    # The holder's typing locks the draft without the chat, and renews the lock.
+    list(Draft.objects.select_for_update().filter(pk=draft_id).values_list("pk"))
+    draft = Draft.objects.select_related("agent", "chat").get(pk=draft_id)
+    if not draft.is_locked:
+        locking.notify_waiters(draft, None)

@@ -1,0 +1,29 @@
+"""Listeners of the hooks of other apps; `config/hooks.py` lists them."""
+
+from django.db.models import Q
+
+from actors.models import Actor
+from agents.models import AgentGrant, Draft
+from agents.services import drafts
+from chats.models import Chat, InChat
+from workspaces.grants import end_grants
+from workspaces.models import Workspace
+
+
+def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[InChat]:
+    """Release a person's lock in this chat, or discard an agent's draft in it. Return the unsaved rows."""
+    drafts.remove_lock_waiters(chat, actor)
+    rows: list[InChat] = []
+    live = Draft.objects.filter(Q(holder=actor) | Q(agent=actor), chat=chat, ended_at=None).select_related("applied")
+    for draft in live:
+        if draft.agent_id == actor.id:
+            rows += drafts.finish_draft(draft, remover, "discarded")
+        else:
+            rows.append(drafts.release_lock(draft, remover))
+    return rows
+
+
+def end_grants_on_agents(workspace: Workspace, actor: Actor, remover: Actor) -> list[None]:
+    """End the grants of a former member on the workspace's agents."""
+    end_grants(AgentGrant.objects.filter(content_object__workspace=workspace, user=actor), remover)
+    return []

@@ -1,0 +1,70 @@
+"""The spec of an agent as one value: the same in a version, in a draft and in the editor."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+
+from common.shapes import Shape
+
+MAX_PROMPT = 100_000
+
+ToolName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_-]+$")]
+SettingName = Annotated[str, Field(max_length=64)]
+Single = Annotated[str, Field(max_length=4_000)] | bool | int | float | None
+Setting = (
+    Single | Annotated[list[Single], Field(max_length=100)] | Annotated[dict[SettingName, Single], Field(max_length=50)]
+)
+"""A setting of a tool: one value, a list of values or values with names, and nothing deeper."""
+ToolSettings = Annotated[dict[SettingName, Setting], Field(max_length=50)]
+
+
+class Parameters(Shape):
+    """Parameters of the model; null leaves one to the provider."""
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1, le=200_000)
+
+
+class Limits(Shape):
+    """The limits of a run: steps (requests to the model) and seconds."""
+
+    max_steps: int = Field(default=10, ge=1, le=50)
+    max_seconds: int = Field(default=1800, ge=5, le=3600)
+
+
+class ToolUse(Shape):
+    """How an agent uses one tool. `custom_config` is merged over the tool's defaults."""
+
+    tool: ToolName
+    is_enabled: bool = True
+    custom_config: ToolSettings = {}
+    usage_instructions: str = Field(default="", max_length=4_000)
+
+
+class SpecContent(Shape):
+    """A spec. `model` empty: the workspace's default model. Raises `ValidationError` for anything it does not know."""
+
+    prompt: str = Field(default="", max_length=MAX_PROMPT)
+    model: str = Field(default="", max_length=200)
+    parameters: Parameters = Parameters()
+    limits: Limits = Limits()
+    memory: Literal["chat", "agent"] = Field(default="chat", json_schema_extra={"enum": ["chat"]})
+    tools: tuple[ToolUse, ...] = Field(default=(), max_length=64)
+
+    @field_validator("prompt")
+    @classmethod
+    def _no_nul(cls, prompt: str) -> str:
+        # PostgreSQL stores no NUL in text or JSON.
+        return prompt.replace("\x00", "")
+
+    @field_validator("tools")
+    @classmethod
+    def _each_once(cls, tools: tuple[ToolUse, ...]) -> tuple[ToolUse, ...]:
+        if len({use.tool for use in tools}) != len(tools):
+            raise ValueError("Each tool can be listed once.")
+        return tools
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the spec as JSON, for a column or a frame."""
+        return self.model_dump(mode="json")

@@ -1,0 +1,269 @@
+"""P9 and P14: what the built web app costs the browser, in Chromium.
+
+The page, the session and the socket are real. What the chat holds and what comes to it is put into the page's own socket
+(`Line`), so that only the browser is measured.
+"""
+
+import gzip
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+from bench.house import House
+from bench.results import Figure, Table
+from common.ids import new_id
+from launcher.home import ROOT
+from tests.browser import chromium
+
+AT = "2026-11-20T10:00:00Z"
+PASSWORD = "a long enough password"
+WARM_UP = 10
+"""Frames that are not measured: what is drawn for the first time, and code that is not compiled yet."""
+SETUP = """async () => {
+  const csrf = () => document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? ''
+  const post = async (path, body) => {
+    const headers = {'Content-Type': 'application/json', 'X-CSRFToken': csrf()}
+    const answer = await fetch('/api/v1' + path, {method: 'POST', headers, body: JSON.stringify(body)})
+    if (!answer.ok) throw new Error(await answer.text())
+    return answer.json()
+  }
+  const workspace = await post('/workspaces', {name: 'Bench'})
+  const agent = await post(`/workspaces/${workspace.id}/agents`, {name: 'Robin', prompt: 'Answer.', open_chat: true})
+  return {path: `/w/${workspace.handle}/c/${agent.chat_id}`, chat: agent.chat_id, agent: agent.actor.id}
+}"""
+LONG_TASKS = """new PerformanceObserver(list => {
+  window.longTasks = (window.longTasks ?? []).concat(list.getEntries().map(entry => entry.duration))
+}).observe({type: 'longtask'})"""
+
+
+SOCKET = """({chat, agent, rows, at}) => {
+  const id = () => crypto.randomUUID()
+  const message = seq => ({
+    kind: 'message', id: id(), chat_id: chat, version: seq, seq, author_id: `person ${Math.floor(seq / 3) % 7}`,
+    type: 'TEXT_MESSAGE', payload: {text: `Line ${seq} with **words**, a [link](https://a.example) and \`code\`.`},
+    reply_to: null, run_id: null, created_at: at, edited_at: null, deleted: false,
+  })
+  const withRows = text => {
+    const frame = JSON.parse(text)
+    if (frame.type !== 'subscribed' || frame.topic !== `chat:${chat}`) return text
+    const kept = frame.rows.filter(row => row.kind !== 'message')
+    const messages = Array.from({length: rows}, (_, at) => message(at + 1))
+    return JSON.stringify({...frame, snapshot: true, version: rows, has_older: false, rows: [...kept, ...messages]})
+  }
+  let listener = null
+  window.WebSocket = class extends WebSocket {
+    set onmessage(next) {
+      listener = next
+      super.onmessage = next && (event => next({data: withRows(event.data)}))
+    }
+  }
+  // One step after another, each a task of its own, as frames come from the network.
+  window.play = async (steps, pause) => {
+    for (const frames of steps) {
+      for (const data of frames) listener({data})
+      await new Promise(done => setTimeout(done, pause))
+    }
+  }
+}"""
+
+
+class Line:
+    """The socket of one page. It is the real one, in a page whose own script puts a chat of `rows` lines into the answer, and
+    hands over the frames of a measurement itself: nothing outside of the page is measured.
+    """
+
+    def __init__(self, page: Page, chat: str, agent: str, rows: int) -> None:
+        self.page, self.chat, self.agent, self.rows = page, chat, agent, rows
+        self.version = rows
+        made = json.dumps({"chat": chat, "agent": agent, "rows": rows, "at": AT})
+        page.add_init_script(f"({SOCKET})({made})")
+
+    def message(self, text: str, **more: Any) -> dict[str, Any]:
+        """Return a row for the next frame."""
+        seq = self.version + 1
+        return {
+            "kind": "message", "id": str(new_id()), "chat_id": self.chat, "version": seq, "seq": seq,
+            "author_id": f"person {seq // 3 % 7}", "type": "TEXT_MESSAGE", "payload": {"text": text}, "reply_to": None,
+            "run_id": None, "created_at": AT, "edited_at": None, "deleted": False,
+        } | more  # fmt: skip
+
+    def run(self, run_id: str, state: str) -> dict[str, Any]:
+        """Return a row for the next frame."""
+        return {
+            "kind": "run", "id": run_id, "chat_id": self.chat, "version": self.version + 1, "agent_id": self.agent,
+            "state": state, "attempt": 1, "trigger_id": None, "on_behalf_of": None, "stamp": None, "stopping": False,
+            "error_code": None, "error": None, "created_at": AT, "started_at": AT, "ended_at": None,
+        }  # fmt: skip
+
+    def change(self, row: dict[str, Any]) -> str:
+        """Return a durable frame with this row."""
+        self.version += 1
+        return self._frame(type="changes", after=self.version - 1, version=self.version, rows=[row])
+
+    def delta(self, run_id: str, message_id: str, offset: int, text: str) -> str:
+        """Return a frame with a piece of an answer."""
+        return self._frame(
+            type="delta", message_id=message_id, run_id=run_id, agent_id=self.agent, attempt=1,
+            part="text", index=0, call_id=None, name=None, offset=offset, text=text,
+        )  # fmt: skip
+
+    def play(self, steps: list[list[str]], pause: int) -> None:
+        """Hand over the frames of each step at once, with so many milliseconds between the steps; return at the end."""
+        self.page.evaluate("([steps, pause]) => window.play(steps, pause)", [steps, pause])
+
+    def _frame(self, **frame: Any) -> str:
+        return json.dumps(frame | {"topic": f"chat:{self.chat}"})
+
+
+@contextmanager
+def open_chat(browser: Browser, house: House, rows: int) -> Iterator[tuple[Page, Line, CDPSession]]:
+    """A new person's page, in a chat of so many lines."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.add_init_script(LONG_TASKS)
+    page.goto(house.stack.address + "/sign-up")
+    page.get_by_label("Your name").fill("Bench")
+    page.get_by_label("Email").fill(f"bench-{new_id()}@example.org")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign up").click()
+    page.get_by_label("Workspace name").wait_for(timeout=30_000)
+    made = page.evaluate(SETUP)
+    line = Line(page, made["chat"], made["agent"], rows)
+    page.goto(house.stack.address + made["path"])
+    page.get_by_role("log").get_by_text(f"Line {rows} ").wait_for(timeout=60_000)
+    page.wait_for_timeout(1_500)
+    metrics = context.new_cdp_session(page)
+    # The time of the processor, and not of the clock: others may be at work on this machine.
+    metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
+    try:
+        yield page, line, metrics
+    finally:
+        context.close()
+
+
+class Spent:
+    """Milliseconds of the processor that the page's main thread took between two looks."""
+
+    def __init__(self, metrics: CDPSession) -> None:
+        self._metrics = metrics
+        self._before = self._now()
+
+    def _now(self) -> dict[str, float]:
+        return {one["name"]: one["value"] * 1000 for one in self._metrics.send("Performance.getMetrics")["metrics"]}
+
+    def since(self) -> tuple[float, float]:
+        """Return what scripts took, and what all tasks took: scripts, style, layout and paint."""
+        now = self._now()
+        script, tasks = (now[name] - self._before[name] for name in ("ScriptDuration", "TaskDuration"))
+        return script, tasks
+
+
+def long_tasks(page: Page) -> list[float]:
+    return [float(duration) for duration in page.evaluate("window.longTasks ?? []")]
+
+
+def per_frame(line: Line, metrics: CDPSession, kind: str, count: int) -> tuple[float, float]:
+    """Return milliseconds of script, and of all tasks, per durable frame."""
+    steps = []
+    for number in range(WARM_UP + count):
+        state = "running" if number % 2 else "queued"
+        steps.append([line.change(line.run("a run", state) if kind == "run" else line.message(f"News {number}"))])
+    line.play(steps[:WARM_UP], 60)
+    spent = Spent(metrics)
+    line.play(steps[WARM_UP:], 60)
+    script, tasks = spent.since()
+    return script / count, tasks / count
+
+
+def p14(house: House, quick: bool) -> Table:
+    """What one durable frame costs, and a list that grows."""
+    count = 10 if quick else 40
+    figures = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(**chromium().launch_options)
+        for rows in (100, 10_000, 20_000):
+            with open_chat(browser, house, rows) as (_, line, metrics):
+                for kind in ("run", "message"):
+                    script, tasks = per_frame(line, metrics, kind, count)
+                    ours = f"{script:.1f} ms of script, {tasks:.1f} ms with style, layout and paint"
+                    figures.append(Figure(f"a frame with one {kind}, {rows:,} lines", ours=ours, goal="≤ 4 ms"))
+        with open_chat(browser, house, 100) as (page, line, metrics):
+            figures += _lists(page, line, metrics)
+        browser.close()
+    how = f"{count} frames each, 60 ms apart, into an open chat whose end is on the screen; a list of 500 items."
+    return Table("P14", "A durable frame in the browser", how, figures)
+
+
+def _lists(page: Page, line: Line, metrics: CDPSession) -> list[Figure]:
+    items = [f"- item {number} with **words** and `code`\n" for number in range(500)]
+    message, offset, pieces = str(new_id()), 0, []
+    for item in items:
+        pieces.append(line.delta("a list", message, offset, item))
+        offset += len(item)
+    line.play([[line.change(line.run("a list", "running")), *pieces[:450]]], 1_500)
+    spent = Spent(metrics)
+    line.play([[piece] for piece in pieces[450:]], 100)
+    growing, _ = spent.since()
+    whole = line.message("".join(items), id=message, run_id="a list", author_id=line.agent)
+    spent = Spent(metrics)
+    line.play([[line.change(whole)]], 500)
+    _, ended = spent.since()
+    return [
+        Figure(
+            "a list of 450 to 500 items that grows, per piece (10 a second)", ours=f"{growing / 50:.1f} ms of script"
+        ),
+        Figure("the same list when it ends", ours=f"{ended:.0f} ms, all tasks of half a second"),
+    ]
+
+
+def p9(house: House, quick: bool) -> Table:
+    """Five agents that stream into a long chat while its reader types; and the first load."""
+    seconds = 4 if quick else 20
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(**chromium().launch_options)
+        with open_chat(browser, house, 10_000) as (page, line, metrics):
+            runs = [(f"run {number}", str(new_id())) for number in range(5)]
+            steps = [[line.change(line.run(run_id, "running")) for run_id, _ in runs]]
+            offset = 0
+            for number in range(seconds * 10):
+                piece = "five more **words** of it " if number % 5 else "a paragraph ends here.\n\n"
+                steps.append([line.delta(run_id, message, offset, piece) for run_id, message in runs])
+                offset += len(piece)
+            page.locator("[data-pane=composer] textarea").click()
+            page.evaluate("steps => { window.longTasks = []; window.playing = window.play(steps, 100) }", steps)
+            spent = Spent(metrics)
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                page.keyboard.type("a")
+                page.wait_for_timeout(100)
+            script, _ = spent.since()
+            page.evaluate("() => window.playing")
+            tasks = long_tasks(page)
+            files, loaded = _javascript_of(page)
+        browser.close()
+    longest = f", the longest {max(tasks):.0f} ms" if tasks else ""
+    figures = [
+        Figure(
+            "tasks over 50 ms while five agents stream and somebody types", ours=f"{len(tasks)}{longest}", goal="none"
+        ),
+        Figure("script meanwhile", ours=f"{script / seconds:.0f} ms a second"),
+        Figure(
+            "JavaScript of the first load, with a chat open",
+            ours=f"{loaded / 1000:.0f} kB gzipped, {files} files",
+            goal="≤ 250 kB",
+        ),
+    ]
+    how = f"A chat of 10,000 lines; five runs at 10 pieces of five words a second each, for {seconds} s; a key every 100 ms."
+    return Table("P9", "A long chat in the browser", how, figures)
+
+
+def _javascript_of(page: Page) -> tuple[int, int]:
+    """Return how many script files the page has loaded, and their bytes, gzipped, whether or not the build is compressed."""
+    names = page.evaluate("""performance.getEntriesByType('resource').map(entry => new URL(entry.name).pathname)
+        .filter(path => path.endsWith('.js'))""")
+    files = {ROOT / "frontend" / "dist" / name.removeprefix("/static/") for name in names}
+    return len(files), sum(len(gzip.compress(file.read_bytes())) for file in files)

@@ -1,0 +1,287 @@
+"""P13: many people look at one chat while its agent answers; what their clients ask of the server for it.
+
+A few are real: the web app in Chromium. The others say and ask on the socket and over HTTP what the web app does
+(`frontend/src/app/bells.ts`, `features/chats/readCursor.ts`).
+"""
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from socket import create_connection
+from typing import Any
+
+import aiohttp
+from playwright.async_api import Page, async_playwright
+
+from bench.house import House
+from bench.processes import child, cpu_seconds, environment_of
+from bench.results import Figure, Table
+from common.ids import new_id
+from common.processes import free_port, wait_until
+from launcher.home import ROOT
+from tests.browser import chromium
+
+REAL = 3
+READ_EVERY = 2.0
+PAUSE, JITTER = 0.15, 0.85
+LISTS = {"chats": "chats", "agents": "agents", "members": "members", "suggestions": "suggestions?state=pending"}
+
+
+@dataclass
+class Room:
+    """The chat that everybody looks at."""
+
+    address: str
+    workspace: str
+    handle: str
+    chat: str
+    agent: str
+    people: list[str]
+    sessions: list[str]
+
+
+@dataclass
+class Asked:
+    """HTTP requests by path, of the real clients and of the others; and how many have heard the last end."""
+
+    real: Counter[str] = field(default_factory=Counter)
+    others: Counter[str] = field(default_factory=Counter)
+    ends: Counter[int] = field(default_factory=Counter)
+    """Viewer → answers whose end they have heard."""
+    ready: int = 0
+    frames: int = 0
+    characters: int = 0
+    """Of all frames to the others."""
+
+
+@dataclass
+class Viewer:
+    """A client that is not real: it follows what the web app follows."""
+
+    number: int
+    room: Room
+    session: aiohttp.ClientSession
+    asked: Asked
+    waiting: set[str] = field(default_factory=set)
+    seq: int = 0
+    told: int = 0
+    tasks: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    async def live(self) -> None:
+        """Open the socket and do as the web app does, for as long as the measurement lasts."""
+        headers = {"X-Session-Token": self.room.sessions[self.number]}
+        async with self.session.ws_connect("/ws/", headers=headers, max_msg_size=0) as socket:
+            topics = [f"workspace:{self.room.workspace}", f"actor:{self.room.people[self.number]}"]
+            for topic in [*topics, f"chat:{self.room.chat}"]:
+                await socket.send_json({"type": "subscribe", "topic": topic, "since": None})
+            async for message in socket:
+                self.asked.frames += 1
+                self.asked.characters += len(message.data)
+                if not message.data.startswith('{"type":"delta"'):
+                    await self._hear(json.loads(message.data), socket)
+
+    async def _hear(self, frame: dict[str, Any], socket: aiohttp.ClientWebSocketResponse) -> None:
+        if frame["type"] == "subscribed":
+            self.asked.ready += 1
+        elif frame["type"] == "changes":
+            self.seq = max(self.seq, *(row.get("seq", 0) for row in frame["rows"]), 0)
+            self.asked.ends[self.number] += sum(row.get("state") == "completed" for row in frame["rows"])
+            if not self.tasks_of("read"):
+                self._begin("read", self._read(socket))
+        elif frame["type"] == "bell":
+            self.waiting.add(frame["what"])
+            if not self.tasks_of("lists"):
+                self._begin("lists", self._read_lists())
+
+    def tasks_of(self, name: str) -> bool:
+        return any(task.get_name() == name for task in self.tasks)
+
+    def _begin(self, name: str, work: Any) -> None:
+        task = asyncio.create_task(work, name=name)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        while self.seq > self.told:
+            self.told = self.seq
+            await socket.send_json({"type": "mark_read", "topic": f"chat:{self.room.chat}", "seq": self.told})
+            await asyncio.sleep(READ_EVERY)
+
+    async def _read_lists(self) -> None:
+        await asyncio.sleep(PAUSE + random.random() * JITTER)
+        waiting, self.waiting = self.waiting, set()
+        for what in waiting:
+            path = f"/api/v1/workspaces/{self.room.workspace}/{LISTS[what]}" if what in LISTS else "/api/v1/me"
+            self.asked.others[f"GET {what}"] += 1
+            async with self.session.get(path, headers={"X-Session-Token": self.room.sessions[self.number]}) as answer:
+                await answer.read()
+
+
+async def _post(session: aiohttp.ClientSession, room: Room, number: int) -> None:
+    """The first person, who looks at nothing, asks the agent."""
+    body = {"id": str(new_id()), "text": f"@{room.agent} question {number}"}
+    headers = {"X-Session-Token": room.sessions[0]}
+    async with session.post(f"/api/v1/chats/{room.chat}/messages", json=body, headers=headers) as answer:
+        if answer.status != 201:
+            raise RuntimeError(f"{answer.status}: {await answer.text()}")
+
+
+async def _open_pages(stack: AsyncExitStack, room: Room, asked: Asked) -> list[Page]:
+    playwright = await stack.enter_async_context(async_playwright())
+    browser = await playwright.chromium.launch(**chromium().launch_options)
+    stack.push_async_callback(browser.close)
+    pages = []
+    for number in range(1, REAL + 1):
+        context = await browser.new_context()
+        await context.add_cookies([{"name": "sessionid", "value": room.sessions[number], "url": room.address}])
+        page = await context.new_page()
+        await page.goto(f"{room.address}/w/{room.handle}/c/{room.chat}")
+        await page.locator("[data-pane=composer] textarea").wait_for()
+        page.on("request", lambda request: asked.real.update([f"{request.method} {request.url.split('?')[0]}"]))
+        pages.append(page)
+    return pages
+
+
+async def measure(house: House, room: Room, answers: int) -> list[Figure]:
+    asked = Asked()
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(aiohttp.ClientSession(room.address, connector=connector))
+        await _open_pages(stack, room, asked)
+        viewers = [Viewer(number, room, session, asked) for number in range(REAL + 1, len(room.people))]
+        living = [asyncio.create_task(viewer.live()) for viewer in viewers]
+        try:
+            async with asyncio.timeout(120):
+                while asked.ready < 3 * len(viewers):
+                    await asyncio.sleep(0.05)
+                await _post(session, room, 0)  # warm: the pages load what draws an answer
+                await asyncio.sleep(8)
+                idle, began = house.meter(), time.perf_counter()
+                await asyncio.sleep(5)
+                at_rest = idle.seconds("web") / (time.perf_counter() - began)
+            asked.real.clear()
+            asked.others.clear()
+            asked.ends.clear()
+            asked.frames = asked.characters = 0
+            meter, began = house.meter(), time.perf_counter()
+            for number in range(answers):
+                await _post(session, room, number)
+                async with asyncio.timeout(60):
+                    while min(asked.ends[viewer.number] for viewer in viewers) <= number:
+                        await asyncio.sleep(0.05)
+            await asyncio.sleep(3)  # what follows: cursors, lists
+            took = time.perf_counter() - began
+            web = meter.seconds("web")
+            frames, size = asked.frames // len(viewers), asked.characters // max(1, asked.frames)
+            floor = await asyncio.to_thread(bare_seconds, len(room.people) - 1, frames, size, took / frames)
+            return figures(asked, len(viewers), answers, web, at_rest * took, floor)
+        finally:
+            for task in [*living, *(task for viewer in viewers for task in viewer.tasks)]:
+                task.cancel()
+            await asyncio.gather(*living, return_exceptions=True)
+
+
+def bare_seconds(viewers: int, frames: int, size: int, pause: float) -> float:
+    """The CPU of a bare server that sends as many frames of the mean size to as many sockets, at the same pace."""
+    port = free_port()
+    process = child("bench.bare_sockets", str(port))
+    try:
+        wait_until(lambda: is_listening(port), process, seconds=20)
+        return asyncio.run(_send_bare(port, process.pid, viewers, frames, size, pause))
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def is_listening(port: int) -> bool:
+    try:
+        create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+async def _send_bare(port: int, pid: int, viewers: int, frames: int, size: int, pause: float) -> float:
+    async def read(socket: aiohttp.ClientWebSocketResponse) -> None:
+        async for message in socket:
+            if message.data == "done":
+                return
+
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(aiohttp.ClientSession(f"http://127.0.0.1:{port}"))
+        sockets = [await stack.enter_async_context(session.ws_connect("/")) for _ in range(viewers)]
+        readers = [asyncio.create_task(read(socket)) for socket in sockets]
+        before = cpu_seconds(pid)
+        await sockets[0].send_json([frames, size, pause])
+        await readers[0]
+        used = cpu_seconds(pid) - before
+        for reader in readers:
+            reader.cancel()
+        return used
+
+
+def figures(asked: Asked, others: int, answers: int, web: float, at_rest: float, bare: float) -> list[Figure]:
+    def told(requests: Counter[str], viewers: int) -> str:
+        kinds = ", ".join(f"{count} × {path.rpartition('/')[2]}" for path, count in requests.most_common(4))
+        return f"{requests.total() / viewers / answers:.2f} ({kinds or 'none'})"
+
+    each = (REAL + others) * answers
+    size = asked.characters // max(1, asked.frames)
+    return [
+        Figure("HTTP requests per viewer and answer, real clients", ours=told(asked.real, REAL), goal="≤ 0.3"),
+        Figure("HTTP requests per viewer and answer, the others", ours=told(asked.others, others), goal="≤ 0.3"),
+        Figure(
+            "CPU of web per viewer and answer",
+            f"{bare / each * 1000:.2f} ms",
+            f"{web / each * 1000:.2f} ms",
+            f"{web / bare:.2f}",
+            goal="≤ 1 ms",
+        ),
+        Figure("frames per viewer and answer", ours=f"{asked.frames / others / answers:.1f}, {size} characters each"),
+        Figure("of it: with nobody speaking for as long", ours=f"{at_rest / each * 1000:.2f} ms"),
+    ]
+
+
+def make_room(house: House, base: str, viewers: int) -> Room:
+    """A chat of so many people, of whom the first speaks, and an agent."""
+    environment = environment_of(house.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    command = [sys.executable, "-m", "bench.people", str(viewers + 1)]
+    made = json.loads(subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout)
+    return asyncio.run(_with_agent(house.stack.address, made, base))
+
+
+async def _refuse(answer: aiohttp.ClientResponse) -> None:
+    if answer.status >= 400:
+        raise RuntimeError(f"{answer.status}: {await answer.text()}")
+
+
+async def _with_agent(address: str, made: dict[str, Any], base: str) -> Room:
+    headers = {"X-Session-Token": made["sessions"][0]}
+    async with aiohttp.ClientSession(f"{address}/api/v1/", headers=headers, raise_for_status=_refuse) as session:
+        model = {"provider": "openai_compatible", "api_base": base, "default_model": "scripted", "revision": 0}
+        await session.put(f"workspaces/{made['workspace']}/model", json=model | {"key": "sk-bench"})
+        body = {"name": "Scribe", "prompt": "Answer."}
+        agent = await (await session.post(f"workspaces/{made['workspace']}/agents", json=body)).json()
+        await session.post(f"chats/{made['chat']}/members", json={"actor_id": agent["actor"]["id"]})
+        workspace = await (await session.get(f"workspaces/{made['workspace']}")).json()
+    return Room(address, made["workspace"], workspace["handle"], made["chat"], agent["actor"]["handle"],
+                made["people"], made["sessions"])  # fmt: skip
+
+
+def p13(house: House, quick: bool) -> Table:
+    """A room reads an answer."""
+    viewers, answers = (20, 3) if quick else (100, 10)
+    room = make_room(house, house.model.base(rate=25, count=100), viewers)
+    found = asyncio.run(measure(house, room, answers))
+    how = (
+        f"{viewers} people look at one chat; {answers} answers of 4 s at 25 tokens a second, one after the other. "
+        f"{REAL} of them are the web app in Chromium, the others say and ask the same. The floor of the CPU: a bare uvicorn that "
+        "sends as many frames of the mean size to as many sockets, and is asked nothing."
+    )
+    return Table("P13", "What viewers ask for while an agent answers", how, found)

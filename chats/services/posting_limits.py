@@ -1,0 +1,32 @@
+"""What a message takes from: its author's bucket and its workspace's (D21)."""
+
+import time
+from uuid import UUID
+
+from actors.rates import Bucket
+from common.bounded import BoundedMap
+
+KEPT = 60.0
+"""Seconds, after which it is asked anew in which workspace somebody posts."""
+
+# The workspace of a chat in which a person has posted, and until when that is remembered: so a workspace's bucket is found
+# without the database, and only people who may post in the workspace can take from it.
+_workspaces: BoundedMap[tuple[UUID, UUID], tuple[UUID | None, float]] = BoundedMap(10_000)
+
+
+def remember_workspace(actor_id: UUID, chat_id: UUID, workspace_id: UUID) -> None:
+    """Remember that the person has posted in this chat of this workspace."""
+    if find_workspace(actor_id, chat_id) is None:
+        _workspaces.set((actor_id, chat_id), (workspace_id, time.monotonic() + KEPT))
+
+
+def find_workspace(actor_id: UUID, chat_id: UUID) -> UUID | None:
+    """Return the workspace of the chat if the person has posted in it within the last minute."""
+    workspace_id, until = _workspaces.get((actor_id, chat_id), (None, 0.0))
+    return workspace_id if time.monotonic() < until else None
+
+
+def buckets_of_a_post(actor_id: UUID, chat_id: UUID) -> list[Bucket]:
+    """What posting takes from, beside the person's requests."""
+    workspace_id = find_workspace(actor_id, chat_id)
+    return [("posts", actor_id), *([("workspace_posts", workspace_id)] if workspace_id else [])]

@@ -1,0 +1,65 @@
+"""How far people have read."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from actors.models import Actor
+from chats.hooks import ReadMark, chats_read
+from chats.models import ChatActor
+from chats.permissions import ChatVerb, get_chat_for
+from chats.selectors import END, activity_of
+from events.frames import ChatActivity
+from events.publish import publish_passing
+
+_MOVE = """
+WITH mark AS (
+    SELECT * FROM unnest(%s::uuid[], %s::uuid[], %s::bigint[]) AS mark(actor_id, chat_id, seq)
+), behind AS (
+    SELECT place.id, least(mark.seq, chat.version) AS seq
+    FROM mark JOIN chats_chat chat ON chat.id = mark.chat_id
+    JOIN chats_chatactor place ON place.chat_id = mark.chat_id AND place.actor_id = mark.actor_id
+    WHERE place.ended_at IS NULL AND place.last_read_seq < least(mark.seq, chat.version)
+    ORDER BY place.id FOR NO KEY UPDATE OF place
+)
+UPDATE chats_chatactor place SET last_read_seq = behind.seq FROM behind WHERE place.id = behind.id
+RETURNING place.actor_id, place.chat_id, place.last_read_seq, place.id
+"""
+"""Rows are locked in the order of their ids: two processes may move the same cursors."""
+
+
+@transaction.atomic
+def mark_read(actor: Actor, chat_id: UUID, *, seq: int) -> int:
+    """Move the actor's read cursor forward, never back and never past the end, and tell their other tabs.
+
+    Return the cursor. Raises `NotFound`.
+    """
+    chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
+    mark_many_read([ReadMark(actor.id, chat.id, seq)])
+    return ChatActor.objects.values_list("last_read_seq", flat=True).get(chat=chat, actor=actor)
+
+
+@transaction.atomic
+def mark_many_read(marks: Collection[ReadMark]) -> None:
+    """Move the read cursors of many people forward; whoever is not in the chat is left out. Five queries, however many."""
+    known = [mark._replace(seq=min(mark.seq, END)) for mark in marks]
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE, [[getattr(mark, name) for mark in known] for name in ReadMark._fields])
+        rows = cursor.fetchall()
+    if not rows:
+        return
+    moved = [ReadMark(*row[:3]) for row in rows]
+    activity = activity_of([row[3] for row in rows])
+    publish_passing(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
+    chats_read(moved)
+
+
+def read_up_to(chat_id: UUID, actor_id: UUID, seq: int) -> bool:
+    """Move a read cursor forward; false when it stood there already."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE chats_chatactor SET last_read_seq = %s WHERE chat_id = %s AND actor_id = %s AND last_read_seq < %s",
+            [seq, chat_id, actor_id, seq],
+        )
+        return bool(cursor.rowcount)

@@ -1,0 +1,44 @@
+"""A map of bounded size, for what a process remembers of many people."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import RLock
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class BoundedMap(Generic[Key, Value]):
+    """A map for several threads that forgets the entry which was set longest ago when it holds more than `size`.
+
+    Hold `lock` over steps that belong together.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.lock = RLock()
+        self._size = size
+        self._entries: OrderedDict[Key, Value] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Key, default: Value) -> Value:
+        """Return the value of `key`, or `default`."""
+        with self.lock:
+            return self._entries.get(key, default)
+
+    def set(self, key: Key, value: Value) -> None:
+        """Set the value of `key`."""
+        with self.lock:
+            self._entries[key] = value
+            self._entries.move_to_end(key)
+            if len(self._entries) > self._size:
+                self._entries.popitem(last=False)
+
+    def get_or_set(self, key: Key, build: Callable[[], Value]) -> Value:
+        """Return the value of `key`; build and set one if there is none."""
+        with self.lock:
+            if key not in self._entries:
+                self.set(key, build())
+            return self._entries[key]

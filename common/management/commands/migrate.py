@@ -1,0 +1,29 @@
+"""Django's `migrate`, which first refuses a database that another release has written."""
+
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+from django.db import connections
+from django.db.migrations.loader import MigrationLoader
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        loader = MigrationLoader(connections[options["database"]])
+        own = {config.label for config in apps.get_app_configs() if Path(config.path).parent == PROJECT}
+        unknown = sorted(
+            f"{label}.{name}"
+            for label, name in loader.applied_migrations
+            if label in own and (label, name) not in loader.disk_migrations
+        )
+        if unknown:
+            raise CommandError(
+                f"This database was written by another release of Atelier: this one does not know {unknown[0]}. Nothing was"
+                " changed. Run the release that wrote it, or name an empty folder by ATELIER_HOME."
+            )
+        super().handle(*args, **options)

@@ -1,0 +1,271 @@
+"""The providers of models. To add one, add an entry to `PROVIDERS`: the model's form, the API, the admin, the adapters and
+the TypeScript types read this table.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from django.utils.translation import gettext_lazy, gettext_noop
+from pydantic import StringConstraints
+from pydantic.config import JsonDict, JsonValue
+
+from common.errors import Invalid
+
+FieldLabel = Literal["api_base", "api_key", "secret_access_key", "access_key_id", "region", "api_version"]
+"""The web form has a text for each."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value that a provider needs besides the model's name.
+
+    The values of `api_base` and `key` have columns of their own; those of all other fields are the options of a credential.
+    Only `key` is secret. `pattern` is what the whole value of an option must match; `parameter` is what litellm calls it.
+    """
+
+    name: str
+    label: FieldLabel
+    is_required: bool = True
+    example: str = ""
+    default: str = ""
+    pattern: str = r"[A-Za-z0-9_.-]{1,100}"
+    parameter: str = ""
+
+
+KEY = Field("key", "api_key", parameter="api_key")
+OPTIONAL_KEY = Field("key", "api_key", is_required=False)
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Where models are to be had, what it takes to reach them, and how they are spoken to.
+
+    `adapter`: `openai` reads the OpenAI protocol directly, `litellm` asks by way of that library.
+    `api_base`: the address below which the provider answers; empty where a field names it, or litellm knows it.
+    `path`: what is asked below that address; `{model}` is the model's name.
+    `query`: the option of each parameter of the query string.
+    `models_from`: who lists the models: the provider's server, litellm's table of prices, or nobody.
+    `price_prefixes`: what litellm's table puts before a model's name; `price_owners`: whose models it lists.
+    """
+
+    name: str
+    label: str
+    adapter: Literal["demo", "openai", "litellm"]
+    fields: tuple[Field, ...] = (KEY,)
+    usual_model: str = ""
+    model_label: Literal["model", "deployment"] = "model"
+    models_from: Literal["server", "prices", "nobody"] = "server"
+    price_prefixes: tuple[str, ...] = ()
+    price_owners: tuple[str, ...] = ()
+    model_pattern: str = ""
+    """What a model's name must match where it becomes a part of an address; empty: anything."""
+    # For the adapter `openai`:
+    api_base: str = ""
+    path: str = "chat/completions"
+    query: Mapping[str, str] = field(default_factory=dict)
+    key_header: Literal["Authorization", "api-key"] = "Authorization"
+    max_tokens_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    reports_cost: bool = False
+    """Whether the usage that it sends says what the request cost, in US dollars."""
+    # For the adapter `litellm`:
+    model_prefix: str = ""
+    litellm_parameters: Mapping[str, str] = field(default_factory=dict)
+    """Parameters that are the same for every request. A value may name options: `{region}`."""
+
+    def find_field(self, name: str) -> Field | None:
+        """Return the field of that name, if the provider has it."""
+        return next((one for one in self.fields if one.name == name), None)
+
+    @property
+    def options(self) -> tuple[Field, ...]:
+        """The fields whose values are kept as options of a credential."""
+        return tuple(one for one in self.fields if one.name not in ("api_base", "key"))
+
+    @property
+    def has_address(self) -> bool:
+        """Whether a workspace names the address."""
+        return self.find_field("api_base") is not None
+
+    def is_model_name(self, model: str) -> bool:
+        """Whether a model of this provider can have that name."""
+        return not self.model_pattern or re.fullmatch(self.model_pattern, model) is not None
+
+    @property
+    def needs_key(self) -> bool:
+        key = self.find_field("key")
+        return key is not None and key.is_required
+
+    def check_options(self, options: Mapping[str, str]) -> None:
+        """Check that the options are those of this provider. Raises `Invalid`."""
+        known = {one.name for one in self.options}
+        if unknown := sorted(options.keys() - known):
+            raise Invalid(
+                f"{self.label} has no option {unknown[0]}.", hints=[f"Its options: {', '.join(sorted(known)) or '–'}."]
+            )
+        for one in self.options:
+            value = options.get(one.name, "")
+            if not value and one.is_required:
+                raise Invalid(f"{self.label} needs {one.name}.", hints=[f"For example {one.example}."])
+            if value and not re.fullmatch(one.pattern, value):
+                raise Invalid(f"{one.name} is not valid.", hints=[f"For example {one.example}."])
+
+
+def _openai_protocol(name: str, label: str, api_base: str, usual_model: str) -> Provider:
+    """Build the entry of a provider that speaks the OpenAI protocol, and that litellm's table of prices knows by this name."""
+    return Provider(
+        name,
+        label,
+        "openai",
+        api_base=api_base,
+        usual_model=usual_model,
+        price_prefixes=(f"{name}/",),
+        price_owners=(name,),
+    )
+
+
+_ENTRIES = (
+    Provider("demo", gettext_noop("Demo"), "demo", fields=(), usual_model="demo"),
+    Provider(
+        "openai",
+        gettext_noop("OpenAI"),
+        "openai",
+        api_base="https://api.openai.com/v1",
+        usual_model="gpt-4.1-mini",
+        max_tokens_parameter="max_completion_tokens",
+        price_prefixes=("", "openai/"),
+        price_owners=("openai",),
+    ),
+    Provider(
+        "anthropic",
+        gettext_noop("Anthropic"),
+        "litellm",
+        usual_model="claude-sonnet-4-5",
+        models_from="prices",
+        model_prefix="anthropic/",
+        price_prefixes=("", "anthropic/"),
+        price_owners=("anthropic",),
+    ),
+    Provider(
+        "gemini",
+        gettext_noop("Google Gemini"),
+        "litellm",
+        usual_model="gemini-2.5-flash",
+        models_from="prices",
+        model_prefix="gemini/",
+        price_prefixes=("gemini/", ""),
+        price_owners=("gemini",),
+    ),
+    _openai_protocol("deepseek", gettext_noop("DeepSeek"), "https://api.deepseek.com/v1", "deepseek-chat"),
+    _openai_protocol("mistral", gettext_noop("Mistral"), "https://api.mistral.ai/v1", "mistral-small-latest"),
+    _openai_protocol("groq", gettext_noop("Groq"), "https://api.groq.com/openai/v1", "openai/gpt-oss-20b"),
+    _openai_protocol("xai", gettext_noop("xAI"), "https://api.x.ai/v1", "grok-4.3"),
+    Provider(
+        "openrouter",
+        gettext_noop("OpenRouter"),
+        "openai",
+        api_base="https://openrouter.ai/api/v1",
+        usual_model="openai/gpt-4.1-mini",
+        reports_cost=True,
+        price_prefixes=("openrouter/",),
+        price_owners=("openrouter",),
+    ),
+    Provider(
+        "azure",
+        gettext_noop("Azure OpenAI"),
+        "openai",
+        fields=(
+            Field("api_base", "api_base", example="https://name.openai.azure.com"),
+            KEY,
+            Field("api_version", "api_version", example="2024-10-21", default="2024-10-21"),
+        ),
+        model_label="deployment",
+        model_pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
+        models_from="nobody",
+        path="openai/deployments/{model}/chat/completions",
+        query={"api-version": "api_version"},
+        key_header="api-key",
+        max_tokens_parameter="max_completion_tokens",
+        price_prefixes=("azure/",),
+    ),
+    Provider(
+        "bedrock",
+        gettext_noop("Amazon Bedrock"),
+        "litellm",
+        fields=(
+            Field(
+                "access_key_id",
+                "access_key_id",
+                example="AKIAIOSFODNN7EXAMPLE",
+                pattern="[A-Z0-9]{16,128}",
+                parameter="aws_access_key_id",
+            ),
+            Field("key", "secret_access_key", parameter="aws_secret_access_key"),
+            # It becomes a part of the host's name.
+            Field(
+                "region",
+                "region",
+                example="eu-central-1",
+                pattern=r"[a-z]{2}(-[a-z]+){1,2}-\d{1,2}",
+                parameter="aws_region_name",
+            ),
+        ),
+        usual_model="anthropic.claude-sonnet-4-5-20250929-v1:0",
+        models_from="prices",
+        price_prefixes=("",),
+        price_owners=("bedrock", "bedrock_converse"),
+        model_prefix="bedrock/converse/",
+        model_pattern=r"[A-Za-z0-9_.:-]+|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:\d*:[a-z-]+/[A-Za-z0-9_.:-]+",
+        litellm_parameters={
+            # All three are set, though empty: what is left out is taken from the environment of the process.
+            "api_key": "",
+            "aws_session_token": "",
+            "aws_bedrock_runtime_endpoint": "https://bedrock-runtime.{region}.amazonaws.com",
+        },
+    ),
+    Provider(
+        "openai_compatible",
+        gettext_noop("OpenAI-compatible"),
+        "openai",
+        fields=(Field("api_base", "api_base", example="https://llm.example.org/v1"), OPTIONAL_KEY),
+    ),
+)
+
+PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ENTRIES}
+"""What a workspace can choose, in the order of the form."""
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+    ProviderName = str
+else:
+    ProviderName = Literal[*PROVIDERS]
+    """The type of requests and rows: the names are in their schema, and so in the TypeScript types."""
+
+Options = dict[
+    Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")], Annotated[str, StringConstraints(max_length=200)]
+]
+"""What a provider needs besides address and key, by the name of the field."""
+_WITH_ADDRESS: list[JsonValue] = [provider.name for provider in _ENTRIES if provider.has_address]
+WRONG_ADDRESS: JsonDict = {
+    "anyOf": [
+        {"properties": {"provider": {"enum": _WITH_ADDRESS}, "api_base": {"maxLength": 0}}},
+        {
+            "properties": {"provider": {"not": {"enum": _WITH_ADDRESS}}, "api_base": {"minLength": 1}},
+            "required": ["api_base"],
+        },
+    ]
+}
+"""The JSON schema of what a request must not say: no address where one is needed, or an address where there is none."""
+
+
+def get_provider(name: str) -> Provider:
+    """Return the provider of that name. Raises `Invalid` for one that is not known."""
+    if name not in PROVIDERS:
+        raise Invalid("We do not know this provider.", hints=[f"Known are: {', '.join(PROVIDERS)}."])
+    return PROVIDERS[name]
+
+
+def list_provider_choices() -> list[tuple[str, "StrPromise"]]:
+    """Return the names with their labels, for a column's choices. A new provider needs no migration."""
+    return [(provider.name, gettext_lazy(provider.label)) for provider in PROVIDERS.values()]

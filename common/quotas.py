@@ -1,0 +1,22 @@
+"""How many of something one person or one workspace may have: a bound for accidents and abuse, far above what a team needs."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from common.errors import Code, LimitReached
+
+
+def check_quota(name: str, rows: QuerySet[Any]) -> None:
+    """Raise `LimitReached` (`quota_reached`) when there are as many `rows` as `settings.QUOTAS` allows; 0 allows any number.
+
+    The bound is not exact: two requests at once may both pass.
+    """
+    most = settings.QUOTAS[name]
+    if most and rows.order_by()[:most].count() >= most:
+        raise LimitReached(
+            f"There are {most} already, which is as many as can be.", code=Code.QUOTA_REACHED,
+            hints=["Remove some that are no longer needed, or ask whoever runs the installation."],
+            data={"quota": name, "most": most},
+        )  # fmt: skip

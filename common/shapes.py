@@ -1,0 +1,106 @@
+"""Base class and types of requests. They accept exactly what the schema says: no less, so that no client is surprised, and no
+more, so that nothing is guessed."""
+
+import re
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+
+JSON = "json"
+"""The context in which a body is read."""
+QUERY = "query"
+"""The context in which a query string is read."""
+
+WRONG_SHAPE = "Something in the request has the wrong shape."
+"""What is said of a request that the schema does not allow."""
+MAX_NUMBER = 2**31 - 1
+"""The highest revision or version that a column holds."""
+NOT_BLANK = r"[^\s\x00\x1c-\x1f]"
+"""A pattern of texts that are not empty after stripping blanks at both ends and removing NUL."""
+
+Revision = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
+Version = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+Name = Annotated[str, Field(min_length=1, max_length=80, pattern=NOT_BLANK)]
+Handle = Annotated[str, Field(pattern=r"^@?[A-Za-z0-9]([A-Za-z0-9_-]{0,38}[A-Za-z0-9])?$")]
+"""A handle as people write it: it is stored without the `@`, in small letters."""
+
+Language = Literal["en", "zh-hant", "zh-hans"]
+
+
+class Shape(BaseModel):
+    """A closed shape: what it does not name is refused, so that a misspelt field is never silently ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _check_kind(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse what Pydantic would convert: in JSON neither `true` nor `"1"` is the number 1. In a query string, where all is
+        text, a value is written as in JSON."""
+        if info.context is None or info.field_name is None or value is None:
+            return value
+        kind = _kinds(cls).get(info.field_name)
+        if kind is not None:
+            for one in value if isinstance(value, list) else [value]:
+                _CHECKS[info.context, kind](one)
+        return value
+
+
+def _check_json_number(value: Any) -> None:
+    if isinstance(value, bool | str):
+        raise ValueError("Input should be a number")
+
+
+def _check_json_boolean(value: Any) -> None:
+    if not isinstance(value, bool):
+        raise ValueError("Input should be true or false")
+
+
+def _check_id(value: Any) -> None:
+    if not (isinstance(value, str) and _ID.fullmatch(value)):
+        raise ValueError("Input should be a UUID, with its hyphens")
+
+
+def _check_query_number(value: str) -> None:
+    if not _DIGITS.fullmatch(value):
+        raise ValueError("Input should be a whole number")
+
+
+def _check_query_boolean(value: str) -> None:
+    if value not in ("true", "false"):
+        raise ValueError("Input should be true or false")
+
+
+_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DIGITS = re.compile(r"-?[0-9]+")
+_CHECKS: dict[tuple[str, type], Any] = {
+    (JSON, float): _check_json_number, (JSON, bool): _check_json_boolean, (JSON, UUID): _check_id,
+    (QUERY, float): _check_query_number, (QUERY, bool): _check_query_boolean, (QUERY, UUID): _check_id,
+}  # fmt: skip
+
+
+@cache
+def _kinds(shape: type[BaseModel]) -> dict[str, type]:
+    """Return the fields whose values Pydantic would convert: those of numbers, of booleans and of ids, and of nothing else."""
+    kinds: dict[str, type] = {}
+    for name, field in shape.model_fields.items():
+        found = _types_in(field.annotation) - {type(None), list}
+        if found <= {int, float}:
+            kinds[name] = float
+        elif found in ({bool}, {UUID}):
+            kinds[name] = found.pop()
+    return kinds
+
+
+def _types_in(annotation: Any) -> set[Any]:
+    """Return the types of a field: of a union its members, of a list also those of its items."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _types_in(get_args(annotation)[0])
+    if origin in (Union, UnionType, list):
+        inside = set[Any]().union(*(_types_in(one) for one in get_args(annotation)))
+        return inside | {list} if origin is list else inside
+    return {annotation}

@@ -1,0 +1,76 @@
+"""Messages of a chat: one row class per type of message, together a discriminated union."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, get_args
+from uuid import UUID
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
+
+from events.payloads import (
+    ComparisonPayload,
+    SystemMessageType,
+    SystemPayload,
+    TextPayload,
+    ThinkingPayload,
+    ToolCallPayload,
+    ToolResponsePayload,
+)
+from events.row import DescribedAs, Row
+
+
+# A payload was validated when it was built (`dump_payload`). A row takes it as it is stored: validating it again would cost
+# time for each row that is sent.
+class BaseMessageRow(Row):
+    """What messages of all types have. A reply is the rows of one `run_id`."""
+
+    kind: Literal["message"] = "message"
+    id: UUID
+    chat_id: UUID
+    version: int
+    seq: int
+    author_id: UUID | None
+    reply_to: UUID | None = None
+    run_id: UUID | None = None
+    created_at: datetime
+    edited_at: datetime | None = None
+    deleted: bool = False
+
+
+class TextMessageRow(BaseMessageRow):
+    type: Literal["TEXT_MESSAGE"]
+    payload: Annotated[dict[str, Any], DescribedAs(TextPayload.__name__)]
+
+
+class ThinkingRow(BaseMessageRow):
+    type: Literal["THINKING"]
+    payload: Annotated[dict[str, Any], DescribedAs(ThinkingPayload.__name__)]
+
+
+class ToolCallRow(BaseMessageRow):
+    type: Literal["TOOL_CALL"]
+    payload: Annotated[dict[str, Any], DescribedAs(ToolCallPayload.__name__)]
+
+
+class ToolResponseRow(BaseMessageRow):
+    type: Literal["TOOL_RESPONSE"]
+    payload: Annotated[dict[str, Any], DescribedAs(ToolResponsePayload.__name__)]
+
+
+class ComparisonRow(BaseMessageRow):
+    type: Literal["COMPARISON"]
+    payload: Annotated[dict[str, Any], DescribedAs(ComparisonPayload.__name__)]
+
+
+class SystemMessageRow(BaseMessageRow):
+    type: SystemMessageType
+    payload: Annotated[dict[str, Any], DescribedAs(SystemPayload.__name__)]
+
+
+_AnyMessageRow = TextMessageRow | ThinkingRow | ToolCallRow | ToolResponseRow | ComparisonRow | SystemMessageRow
+MessageRow = TypeAliasType("MessageRow", Annotated[_AnyMessageRow, Field(discriminator="type")])
+
+MESSAGE_ROWS: dict[str, type[_AnyMessageRow]] = {
+    type_: row for row in get_args(_AnyMessageRow) for type_ in get_args(row.model_fields["type"].annotation)
+}
+"""The row class of each type of message."""

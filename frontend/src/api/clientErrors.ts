@@ -1,0 +1,8 @@
+/** Telling the operator of the server what went wrong in this browser. */
+
+import { rest } from './client'
+import type { BodyOf } from './types'
+
+export type ClientError = BodyOf<'/api/v1/client-errors', 'post'>
+
+export const reportClientError = (body: ClientError) => rest.POST('/api/v1/client-errors', { body })

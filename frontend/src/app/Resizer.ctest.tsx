@@ -1,0 +1,33 @@
+import { useState } from 'react'
+import { expect, it, vi } from 'vitest'
+import { page } from 'vitest/browser'
+import { render } from 'vitest-browser-react'
+import { Resizer } from './Resizer'
+
+function Panes({ onWidth }: { onWidth(width: number): void }) {
+  const [width, setWidth] = useState(520)
+  return (
+    <>
+      <Resizer
+        onWidth={next => {
+          onWidth(next)
+          setWidth(next)
+        }}
+      />
+      <aside style={{ width }}>Workshop</aside>
+    </>
+  )
+}
+
+it('says how wide the workshop is, from the beginning and whenever that changes', async () => {
+  await page.viewport(1280, 800)
+  const onWidth = vi.fn()
+  const screen = await render(<Panes onWidth={onWidth} />)
+  const splitter = screen.getByRole('separator')
+  await expect.element(splitter).toHaveAttribute('aria-valuenow', '520')
+  splitter.element().dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }))
+  await expect.element(splitter).toHaveAttribute('aria-valuenow', '544')
+  splitter.element().dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }))
+  await expect.element(splitter).toHaveAttribute('aria-valuenow', '520')
+  expect(onWidth.mock.calls).toEqual([[544], [520]])
+})

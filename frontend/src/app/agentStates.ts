@@ -1,0 +1,31 @@
+/** Which agents are at work, kept as the server says it, in the list of agents. */
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { type AgentSummaryRow, keys, type ServerFrame } from '@/api'
+import { onFrame, workspaceTopic } from '@/realtime'
+
+type AgentStates = Extract<ServerFrame, { type: 'agent_states' }>
+
+function withStates(agents: readonly AgentSummaryRow[], frame: AgentStates): AgentSummaryRow[] {
+  const states = new Map<string, AgentSummaryRow['state']>([
+    ...frame.idle.map(id => [id, 'idle'] as const),
+    ...frame.working.map(id => [id, 'working'] as const),
+  ])
+  return agents.map(agent => {
+    const state = states.get(agent.actor.id)
+    return state && state !== agent.state ? { ...agent, state } : agent
+  })
+}
+
+export function keepStates(client: QueryClient, workspaceId: string, frame: ServerFrame): void {
+  if (frame.type !== 'agent_states' || frame.topic !== workspaceTopic(workspaceId)) return
+  const queryKey = keys.agents(workspaceId)
+  // A list that is on its way may be older than the frame.
+  if (client.isFetching({ queryKey, exact: true }) > 0) void client.invalidateQueries({ queryKey, exact: true })
+  client.setQueryData<AgentSummaryRow[]>(queryKey, agents => agents && withStates(agents, frame))
+}
+
+export function useAgentStates(workspaceId: string): void {
+  const client = useQueryClient()
+  useEffect(() => onFrame(frame => keepStates(client, workspaceId, frame)), [client, workspaceId])
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { describeError, listFrames } from './errorReports'
+
+it('tells the places of a stack, and nothing that an error quotes', () => {
+  const chrome = `SyntaxError: "my secret" is not valid JSON
+    at JSON.parse (<anonymous>)
+    at read (https://atelier.example/static/assets/chats-LLzUyTON.js:1:2077)
+    at https://atelier.example/static/assets/index-7y1qEw2y.js:12:3`
+  expect(listFrames(chrome)).toEqual(['chats-LLzUyTON.js:1:2077', 'index-7y1qEw2y.js:12:3'])
+  const firefox = 'read@https://atelier.example/static/assets/chats-LLzUyTON.js:1:2077\n@https://a.example/b.js:1:2'
+  expect(listFrames(firefox)).toEqual(['chats-LLzUyTON.js:1:2077', 'b.js:1:2'])
+})
+
+it('has a bounded form whatever was thrown', () => {
+  const error = new TypeError('my secret')
+  expect(JSON.stringify(describeError('error', error, '/w/$workspace'))).not.toContain('secret')
+  expect(describeError('error', error, '/w/$workspace')).toMatchObject({ name: 'TypeError', screen: '/w/$workspace' })
+  expect(describeError('rejection', 'my secret', 'my secret')).toEqual({
+    kind: 'rejection',
+    name: 'Unknown',
+    screen: '',
+    frames: [],
+  })
+  error.name = 'my secret'
+  error.stack = 'x.js:1:2 '.repeat(100)
+  expect(describeError('error', error, '')).toMatchObject({ name: 'Unknown', frames: Array(8).fill('x.js:1:2') })
+})

@@ -1,0 +1,40 @@
+/** Faults of this app, told to the operator: what kind, on which screen, where in our files; never what anybody wrote. */
+import { ApiError, type ClientError, reportClientError } from '@/api'
+
+/** A page that goes on failing says no more about it. */
+const MAX_REPORTS = 5
+const MAX_FRAMES = 8
+
+const reported = new Set<string>()
+let screen: () => string = () => ''
+
+/** The places of a stack in our own files, innermost first. What stands before them may quote a text. */
+export function listFrames(stack: string): string[] {
+  return [...stack.matchAll(/([\w.-]{1,80}\.(?:js|mjs|tsx?))(?:\?[\w=&-]*)?:(\d{1,7}):(\d{1,7})/g)]
+    .slice(0, MAX_FRAMES)
+    .map(([, file, line, column]) => `${file}:${line}:${column}`)
+}
+
+export function describeError(kind: ClientError['kind'], fault: unknown, where: string): ClientError {
+  const error = fault instanceof Error ? fault : null
+  const name = /^[A-Za-z]\w{0,59}$/.test(error?.name ?? '') ? (error?.name ?? 'Error') : 'Unknown'
+  return { kind, name, screen: /^[\w/$.-]{0,100}$/.test(where) ? where : '', frames: listFrames(error?.stack ?? '') }
+}
+
+/** Tells it once. A refusal by the server, or no answer, is not a fault of ours. */
+export function reportError(kind: ClientError['kind'], fault: unknown): void {
+  if (fault instanceof ApiError) return
+  const told = describeError(kind, fault, screen())
+  const known = JSON.stringify(told)
+  if (reported.has(known) || reported.size >= MAX_REPORTS) return
+  reported.add(known)
+  reportClientError(told).catch(() => undefined)
+}
+
+/** Hears of everything that nobody caught. `currentScreen`: the route, without what stands for its parameters. */
+export function reportErrors(currentScreen: () => string): void {
+  screen = currentScreen
+  // Without an error it is a note of the browser, such as that of a ResizeObserver that goes on in the next frame.
+  window.addEventListener('error', event => event.error && reportError('error', event.error))
+  window.addEventListener('unhandledrejection', event => reportError('rejection', event.reason))
+}

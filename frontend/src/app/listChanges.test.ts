@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { type ChatActivity, type ChatSummaryRow, withActivity } from '@/api'
+
+const day = (number: number) => `2026-01-0${number}T00:00:00Z`
+const summary = (id: string, at: number) =>
+  ({
+    chat: { id, created_at: day(at) },
+    members: [],
+    unread: 0,
+    mentioned: false,
+    last_read_seq: 0,
+    last_message: null,
+  }) as unknown as ChatSummaryRow
+const activity = (chat_id: string, unread: number, at: number) =>
+  ({ chat_id, unread, mentioned: true, last_read_seq: 4, last_message: { created_at: day(at) } }) as ChatActivity
+
+it('a chat where something was said comes first, with what is unread in it; the others stay as they are', () => {
+  const chats = [summary('a', 3), summary('b', 2), summary('c', 1)]
+  const after = withActivity(chats, activity('c', 7, 5))
+  expect(after?.map(each => each.chat.id)).toEqual(['c', 'a', 'b'])
+  expect(after?.[0]).toMatchObject({ unread: 7, mentioned: true, last_read_seq: 4 })
+  expect(after?.[1]).toBe(chats[0])
+})
+
+it('a chat that is not in the list is not invented', () => {
+  expect(withActivity([summary('a', 1)], activity('b', 1, 2))).toBeNull()
+})

@@ -1,0 +1,19 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { signOut } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { showToast } from '@/ui/Toasts'
+import { signOutHere } from './session'
+
+/** Sign out of this browser; nothing of the person stays on the page. */
+export function useSignOut(): () => void {
+  const client = useQueryClient()
+  const leave = async () => {
+    try {
+      await signOut()
+      signOutHere(client)
+    } catch (error) {
+      showToast(textOfError(error))
+    }
+  }
+  return () => void leave()
+}

@@ -1,0 +1,59 @@
+import type { LockedDraftRow } from '@/api'
+import { LayerIcon } from '@/features/layers'
+import { cx } from '@/lib/cx'
+import { type TextKeyWith, useTexts } from '@/lib/language'
+import { Avatar } from '@/ui/Avatar'
+import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
+import layout from '@/ui/layout.module.css'
+
+type ValueName = 'name' | 'chat'
+type EditingKey = Extract<TextKeyWith<ValueName>, `editing.${string}`>
+
+/** Who edits a draft, and where, as far as the reader may know. */
+function editingText(draft: LockedDraftRow, me: string): { key: EditingKey; values: Record<ValueName, string> } {
+  const isMine = draft.holder.id === me
+  const values = { name: draft.holder.name, chat: draft.chat_title ?? '' }
+  if (draft.chat_id === null) return { key: isMine ? 'editing.youElsewhere' : 'editing.elsewhere', values }
+  return { key: isMine ? 'editing.youIn' : 'editing.in', values }
+}
+
+interface EditingProps {
+  drafts: readonly LockedDraftRow[]
+  me: string
+  onGo(chatId: string): void
+}
+
+/** The drafts of an agent that somebody is editing, each with the way to it. */
+export function Editing({ drafts, me, onGo }: EditingProps) {
+  const { t, rich } = useTexts()
+  return drafts.map(draft => {
+    const { key, values } = editingText(draft, me)
+    const { holder, chat_id: chatId } = draft
+    return (
+      <div key={draft.draft_id} className={blocks.banner} data-layer="writing">
+        <Avatar id={holder.id} name={holder.name} avatar={holder.avatar} square={holder.kind === 'agent'} />
+        <span className="grow">{rich(key, values)}</span>
+        {chatId ? (
+          <Button size="xs" onClick={() => onGo(chatId)}>
+            {t('goThere')}
+          </Button>
+        ) : null}
+      </div>
+    )
+  })
+}
+
+/** The sign in an agent's line: somebody edits its draft, in another chat than the one that is open. */
+export function EditingSign({ draft, me, isShort }: { draft: LockedDraftRow; me: string; isShort: boolean }) {
+  const { t } = useTexts()
+  const { key, values } = editingText(draft, me)
+  const text = t(key, values)
+  return (
+    <span className={cx(layout.editing, 'row')} title={text}>
+      {isShort ? null : <span aria-hidden>{draft.holder.id === me ? t('you') : draft.holder.name}</span>}
+      <LayerIcon layer="writing" />
+      <span className="sr">{text}</span>
+    </span>
+  )
+}

@@ -1,0 +1,91 @@
+import { type ActorRow, type AgentRow, useHeldDrafts } from '@/api'
+import { Editing } from '../components/Editing'
+import type { DraftActions } from './actions'
+import { AskedBanner, ElsewhereBanner, RefusedBanner, StaleBanner, WriterBanner } from './Banners'
+import type { Workshop } from './draftSession'
+import { canWrite } from './Forms'
+import { LostBanner } from './LostBanner'
+import type { Sources } from './provenance'
+import { SourcesPanel } from './SourcesPanel'
+import { WaitlistButtons } from './WaitlistButtons'
+import workshopStyles from './Workshop.module.css'
+
+interface DraftNoticesProps {
+  chatId: string
+  workspaceId: string
+  me: string
+  agent: AgentRow
+  workshop: Workshop
+  actions: DraftActions
+  writer: ActorRow | null
+  who(id: string): ActorRow | null
+  sources: Sources | null
+  isStale: boolean
+  /** Shows what a newer production changed; null while it is shown. */
+  onRebase: (() => void) | null
+  onLine(line: number): void
+  onGoToChat(id: string): void
+}
+
+/** Between tabs and editor, only while there is something to say. */
+export function DraftNotices(props: DraftNoticesProps) {
+  const { agent, workshop, actions, writer, sources } = props
+  const { draft, lost, save } = workshop
+  return (
+    <>
+      {lost ? <LostBanner key={lost.id} lost={lost} agent={agent} workshop={workshop} actions={actions} /> : null}
+      {save?.problem ? <RefusedBanner code={save.problem} /> : null}
+      {actions.elsewhere ? (
+        <ElsewhereBanner
+          elsewhere={actions.elsewhere}
+          onGo={props.onGoToChat}
+          onClose={() => void actions.closeElsewhere()}
+        />
+      ) : null}
+      {actions.elsewhere ? null : <EditedElsewhere {...props} />}
+      {workshop.isMine
+        ? draft?.asked_by.map(id => {
+            const asker = props.who(id)
+            return asker ? (
+              <AskedBanner
+                key={id}
+                asker={asker}
+                isBusy={actions.doing === 'doing.handingOver'}
+                onHandOver={() => void actions.handOver(id)}
+              />
+            ) : null
+          })
+        : null}
+      {writer && workshop.writer ? (
+        <WriterBanner writer={writer} until={workshop.writer.until}>
+          {draft && canWrite(agent) ? <WaitlistButtons draft={draft} writer={writer} /> : null}
+        </WriterBanner>
+      ) : null}
+      {props.isStale && draft ? (
+        <StaleBanner base={draft.base_version} production={agent.spec.number ?? 0} onLook={props.onRebase} />
+      ) : null}
+      {draft?.provenance && sources ? (
+        <SourcesPanel
+          agentName={agent.actor.name}
+          draft={draft}
+          provenance={draft.provenance}
+          sources={sources}
+          workshop={workshop}
+          onLine={props.onLine}
+        />
+      ) : null}
+    </>
+  )
+}
+
+/** The drafts of this agent that are edited in other chats. */
+function EditedElsewhere({ chatId, workspaceId, me, agent, onGoToChat }: DraftNoticesProps) {
+  const drafts = useHeldDrafts(workspaceId).data ?? []
+  const held = drafts.filter(each => each.agent_id === agent.actor.id && each.chat_id !== chatId)
+  if (held.length === 0) return null
+  return (
+    <div className={workshopStyles.bannerbox}>
+      <Editing drafts={held} me={me} onGo={onGoToChat} />
+    </div>
+  )
+}

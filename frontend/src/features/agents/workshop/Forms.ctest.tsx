@@ -1,0 +1,61 @@
+import { useState } from 'react'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { render } from 'vitest-browser-react'
+import type { SpecContent } from '@/api'
+import { ToolsForm } from './Forms'
+
+vi.mock('@/api', async original => ({
+  ...(await original<object>()),
+  useTools: () => ({
+    data: [
+      { name: 'current_time', description: 'Return the time.', effect: 'read', config_schema: {} },
+      { name: 'web_fetch', description: 'Read a page.', effect: 'read', config_schema: {} },
+    ],
+  }),
+}))
+
+const content = {
+  prompt: '',
+  tools: [{ tool: 'current_time', is_enabled: true, usage_instructions: '', settings: {} }],
+} as unknown as SpecContent
+
+const onEdit = vi.fn()
+
+function Tools({ isReadOnly }: { isReadOnly: boolean }) {
+  const [value, setValue] = useState(content)
+  const edit = (next: SpecContent) => {
+    onEdit(next.tools.map(({ tool, is_enabled }) => [tool, is_enabled]))
+    setValue(next)
+  }
+  return <ToolsForm content={value} isReadOnly={isReadOnly} onEdit={edit} />
+}
+
+beforeEach(() => onEdit.mockReset())
+
+it('switches a tool, which keeps its place in the list', async () => {
+  const screen = await render(<Tools isReadOnly={false} />)
+  const time = screen.getByRole('switch', { name: 'current_time' })
+  const web = screen.getByRole('switch', { name: 'web_fetch' })
+  await expect.element(time).toBeChecked()
+  await web.click()
+  await expect.element(web).toBeChecked()
+  await time.click()
+  expect(onEdit.mock.calls.at(-1)?.[0]).toEqual([
+    ['current_time', false],
+    ['web_fetch', true],
+  ])
+  expect(
+    screen
+      .getByRole('switch')
+      .elements()
+      .map(each => each.getAttribute('aria-label')),
+  ).toEqual(['current_time', 'web_fetch'])
+})
+
+it('shows only how things stand to whoever may not write', async () => {
+  const screen = await render(<Tools isReadOnly />)
+  await expect.element(screen.getByText('current_time')).toBeVisible()
+  await expect.element(screen.getByRole('switch')).not.toBeInTheDocument()
+  await screen.getByRole('button', { name: /current_time/ }).click()
+  await expect.element(screen.getByRole('textbox')).toHaveAttribute('readonly')
+})

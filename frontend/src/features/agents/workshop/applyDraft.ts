@@ -1,0 +1,20 @@
+import { drafts } from '@/api'
+import { textOfError } from '@/lib/errors'
+import { chatState, isEnded, learn } from '@/realtime'
+import { showToast } from '@/ui/Toasts'
+import { isSame } from '../content'
+
+/** Apply what a person has written and not applied yet. False when nothing of the draft is applied then; why is said. */
+export async function applyDraft(chatId: string, agentId: string, personId: string): Promise<boolean> {
+  const draft = [...chatState(chatId).drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
+  if (!draft) return false
+  const applied = draft.applied
+  if (draft.holder_id !== personId || (applied && isSame(applied, draft.written))) return applied !== null
+  try {
+    learn(chatId, [await drafts.apply(chatId, agentId, draft.revision)])
+    return true
+  } catch (error) {
+    showToast(textOfError(error))
+    return false
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { contributorName, contributorSide, partiesOf } from './contributors'
+
+const t = ((_: string, values?: Record<string, unknown>) => Object.values(values ?? {}).join(' for ')) as Parameters<
+  typeof contributorName
+>[1]
+
+const voice = (name: string, title = '', in_run_of: string | null = null) => ({
+  id: `${name} ${title}`,
+  actor_id: name,
+  name,
+  title,
+  in_run_of,
+})
+
+describe('voices', () => {
+  it('are named by their person, and an agent by the run that it wrote in', () => {
+    expect(contributorName(voice('Bob', 'Shorter'), t)).toBe('Bob')
+    expect(contributorName(voice('Robin', '', 'Alice'), t)).toBe('Robin for Alice')
+  })
+
+  it('are told apart by what they suggest', () => {
+    expect(contributorSide(voice('Bob', 'Shorter'), t)).toBe('Shorter')
+    expect(contributorSide(voice('Bob'), t)).toBe('Bob')
+  })
+
+  it('are parties by name, but by title where one person is both', () => {
+    expect(partiesOf([voice('Bob', 'Shorter'), voice('Carol', 'Louder')], t)).toEqual(['Bob', 'Carol'])
+    expect(partiesOf([voice('Bob', 'Shorter'), voice('Bob', 'Louder')], t)).toEqual(['Shorter', 'Louder'])
+  })
+})

@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Conflict, Piece, Provenance, SpecContent } from '@/api'
+import { linesOf, replaced, sourcesIn, standingIn, withField } from './provenance'
+
+const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent => ({
+  prompt,
+  model: '',
+  parameters: { temperature: null, top_p: null, max_tokens: null },
+  limits: { max_steps: 10, max_seconds: 1800 },
+  memory: 'chat',
+  tools: [],
+  ...change,
+})
+const piece = (text: string, voices: string[] = [], conflict: number | null = null): Piece => ({
+  text,
+  voices,
+  conflict,
+})
+const pieces = [piece('# Role\n'), piece('Be short.\nBe kind.\n', ['bob']), piece('Use tables.', ['carol'])]
+const made = pieces.map(each => each.text).join('')
+const provenance = (own: Piece[], conflicts: Conflict[] = []): Provenance => ({
+  origin: 'merge',
+  merge_id: null,
+  voices: [],
+  pieces: own,
+  conflicts,
+})
+
+describe('S0.12: whose words a text is', () => {
+  it('is known for every line as it was made', () => {
+    expect(standingIn(pieces, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
+  })
+
+  it('stays with the lines that nobody edited, and goes from those that somebody did', () => {
+    const found = standingIn(pieces, 'Hello\n# Role\nBe short!\nBe kind.\nUse tables.')
+    expect(found.map(each => each.lines)).toEqual([[2], [4], [5]])
+    expect(found.map(each => each.isWhole)).toEqual([true, false, true])
+  })
+
+  it('gives no line to two pieces, whatever is edited', () => {
+    const line = fc.constantFrom('', 'a', 'b', '- c', '# d')
+    const text = fc.array(line, { maxLength: 12 }).map(lines => lines.join('\n'))
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 5 }), text, (parts, now) => {
+        const own = parts.map(part => piece(`${part}\n`))
+        const found = standingIn(own, now).flatMap(each => each.lines)
+        const lines = linesOf(now)
+        expect(new Set(found).size).toBe(found.length)
+        expect(found.every(at => at >= 1 && at <= lines.length)).toBe(true)
+        for (const each of standingIn(own, now))
+          for (const at of each.lines) expect(linesOf(each.piece.text)).toContain(lines[at - 1])
+      }),
+    )
+  })
+
+  it('is whole for a text that was not touched', () => {
+    const line = fc.constantFrom('', 'a', 'b', 'c')
+    const text = fc.array(line, { minLength: 1, maxLength: 6 }).map(lines => `${lines.join('\n')}\n`)
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), parts => {
+        const found = standingIn(
+          parts.map(part => piece(part)),
+          parts.join(''),
+        )
+        expect(found.every(each => each.isWhole)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('S0.12: a conflict in the prompt', () => {
+  const choices = [
+    { voice: 'bob', text: 'Two lines at most.' },
+    { voice: 'carol', text: 'Three lines at most.\nNever more.' },
+    { voice: null, text: '' },
+  ]
+  const clash: Conflict = { about: 'prompt', question: '', choices, chosen: 0 }
+  const own = [piece('# Role\n'), piece('Two lines at most.\n', ['bob'], 0), piece('End.')]
+  const start = content('# Role\nTwo lines at most.\nEnd.')
+
+  it('is settled the way it was made until somebody takes another choice', () => {
+    expect(sourcesIn(provenance(own, [clash]), start).chosen).toEqual([0])
+  })
+
+  it('takes another choice, and another after that, and says whose it is', () => {
+    const first = sourcesIn(provenance(own, [clash]), start)
+    const second = content(replaced(first, 0, choices[1]?.text ?? '', start.prompt) ?? '')
+    expect(second.prompt).toBe('# Role\nThree lines at most.\nNever more.\nEnd.')
+    const found = sourcesIn(provenance(own, [clash]), second)
+    expect(found.chosen).toEqual([1])
+    expect(found.standing[1]).toMatchObject({ piece: { voices: ['carol'] }, lines: [2, 3], isWhole: true })
+    const none = content(replaced(found, 0, '', second.prompt) ?? '')
+    expect(none.prompt).toBe('# Role\nEnd.')
+    const left = sourcesIn(provenance(own, [clash]), none)
+    expect(left.chosen).toEqual([2])
+    expect(replaced(left, 0, choices[0]?.text ?? '', none.prompt)).toBe(start.prompt)
+  })
+
+  it('is nobody’s choice once somebody wrote something else there, and then nothing is replaced', () => {
+    const edited = content('# Role\nTwo lines, three if you must.\nEnd.')
+    const found = sourcesIn(provenance(own, [{ ...clash, choices: choices.slice(0, 2) }]), edited)
+    expect(found.chosen).toEqual([null])
+    expect(replaced(found, 0, 'x', edited.prompt)).toBeNull()
+  })
+})
+
+describe('S0.12: a conflict in a field', () => {
+  const about = (name: string, ...texts: string[]): Conflict => ({
+    about: name,
+    question: '',
+    choices: texts.map(text => ({ voice: null, text })),
+    chosen: 0,
+  })
+
+  it('knows which choice stands, and takes another', () => {
+    const conflict = about('parameters.temperature', '0.3', '1.0', '')
+    const chosen = (now: SpecContent) => sourcesIn(provenance([], [conflict]), now).chosen[0]
+    const warm = withField(content(''), conflict.about, '1.0')
+    expect(warm.parameters.temperature).toBe(1)
+    expect([chosen(content('')), chosen(warm)]).toEqual([2, 1])
+    expect(chosen(withField(warm, conflict.about, ''))).toBe(2)
+  })
+
+  it('about a tool adds it, changes it, or takes it away', () => {
+    const tool = {
+      tool: 'web_fetch',
+      is_enabled: true,
+      custom_config: { timeout_s: 5, retries: 1 },
+      usage_instructions: '',
+    }
+    const other = { ...tool, custom_config: { retries: 1, timeout_s: 9 } }
+    const conflict = about('tools.web_fetch', JSON.stringify(tool), JSON.stringify(other), '')
+    const chosen = (now: SpecContent) => sourcesIn(provenance([], [conflict]), now).chosen[0]
+    const has = withField(content(''), conflict.about, JSON.stringify(other))
+    expect([chosen(has), chosen(content('')), chosen(content('', { tools: [tool] }))]).toEqual([1, 2, 0])
+    expect(withField(has, conflict.about, '').tools).toEqual([])
+  })
+})

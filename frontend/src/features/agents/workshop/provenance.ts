@@ -1,0 +1,197 @@
+/** Whose words a draft is made of: the pieces as it was made, found again in the text as it stands now. Pure. */
+import { diff } from '@codemirror/merge'
+import type { Conflict, Piece, Provenance, SpecContent } from '@/api'
+
+/** A piece in the text as it stands: the lines (1-based) of it that nobody has changed since. */
+interface Standing {
+  piece: Piece
+  lines: readonly number[]
+  /** All of it is there, in one place. */
+  isWhole: boolean
+}
+
+/** The lines of a piece. It ends the way lines end, except where it is the last. */
+export const linesOf = (text: string): string[] => {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+/** For each line of `after`, the line of `before` that it is, unchanged; both count from 0. */
+function sameLines(before: readonly string[], after: readonly string[]): Map<number, number> {
+  const letters = new Map<string, string>()
+  const [a, b] = [spelled(before, letters), spelled(after, letters)]
+  const same = new Map<number, number>()
+  let [inA, inB] = [0, 0]
+  for (const change of [...diff(a, b), { fromB: b.length, toA: 0, toB: 0 }]) {
+    while (inB < change.fromB) same.set(inB++, inA++)
+    inA = change.toA
+    inB = change.toB
+  }
+  return same
+}
+
+const SURROGATES = 0xd800
+
+/** One letter per line, the same for the same line: a comparison of letters is then one of whole lines. */
+function spelled(lines: readonly string[], letters: Map<string, string>): string {
+  return lines
+    .map(line => {
+      const known = letters.get(line) ?? String.fromCharCode(1 + (letters.size % (SURROGATES - 1)))
+      letters.set(line, known)
+      return known
+    })
+    .join('')
+}
+
+/** Where the pieces stand in `text`; each line belongs to one piece, what was edited since to none. */
+export function standingIn(pieces: readonly Piece[], text: string): Standing[] {
+  const made = pieces.map(piece => linesOf(piece.text))
+  const owner = made.flatMap((lines, index) => lines.map(() => index))
+  const found: number[][] = pieces.map(() => [])
+  for (const [line, from] of sameLines(made.flat(), linesOf(text))) found[owner[from] ?? -1]?.push(line + 1)
+  return pieces.map((piece, index) => {
+    const lines = found[index] ?? []
+    const isWhole = lines.length === made[index]?.length && isOneRun(lines)
+    return { piece, lines, isWhole }
+  })
+}
+
+const isOneRun = (lines: readonly number[]) => lines.every((line, at) => line === (lines[0] ?? 0) + at)
+
+/** The pieces with another choice in the place of a conflict; where several pieces stand there, the first takes it. */
+function withChoice(pieces: readonly Piece[], conflict: number, choice: Conflict['choices'][number]): Piece[] {
+  const first = pieces.findIndex(piece => piece.conflict === conflict)
+  if (first < 0) return [...pieces]
+  const text = linesOf(choice.text)
+    .map(line => `${line}\n`)
+    .join('')
+  const piece: Piece = { text, voices: choice.voice ? [choice.voice] : [], conflict }
+  return pieces.flatMap((each, index) => (index === first ? [piece] : each.conflict === conflict ? [] : [each]))
+}
+
+/** The layer that the voices of a draft belong to: suggestions were merged; otherwise somebody wrote, or had it written. */
+export const layerOf = (provenance: Provenance) => (provenance.origin === 'merge' ? 'suggestion' : 'writing')
+
+/** What stands now of a draft that was made of pieces. */
+export interface Sources {
+  pieces: readonly Piece[]
+  standing: readonly Standing[]
+  /** Per conflict: the choice that stands in the draft now; null when it is something else by now. */
+  chosen: readonly (number | null)[]
+}
+
+/** Reads from the text itself which choices stand in it: so everybody sees the same, also after a reload. */
+export function sourcesIn(provenance: Provenance, content: SpecContent): Sources {
+  let pieces: readonly Piece[] = provenance.pieces
+  const conflicts = provenance.conflicts ?? []
+  const chosen = conflicts.map((conflict, index) => {
+    if (conflict.about !== 'prompt') return fieldChoice(conflict, content)
+    const made = conflict.chosen ?? null
+    if (made !== null && stands(pieces, index, content.prompt)) return made
+    // What says nothing stands everywhere: it is the last to be looked for.
+    const others = conflict.choices.map((_, at) => at).filter(at => at !== made)
+    others.sort((a, b) => Number(isEmpty(conflict, a)) - Number(isEmpty(conflict, b)))
+    for (const at of others) {
+      const choice = conflict.choices[at]
+      const tried = choice ? withChoice(pieces, index, choice) : pieces
+      if (!choice || !stands(tried, index, content.prompt)) continue
+      pieces = tried
+      return at
+    }
+    return null
+  })
+  return { pieces, standing: standingIn(pieces, content.prompt), chosen }
+}
+
+const isEmpty = (conflict: Conflict, choice: number) => linesOf(conflict.choices[choice]?.text ?? '').length === 0
+
+function stands(pieces: readonly Piece[], conflict: number, text: string): boolean {
+  const parts = standingIn(pieces, text).filter(each => each.piece.conflict === conflict)
+  return parts.length > 0 && parts.every(each => each.isWhole) && isOneRun(parts.flatMap(each => each.lines))
+}
+
+/** The prompt with another choice of a conflict; null when what stood there was edited, so that there is no place to put it. */
+export function replaced(sources: Sources, conflict: number, choice: string, text: string): string | null {
+  const at = sources.standing.findIndex(each => each.piece.conflict === conflict)
+  const parts = sources.standing.filter(each => each.piece.conflict === conflict)
+  const lines = parts.flatMap(each => each.lines)
+  if (at < 0 || !parts.every(each => each.isWhole) || !isOneRun(lines)) return null
+  const before = sources.standing.slice(0, at).flatMap(each => each.lines)
+  const start = (lines[0] ?? Math.max(0, ...before) + 1) - 1
+  const all = text.split('\n')
+  all.splice(start, lines.length, ...linesOf(choice))
+  return all.join('\n')
+}
+
+// --- fields: everything but the prompt ---------------------------------------------------------------------------
+
+type Tool = SpecContent['tools'][number]
+
+/** A field as the text of a choice. Tools are compared as what they say, whatever the order of their settings. */
+function fieldText(content: SpecContent, about: string): string {
+  const [group, name = ''] = split(about)
+  if (group === 'tools') return canonical(content.tools.find(tool => tool.tool === name) ?? null)
+  if (group === 'parameters' || group === 'limits')
+    return shown((content[group] as Record<string, unknown>)[name] ?? null)
+  return shown(group === 'model' ? content.model : group === 'memory' ? content.memory : null)
+}
+
+const shown = (value: unknown) => (value === null || value === undefined ? '' : String(value))
+const split = (about: string): [string, string?] => {
+  const dot = about.indexOf('.')
+  return dot < 0 ? [about] : [about.slice(0, dot), about.slice(dot + 1)]
+}
+
+function canonical(tool: Partial<Tool> | null): string {
+  if (!tool) return ''
+  const settings = Object.entries(tool.custom_config ?? {}).sort(([a], [b]) => a.localeCompare(b))
+  return JSON.stringify([tool.tool, tool.is_enabled ?? true, settings, tool.usage_instructions ?? ''])
+}
+
+/** A tool as a choice says it; null when the choice is that there is none. */
+export function toolOf(text: string): Tool | null {
+  try {
+    return text ? (JSON.parse(text) as Tool) : null
+  } catch {
+    return null
+  }
+}
+
+const isNumber = (text: string) => text.trim() !== '' && Number.isFinite(Number(text))
+const isSameField = (about: string, a: string, b: string) =>
+  a === b || (!about.startsWith('tools.') && isNumber(a) && isNumber(b) && Number(a) === Number(b))
+
+function fieldChoice(conflict: Conflict, content: SpecContent): number | null {
+  const now = fieldText(content, conflict.about)
+  const isTool = conflict.about.startsWith('tools.')
+  const at = conflict.choices.findIndex(choice =>
+    isSameField(conflict.about, isTool ? canonical(toolOf(choice.text)) : choice.text, now),
+  )
+  return at < 0 ? null : at
+}
+
+/** The content with a field as a choice says. */
+export function withField(content: SpecContent, about: string, text: string): SpecContent {
+  const [group, name = ''] = split(about)
+  switch (group) {
+    case 'model':
+      return { ...content, model: text }
+    case 'memory':
+      return { ...content, memory: text as SpecContent['memory'] }
+    case 'parameters':
+      return { ...content, parameters: { ...content.parameters, [name]: text === '' ? null : Number(text) } }
+    case 'limits':
+      return text === '' ? content : { ...content, limits: { ...content.limits, [name]: Number(text) } }
+    case 'tools':
+      return { ...content, tools: withToolChoice(content.tools, name, toolOf(text)) }
+    default:
+      return content
+  }
+}
+
+function withToolChoice(tools: SpecContent['tools'], name: string, choice: Tool | null): SpecContent['tools'] {
+  if (!choice) return tools.filter(tool => tool.tool !== name)
+  const isKnown = tools.some(tool => tool.tool === name)
+  return isKnown ? tools.map(tool => (tool.tool === name ? choice : tool)) : [...tools, choice]
+}

@@ -1,0 +1,13 @@
+import type { ActorRow } from '@/api'
+
+/** Everybody: a name that tells all people in the chat and wakes no agent. */
+export const ALL_MEMBERS: ActorRow = {
+  id: 'all',
+  kind: 'human',
+  name: '',
+  handle: 'all',
+  description: null,
+  workspace_id: null,
+  is_public: false,
+  avatar: null,
+}

@@ -1,0 +1,39 @@
+/** The actions of an open chat. */
+import { stopRun } from '@/api'
+import { useActions } from '@/lib/actions'
+import { chatState, isActive, learn } from '@/realtime'
+import type { ChatContextValue } from './components/ChatContext'
+import { canStop } from './stopRights'
+
+interface ChatActions {
+  context: ChatContextValue
+  focusComposer(): void
+}
+
+function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
+  const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+  const row = id ? chatState(chatId).messages.get(id) : undefined
+  if (row) reply(row)
+  return row !== undefined
+}
+
+/** Stop what works here now and may be stopped by the reader: all of it, since the keys name no one. Null if there is nothing. */
+function stopAll({ chatId, me, isEditor }: ChatContextValue): (() => void) | null {
+  const runs = [...chatState(chatId).runs.values()].filter(run => isActive(run) && canStop(run, me, isEditor))
+  if (runs.length === 0) return null
+  return () => {
+    for (const run of runs)
+      stopRun(run.id).then(
+        row => learn(chatId, [row]),
+        () => undefined,
+      )
+  }
+}
+
+export function useChatActions({ context, focusComposer }: ChatActions): void {
+  useActions(() => ({
+    'composer.focus': focusComposer,
+    'message.reply': () => replyToFocused(context),
+    'runs.stop': stopAll(context),
+  }))
+}

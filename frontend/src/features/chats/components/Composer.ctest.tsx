@@ -1,0 +1,151 @@
+import axe from 'axe-core'
+import { createRef } from 'react'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { userEvent } from 'vitest/browser'
+import { render } from 'vitest-browser-react'
+import type { ActorRow } from '@/api'
+import { setStorageOwner } from '@/lib/storage'
+import { messageRow } from '@/testing/rows'
+import { Toasts } from '@/ui/Toasts'
+import { ChatContext, type ChatContextValue } from './ChatContext'
+import { Composer, type ComposerHandle } from './Composer'
+
+const actor = (name: string, kind: 'human' | 'agent') =>
+  ({ id: name.toLowerCase(), name, handle: name.toLowerCase(), kind, avatar: null }) as unknown as ActorRow
+const alice = actor('Alice', 'human')
+const here = [alice, actor('Bob', 'human'), actor('Scribe', 'agent'), actor('Robin', 'agent')]
+
+const send = vi.hoisted(() => vi.fn())
+vi.mock('../outbox', () => ({ send }))
+vi.mock('../wakePreview', () => ({ useWakePreview: () => null }))
+vi.mock('../hooks', async original => ({
+  ...(await original<object>()),
+  useChatMembers: () => here.map(each => ({ actor: each })),
+  usePresent: () => ['bob'],
+  useAgentsAtWork: () => [],
+}))
+vi.mock('@/realtime', async original => ({ ...(await original<object>()), sayTyping: vi.fn() }))
+
+const question = messageRow(7, { author_id: 'bob', payload: { text: 'What does it cost?' } })
+const nothing = () => undefined
+const context: ChatContextValue = {
+  chatId: 'c',
+  workspaceId: 'w',
+  me: 'alice',
+  isEditor: true,
+  who: id => here.find(each => each.id === id) ?? null,
+  names: () => null,
+  find: id => (id === question.id ? question : undefined),
+  reply: nothing,
+  askDraft: nothing,
+  compare: null,
+  goTo: nothing,
+  openWorkshop: nothing,
+  modelPath: null,
+  suggestionPath: () => '',
+  onGo: nothing,
+}
+
+async function openComposer() {
+  const handle = createRef<ComposerHandle>()
+  const onSent = vi.fn()
+  const screen = await render(
+    <ChatContext value={context}>
+      <div style={{ display: 'flex', flexDirection: 'column', justifyContent: 'flex-end', height: '500px' }}>
+        <Composer ref={handle} title="Travel" onSent={onSent} />
+      </div>
+      <Toasts />
+    </ChatContext>,
+  )
+  const field = screen.getByRole('textbox', { name: 'Message Travel' })
+  await field.click()
+  return { screen, field, handle, onSent }
+}
+
+beforeEach(() => setStorageOwner('alice'))
+afterEach(() => {
+  send.mockReset()
+  localStorage.clear()
+  setStorageOwner(null)
+})
+
+const sent = () => send.mock.calls.map(([, message]) => message)
+
+it('sends at Enter what was written, and is empty again; Shift+Enter begins a line', async () => {
+  const { field, onSent } = await openComposer()
+  await userEvent.keyboard('Hello{Shift>}{Enter}{/Shift}there  {Enter}')
+  expect(sent()).toMatchObject([{ text: 'Hello\nthere', wake: 'auto' }])
+  expect(onSent).toHaveBeenCalledOnce()
+  await expect.element(field).toHaveValue('')
+  await userEvent.keyboard('{Enter}')
+  expect(send).toHaveBeenCalledOnce()
+})
+
+it('wakes nobody with Ctrl, Shift and Enter', async () => {
+  await openComposer()
+  await userEvent.keyboard('Only a note{Control>}{Shift>}{Enter}{/Shift}{/Control}')
+  expect(sent()).toMatchObject([{ text: 'Only a note', wake: 'nobody' }])
+})
+
+it('keeps what is written for the next time the chat is opened', async () => {
+  const { screen } = await openComposer()
+  await userEvent.keyboard('half a sentence')
+  await screen.unmount()
+  const { field } = await openComposer()
+  await expect.element(field).toHaveValue('half a sentence')
+})
+
+it('completes a mention from the list of who is here, by keys or by the pointer', async () => {
+  const { screen, field } = await openComposer()
+  await userEvent.keyboard('@')
+  const list = screen.getByRole('listbox', { name: 'Mention' })
+  await expect.element(list.getByRole('option').nth(0)).toHaveAttribute('aria-selected', 'true')
+  await expect.element(field).toHaveAttribute('aria-activedescendant', 'mentions-0')
+  await expect.element(list.getByText('Alice')).not.toBeInTheDocument()
+  await userEvent.keyboard('sc{Enter}')
+  await expect.element(list).not.toBeInTheDocument()
+  await expect.element(field).toHaveValue('@Scribe ')
+  await userEvent.keyboard('@')
+  await list.getByRole('option', { name: /Bob/ }).click()
+  await userEvent.keyboard('look{Enter}')
+  expect(sent()).toMatchObject([{ text: '@scribe @bob look' }])
+})
+
+it('closes the list at Escape, and Enter sends again', async () => {
+  const { screen } = await openComposer()
+  await userEvent.keyboard('@s')
+  await expect.element(screen.getByRole('listbox')).toBeVisible()
+  await userEvent.keyboard('{Escape}')
+  await expect.element(screen.getByRole('listbox')).not.toBeInTheDocument()
+  await userEvent.keyboard('{Enter}')
+  expect(sent()).toMatchObject([{ text: '@s' }])
+})
+
+it('answers a message, until Escape', async () => {
+  const { screen, handle } = await openComposer()
+  handle.current?.reply(question)
+  await expect.element(screen.getByText('What does it cost?')).toBeVisible()
+  await userEvent.keyboard('{Escape}')
+  await expect.element(screen.getByText('What does it cost?')).not.toBeInTheDocument()
+  handle.current?.reply(question)
+  await userEvent.keyboard('Much.{Enter}')
+  expect(sent()).toMatchObject([{ text: 'Much.', reply_to: question.id }])
+})
+
+it('says so when what is pasted does not fit, and cuts nothing', async () => {
+  const { screen, field } = await openComposer()
+  const data = new DataTransfer()
+  data.setData('text', 'x'.repeat(200_001))
+  const paste = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
+  expect(field.element().dispatchEvent(paste)).toBe(false)
+  await expect.element(screen.getByRole('region', { name: 'Messages (F8)' })).toHaveTextContent(/200,000/)
+  await expect.element(field).toHaveValue('')
+})
+
+it('passes axe with its list open', async () => {
+  const { screen } = await openComposer()
+  await userEvent.keyboard('@')
+  await expect.element(screen.getByRole('listbox')).toBeVisible()
+  const { violations } = await axe.run(screen.container, { runOnly: ['wcag2a', 'wcag2aa', 'best-practice'] })
+  expect(violations.map(each => each.id).filter(id => id !== 'region')).toEqual([])
+})

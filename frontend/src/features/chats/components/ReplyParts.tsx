@@ -1,0 +1,238 @@
+/** What a reply is made of, wherever it stands: its parts, that it is awaited, how it ended, and what can be done about it. */
+
+import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { useMembers } from '@/api'
+import { cx } from '@/lib/cx'
+import { isModelError, runErrorKey, textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { namesInARow } from '@/lib/names'
+import { exactClock, isAhead, seconds } from '@/lib/time'
+import { Boundary } from '@/ui/Boundary'
+import { Button } from '@/ui/Button'
+import { Collapsible } from '@/ui/Collapsible'
+import { PathLink } from '@/ui/PathLink'
+import { showToast } from '@/ui/Toasts'
+import type { Part } from '../reply'
+import type { ActiveStatus, EndedStatus, RunStatus } from '../runStatus'
+import { canStop } from '../stopRights'
+import { useChat } from './ChatContext'
+import { LazyProse } from './LazyProse'
+import messageStyles from './Message.module.css'
+import { textId } from './MessageParts'
+import { ToolCallPart } from './ToolCallPart'
+
+interface PartViewProps {
+  part: Part
+  isEnded: boolean
+}
+
+/** A part that cannot be drawn leaves the others as they are. */
+export function PartView(props: PartViewProps) {
+  return (
+    <Boundary resetKeys={[props.part]}>
+      <OnePart {...props} />
+    </Boundary>
+  )
+}
+
+function OnePart({ part, isEnded }: PartViewProps) {
+  switch (part.kind) {
+    case 'thinking':
+      return <ReasoningPart part={part} />
+    case 'tool':
+      return <ToolCallPart part={part} />
+    case 'text':
+      return <MarkdownPart part={part} isEnded={isEnded} />
+  }
+}
+
+function MarkdownPart({ part, isEnded }: { part: Extract<Part, { kind: 'text' }>; isEnded: boolean }) {
+  const { t } = useTexts()
+  const { names } = useChat()
+  return (
+    <div
+      className={part.live ? cx(messageStyles.words, messageStyles.growing) : messageStyles.words}
+      data-part={part.row?.id}
+      id={part.row ? textId(part.row.id) : undefined}
+    >
+      <LazyProse text={part.text} names={names} growing={part.live} />
+      {part.incomplete && !isEnded ? <p className="faint xs">{t('incomplete')}</p> : null}
+    </div>
+  )
+}
+
+function ReasoningPart({ part }: { part: Extract<Part, { kind: 'thinking' }> }) {
+  const { t } = useTexts()
+  const label = part.live
+    ? t('thinking')
+    : part.seconds === null
+      ? t('thought')
+      : t('thoughtFor', { n: seconds(part.seconds) })
+  return (
+    <Collapsible
+      plain
+      head={
+        <span className="cut">
+          {label}
+          {part.live ? ` · ${part.text.slice(-80)}` : ''}
+        </span>
+      }
+    >
+      <p className={messageStyles.thought}>{part.text}</p>
+    </Collapsible>
+  )
+}
+
+export function PendingIndicator({ status: { status, run } }: { status: ActiveStatus }) {
+  const { t } = useTexts()
+  const isWaiting = useIsAhead(run.next_try_at)
+  const label = status === 'queued' ? t('queued') : t('working')
+  return (
+    <div className={cx(messageStyles.waiting, 'faint')}>
+      <span className={messageStyles.typing} role="img" aria-label={label}>
+        <i />
+        <i />
+        <i />
+      </span>
+      {isWaiting && run.next_try_at ? (
+        <span className="sm" role="status">
+          {t('nextTry', { time: exactClock(run.next_try_at) })}
+        </span>
+      ) : status === 'queued' ? (
+        <span className={cx(messageStyles.late, 'sm')} aria-hidden>
+          {label}
+        </span>
+      ) : null}
+    </div>
+  )
+}
+
+/** Whether this moment is still to come; changes by itself when it has come. */
+function useIsAhead(at: string | null | undefined): boolean {
+  const [, setPassed] = useState<string | null>(null)
+  useEffect(() => {
+    if (!at || !isAhead(at)) return
+    const timer = setTimeout(() => setPassed(at), Date.parse(at) - Date.now() + 50)
+    return () => clearTimeout(timer)
+  }, [at])
+  return isAhead(at)
+}
+
+/** What can be done about a run as it stands, after how it ended. */
+export function RunActions({ status }: { status: RunStatus }) {
+  switch (status.status) {
+    case 'idle':
+    case 'expected':
+      return null
+    case 'failed':
+    case 'stopped':
+      return <RunOutcome status={status} />
+    default:
+      return <Stop status={status} />
+  }
+}
+
+export function Stop({ status }: { status: ActiveStatus }) {
+  const { t } = useTexts()
+  const { run } = status
+  const { me, isEditor, who } = useChat()
+  const [asked, setAsked] = useState(false)
+  const person = run.on_behalf_of ? who(run.on_behalf_of)?.name : undefined
+  const reason = person ? t('stopIsFor', { name: person }) : t('stopIsForEditors')
+  const stop = async () => {
+    setAsked(true)
+    try {
+      await status.stop()
+    } catch (error) {
+      setAsked(false)
+      showToast(textOfError(error))
+    }
+  }
+  return (
+    <span className="end">
+      <Button
+        size="xs"
+        onClick={() => void stop()}
+        busy={asked || run.stopping ? t('stopping') : null}
+        blocked={!canStop(run, me, isEditor) && reason}
+      >
+        <Square className="i s" aria-hidden />
+        {t('stop')}
+      </Button>
+    </span>
+  )
+}
+
+/** What the model's server said itself: for whoever has to mend it. */
+export function Details({ note }: { note: string }) {
+  const { t } = useTexts()
+  return (
+    <Collapsible plain head={t('details')}>
+      <p className={messageStyles.thought} lang="en">
+        {note}
+      </p>
+    </Collapsible>
+  )
+}
+
+/** Why it failed, with the way to where that is mended, or whom to ask for it. */
+function Failure({ code }: { code: string | null }) {
+  const { t, rich } = useTexts()
+  const { modelPath, onGo } = useChat()
+  const text = rich(runErrorKey(code), { settings: t('settingsModel') }, value =>
+    modelPath ? (
+      <PathLink path={modelPath} onGo={onGo}>
+        {value}
+      </PathLink>
+    ) : (
+      value
+    ),
+  )
+  return (
+    <span>
+      {text}
+      {isModelError(code) && !modelPath ? <Editors /> : null}
+    </span>
+  )
+}
+
+const MOST_EDITORS = 3
+
+function Editors() {
+  const { t } = useTexts()
+  const { workspaceId } = useChat()
+  const members = useMembers(workspaceId).data ?? []
+  const editors = members.filter(member => member.role === 'editor').slice(0, MOST_EDITORS)
+  const names = namesInARow(editors.map(member => member.actor.name))
+  return names ? ` ${t('run.askEditors', { names })}` : null
+}
+
+function RunOutcome({ status: { ending, ...status } }: { status: EndedStatus }) {
+  const { t } = useTexts()
+  const { who } = useChat()
+  const [busy, setBusy] = useState(false)
+  const retry = async () => {
+    setBusy(true)
+    try {
+      await status.retry()
+    } catch (error) {
+      showToast(textOfError(error))
+    }
+    setBusy(false)
+  }
+  const by = who(ending.by)?.name
+  const Icon = ending.kind === 'failed' ? CircleAlert : CircleStop
+  return (
+    <>
+      <span className={ending.kind === 'failed' ? 'no' : 'row faint'}>
+        <Icon className="i s" aria-hidden />
+        {ending.kind === 'failed' ? <Failure code={ending.code} /> : by ? t('stoppedBy', { name: by }) : t('stopped')}
+      </span>
+      <Button size="xs" onClick={() => void retry()} busy={busy ? t('retry') : null}>
+        <RotateCcw className="i s" aria-hidden />
+        {t('retry')}
+      </Button>
+    </>
+  )
+}

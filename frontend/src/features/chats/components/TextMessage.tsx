@@ -1,0 +1,117 @@
+import { CircleAlert } from 'lucide-react'
+import { memo } from 'react'
+import type { TextMessageRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { errorText } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { clock } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
+import { Button } from '@/ui/Button'
+import buttonStyles from '@/ui/Button.module.css'
+import { Spinner } from '@/ui/Spinner'
+import { forget, sendAgain, type Unsent } from '../outbox'
+import { useChat } from './ChatContext'
+import { LazyProse } from './LazyProse'
+import messageStyles from './Message.module.css'
+import { Actions, MessageHeader, Quote, textId } from './MessageParts'
+import { MessageFooter } from './VersionBadge'
+
+interface TextMessageProps {
+  row: TextMessageRow
+  more: boolean
+}
+
+/** One message by a person, or an agent's greeting. */
+export const TextMessage = memo(function TextMessage({ row, more }: TextMessageProps) {
+  const { who, names } = useChat()
+  const { t } = useTexts()
+  const author = who(row.author_id)
+  const name = author?.name ?? t('somebody')
+  const isAgent = author?.kind === 'agent'
+  return (
+    <article
+      className={cx(messageStyles.msg, more && messageStyles.more)}
+      data-message={row.id}
+      tabIndex={-1}
+      aria-label={`${name}, ${clock(row.created_at)}`}
+      aria-describedby={textId(row.id)}
+    >
+      {more ? (
+        <time aria-hidden>{clock(row.created_at)}</time>
+      ) : (
+        <Avatar id={row.author_id ?? ''} name={name} avatar={author?.avatar} square={isAgent} size="l" />
+      )}
+      <div className={messageStyles.c}>
+        {more ? null : <MessageHeader actor={author} name={name} at={row.created_at} />}
+        {row.reply_to ? <Quote id={row.reply_to} /> : null}
+        <div id={textId(row.id)}>
+          {row.deleted ? <p className="faint">{t('deleted')}</p> : <LazyProse text={row.payload.text} names={names} />}
+        </div>
+        <MessageFooter row={row} />
+      </div>
+      <Actions row={row} />
+    </article>
+  )
+})
+
+/** A message on its way, or one that did not get there: its text is kept. */
+export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entry: Unsent; more: boolean }) {
+  const { who, names, me } = useChat()
+  const { t } = useTexts()
+  const author = who(me)
+  return (
+    <article
+      className={cx(
+        messageStyles.msg,
+        more && messageStyles.more,
+        entry.failed ? messageStyles.failed : messageStyles.sending,
+      )}
+      data-message={entry.id}
+      tabIndex={-1}
+      aria-label={`${author?.name ?? ''}, ${entry.failed ? t('notSent', { why: errorText(entry.failed) }) : t('sending')}`}
+      aria-describedby={textId(entry.id)}
+    >
+      {more ? (
+        <time aria-hidden />
+      ) : (
+        <Avatar id={me} name={author?.name ?? ''} avatar={author?.avatar} square={false} size="l" />
+      )}
+      <div className={messageStyles.c}>
+        {more ? null : <MessageHeader actor={author} name={author?.name ?? ''} at={entry.created_at} />}
+        {entry.reply_to ? <Quote id={entry.reply_to} /> : null}
+        <div id={textId(entry.id)}>
+          <LazyProse text={entry.text} names={names} />
+        </div>
+        <div className={messageStyles.foot}>
+          {entry.failed ? (
+            <>
+              <span className="no" role="alert">
+                <CircleAlert className="i s" aria-hidden />
+                {t('notSent', { why: errorText(entry.failed) })}
+              </span>
+              {entry.failed === 'not_signed_in' ? (
+                <a
+                  className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.xs)}
+                  href={`/sign-in?next=${encodeURIComponent(location.pathname)}`}
+                >
+                  {t('signIn')}
+                </a>
+              ) : (
+                <Button size="xs" onClick={() => void sendAgain(entry.id)}>
+                  {t('tryAgain')}
+                </Button>
+              )}
+              <Button size="xs" tone="flat" onClick={() => forget(entry.id)}>
+                {t('remove')}
+              </Button>
+            </>
+          ) : (
+            <span className={messageStyles.late}>
+              <Spinner /> {t('sending')}
+            </span>
+          )}
+        </div>
+      </div>
+    </article>
+  )
+})

@@ -1,0 +1,228 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { userEvent } from 'vitest/browser'
+import { render } from 'vitest-browser-react'
+import type { MessageRow } from '@/api'
+import { type MessageChange, messageRow } from '@/testing/rows'
+import { markdown } from '@/ui/prose/parse'
+import type { LogPart } from '../logPart'
+import { itemsOf } from '../timeline'
+import { ChatContext, type ChatContextValue } from './ChatContext'
+import { Timeline } from './Timeline'
+
+const nothing = () => undefined
+const context: ChatContextValue = {
+  chatId: 'c',
+  workspaceId: 'w',
+  me: 'alice',
+  isEditor: true,
+  who: () => null,
+  names: () => null,
+  find: nothing,
+  reply: nothing,
+  askDraft: nothing,
+  compare: null,
+  goTo: nothing,
+  openWorkshop: nothing,
+  modelPath: null,
+  suggestionPath: () => '',
+  onGo: nothing,
+}
+
+const row = (seq: number, more: MessageChange = {}) =>
+  messageRow(seq, { author_id: 'bob', payload: { text: `text ${seq}` }, ...more })
+
+const part: LogPart = {
+  range: null,
+  from: 0,
+  hasOlder: false,
+  generation: 0,
+  open: nothing,
+  toNewest: nothing,
+  loadOlder: async () => undefined,
+  loadNewer: async () => undefined,
+}
+const reading = {
+  newsAfter: null,
+  isCaughtUp: true,
+  hasGap: false,
+  page: null,
+  since: null,
+  count: 0,
+  seeNews: nothing,
+  onSeen: nothing,
+}
+
+const log = (messages: readonly MessageRow[]) => {
+  const items = itemsOf({ messages, unsent: [], active: [], newsAfter: null, me: 'alice' })
+  const props = { items, messages, part, reading, target: null, goTo: nothing, ref: null }
+  return (
+    <ChatContext value={context}>
+      <div style={{ display: 'grid', height: '600px' }}>
+        <Timeline {...props} />
+      </div>
+    </ChatContext>
+  )
+}
+const show = (messages: readonly MessageRow[]) => render(log(messages))
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+it('shows the others when a newer server sends rows that cannot be drawn', async () => {
+  vi.spyOn(console, 'error').mockReturnValue()
+  const screen = await show([
+    row(1),
+    row(2, { type: 'COMPARISON', payload: { sides: [] } }),
+    row(3, { type: 'HOLOGRAM', payload: {} }),
+    row(4, { run_id: 'r', type: 'TOOL_CALL', payload: { call_id: 'a', name: 'look', arguments: { not: 'text' } } }),
+    row(5, { run_id: 'r', payload: { text: 'the answer' } }),
+    row(6, { payload: { text: { not: 'text' } } }),
+    row(7),
+  ])
+  await expect.element(screen.getByText('text 1')).toBeVisible()
+  await expect.element(screen.getByText('the answer')).toBeVisible()
+  await expect.element(screen.getByText('text 7')).toBeVisible()
+  await expect.element(screen.getByText("This part couldn't be shown.").first()).toBeVisible()
+  expect(screen.getByRole('button', { name: 'Try again' }).elements().length).toBeGreaterThan(0)
+})
+
+const many = Array.from({ length: 400 }, (_, index) => row(index + 1, { author_id: `p${index}` }))
+
+it('keeps the focus on a message that is scrolled out of sight', async () => {
+  const screen = await show(many)
+  await expect.element(screen.getByText('text 400')).toBeVisible()
+  const message = screen.getByText('text 400').element().closest('article')
+  message?.focus()
+  await vi.waitFor(() => expect(document.activeElement).toBe(message))
+  const scroller = screen.getByRole('log').element()
+  scroller.dispatchEvent(new WheelEvent('wheel', { bubbles: true }))
+  scroller.scrollTop = 0
+  await expect.element(screen.getByText('text 1', { exact: true })).toBeVisible()
+  expect(document.activeElement).toBe(message)
+  expect(message?.isConnected).toBe(true)
+})
+
+it('reads no message again because another one came', async () => {
+  const parse = vi.spyOn(markdown, 'parse')
+  const parsed = () => parse.mock.calls.map(([text]) => text)
+  const lines = many.map(each => row(each.seq, { ...each, payload: { text: `once ${each.seq}` } }))
+  const screen = await show(lines)
+  await vi.waitFor(() => expect(parsed()).toContain('once 400'), 10_000)
+  await vi.waitFor(() => expect(screen.container.querySelector('[data-plain]')).toBeNull(), 10_000)
+  const before = new Set(parsed())
+  parse.mockClear()
+  await screen.rerender(log([...lines, row(401, { author_id: 'new', payload: { text: 'once 401' } })]))
+  await vi.waitFor(() => expect(parsed()).toContain('once 401'), 10_000)
+  expect(parsed().filter(text => before.has(text))).toEqual([])
+})
+
+const framed = (messages: readonly MessageRow[]) => (
+  <>
+    <button type="button">before</button>
+    {log(messages)}
+    <textarea aria-label="after" />
+  </>
+)
+const focusedText = () => document.activeElement?.textContent ?? ''
+const press = (keys: string) => userEvent.keyboard(keys)
+const linked = Array.from({ length: 5 }, (_, index) =>
+  row(index + 1, { author_id: `p${index}`, payload: { text: `text ${index + 1} [a link](https://example.org)` } }),
+)
+
+it('is one stop of the Tab key from both sides, with the newest message in focus', async () => {
+  const screen = await render(framed(linked))
+  await expect.element(screen.getByRole('link').first()).toBeVisible()
+  screen.getByText('before').element().focus()
+  await press('{Tab}')
+  await vi.waitFor(() => expect(focusedText()).toContain('text 5'))
+  expect(document.activeElement?.getAttribute('role') ?? document.activeElement?.tagName).toBe('ARTICLE')
+  await press('{Shift>}{Tab}{/Shift}')
+  expect(focusedText()).toBe('before')
+
+  screen.getByLabelText('after').element().focus()
+  await press('{Shift>}{Tab}{/Shift}')
+  await vi.waitFor(() => expect(focusedText()).toContain('text 5'))
+})
+
+it('goes from message to message by arrow keys, and by Tab through the one in focus and out', async () => {
+  const screen = await render(framed(linked))
+  await expect.element(screen.getByRole('link').first()).toBeVisible()
+  screen.getByText('before').element().focus()
+  await press('{Tab}')
+  await vi.waitFor(() => expect(focusedText()).toContain('text 5'))
+  await press('{ArrowUp}{ArrowUp}k')
+  expect(focusedText()).toContain('text 2')
+  await press('{ArrowDown}')
+  expect(focusedText()).toContain('text 3')
+
+  // Its link, its reply button, and out, past the links of the others.
+  const message = document.activeElement
+  await press('{Tab}')
+  expect(document.activeElement?.matches('a')).toBe(true)
+  expect(message?.contains(document.activeElement)).toBe(true)
+  await press('{Tab}')
+  expect(document.activeElement?.getAttribute('aria-label')).toBe('Reply')
+  await press('{Tab}')
+  expect(document.activeElement).toBe(screen.getByLabelText('after').element())
+
+  // Back leads to the same message; Enter to its actions, Escape to itself.
+  await press('{Shift>}{Tab}{/Shift}')
+  await vi.waitFor(() => expect(document.activeElement).toBe(message))
+  await press('{Enter}')
+  expect(document.activeElement?.getAttribute('aria-label')).toBe('Reply')
+  await press('{Escape}')
+  expect(document.activeElement).toBe(message)
+})
+
+it('names a message by its author and time, and describes it by what it says', async () => {
+  const screen = await show([
+    row(1),
+    row(2, { type: 'MEMBER_JOINED', payload: { actor_name: 'Bob' }, author_id: null }),
+  ])
+  const article = screen.getByRole('article')
+  await expect.element(article).toHaveAccessibleName(/^Someone, /)
+  await expect.element(article).toHaveAccessibleDescription('text 1')
+  await expect.element(screen.getByRole('group')).toHaveAccessibleName(/Bob/)
+})
+
+it('goes on from a focused message that is far out of sight', async () => {
+  const screen = await show(many)
+  await expect.element(screen.getByText('text 400')).toBeVisible()
+  screen.getByText('text 400').element().closest('article')?.focus()
+  const scroller = screen.getByRole('log').element()
+  scroller.dispatchEvent(new WheelEvent('wheel', { bubbles: true }))
+  scroller.scrollTop = 0
+  await expect.element(screen.getByText('text 1', { exact: true })).toBeVisible()
+  await press('{ArrowUp}')
+  await vi.waitFor(() => expect(focusedText()).toContain('text 399'))
+  await press('{Home}')
+  await vi.waitFor(() => expect(focusedText()).toMatch(/text 1$/))
+})
+
+const touch = (type: string, target: Element, x = 50) =>
+  target.dispatchEvent(
+    new PointerEvent(type, { bubbles: true, cancelable: true, pointerType: 'touch', clientX: x, clientY: 50 }),
+  )
+
+it('marks the message that is pressed long, and leaves what is selected as it is', async () => {
+  const screen = await show(linked)
+  await expect.element(screen.getByRole('link').first()).toBeVisible()
+  const message = screen.getByText('text 3').element().closest('article') as HTMLElement
+  const selected = screen.getByText('text 1').element()
+  getSelection()?.selectAllChildren(selected)
+
+  // A finger that scrolls presses nothing.
+  touch('pointerdown', message)
+  touch('pointermove', message, 90)
+  const later = screen.getByText('text 4').element().closest('article') as HTMLElement
+  touch('pointerdown', later)
+  await vi.waitFor(() => expect(later.dataset['acting']).toBe(''))
+  expect(message.dataset['acting']).toBeUndefined()
+  expect(getSelection()?.toString()).toContain('text 1')
+  expect(later.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }))).toBe(true)
+  touch('pointerup', later)
+
+  touch('pointerdown', document.body)
+  expect(later.dataset['acting']).toBeUndefined()
+})

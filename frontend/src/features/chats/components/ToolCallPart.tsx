@@ -1,0 +1,113 @@
+import { Check, Clock, Globe, Wrench, X } from 'lucide-react'
+import { memo, type ReactNode } from 'react'
+import type { ToolResponsePayload, WebPage } from '@/api'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { count, seconds } from '@/lib/time'
+import { Collapsible } from '@/ui/Collapsible'
+import { hostOf } from '@/ui/prose/addresses'
+import proseStyles from '@/ui/prose/Prose.module.css'
+import { Spinner } from '@/ui/Spinner'
+import { inShort, type Part } from '../reply'
+import styles from './ToolCallPart.module.css'
+import { WebPageResult } from './WebPageResult'
+
+type ToolPart = Extract<Part, { kind: 'tool' }>
+
+/** A tool call: one line when folded; its arguments as they stream, then the result. */
+export const ToolCallPart = memo(function ToolRow({ part }: { part: ToolPart }) {
+  const Icon = iconOf(part.name)
+  const page = part.response?.data ?? null
+  return (
+    <Collapsible
+      open={part.live}
+      state={<State part={part} />}
+      head={
+        <>
+          <Icon className="i s" aria-hidden />
+          {page ? <PageHead name={part.name} page={page} /> : <CallHead part={part} />}
+        </>
+      }
+    >
+      <div className={styles.b}>
+        <Arguments text={part.args} live={part.live} />
+      </div>
+      {page ? (
+        <WebPageResult page={page} />
+      ) : part.response ? (
+        <div className={cx(styles.b, styles.res)}>{part.response.text}</div>
+      ) : null}
+    </Collapsible>
+  )
+})
+
+const iconOf = (name: string) => (name === 'web_fetch' ? Globe : name.endsWith('_time') ? Clock : Wrench)
+
+function CallHead({ part }: { part: ToolPart }) {
+  return (
+    <span className="cut mono">
+      <span className={styles.fn}>{part.name}</span> {inShort(part.args)}
+    </span>
+  )
+}
+
+function PageHead({ name, page }: { name: string; page: WebPage }) {
+  return (
+    <span className="cut">
+      <span className={cx(styles.fn, 'mono')}>{name}</span> {page.title}{' '}
+      <span className={proseStyles.host}>{hostOf(page.url)}</span>
+    </span>
+  )
+}
+
+function State({ part }: { part: ToolPart }): ReactNode {
+  const { t } = useTexts()
+  if (part.response) return <Outcome response={part.response} />
+  return (
+    <>
+      <Spinner />
+      {part.live ? t('argumentsChars', { count: part.args.length, n: count(part.args.length) }) : t('toolRunning')}
+    </>
+  )
+}
+
+function Outcome({ response }: { response: ToolResponsePayload }) {
+  const { t } = useTexts()
+  const took = response.seconds == null ? '' : t('secondsShort', { n: seconds(response.seconds) })
+  if (response.status === 'ok') {
+    return (
+      <>
+        <span className="ok">
+          <Check className="i s" aria-label={t('tool.ok')} />
+        </span>
+        {took}
+      </>
+    )
+  }
+  return (
+    <span className="no">
+      <X className="i s" aria-hidden />
+      {t(`tool.${response.status}`)}
+    </span>
+  )
+}
+
+/** The model's own JSON, its names in grey; what is not whole yet is shown as it came. */
+function Arguments({ text, live }: { text: string; live: boolean }) {
+  const parts = text.split(/("(?:[^"\\]|\\.)*"\s*:)/)
+  return (
+    <>
+      {parts.map((part, index) =>
+        index % 2 ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
+          <span key={index} className={styles.k}>
+            {part}
+          </span>
+        ) : (
+          part
+        ),
+      )}
+      {live ? <i className={styles.caret} /> : null}
+    </>
+  )
+}

@@ -1,0 +1,65 @@
+import { useState } from 'react'
+import { type ComparisonPayload, comparisons } from '@/api'
+import { LayerIcon } from '@/features/layers'
+import { cx } from '@/lib/cx'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { namesInARow } from '@/lib/names'
+import { learn } from '@/realtime'
+import { Button } from '@/ui/Button'
+import blocks from '@/ui/blocks.module.css'
+import { showToast } from '@/ui/Toasts'
+import { type Choice, choices, votersOf } from '../comparison'
+import { useChat } from './ChatContext'
+import comparisonStyles from './Comparison.module.css'
+
+/** "Which is better?": one vote a person; pressing one's own again takes it back. */
+export function VotePanel({ id, asked }: { id: string; asked: ComparisonPayload }) {
+  const { t } = useTexts()
+  const { chatId, me, who } = useChat()
+  const [isVoting, setVoting] = useState(false)
+  const voters = votersOf(asked.votes)
+  const vote = async (choice: Choice | null) => {
+    if (isVoting) return
+    setVoting(true)
+    try {
+      learn(chatId, [await comparisons.vote(chatId, id, choice)])
+    } catch (error) {
+      showToast(textOfError(error))
+    } finally {
+      setVoting(false)
+    }
+  }
+  const labels: Record<Choice, string> = {
+    production: t('production'),
+    equal: t('compare.equal'),
+    draft: t('compare.draft', { apply: `r${asked.draft.draft_apply}` }),
+  }
+  return (
+    <fieldset className={comparisonStyles.ballot} aria-label={t('compare.better')}>
+      <span className="muted xs">{asked.ended ? t('compare.over') : t('compare.better')}</span>
+      {choices.map(choice => {
+        const isMine = voters[choice].includes(me)
+        const names = namesInARow(voters[choice].map(voter => who(voter)?.name ?? t('somebody')))
+        return (
+          <Button
+            key={choice}
+            size="xs"
+            aria-pressed={isMine}
+            blocked={asked.ended ? t('compare.over') : false}
+            title={names ? t('compare.votedBy', { names }) : undefined}
+            onClick={() => void vote(isMine ? null : choice)}
+          >
+            {choice === 'equal' ? null : <LayerIcon layer={choice === 'draft' ? 'applied' : 'production'} />}
+            {labels[choice]}
+            {voters[choice].length > 0 ? (
+              <span className={cx(blocks.count, blocks.quiet)} aria-hidden>
+                {voters[choice].length}
+              </span>
+            ) : null}
+          </Button>
+        )
+      })}
+    </fieldset>
+  )
+}

@@ -1,0 +1,44 @@
+/** The text of the composer, kept per chat, with the message it answers. */
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { onStoredElsewhere, readStored, writeStored } from '@/lib/storage'
+import { sayTyping } from '@/realtime'
+
+interface ComposerDraft {
+  text: string
+  replyTo: string | null
+}
+
+const empty: ComposerDraft = { text: '', replyTo: null }
+const stored = (chatId: string) => `atelier.text.${chatId}`
+const TYPING_EVERY_MS = 2_000
+
+/** Begins anew when the chat changes: draw the composer with the chat's id as its key. */
+export function useComposerDraft(chatId: string) {
+  const [value, setValue] = useState<ComposerDraft>(() => readStored(stored(chatId), empty))
+  const saidTyping = useRef(0)
+
+  useEffect(() => writeStored(stored(chatId), value.text || value.replyTo ? value : null), [chatId, value])
+
+  // One writes in one tab at a time, and the others follow: what was sent there is not left here.
+  useEffect(
+    () =>
+      onStoredElsewhere<ComposerDraft>(stored(chatId), (rest, there) => {
+        if (rest === '') setValue(there ?? empty)
+      }),
+    [chatId],
+  )
+
+  const setText = useCallback(
+    (text: string) => {
+      setValue(before => ({ ...before, text }))
+      const now = Date.now()
+      if (text === '' || now - saidTyping.current < TYPING_EVERY_MS) return
+      saidTyping.current = now
+      sayTyping(chatId)
+    },
+    [chatId],
+  )
+  const setReplyTo = useCallback((replyTo: string | null) => setValue(before => ({ ...before, replyTo })), [])
+  const clear = useCallback(() => setValue(empty), [])
+  return { ...value, setText, setReplyTo, clear }
+}

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest'
+import { hasFiles, isFileOnly } from './files'
+
+it('knows a file from a text that was copied with its picture', () => {
+  expect(hasFiles({ types: ['Files'] })).toBe(true)
+  expect(hasFiles({ types: ['text/plain'] })).toBe(false)
+  expect(hasFiles(null)).toBe(false)
+  expect(isFileOnly({ types: ['Files'] })).toBe(true)
+  expect(isFileOnly({ types: ['text/plain', 'text/html', 'Files'] })).toBe(false)
+})

@@ -1,0 +1,107 @@
+/** The part of the log that is on the screen: its newest part, which grows, or one around an older place. */
+import { useCallback, useEffect, useState } from 'react'
+import { type MessagePage, type MessageRow, readNewer, readOlder } from '@/api'
+import { type ChatState, chatState, learn, learnOlder, placeOf, useChatPart } from '@/realtime'
+
+interface Range {
+  from: number
+  to: number
+  hasOlder: boolean
+}
+
+export interface LogPart {
+  /** Null: the newest part, which what is said joins. */
+  range: Range | null
+  /** Where this part begins. */
+  from: number
+  hasOlder: boolean
+  /** Another number: another place of the log, drawn anew. */
+  generation: number
+  /** Shows a page that was read, joined to the newest part when it reaches that far. */
+  open(page: MessagePage): void
+  toNewest(): void
+  loadOlder(): Promise<void>
+  loadNewer(): Promise<void>
+}
+
+const hasOlderIn = (chat: ChatState) => chat.hasOlder
+const floorOf = (chat: ChatState) => chat.floor
+
+const rowsFrom = (chatId: string, from: number, to: number): MessageRow[] =>
+  chatState(chatId).log.filter(row => row.seq >= from && row.seq <= to)
+
+/** Whether a page that ends here leaves nothing out before the newest part. */
+const reachesNewest = (chatId: string, page: MessagePage) =>
+  page.after === null || (page.results.at(-1)?.seq ?? 0) >= chatState(chatId).floor
+
+export function useLogPart(chatId: string): LogPart {
+  const hasOlder = useChatPart(chatId, hasOlderIn)
+  const floor = useChatPart(chatId, floorOf)
+  const [range, setRange] = useState<Range | null>(null)
+  const [generation, setGeneration] = useState(0)
+  const next = useCallback(() => setGeneration(before => before + 1), [])
+
+  const toNewest = useCallback(() => {
+    setRange(null)
+    next()
+  }, [next])
+
+  const open = useCallback(
+    (page: MessagePage) => {
+      const [first] = page.results
+      const last = page.results.at(-1)
+      if (!first || !last) return
+      if (reachesNewest(chatId, page)) {
+        learnOlder(chatId, page.results, page.before !== null)
+        setRange(null)
+        return
+      }
+      learn(chatId, page.results)
+      setRange({ from: first.seq, to: last.seq, hasOlder: page.before !== null })
+      next()
+    },
+    [chatId, next],
+  )
+
+  const loadOlder = useCallback(async () => {
+    const chat = chatState(chatId)
+    if (!(range ? range.hasOlder : chat.hasOlder)) return
+    const page = await readOlder(chatId, range?.from ?? chat.floor)
+    if (!range) return learnOlder(chatId, page.results, page.before !== null)
+    learn(chatId, page.results)
+    setRange({ ...range, from: page.results[0]?.seq ?? range.from, hasOlder: page.before !== null })
+  }, [chatId, range])
+
+  const loadNewer = useCallback(async () => {
+    if (!range) return
+    const page = await readNewer(chatId, range.to)
+    learn(chatId, page.results)
+    const to = page.results.at(-1)?.seq ?? range.to
+    if (!reachesNewest(chatId, page)) return setRange({ ...range, to })
+    learnOlder(chatId, rowsFrom(chatId, range.from, to), range.hasOlder)
+    setRange(null)
+  }, [chatId, range])
+
+  // After a long break the log is read anew, and rows that stand apart from its end are let go.
+  const isGone = useChatPart(
+    chatId,
+    useCallback(
+      (chat: ChatState) => range !== null && chat.log[placeOf(chat.log, range.to)]?.seq !== range.to,
+      [range],
+    ),
+  )
+  useEffect(() => {
+    if (isGone) toNewest()
+  }, [isGone, toNewest])
+
+  return {
+    range,
+    from: range?.from ?? floor,
+    hasOlder: range ? range.hasOlder : hasOlder,
+    generation,
+    open,
+    toNewest,
+    loadOlder,
+    loadNewer,
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import type { MessageRow } from '@/api'
+import { questionBefore, questionOf } from './question'
+
+const row = (seq: number, author: string, more: Partial<MessageRow> = {}): MessageRow =>
+  ({
+    id: `m${seq}`,
+    seq,
+    author_id: author,
+    run_id: null,
+    reply_to: null,
+    deleted: false,
+    type: 'TEXT_MESSAGE',
+    ...more,
+  }) as MessageRow
+const isAgent = (id: string) => id.startsWith('agent')
+
+describe('the question that is asked again', () => {
+  const hello = row(1, 'agent-scribe')
+  const first = row(2, 'alice')
+  const answer = row(3, 'agent-scribe', { run_id: 'one' })
+  const second = row(4, 'bob')
+  const started = row(5, 'agent-scribe', { run_id: 'two', type: 'TOOL_CALL' })
+  const between = row(6, 'alice')
+  const finished = row(7, 'agent-scribe', { run_id: 'two' })
+
+  it('is the last one of a person before the run of the answer', () => {
+    const messages = [hello, first, answer, second, started, between, finished]
+    expect(questionBefore(messages, answer, isAgent)).toBe(first)
+    expect(questionBefore(messages, finished, isAgent)).toBe(second)
+  })
+
+  it('is the one that the answer quotes', () => {
+    const quoting = row(5, 'agent-scribe', { run_id: 'two', reply_to: first.id })
+    expect(questionBefore([hello, first, answer, second, quoting], quoting, isAgent)).toBe(first)
+  })
+
+  it('is never one that was deleted, nor what an agent said', () => {
+    const gone = row(4, 'bob', { deleted: true })
+    const other = row(5, 'agent-robin', { run_id: 'three' })
+    const last = row(6, 'agent-scribe', { run_id: 'four' })
+    expect(questionBefore([hello, first, answer, gone, other, last], last, isAgent)).toBe(first)
+  })
+
+  it('is of the agent that is asked about; a greeting answers nobody', () => {
+    const robins = row(5, 'agent-robin', { run_id: 'three' })
+    const messages = [hello, first, answer, second, robins]
+    expect(questionOf(messages, 'agent-scribe', isAgent)).toBe(first)
+    expect(questionOf(messages, 'agent-robin', isAgent)).toBe(second)
+    expect(questionOf([hello, first], 'agent-scribe', isAgent)).toBeNull()
+  })
+})

@@ -1,0 +1,29 @@
+import type { MessageRow, TextMessageRow } from '@/api'
+
+/**
+ * Return the message of a person that an agent answered last; null when it has answered none.
+ *
+ * `messages` are the chat's, oldest first. An agent's greeting answers nobody.
+ */
+export function questionOf(
+  messages: readonly MessageRow[],
+  agentId: string,
+  isAgent: (id: string) => boolean,
+): TextMessageRow | null {
+  const answer = messages.findLast(row => row.author_id === agentId && row.run_id !== null)
+  return answer ? questionBefore(messages, answer, isAgent) : null
+}
+
+/** Return the message of a person that this answer is to: the one it quotes, else the last one before its run. */
+export function questionBefore(
+  messages: readonly MessageRow[],
+  answer: MessageRow,
+  isAgent: (id: string) => boolean,
+): TextMessageRow | null {
+  const first = messages.find(row => row.run_id === answer.run_id) ?? answer
+  const isAsked = (row: MessageRow): row is TextMessageRow =>
+    row.type === 'TEXT_MESSAGE' && !row.deleted && row.author_id !== null && !isAgent(row.author_id)
+  const quoted = messages.find(row => row.id === first.reply_to)
+  if (quoted && isAsked(quoted)) return quoted
+  return messages.filter(isAsked).findLast(row => row.seq < first.seq) ?? null
+}

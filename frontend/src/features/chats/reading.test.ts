@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { type MessageChange, messageRow } from '@/testing/rows'
+import { isNews, newsOf } from './reading'
+
+const row = (seq: number, more: MessageChange = {}) => messageRow(seq, { author_id: 'bob', ...more })
+
+describe('what counts as new', () => {
+  it('is what others wrote, and not what the system notes or what was deleted', () => {
+    expect(isNews(row(1), 'alice')).toBe(true)
+    expect(isNews(row(1), 'bob')).toBe(false)
+    expect(isNews(row(1, { type: 'SPEC_SAVED' }), 'alice')).toBe(false)
+    expect(isNews(row(1, { type: 'TOOL_CALL' }), 'alice')).toBe(false)
+    expect(isNews(row(1, { deleted: true }), 'alice')).toBe(false)
+  })
+})
+
+describe('what is new when a chat is opened', () => {
+  it('is what came after the last line that was read, also where this page has read farther', () => {
+    expect(newsOf({ last_read_seq: 5, unread: 3 }, [], 'alice')).toEqual({ after: 5, count: 3 })
+    expect(newsOf({ last_read_seq: 5, unread: 3 }, [], 'alice', 9)).toEqual({ after: 9, count: 3 })
+    expect(newsOf({ last_read_seq: 5, unread: 0 }, [], 'alice')).toEqual({ after: null, count: 0 })
+  })
+
+  it('is what came after one was added', () => {
+    const joined = row(4, { type: 'MEMBER_JOINED', payload: { actor_id: 'bob', target_id: 'alice' } })
+    const unread = { last_read_seq: 0, unread: 9 }
+    expect(newsOf(unread, [row(3), joined, row(5)], 'alice')).toEqual({ after: 4, count: 9 })
+    const came = row(4, { type: 'MEMBER_JOINED', payload: { actor_id: 'alice', target_id: 'alice' } })
+    expect(newsOf(unread, [row(3), came, row(5)], 'alice')).toEqual({ after: null, count: 9 })
+    expect(newsOf(unread, [row(3)], 'alice')).toEqual({ after: null, count: 9 })
+  })
+})

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import type { Wake } from '@/api'
+import { withWorking } from './wakePreview'
+
+const wake = (agent_id: string, effect: Wake['effect']): Wake => ({ agent_id, effect, reason: null })
+
+it('whoever is at work is steered, and who cannot answer still cannot', () => {
+  const answer = [wake('robin', 'wakes'), wake('scribe', 'steers'), wake('away', 'cannot')]
+  const shown = withWorking(answer, ['robin', 'away'])
+  expect(shown.map(each => each.effect)).toEqual(['steers', 'wakes', 'cannot'])
+})

@@ -1,0 +1,1 @@
+export { type Layer, LayerIcon } from './LayerIcon'

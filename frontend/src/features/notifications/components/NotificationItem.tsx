@@ -1,0 +1,126 @@
+import {
+  AtSign,
+  BellRing,
+  CircleX,
+  Cpu,
+  GitMerge,
+  Hand,
+  LockOpen,
+  type LucideIcon,
+  MessageSquareCheck,
+  MessageSquareDashed,
+  MessageSquarePlus,
+  MessageSquareX,
+} from 'lucide-react'
+import type { NotificationRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { errorText } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { languageOf } from '@/lib/textLanguage'
+import { ago, fullTime } from '@/lib/time'
+import { PathLink } from '@/ui/PathLink'
+import { kindOf, pathOf, type Sign } from '../wording'
+import notificationsStyles from './Notifications.module.css'
+
+const icons: Record<Sign, LucideIcon> = {
+  mention: AtSign,
+  suggestion: MessageSquarePlus,
+  accepted: MessageSquareCheck,
+  rejected: MessageSquareX,
+  reopened: MessageSquareDashed,
+  lock: LockOpen,
+  asked: Hand,
+  free: BellRing,
+  merged: GitMerge,
+  failed: CircleX,
+  model: Cpu,
+}
+
+export interface Origin {
+  handle: string
+  /** The workspace's name, when it is not the one on the screen. */
+  elsewhere: string
+  chatTitle: string
+}
+
+interface NotificationItemProps {
+  row: NotificationRow
+  place: Origin
+  onRead(): void
+  onGo(path: string): void
+}
+
+/** One line of the list. It leads to where it happened; what leads nowhere any more is only marked as read. */
+export function NotificationItem({ row, place, onRead, onGo }: NotificationItemProps) {
+  const kind = kindOf(row, place.chatTitle)
+  if (!kind) return null
+  const path = pathOf(row, place.handle)
+  const Icon = icons[kind.sign]
+  const look = {
+    className: cx(notificationsStyles.note, !row.is_read && notificationsStyles.unread),
+    'data-note': row.id,
+  }
+  const inside = (
+    <>
+      <span className={notificationsStyles.sign} data-layer={kind.layer ?? undefined}>
+        <Icon className={cx('i', kind.sign === 'failed' && 'no')} aria-hidden />
+      </span>
+      <NotificationText row={row} place={place} />
+    </>
+  )
+  if (path)
+    return (
+      <PathLink
+        {...look}
+        path={path}
+        onGo={there => {
+          onRead()
+          onGo(there)
+        }}
+      >
+        {inside}
+      </PathLink>
+    )
+  return (
+    <button type="button" {...look} onClick={onRead}>
+      {inside}
+    </button>
+  )
+}
+
+function NotificationText({ row, place }: Pick<NotificationItemProps, 'row' | 'place'>) {
+  const { t, rich } = useTexts()
+  const kind = kindOf(row, place.chatTitle)
+  if (!kind) return null
+  return (
+    <>
+      <span className={notificationsStyles.words}>
+        <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: place.chatTitle })}</span>
+        {row.excerpt ? <Quote row={row} /> : null}
+        {place.elsewhere ? (
+          <span className="faint xs">{t('note.inWorkspace', { workspace: place.elsewhere })}</span>
+        ) : null}
+      </span>
+      <span className={notificationsStyles.when}>
+        <time className="faint xs" dateTime={row.created_at} title={fullTime(row.created_at)}>
+          {ago(row.created_at)}
+        </time>
+        {row.is_read ? null : (
+          <span className={notificationsStyles.new}>
+            <span className="sr">{t('unreadNote')}</span>
+          </span>
+        )}
+      </span>
+    </>
+  )
+}
+
+/** What was said; of a merge that failed, why: the server names it by its code. */
+function Quote({ row }: Pick<NotificationItemProps, 'row'>) {
+  const said = row.type === 'merge_failed' ? errorText(row.excerpt) : row.excerpt
+  return (
+    <span className={cx(notificationsStyles.quote, 'muted')} lang={languageOf(said)}>
+      {said}
+    </span>
+  )
+}

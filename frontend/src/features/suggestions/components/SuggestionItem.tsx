@@ -1,0 +1,109 @@
+import type { ListedSuggestionRow } from '@/api'
+import { cx } from '@/lib/cx'
+import { useTexts } from '@/lib/language'
+import { languageOf } from '@/lib/textLanguage'
+import { ago, fullTime } from '@/lib/time'
+import { Avatar } from '@/ui/Avatar'
+import blocks from '@/ui/blocks.module.css'
+import { Checkbox } from '@/ui/Checkbox'
+import { isSelectable } from '../selection'
+import { titleOf, touchesText } from '../wording'
+import suggestionsStyles from './Suggestions.module.css'
+
+interface SuggestionItemProps {
+  row: ListedSuggestionRow
+  isOpen: boolean
+  isPicked: boolean
+  /** Unless the list is of one agent. */
+  showsAgent: boolean
+  onOpen(): void
+  onPick(): void
+}
+
+/** A suggestion in the list: what it is about, whose, on which version, and a box to pick it. */
+export function SuggestionItem({ row, isOpen, isPicked, showsAgent, onOpen, onPick }: SuggestionItemProps) {
+  const { t } = useTexts()
+  const title = titleOf(row, t)
+  return (
+    <li className={suggestionsStyles.sugg} data-picked={isPicked || undefined} data-open={isOpen || undefined}>
+      {isSelectable(row) ? <Checkbox checked={isPicked} label={t('pick', { title })} onChange={onPick} /> : <span />}
+      <Avatar
+        id={row.author.id}
+        name={row.author.name}
+        avatar={row.author.avatar}
+        square={row.author.kind === 'agent'}
+      />
+      <div className="grow">
+        <button
+          type="button"
+          className={suggestionsStyles.t}
+          data-suggestion={row.id}
+          aria-current={isOpen || undefined}
+          lang={languageOf(title)}
+          onClick={onOpen}
+        >
+          {title}
+        </button>
+        <Sum row={row} />
+        <div className={suggestionsStyles.m}>
+          <span>{row.author.name}</span>
+          {row.chat_title ? <span className="cut">{row.chat_title}</span> : null}
+          <span title={fullTime(row.created_at)}>{ago(row.created_at)}</span>
+          <span className={cx(suggestionsStyles.of, 'num')}>
+            {showsAgent ? (
+              <>
+                <Avatar id={row.agent.id} name={row.agent.name} avatar={row.agent.avatar} square size="tiny" />
+                {row.agent.name}
+              </>
+            ) : null}{' '}
+            {t('onVersion', { version: `v${row.base_version}` })}
+          </span>
+          <Badges row={row} />
+        </div>
+      </div>
+    </li>
+  )
+}
+
+function Sum({ row }: { row: ListedSuggestionRow }) {
+  const { t } = useTexts()
+  if (row.summary)
+    return (
+      <p className={suggestionsStyles.sum} lang={languageOf(row.summary)}>
+        {row.summary}
+      </p>
+    )
+  return row.state === 'pending' && row.summary_state === 'pending' ? (
+    <p className={cx(suggestionsStyles.sum, 'faint')}>{t('summaryPending')}</p>
+  ) : null
+}
+
+/** What stands out about it: what it touches besides the prompt, that its base is old, that it is being merged. */
+export function Badges({ row }: { row: ListedSuggestionRow }) {
+  const { t } = useTexts()
+  const beside = row.touches.filter(each => each !== 'prompt')
+  const isOld = row.state === 'pending' && row.base_version !== row.production
+  return (
+    <>
+      {beside.map(each => (
+        <span key={each} className={blocks.badge}>
+          {touchesText([each], t)}
+        </span>
+      ))}
+      {isOld ? (
+        <span
+          className={blocks.badge}
+          title={t('baseOldHint', { base: `v${row.base_version}`, now: `v${row.production}` })}
+        >
+          {t('baseOld')}
+        </span>
+      ) : null}
+      {row.state === 'unused' ? <span className={blocks.badge}>{t('suggested.unused')}</span> : null}
+      {row.state === 'pending' && row.merge_id ? (
+        <span className={blocks.badge} data-layer="suggestion">
+          {t('inMerge')}
+        </span>
+      ) : null}
+    </>
+  )
+}

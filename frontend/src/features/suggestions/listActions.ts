@@ -1,0 +1,32 @@
+/** The actions of the list: go up and down, select. Enter is the button's own. */
+import type { RefObject } from 'react'
+import { useActions } from '@/lib/actions'
+
+const rowsOf = (list: HTMLElement) => [...list.querySelectorAll<HTMLElement>('[data-suggestion]')]
+const isCurrent = (row: HTMLElement) => row.getAttribute('aria-current') === 'true'
+const hasFocus = (row: HTMLElement) => row.closest('li')?.contains(document.activeElement) ?? false
+
+function moveFocus(list: HTMLElement, step: 1 | -1): void {
+  const rows = rowsOf(list)
+  const at = rows.findIndex(hasFocus)
+  const next = at < 0 ? Math.max(0, rows.findIndex(isCurrent)) : Math.min(rows.length - 1, Math.max(0, at + step))
+  rows[next]?.focus()
+}
+
+/** Letters act anywhere on the screen; arrows only in the list, since elsewhere they scroll. */
+const isArrowElsewhere = (event: KeyboardEvent | undefined, list: HTMLElement) =>
+  event?.key.startsWith('Arrow') && !list.contains(document.activeElement) && document.activeElement !== document.body
+
+export function useListActions(list: RefObject<HTMLElement | null>, select: (id: string) => void): void {
+  const move = (step: 1 | -1) => (event?: KeyboardEvent) => {
+    if (!list.current || isArrowElsewhere(event, list.current)) return false
+    moveFocus(list.current, step)
+    return true
+  }
+  const selectHere = () => {
+    const rows = list.current ? rowsOf(list.current) : []
+    const id = (rows.find(hasFocus) ?? rows.find(isCurrent))?.dataset['suggestion']
+    if (id) select(id)
+  }
+  useActions(() => ({ 'suggestion.previous': move(-1), 'suggestion.next': move(1), 'suggestion.select': selectHere }))
+}

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { userEvent } from 'vitest/browser'
+import { render } from 'vitest-browser-react'
+import { type ActionId, findRun, useActions, useShortcuts } from './actions'
+import { LETTERS } from './keys'
+import { setStorageOwner, writeStored } from './storage'
+
+const run = vi.fn<(id: ActionId) => unknown>()
+
+function Screen({ ids, isPossible = true }: { ids: readonly ActionId[]; isPossible?: boolean }) {
+  useShortcuts()
+  useActions(() => Object.fromEntries(ids.map(id => [id, isPossible ? () => run(id) : null])))
+  return <input aria-label="text" />
+}
+
+beforeEach(() => setStorageOwner('alice'))
+afterEach(() => {
+  run.mockReset()
+  localStorage.clear()
+  setStorageOwner(null)
+})
+
+const pressed = () => run.mock.calls.map(([id]) => id)
+
+it('does an action at its keys, and what follows G', async () => {
+  await render(<Screen ids={['palette.open', 'suggestions.open', 'chat.nextUnread', 'keys.open']} />)
+  await userEvent.keyboard('{Control>}k{/Control}')
+  await userEvent.keyboard('gs')
+  await userEvent.keyboard('{Alt>}{Shift>}{ArrowDown}{/Shift}{/Alt}')
+  await userEvent.keyboard('?')
+  expect(pressed()).toEqual(['palette.open', 'suggestions.open', 'chat.nextUnread', 'keys.open'])
+})
+
+it('takes letters in a field, or in a dialog, or when they are switched off, for text', async () => {
+  const screen = await render(<Screen ids={['message.reply', 'palette.open']} />)
+  await screen.getByLabelText('text').click()
+  await userEvent.keyboard('r{Control>}k{/Control}')
+  expect(pressed()).toEqual(['palette.open'])
+  await expect.element(screen.getByLabelText('text')).toHaveValue('r')
+  ;(document.activeElement as HTMLElement).blur()
+  writeStored(LETTERS, false)
+  await userEvent.keyboard('r')
+  expect(pressed()).toEqual(['palette.open'])
+  writeStored(LETTERS, true)
+  await userEvent.keyboard('r')
+  expect(pressed()).toEqual(['palette.open', 'message.reply'])
+  await render(<div role="dialog" aria-label="over it" />)
+  await userEvent.keyboard('r')
+  expect(pressed()).toHaveLength(2)
+})
+
+it('asks the components that can do it now, the newest first, and leaves the rest to the browser', async () => {
+  await render(
+    <>
+      <Screen ids={['suggestion.next']} />
+      <Screen ids={['message.next']} isPossible={false} />
+    </>,
+  )
+  expect(findRun('message.next')).toBeNull()
+  run.mockReturnValue(false)
+  const seen: boolean[] = []
+  const look = (event: Event) => seen.push(event.defaultPrevented)
+  document.addEventListener('keydown', event => setTimeout(look, 0, event), { once: true })
+  await userEvent.keyboard('j')
+  await vi.waitFor(() => expect(seen).toEqual([false]))
+  expect(pressed()).toContain('suggestion.next')
+})

@@ -1,0 +1,62 @@
+/** A large map of which many copies are made, each with little that is new. */
+
+/** So many entries stand above the rest before all of them are put together. */
+const MOST_ABOVE = 256
+
+/** Entries above those of another map, which several copies share and none writes to. */
+export class LayeredMap<V> implements ReadonlyMap<string, V> {
+  private added = 0
+
+  private constructor(
+    private readonly below: ReadonlyMap<string, V>,
+    private readonly above: Map<string, V>,
+  ) {}
+
+  /** Return a copy that can be written to; the map itself is not written to any more. */
+  static copyOf<V>(map: ReadonlyMap<string, V>): LayeredMap<V> {
+    if (!(map instanceof LayeredMap)) return new LayeredMap(map, new Map())
+    if (map.above.size >= MOST_ABOVE) return new LayeredMap<V>(new Map<string, V>(map), new Map())
+    const copy = new LayeredMap<V>(map.below, new Map(map.above))
+    copy.added = map.added
+    return copy
+  }
+
+  get size(): number {
+    return this.below.size + this.added
+  }
+
+  has(key: string): boolean {
+    return this.above.has(key) || this.below.has(key)
+  }
+
+  get(key: string): V | undefined {
+    return this.above.get(key) ?? this.below.get(key)
+  }
+
+  set(key: string, value: V): this {
+    if (!this.has(key)) this.added += 1
+    this.above.set(key, value)
+    return this
+  }
+
+  *entries(): MapIterator<[string, V]> {
+    for (const [key, value] of this.below) if (!this.above.has(key)) yield [key, value]
+    yield* this.above
+  }
+
+  *keys(): MapIterator<string> {
+    for (const [key] of this.entries()) yield key
+  }
+
+  *values(): MapIterator<V> {
+    for (const [, value] of this.entries()) yield value
+  }
+
+  [Symbol.iterator](): MapIterator<[string, V]> {
+    return this.entries()
+  }
+
+  forEach(each: (value: V, key: string, map: ReadonlyMap<string, V>) => void): void {
+    for (const [key, value] of this.entries()) each(value, key, this)
+  }
+}

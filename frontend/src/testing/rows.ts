@@ -1,0 +1,60 @@
+import type { MessageRow, SystemMessageRow, SystemPayload, TextMessageRow } from '@/api'
+
+/** What a row of a test says other than the usual. Of its payload only what matters there, and what a newer server may send. */
+export interface MessageChange extends Partial<Omit<TextMessageRow, 'type' | 'payload'>> {
+  type?: string
+  payload?: object
+}
+
+/** A message of a chat as the server sends it. */
+export const messageRow = (seq: number, more: MessageChange = {}): MessageRow => {
+  const row: MessageChange = {
+    kind: 'message',
+    id: `m${seq}`,
+    chat_id: 'c',
+    version: seq,
+    seq,
+    author_id: 'alice',
+    type: 'TEXT_MESSAGE',
+    payload: { text: '' },
+    reply_to: null,
+    run_id: null,
+    created_at: '2026-11-20T10:00:00Z',
+    edited_at: null,
+    deleted: false,
+    ...more,
+  }
+  return row as MessageRow
+}
+
+/** A line of the system. */
+export const systemRow = (
+  type: SystemMessageRow['type'],
+  payload: Partial<SystemPayload> = {},
+  more: Partial<SystemMessageRow> = {},
+): SystemMessageRow => ({
+  kind: 'message',
+  id: 'm',
+  chat_id: 'c',
+  version: 2,
+  seq: 2,
+  author_id: null,
+  type,
+  payload: {
+    actor_name: '',
+    target_name: '',
+    note: '',
+    via: '',
+    authors: [],
+    wake_name: '',
+    summary: '',
+    touches: [],
+    ...payload,
+  },
+  reply_to: null,
+  run_id: null,
+  created_at: '2026-11-20T10:00:00Z',
+  edited_at: null,
+  deleted: false,
+  ...more,
+})

@@ -1,0 +1,43 @@
+import { CircleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { ErrorBoundary, type FallbackProps } from 'react-error-boundary'
+import { useTexts } from '@/lib/language'
+import styles from './Boundary.module.css'
+import { Button } from './Button'
+
+interface BoundaryProps {
+  children: ReactNode
+  /** What there is to read when the part cannot be drawn. */
+  text?: string
+  /** It is tried again when one of these changes. */
+  resetKeys?: readonly unknown[]
+}
+
+/** A fault of this part stays its own: its text is shown as it was written, or a notice; the rest of the page goes on. */
+export function Boundary({ children, text, resetKeys }: BoundaryProps) {
+  const fallback = ({ resetErrorBoundary }: FallbackProps) => <Notice text={text} onRetry={resetErrorBoundary} />
+  return (
+    <ErrorBoundary fallbackRender={fallback} {...(resetKeys ? { resetKeys: [...resetKeys] } : {})}>
+      {children}
+    </ErrorBoundary>
+  )
+}
+
+function Notice({ text, onRetry }: { text: string | undefined; onRetry(): void }) {
+  const { t } = useTexts()
+  return (
+    <div className={styles.unshown}>
+      {text ? (
+        <p className={styles.plain} dir="auto">
+          {text}
+        </p>
+      ) : null}
+      <p className="faint sm" role="status">
+        <CircleAlert className="i s" aria-hidden /> {t(text ? 'partPlain' : 'partBroken')}{' '}
+        <Button size="xs" onClick={onRetry}>
+          {t('tryAgain')}
+        </Button>
+      </p>
+    </div>
+  )
+}

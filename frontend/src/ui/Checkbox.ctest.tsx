@@ -1,0 +1,24 @@
+import { useState } from 'react'
+import { expect, it } from 'vitest'
+import { userEvent } from 'vitest/browser'
+import { render } from 'vitest-browser-react'
+import { Checkbox } from './Checkbox'
+
+function All({ start }: { start: boolean | 'mixed' }) {
+  const [checked, setChecked] = useState(start)
+  return (
+    <p style={{ padding: 20 }}>
+      <Checkbox checked={checked} label="Select all" onChange={() => setChecked(checked !== true)} />
+    </p>
+  )
+}
+
+it('is ticked by a click around it, or by the space bar, and says that some are', async () => {
+  const screen = await render(<All start="mixed" />)
+  const box = screen.getByRole('checkbox', { name: 'Select all' })
+  await expect.element(box).toHaveAttribute('aria-checked', 'mixed')
+  await box.click({ position: { x: -3, y: -3 }, force: true })
+  await expect.element(box).toHaveAttribute('aria-checked', 'true')
+  await userEvent.keyboard(' ')
+  await expect.element(box).toHaveAttribute('aria-checked', 'false')
+})

@@ -1,0 +1,31 @@
+import { ChevronDown, ChevronRight } from 'lucide-react'
+import { Collapsible as Radix } from 'radix-ui'
+import { type ReactNode, useState } from 'react'
+import { cx } from '@/lib/cx'
+import styles from './Collapsible.module.css'
+
+interface CollapsibleProps {
+  head: ReactNode
+  /** At the end of the head: how it stands. */
+  state?: ReactNode
+  children: ReactNode
+  plain?: boolean
+  /** Open while it matters; once somebody touches it, their choice holds. */
+  open?: boolean
+}
+
+export function Collapsible({ head, state, children, plain, open = false }: CollapsibleProps) {
+  const [chosen, setChosen] = useState<boolean | null>(null)
+  const isOpen = chosen ?? open
+  const Chevron = isOpen ? ChevronDown : ChevronRight
+  return (
+    <Radix.Root className={cx(styles.fold, plain && styles.plain)} open={isOpen} onOpenChange={setChosen}>
+      <Radix.Trigger className={styles.h}>
+        <Chevron className="i s" aria-hidden />
+        {head}
+        {state ? <span className={styles.st}>{state}</span> : null}
+      </Radix.Trigger>
+      <Radix.Content>{children}</Radix.Content>
+    </Radix.Root>
+  )
+}

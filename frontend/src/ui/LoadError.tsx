@@ -1,0 +1,33 @@
+import { CircleAlert } from 'lucide-react'
+import { cx } from '@/lib/cx'
+import { textOfError } from '@/lib/errors'
+import { useTexts } from '@/lib/language'
+import { Button } from './Button'
+import blocks from './blocks.module.css'
+import layout from './layout.module.css'
+
+interface LoadErrorProps {
+  /** What could not be read; the error alone without it. */
+  text?: string
+  error: unknown
+  onRetry(): void
+}
+
+/** What could not be read, why, and another try. */
+export function LoadError({ text, error, onRetry }: LoadErrorProps) {
+  const { t } = useTexts()
+  return (
+    <div className={layout.pad}>
+      <div className={cx(blocks.banner, blocks.bad)} role="alert">
+        <CircleAlert className="i s" aria-hidden />
+        <span className="grow">
+          {text ? `${text} ` : ''}
+          {textOfError(error)}
+        </span>
+        <Button size="xs" onClick={onRetry}>
+          {t('retry')}
+        </Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,49 @@
+import { expect, it, vi } from 'vitest'
+import { userEvent } from 'vitest/browser'
+import { render } from 'vitest-browser-react'
+import { useShortcuts } from '@/lib/actions'
+import { showToast, Toasts } from './Toasts'
+
+function Screen() {
+  useShortcuts()
+  return (
+    <>
+      <button type="button">elsewhere</button>
+      <Toasts />
+    </>
+  )
+}
+
+it('stacks what is said, holds it under the pointer, and is reached by F8', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  const undo = vi.fn()
+  const screen = await render(<Screen />)
+  screen.getByRole('button', { name: 'elsewhere' }).element().focus()
+  showToast('The chat was renamed.')
+  showToast('Bob was removed.', { label: 'Undo', run: undo })
+  const list = screen.getByRole('region', { name: 'Messages (F8)' })
+  await expect.element(list.getByText('The chat was renamed.')).toBeVisible()
+  await userEvent.hover(list.getByText('Bob was removed.'))
+  await vi.advanceTimersByTimeAsync(60_000)
+  await expect.element(list.getByText('Bob was removed.')).toBeVisible()
+  await userEvent.keyboard('{F8}')
+  expect(document.activeElement?.closest('li')?.textContent).toContain('renamed')
+  await userEvent.click(screen.getByRole('button', { name: 'Undo' }))
+  expect(undo).toHaveBeenCalledOnce()
+  await expect.element(list.getByText('Bob was removed.')).not.toBeInTheDocument()
+  await list.getByRole('button', { name: 'Dismiss' }).click()
+  await expect.element(screen.getByRole('button', { name: 'elsewhere' })).toHaveFocus()
+  vi.useRealTimers()
+})
+
+it('goes away by itself, and says once what is said twice', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  const screen = await render(<Screen />)
+  showToast('Copied.')
+  showToast('Copied.')
+  const list = screen.getByRole('region', { name: 'Messages (F8)' })
+  await expect.element(list.getByRole('listitem')).toHaveTextContent('Copied.')
+  await vi.advanceTimersByTimeAsync(11_000)
+  await expect.element(list.getByText('Copied.')).not.toBeInTheDocument()
+  vi.useRealTimers()
+})

@@ -1,0 +1,79 @@
+import {
+  type ComponentProps,
+  cloneElement,
+  type ReactElement,
+  Suspense,
+  useCallback,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react'
+import { lazy } from './lazy'
+
+const TooltipContent = lazy(() => import('./TooltipContent').then(module => ({ default: module.TooltipContent })))
+
+interface TooltipProps {
+  /** Null: there is nothing to say now. */
+  text: string | null
+  children: ReactElement<ComponentProps<'button'>>
+}
+
+/** How long the pointer rests on the control before the text is shown. */
+const DELAY_MS = 300
+
+/**
+ * A text about a control: under the pointer, with the keyboard's focus, and at a tap. Every button can have one, so what places it
+ * is loaded when one is shown first.
+ */
+export function Tooltip({ text, children }: TooltipProps) {
+  const id = useId()
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const hide = useCallback(() => {
+    clearTimeout(timer.current)
+    setAnchor(null)
+  }, [])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const show = (control: HTMLElement) => {
+    clearTimeout(timer.current)
+    if (text !== null) setAnchor(control)
+  }
+  const { props } = children
+  const isShown = anchor !== null && text !== null
+  const control = cloneElement(children, {
+    'aria-describedby': isShown ? id : props['aria-describedby'],
+    onPointerEnter: event => {
+      props.onPointerEnter?.(event)
+      const control = event.currentTarget
+      if (event.pointerType !== 'touch') timer.current = setTimeout(() => show(control), DELAY_MS)
+    },
+    onPointerLeave: event => {
+      props.onPointerLeave?.(event)
+      if (event.pointerType !== 'touch') hide()
+    },
+    onFocus: event => {
+      props.onFocus?.(event)
+      if (event.currentTarget.matches(':focus-visible')) show(event.currentTarget)
+    },
+    onBlur: event => {
+      props.onBlur?.(event)
+      hide()
+    },
+    // A tap has no pointer that rests, so pressing what is blocked says why.
+    onClick: event => {
+      props.onClick?.(event)
+      show(event.currentTarget)
+    },
+  })
+  return (
+    <>
+      {control}
+      {isShown ? (
+        <Suspense fallback={null}>
+          <TooltipContent id={id} text={text} anchor={anchor} onHide={hide} />
+        </Suspense>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { markdown, Parser, type Part } from './parse'
+
+interface Told {
+  source: string
+  tokens: string
+  items: Told[]
+}
+
+const told = (parts: readonly Part[] | null): Told[] | null =>
+  parts?.map(part => ({
+    source: part.source.trimEnd(),
+    tokens: JSON.stringify(
+      part.tokens.map(({ type, content, children }) => [type, content, children?.map(child => child.content)]),
+    ),
+    items: told(part.items ?? []) ?? [],
+  })) ?? null
+
+const piece = fc.constantFrom(
+  'word',
+  ' ',
+  '\n',
+  '\n\n',
+  '- ',
+  '  ',
+  '    ',
+  '1. ',
+  '> ',
+  '```\n',
+  '# ',
+  '---\n',
+  '|a|b|\n|-|-|\n',
+  '[a]',
+  '[a]: http://a.example\n',
+  '**',
+  '`',
+  '\r\n',
+  '[x] ',
+)
+
+describe('A text in the making', () => {
+  it('is read as it would be all at once, however it comes', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), pieces => {
+        const growing = new Parser()
+        let text = ''
+        for (const each of pieces) {
+          text += each
+          expect(told(growing.parse(text))).toEqual(told(new Parser().parse(text)))
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('is read from its last block on', () => {
+    const parser = new Parser()
+    const start = 'One paragraph.\n\n'.repeat(500)
+    parser.parse(`${start}a`)
+    const parse = vi.spyOn(markdown, 'parse')
+    parser.parse(`${start}a b`)
+    expect(parse.mock.calls.map(([text]) => text)).toEqual(['One paragraph.\n\na b'])
+    parse.mockRestore()
+  })
+
+  it('that has become too large is not read again', () => {
+    const parser = new Parser()
+    const wild = 'http://a.example '.repeat(4_000)
+    expect(parser.parse(wild)).toBeNull()
+    const parse = vi.spyOn(markdown, 'parse')
+    expect(parser.parse(`${wild} more`)).toBeNull()
+    expect(parse).not.toHaveBeenCalled()
+    parse.mockRestore()
+  })
+
+  it('keeps the parts that did not change', () => {
+    const parser = new Parser()
+    const first = parser.parse('one\n\ntwo\n\n- a\n- b')
+    const second = parser.parse('one\n\ntwo\n\n- a\n- b\n- c')
+    expect(second?.[0]).toBe(first?.[0])
+    expect(second?.[1]).toBe(first?.[1])
+    expect(second?.[2]?.items?.map(item => item.source.trim())).toEqual(['tight - a', 'tight - b', 'tight - c'])
+  })
+})

@@ -1,0 +1,200 @@
+"""The providers that do not speak OpenAI's wire, by way of litellm: the only place that imports it, when first needed.
+
+What litellm gets wrong is put right here (guarantees, traps 23–31): a stream that breaks off looks like success; its
+time limits do not hold; it retries by itself; an empty key makes it look for one in the environment; and leaving its
+stream leaves the connection open. It is never given an address that a tenant wrote, and goes out by our client only.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncGenerator, Mapping
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+from common.egress import HostRefused
+from common.errors import Invalid
+from common.providers import get_provider
+from llm.adapters.assembly import Assembly, normal_finish
+from llm.adapters.openai_format import messages_of, tools_of
+from llm.errors import chain, error_of_exception
+from llm.messages import Answer, Piece, Request
+from llm.prices import usage_of
+from llm.protocol import Endpoint, LLMError, Timeouts
+from llm.timeouts import Deadlines
+
+CLOSING = 2.0
+"""Seconds that closing a stream may take before we go on without it."""
+_PARAMETERS = frozenset({"temperature", "top_p", "max_tokens", "stop", "presence_penalty", "frequency_penalty", "seed"})
+_AMBIENT_IDENTITY = ("AWS_ROLE_NAME", "AWS_PROFILE_NAME", "AWS_WEB_IDENTITY_TOKEN", "AWS_BEDROCK_RUNTIME_ENDPOINT")
+"""Variables of litellm's own by which a tenant's request to Bedrock would be made as the platform, or sent elsewhere."""
+_log = logging.getLogger(__name__)
+
+
+class LiteLLMWire:
+    """An endpoint that litellm speaks to."""
+
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
+        self._endpoint = endpoint
+        self._timeouts = timeouts
+
+    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (B16)."""
+        litellm = await asyncio.to_thread(_litellm)  # the first time takes seconds, which are not the model's
+        made, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
+        stream: Any = None
+        try:
+            async with deadlines.enforced():
+                stream = await litellm.acompletion(**self._question(request))
+            chunks = aiter(stream)
+            while True:
+                async with deadlines.enforced():
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    break
+                for piece in _pieces(made, chunk):
+                    deadlines.shown()
+                    yield piece
+                usage = _usage(chunk) or usage
+                if made.is_full:
+                    break
+            yield self._answer(request, made, stream, usage, deadlines)
+        except LLMError as error:
+            raise self._with_partial(error, request, made, usage, deadlines) from error.__cause__
+        except Exception as error:  # litellm passes on whatever its many providers' clients raise
+            known = self._translated(error, began=stream is not None)
+            raise self._with_partial(known, request, made, usage, deadlines) from error
+        finally:
+            made.release()
+            if stream is not None:
+                await _close(stream)
+
+    def _question(self, request: Request) -> dict[str, Any]:
+        key = self._endpoint.key.reveal()
+        if not key:
+            raise LLMError("refused", "There is no key for this provider.")
+        question = {name: value for name, value in request.parameters.items() if name in _PARAMETERS}
+        question |= self._route(request.model) | self._parameters(key)
+        if request.tools:
+            question["tools"] = deepcopy(tools_of(request))  # it writes into them
+        return question | {
+            "messages": messages_of(request),
+            "client": _client(any_host=self._endpoint.paid_by == "system"),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "num_retries": 0,
+            "max_retries": 0,
+            "timeout": self._timeouts.total,
+            # Else a request with tools wants a package of its proxy.
+            "_skip_mcp_handler": True,
+        }
+
+    def _route(self, model: str) -> dict[str, Any]:
+        """How litellm is told where to go. Its own list of providers knows the address; ours is not asked."""
+        if self._endpoint.api_base:
+            raise LLMError("host_refused", "This provider is reached at its own address only.")
+        provider = get_provider(self._endpoint.provider)
+        if not provider.is_model_name(model):
+            raise LLMError("bad_request", f"{provider.label} has no model of that name.")
+        return {"model": f"{provider.model_prefix}{model}"}
+
+    def _parameters(self, key: str) -> dict[str, str]:
+        """Return the key and the options as litellm calls them. Raises `LLMError` (`bad_request`)."""
+        provider, options = get_provider(self._endpoint.provider), self._endpoint.options
+        try:
+            provider.check_options(options)
+        except Invalid as error:
+            raise LLMError("bad_request", error.message) from error
+        return {one.parameter: key if one.name == "key" else options[one.name] for one in provider.fields} | {
+            name: value.format_map(options) for name, value in provider.litellm_parameters.items()
+        }
+
+    def _translated(self, error: Exception, *, began: bool) -> LLMError:
+        if isinstance(error, TimeoutError):
+            return LLMError("unreachable", "The model's server cannot be reached in time.", retryable=True)
+        if refused := next((one for one in chain(error) if isinstance(one, HostRefused)), None):
+            return LLMError("host_refused", refused.message)
+        return error_of_exception(error, self._endpoint.key, began=began)
+
+    def _with_partial(
+        self, error: LLMError, request: Request, made: Assembly, usage: Mapping[str, Any] | None, deadlines: Deadlines
+    ) -> LLMError:
+        error.partial_text, error.partial_thinking = made.text, made.thinking
+        if deadlines.first_token_s is not None:
+            error.usage = usage_of(self._endpoint, request, usage, made)
+        return error
+
+    def _answer(
+        self, request: Request, made: Assembly, stream: Any, usage: Mapping[str, Any] | None, deadlines: Deadlines
+    ) -> Answer:
+        # What the chunks say cannot be trusted: litellm makes up a "stop" for a stream that broke off.
+        finish = "length" if made.is_full else stream.received_finish_reason
+        if finish is None:
+            raise LLMError("cut", "The model's answer broke off before its end.", retryable=True)
+        calls = made.calls()
+        return Answer(
+            text=made.text,
+            thinking=made.thinking,
+            calls=calls,
+            usage=usage_of(self._endpoint, request, usage, made),
+            finish=normal_finish(finish, called=bool(calls)),
+            model=request.model,
+            first_token_s=deadlines.first_token_s,
+            seconds=deadlines.seconds,
+        )
+
+
+@cache
+def _litellm() -> Any:
+    """The library, told to keep to itself: no price list from the network, no `.env`, no telemetry, no callbacks."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["LITELLM_MODE"] = "PRODUCTION"
+    for name in _AMBIENT_IDENTITY:
+        os.environ.pop(name, None)
+    import litellm
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True
+    litellm.disable_streaming_logging = True
+    litellm.callbacks = litellm.success_callback = litellm.failure_callback = []
+    return litellm
+
+
+@cache
+def _client(*, any_host: bool) -> Any:
+    """What litellm sends by. It holds nothing itself: connections are those of the running loop (`session_for`)."""
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+    from llm.adapters.litellm_transport import GuardedTransport
+
+    return AsyncHTTPHandler(transport=GuardedTransport(any_host=any_host), follow_redirects=False)
+
+
+def _pieces(made: Assembly, chunk: Any) -> list[Piece]:
+    if not chunk.choices:
+        return []
+    delta = chunk.choices[0].delta
+    pieces: list[Piece | None] = []
+    if thinking := getattr(delta, "reasoning_content", None):
+        pieces.append(made.add_thinking(thinking))
+    if delta.content:
+        pieces.append(made.add_text(delta.content))
+    for call in delta.tool_calls or ():
+        pieces.append(made.add_call(call.model_dump()))
+    return [piece for piece in pieces if piece is not None]
+
+
+def _usage(chunk: Any) -> Mapping[str, Any] | None:
+    usage = getattr(chunk, "usage", None)
+    return usage.model_dump() if usage else None
+
+
+async def _close(stream: Any) -> None:
+    """Closes the connection, even while this task is being cancelled; never for longer than `CLOSING`."""
+    closing = asyncio.ensure_future(stream.aclose())
+    try:
+        await asyncio.wait_for(asyncio.shield(closing), CLOSING)
+    except Exception:  # noqa: BLE001  # the answer, or the reason for leaving, matters more
+        _log.debug("A litellm stream did not close.", exc_info=True)

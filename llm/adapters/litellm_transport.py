@@ -1,0 +1,72 @@
+"""The way out that litellm gets instead of its own: the guarded client (D12, D13). Imported with it, when first needed.
+
+Left to itself it follows redirects, with the key, takes proxies and addresses from the environment, keeps a connection
+open for each loop it ever met, and asks a second time where it could not connect.
+"""
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import httpx
+from yarl import URL
+
+from common.egress import HostRefused, check_url, model_hosts, session_for
+from llm.errors import REDIRECTED
+
+_OF_THE_CONNECTION = ("content-encoding", "content-length", "transfer-encoding")
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """httpx's requests on our sessions, each address judged. `any_host` is for an endpoint of the operator's own."""
+
+    def __init__(self, *, any_host: bool) -> None:
+        self._any_host = any_host
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Raises `HostRefused`; time limits are the caller's."""
+        target = check_url(str(request.url), model_hosts(), any_host=self._any_host)
+        kept = [(name, text) for name, text in request.headers.items() if name not in ("host", "accept-encoding")]
+        try:
+            response = await session_for(target).request(
+                request.method,
+                _as_signed(target.url, request.url),
+                headers=kept,
+                data=await request.aread(),
+                allow_redirects=False,
+            )
+        except aiohttp.ClientError as error:
+            # Not as `ConnectError`: at that it would ask again by itself.
+            raise httpx.ReadError(str(error), request=request) from error
+        if 300 <= response.status < 400:
+            response.close()
+            raise HostRefused(REDIRECTED)
+        headers = [(name, text) for name, text in response.headers.items() if name.lower() not in _OF_THE_CONNECTION]
+        return httpx.Response(response.status, headers=headers, stream=_Body(response), request=request)
+
+
+def _as_signed(checked: URL, asked: httpx.URL) -> URL:
+    """Return the checked address with its path and query as they were written: what is signed must not be encoded anew."""
+    path, _, query = asked.raw_path.decode("ascii").partition("?")
+    return URL.build(
+        scheme=checked.scheme, authority=checked.raw_authority, path=path, query_string=query, encoded=True
+    )
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body as it comes; closed early, the connection goes."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._response.content.iter_any():
+                yield piece
+        except aiohttp.ClientError as error:
+            raise httpx.ReadError(str(error)) from error
+        finally:
+            # litellm ends the reading of a stream it leaves, and does not always close it.
+            self._response.close()
+
+    async def aclose(self) -> None:
+        self._response.close()

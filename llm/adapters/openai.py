@@ -1,0 +1,187 @@
+"""OpenAI's wire, read directly: one POST, a stream of server-sent events, pieces as they come.
+
+CPU per token bounds how many agents a process carries; so there is no client library between the socket and the
+pieces, one timer watches a whole request, and an event costs one JSON parse.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+
+from common.egress import HostRefused, Target, check_model_server, check_url, model_hosts, read_capped, session_for
+from common.providers import get_provider
+from llm.adapters.assembly import normal_finish
+from llm.adapters.openai_format import messages_of, tools_of
+from llm.adapters.openai_stream import OpenAIStream
+from llm.errors import error_of_status
+from llm.messages import Answer, Piece, Request
+from llm.prices import usage_of
+from llm.protocol import Endpoint, LLMError, Timeouts
+from llm.scrubbing import scrubbed
+from llm.timeouts import Watch, timeout_error
+
+AFTER_FINISH = 2.0
+"""Seconds that a server gets, once the answer is whole, to say what it used."""
+AFTER_DONE = 0.1
+"""Seconds that it gets after `[DONE]` to end the stream, so that the connection can be used again."""
+MAX_ERROR_BODY = 64 * 1024
+_OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
+
+_without_usage: set[str] = set()
+"""Servers that refused `stream_options`; they are not asked for usage again."""
+
+
+def base_of(endpoint: Endpoint) -> str:
+    """Return the address below which the endpoint's server answers."""
+    return (endpoint.api_base or get_provider(endpoint.provider).api_base).rstrip("/")
+
+
+def headers_of(endpoint: Endpoint) -> dict[str, str]:
+    """Return the header that carries the key; none without a key."""
+    if not endpoint.key:
+        return {}
+    name = get_provider(endpoint.provider).key_header
+    return {name: f"Bearer {endpoint.key.reveal()}" if name == "Authorization" else endpoint.key.reveal()}
+
+
+def target_of(endpoint: Endpoint, path: str) -> Target:
+    """Return where to ask for `path`. Raises `LLMError` (`host_refused`)."""
+    base = base_of(endpoint)
+    try:
+        if endpoint.paid_by != "system":
+            check_model_server(base)
+        return check_url(f"{base}/{path}", model_hosts(), any_host=endpoint.paid_by == "system")
+    except HostRefused as refused:
+        raise LLMError("host_refused", refused.message) from refused
+
+
+class OpenAIWire:
+    """An endpoint that speaks `POST {base}/chat/completions`."""
+
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
+        self._endpoint = endpoint
+        self._timeouts = timeouts
+        self._provider = get_provider(endpoint.provider)
+        self._base = base_of(endpoint)
+
+    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (B16)."""
+        started = asyncio.get_running_loop().time()
+        response = await self._open(request)
+        stream = OpenAIStream(self._endpoint.key)
+        watch = Watch(self._timeouts, response.close, started=started)
+        try:
+            data = b" "
+            while data and not stream.assembly.is_full:
+                data = await self._more(response, stream, watch)
+                for piece in stream.feed(data) if data else stream.feed_end():
+                    watch.shown()
+                    yield piece
+                if stream.assembly.finish is None:
+                    watch.wait()
+                else:
+                    watch.wait_for_tail(AFTER_DONE if stream.done else AFTER_FINISH)
+            yield self._answer(request, stream, watch)
+        except LLMError as error:
+            error.partial_text, error.partial_thinking = stream.assembly.text, stream.assembly.thinking
+            if watch.first_token_s is not None:
+                error.usage = usage_of(self._endpoint, request, stream.usage, stream.assembly)
+            raise
+        finally:
+            watch.stop()
+            stream.assembly.release()
+            # Nothing to close when the stream was read to its end: then the connection is back in the pool already.
+            response.close()
+
+    async def _open(self, request: Request) -> aiohttp.ClientResponse:
+        """The response, its headers read and good. Raises `LLMError`."""
+        # Judged at every call: what was a public host when it was saved may be none by now (D13).
+        target = target_of(self._endpoint, self._path(request.model))
+        response = await self._post(target, self._body(request))
+        if response.status == 200:
+            return response
+        refusal = await self._refusal(response)
+        if refusal.code == "bad_request" and self._base not in _without_usage and "stream_options" in refusal.message:
+            _without_usage.add(self._base)
+            return await self._open(request)
+        raise refusal
+
+    def _path(self, model: str) -> str:
+        """Return what is asked below the address, with the query. Raises `LLMError` (`bad_request`)."""
+        provider, options = self._provider, self._endpoint.options
+        if not provider.is_model_name(model):
+            raise LLMError("bad_request", f"{provider.label} has no {provider.model_label} of that name.")
+        query = {name: options[option] for name, option in provider.query.items() if options.get(option)}
+        return provider.path.format(model=model) + (f"?{urlencode(query)}" if query else "")
+
+    async def _post(self, target: Target, body: dict[str, Any]) -> aiohttp.ClientResponse:
+        key = self._endpoint.key
+        headers = {"Accept": "text/event-stream"} | headers_of(self._endpoint)
+        limit = min(self._timeouts.first, self._timeouts.total)
+        try:
+            async with asyncio.timeout(limit):
+                session = session_for(target)
+                return await session.post(target.url, json=body, headers=headers, allow_redirects=False)
+        except HostRefused as refused:
+            raise LLMError("host_refused", refused.message) from refused
+        except aiohttp.ClientError as error:
+            text = scrubbed(f"The model's server cannot be reached: {error}", key)
+            raise LLMError("unreachable", text, retryable=True) from error
+        except TimeoutError as error:
+            raise timeout_error("timeout_first", self._timeouts) from error
+
+    async def _refusal(self, response: aiohttp.ClientResponse) -> LLMError:
+        try:
+            async with asyncio.timeout(self._timeouts.idle):
+                body = await read_capped(response, MAX_ERROR_BODY)
+        except (aiohttp.ClientError, TimeoutError):
+            body = b""
+        finally:
+            response.close()
+        return error_of_status(response.status, response.headers, body, self._endpoint.key)
+
+    async def _more(self, response: aiohttp.ClientResponse, stream: OpenAIStream, watch: Watch) -> bytes:
+        """The next bytes, empty at the end. Raises `LLMError` for a limit that passed and for a broken connection."""
+        try:
+            return await response.content.readany()
+        except (aiohttp.ClientError, OSError) as error:
+            if verdict := watch.verdict():
+                raise verdict from None
+            if stream.assembly.finish is None:
+                raise _cut() from error
+            return b""  # it broke after the answer was whole
+
+    def _answer(self, request: Request, stream: OpenAIStream, watch: Watch) -> Answer:
+        made = stream.assembly
+        finish = "length" if made.is_full else made.finish
+        if finish is None:
+            raise _cut()
+        calls = made.calls()
+        return Answer(
+            text=made.text,
+            thinking=made.thinking,
+            calls=calls,
+            usage=usage_of(self._endpoint, request, stream.usage, made),
+            finish=normal_finish(finish, called=bool(calls)),
+            model=stream.model or request.model,
+            first_token_s=watch.first_token_s,
+            seconds=watch.seconds,
+        )
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        body = {k: v for k, v in request.parameters.items() if k not in _OWN_FIELDS and v is not None}
+        if "max_tokens" in body:
+            body[self._provider.max_tokens_parameter] = body.pop("max_tokens")
+        body |= {"model": request.model, "messages": messages_of(request), "stream": True}
+        if self._base not in _without_usage:
+            body["stream_options"] = {"include_usage": True}
+        if request.tools:
+            body["tools"] = tools_of(request)
+        return body
+
+
+def _cut() -> LLMError:
+    return LLMError("cut", "The model's answer broke off before its end.", retryable=True)

@@ -1,0 +1,60 @@
+"""The model of those who have no key: a few rules, offline, labelled as the demo model wherever it answers."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator
+
+from llm.demo.rules import find_calls, read_conversation
+from llm.demo.texts import build_answer, build_job_answer
+from llm.messages import Answer, Piece, Request, ToolCall, Usage
+from llm.tokens import estimated_input, estimated_tokens
+
+NAME = "demo"
+MAX_SECONDS = 8.0
+"""How long an answer may take to stream, however long it is."""
+_WORDS = re.compile(r"[\u3000-\u9fff\uff00-\uffef]{1,2}|\s*[^\s\u3000-\u9fff\uff00-\uffef]+|\s+")
+
+
+class DemoModel:
+    """Answers by rules, for nothing. `pace` is the pause between two words in seconds."""
+
+    def __init__(self, pace: float = 0.03) -> None:
+        self._pace = pace
+
+    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+        """Stream the answer, or the one call that the request asks for. Never raises."""
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        text, calls = _answer(request)
+        pieces = [Piece("text", word) for word in _WORDS.findall(text)]
+        for call in calls:
+            parts = [call.arguments[start : start + 6] for start in range(0, len(call.arguments), 6)]
+            pieces += [Piece("arguments", part, name=None if at else call.name) for at, part in enumerate(parts)]
+        pause = min(self._pace, MAX_SECONDS / max(1, len(pieces)))
+        await asyncio.sleep(pause * 4)
+        first_token_s = loop.time() - started
+        for piece in pieces:
+            yield piece
+            await asyncio.sleep(pause)
+        written = text + "".join(f"{call.name}{call.arguments}" for call in calls)
+        yield Answer(
+            text=text,
+            thinking="",
+            calls=calls,
+            usage=Usage(estimated_input(request), estimated_tokens(written), cost_micro=0, estimated=True),
+            finish="tool_calls" if calls else "stop",
+            model=NAME,
+            first_token_s=first_token_s,
+            seconds=loop.time() - started,
+        )
+
+
+def _answer(request: Request) -> tuple[str, tuple[ToolCall, ...]]:
+    if text := build_job_answer(request):
+        return text, ()
+    conversation = read_conversation(request)
+    call = next(find_calls(conversation), None)
+    if call and not call.missing:
+        return "", (ToolCall("", call.tool.name, json.dumps(call.arguments, ensure_ascii=False)),)
+    return build_answer(conversation, call), ()

@@ -1,0 +1,146 @@
+"""What the demo model reads of a request: what is asked, how the prompt wants it answered, and which tool it needs."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm.messages import Request, ToolCall, ToolSchema
+
+# How the conversation is framed for every model (`runs.runtime.context.build_system_text`).
+_FRAME = re.compile(r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent in ")
+HAN = re.compile(r"[\u3400-\u9fff]")
+# Common characters that only one of the two scripts writes so.
+_HANS = frozenset("这个们说话时间现东后国对发开关点会为来吗么过还进与请问写读学习语简单总结号当应该让给几湾谁条声纽约")
+_LANGUAGES = (
+    ("zh-hant", "traditional chinese|繁體中文|繁体中文"),
+    ("zh-hans", "simplified chinese|簡體中文|简体中文"),
+    ("zh", "chinese|中文"),
+    ("en", "english|英文"),
+)
+_NOT = r"(?<!not )(?<!n't )(?<!never )(?<!不要)(?<!別)(?<!别)"
+_SENTENCES = re.compile(r"\b(?:answer|reply)\b.{0,30}? in (?:at most )?(one|two|three) |用([一兩两二三])句.*回答", re.I)
+_NUMBERS = {"one": 1, "two": 2, "three": 3, "一": 1, "兩": 2, "两": 2, "二": 2, "三": 3}
+_CLOSING = re.compile(r"\bend\b[^.\n]{0,30}? with [\"“](.{1,80}?)[\"”]|以「(.{1,80}?)」[結结]尾", re.I)
+_REVISE = "revise_prompt"
+_ORDER = r"\b(?:use|call|run|ask)\b|用|呼叫|調用|调用"
+_TIME = re.compile(r"\btime (?:is it|in)\b|\bthe time\b|[幾几][點点]", re.I)
+_PLACE = re.compile(r"\b(?:in|for) (?P<place>[A-Za-z][\w/]*(?: [A-Z]\w*)*)")
+_PLACE_ZH = re.compile(r"(?P<place>[^\W現现在請请問问]{2,4}?)(?:現在|现在)?是?[幾几][點点]")
+_URL = re.compile(r"https?://[^\s<>\"”」)。，、！？；]*[^\s<>\"”」)。，、！？；.,;:!?]")
+_FROM_NOW_ON = re.compile(r"\bfrom now on\b[\s,:]*|(?:從現在起|从现在起|以後|以后|今後|今后)[請请都，,：:\s]*", re.I)
+_ALWAYS = re.compile(r"^\W*(?:please\s+)?(?P<order>(?:always|never)\s+\w.*)$", re.I | re.S)
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One question to the demo model. `results` are those of the calls that it made since the question."""
+
+    prompt: str
+    name: str
+    question: str
+    language: str
+    tools: Sequence[ToolSchema]
+    results: Sequence[tuple[ToolCall, str]]
+    sentences: int | None
+    closing: str
+
+
+def read_conversation(request: Request) -> Conversation:
+    """Read a request. What the question says goes before what the prompt says."""
+    system = "\n\n".join(turn.text for turn in request.turns if turn.role == "system")
+    frames = list(_FRAME.finditer(system))
+    prompt = (system[: frames[-1].start()] if frames else system).strip()
+    last = max((at for at, turn in enumerate(request.turns) if turn.role == "user"), default=-1)
+    question = request.turns[last].text if last >= 0 else ""
+    if "Messages of others begin with the name" in system:
+        question = re.sub(r"^[^\n:：]{1,60}: ", "", question, count=1)
+    question = re.sub(r"(?<!\S)@[\w-]+[:,，]?\s*", "", question).strip()
+    recent = request.turns[last + 1 :]
+    results = {turn.call_id: turn.text for turn in recent if turn.role == "tool"}
+    told = f"{question}\n{prompt}"
+    number, closing = _SENTENCES.search(told), _CLOSING.search(told)
+    return Conversation(
+        prompt=prompt,
+        name=frames[-1]["name"] if frames else "the demo model",
+        question=question,
+        language=_language_asked_for(question) or _language_asked_for(prompt) or language_of(question),
+        tools=request.tools,
+        results=[(call, results[call.id]) for turn in recent for call in turn.calls if call.id in results],
+        sentences=_NUMBERS[(number[1] or number[2]).lower()] if number else None,
+        closing=(closing[1] or closing[2]) if closing else "",
+    )
+
+
+def _language_asked_for(text: str) -> str | None:
+    """Return the language that the text orders to answer in. "Chinese" alone is the script that the text is written in."""
+    for language, names in _LANGUAGES:
+        order = rf"\b(?:answer|reply|respond|write)\b[^.\n]{{0,30}}?\bin (?:{names})|用\s*(?:{names})"
+        if re.search(rf"{_NOT}(?:{order})", text, re.I):
+            return (language_of(text) if HAN.search(text) else "zh-hant") if language == "zh" else language
+    return None
+
+
+def language_of(text: str) -> str:
+    """Return `zh-hant`, `zh-hans` or `en`: the language that a text is written in."""
+    if not HAN.search(text):
+        return "en"
+    return "zh-hans" if any(char in _HANS for char in text) else "zh-hant"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool to call. `missing` names required arguments that nothing is known for: then it is not called."""
+
+    tool: ToolSchema
+    arguments: dict[str, Any]
+    missing: tuple[str, ...] = ()
+
+
+def find_calls(conversation: Conversation) -> Iterator[Call]:
+    """Find what the question asks for, best first; nothing after a result: the demo model calls once, then answers."""
+    question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
+    if conversation.results:
+        return
+    if _REVISE in tools and (order := _standing_order(question)):
+        mark = "- " if conversation.prompt.split("\n")[-1].startswith("- ") else ""
+        prompt = f"{conversation.prompt}\n{mark}{order}".strip("\n")
+        yield Call(tools[_REVISE], {"prompt": prompt, "reason": question[:200]})
+    for name, tool in tools.items():
+        if found := re.search(rf"(?:{_ORDER})\s*(?:the )?(?<!\w){name}(?!\w)(?P<rest>.*)", question, re.I | re.S):
+            yield _fill(tool, found["rest"], question)
+    if "current_time" in tools and _TIME.search(question):
+        yield _fill(tools["current_time"], "", question)
+    for tool in conversation.tools:
+        if "url" in tool.parameters.get("properties", {}) and _URL.search(question):
+            yield _fill(tool, "", question)
+
+
+def _standing_order(question: str) -> str:
+    """Return what the model is to do from now on, as a sentence; empty when it is told nothing of the kind."""
+    always = _ALWAYS.search(question)
+    if re.search(r"[?？]\s*$", question) or not (always or _FROM_NOW_ON.search(question)):
+        return ""
+    order = (always["order"] if always else _FROM_NOW_ON.sub(" ", question)).strip(" ,，。.!！\n")
+    return f"{order[:1].upper()}{order[1:]}{'。' if HAN.search(order) else '.'}" if order else ""
+
+
+def _fill(tool: ToolSchema, rest: str, question: str) -> Call:
+    """Return the call with the arguments that are spelled out as JSON, else those that the question gives."""
+    properties = tool.parameters.get("properties", {})
+    try:
+        spelled = dict(json.loads(rest[rest.index("{") : rest.rindex("}") + 1]))
+    except (TypeError, ValueError):
+        spelled = {}
+    arguments = {key: value for key, value in spelled.items() if key in properties}
+    if "timezone" in properties:
+        place = _PLACE.search(rest) or _PLACE.search(question) or _PLACE_ZH.search(question)
+        arguments.setdefault("timezone", place["place"] if place else "UTC")
+    if "url" in properties and (url := _URL.search(question)):
+        arguments.setdefault("url", url[0])
+    missing = tuple(key for key in tool.parameters.get("required", ()) if key not in arguments)
+    text = re.sub(r"^\W*(?:(?:to|for|about|with|that)\b)?\W*", "", rest, flags=re.I).strip(" .。")
+    if len(missing) == 1 and text and properties[missing[0]].get("type") == "string":
+        return Call(tool, arguments | {missing[0]: text})
+    return Call(tool, arguments, missing)

@@ -1,0 +1,94 @@
+"""What the demo model says, in three languages."""
+
+import re
+
+from llm.demo.rules import Call, Conversation
+from llm.messages import Request
+
+# A bar parts the sentences.
+_TEXTS = {
+    "en": {
+        "hello": "Hello! I am {name}.| I am the demo model: change my prompt beside this chat and see what I make of it.",
+        "echo": "I have read: “{text}”| I am the demo model: I follow a few simple rules and do not think.",
+        "missing": "I would call {tool}, but I do not know what to put for {missing}.",
+        "result": "I called {tool}, and this is what it says: {result}",
+        "diff": "Counted by the demo model: lines added to the prompt: {added}, removed: {removed}.",
+        "diff_line": " It now says “{text}”.",
+        "diff_fields": " Changed beside the prompt: {fields}.",
+        "diff_none": "The demo model finds no difference.",
+    },
+    "zh-hant": {
+        "hello": "你好！我是 {name}。|我是示範模型：在聊天室旁修改我的提示詞，看我怎麼做。",
+        "echo": "我讀到了：「{text}」|我是示範模型，只依照幾條簡單的規則，不會思考。",
+        "missing": "我想呼叫 {tool}，但不知道 {missing} 要填什麼。",
+        "result": "我呼叫了 {tool}，它說：{result}",
+        "diff": "示範模型數出來的：提示詞新增 {added} 行、刪除 {removed} 行。",
+        "diff_line": "現在寫著「{text}」。",
+        "diff_fields": "提示詞以外的變更：{fields}。",
+        "diff_none": "示範模型看不出差別。",
+    },
+    "zh-hans": {
+        "hello": "你好！我是 {name}。|我是示范模型：在聊天室旁修改我的提示词，看我怎么做。",
+        "echo": "我读到了：“{text}”|我是示范模型，只依照几条简单的规则，不会思考。",
+        "missing": "我想调用 {tool}，但不知道 {missing} 要填什么。",
+        "result": "我调用了 {tool}，它说：{result}",
+        "diff": "示范模型数出来的：提示词新增 {added} 行、删除 {removed} 行。",
+        "diff_line": "现在写着“{text}”。",
+        "diff_fields": "提示词以外的变更：{fields}。",
+        "diff_none": "示范模型看不出差别。",
+    },
+}
+
+
+def _sentences(key: str, language: str, **facts: object) -> list[str]:
+    # The facts are filled in once: what they bring along is never read as a place to fill.
+    return [sentence.format_map(facts) for sentence in _TEXTS[language][key].split("|")]
+
+
+def build_answer(conversation: Conversation, call: Call | None) -> str:
+    """Return the answer, in the form that the instructions ask for. `call` is one that lacks arguments."""
+    question, language = conversation.question, conversation.language
+    sentences: list[str] = []
+    for made, result in conversation.results:
+        sentences += _sentences("result", language, tool=made.name, result=_shorten(result, 2000))
+    if not sentences and call:
+        sentences = _sentences("missing", language, tool=call.tool.name, missing=", ".join(call.missing))
+    elif not sentences and re.match(r"\W*(?:(?:hi|hello|hey)\b.{0,30}|[你您]好\W*|)$", question, re.I):
+        sentences = _sentences("hello", language, name=conversation.name)
+    text = "".join((sentences or _sentences("echo", language, text=_shorten(question, 160)))[: conversation.sentences])
+    return f"{text.strip()} {conversation.closing}".strip()
+
+
+def build_job_answer(request: Request) -> str | None:
+    """Return the answer to the input of a shipped agent's job, none when the request is not one. It counts and quotes, where
+    a model would understand, and says so."""
+    system = request.turns[0].text if len(request.turns) == 2 else ""
+    if system.startswith("You are the Merge agent."):
+        return "I am the demo model and cannot merge texts."
+    if not system.startswith("You are the Summarizer."):
+        return None
+    job_input = request.turns[-1].text
+    asked = re.search(r"^Answer in (Traditional|Simplified) Chinese\.$", job_input, re.M)
+    language = {"Traditional": "zh-hant", "Simplified": "zh-hans"}[asked[1]] if asked else "en"
+    lines = re.findall(r"^([+-])[ \t]*(.*)$", _section(job_input, "prompt diff"), re.M)
+    fields = re.findall(r"^- ([\w.-]+):", _section(job_input, "fields"), re.M)
+    added, removed = ([text for sign, text in lines if sign == which] for which in "+-")
+    texts: list[str] = []
+    if lines:
+        texts += _sentences("diff", language, added=len(added), removed=len(removed))
+    if quoted := next((text.strip() for text in added if text.strip()), ""):
+        texts += _sentences("diff_line", language, text=_shorten(quoted, 90))
+    if fields:
+        texts += _sentences("diff_fields", language, fields=(", " if language == "en" else "、").join(fields))
+    return "".join(texts or _sentences("diff_none", language)).strip()
+
+
+def _section(job_input: str, name: str) -> str:
+    """Return what lies between the marks of that name (`suggestions/briefs.py`)."""
+    found = re.search(rf"<<<{name} (?P<key>\S+)>>>\n(?P<text>.*?)\n?<<<end of {name} (?P=key)>>>", job_input, re.S)
+    return found["text"] if found else ""
+
+
+def _shorten(text: str, limit: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

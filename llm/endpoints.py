@@ -1,0 +1,100 @@
+"""Where an agent's model is to be had, and who pays: the workspace's own, else the operator's, else the demo model (S4.6)."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from common.compiled import Compiled
+from common.errors import Code, Invalid
+from common.secrets import Secret, unseal
+from llm.protocol import Endpoint
+from workspaces.models import Credential, Workspace
+
+DEMO_MODEL = "demo"
+TRIAL = "model-test"
+"""What a key that is only tried is sealed for."""
+_CREDENTIAL = Compiled(lambda workspace_id: Credential.objects.filter(workspace_id=workspace_id), UUID)
+
+
+def endpoint_for(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
+    """The endpoint and the model's name for a spec that asks for `model` (empty: the default). Worker only: it opens the key.
+
+    A spec written for another provider's model falls back to the demo's own name there, because the demo has one model.
+    Raises `Invalid` (`model_unusable`) for a model that the operator's key is not for.
+    """
+    credential = _CREDENTIAL.first(workspace.id)
+    if credential is not None and credential.provider != "demo":
+        return _of_credential(credential), model or credential.default_model
+    system = settings.SYSTEM_MODEL
+    if credential is None and system["provider"]:
+        return _of_system(system), _require_offered(model)
+    return Endpoint(provider="demo", api_base=None, key=Secret(""), paid_by="demo"), DEMO_MODEL
+
+
+def check_offered(workspace_id: UUID, model: str) -> None:
+    """Check that a spec's model can be had in this workspace, as far as that is known without asking a server: with the
+    operator's key it must be one that the operator lists. Raises `Invalid` (`model_unusable`).
+    """
+    if model and settings.SYSTEM_MODEL["provider"] and _CREDENTIAL.first(workspace_id) is None:
+        _require_offered(model)
+
+
+def _require_offered(model: str) -> str:
+    """Return the model's name if the operator lists exactly that: a suffix such as `:online` makes another, more expensive model.
+    Empty: the first of the list. Raises `Invalid` (`model_unusable`)."""
+    models: tuple[str, ...] = settings.SYSTEM_MODEL["models"]
+    if not model and models:
+        return models[0]
+    if model not in models:
+        raise Invalid(
+            f"The model {model or 'of the operator'} is not offered here.", code=Code.MODEL_UNUSABLE,
+            hints=[f"Offered are: {', '.join(models) or 'none'}.", "With a key of its own a workspace can use any model."],
+        )  # fmt: skip
+    return model
+
+
+def _of_credential(credential: Credential) -> Endpoint:
+    owner = str(credential.workspace_id)
+    sealed = credential.sealed_key
+    key = unseal(sealed, owner=owner, purpose=Credential.PURPOSE) if sealed else Secret("")
+    return Endpoint(
+        provider=credential.provider,
+        api_base=credential.api_base or None,
+        key=key,
+        paid_by="workspace",
+        options=credential.options,
+    )
+
+
+def _of_system(system: dict[str, Any]) -> Endpoint:
+    return Endpoint(
+        provider=system["provider"],
+        api_base=system["api_base"] or None,
+        key=Secret(system["key"]),
+        paid_by="system",
+        options=system.get("options", {}),
+    )
+
+
+def merge_service() -> Endpoint | None:
+    """The operator's own service that merges suggestions, asked instead of a model when there is one (S0.12)."""
+    if not settings.MERGE_SERVICE["url"]:
+        return None
+    return Endpoint("merge_service", settings.MERGE_SERVICE["url"], Secret(settings.MERGE_SERVICE["secret"]), "system")
+
+
+def endpoint_to_test(
+    workspace_id: UUID, provider: str, api_base: str, options: Mapping[str, str], sealed: str | None
+) -> Endpoint:
+    """The endpoint as somebody described it; without a key of theirs, with the one that is set for this very address."""
+    owner = str(workspace_id)
+    key = unseal(sealed, owner=owner, purpose=TRIAL) if sealed else _key_that_is_set(owner, provider, api_base)
+    return Endpoint(provider=provider, api_base=api_base or None, key=key, paid_by="workspace", options=options)
+
+
+def _key_that_is_set(owner: str, provider: str, api_base: str) -> Secret:
+    rows = Credential.objects.filter(workspace_id=owner, provider=provider, api_base=api_base).exclude(sealed_key="")
+    credential = rows.first()
+    return unseal(credential.sealed_key, owner=owner, purpose=Credential.PURPOSE) if credential else Secret("")

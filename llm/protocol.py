@@ -1,0 +1,88 @@
+"""How a run talks to a model: one protocol for every wire, and the errors a wire may raise."""
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from common.secrets import Secret
+from llm.messages import Answer, Piece, Request, Usage
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a model is to be had, and with whose key (`paid_by`). `provider` is a name of `common.providers`, or
+    `merge_service`; `options` are the values of its fields.
+    """
+
+    provider: str
+    api_base: str | None
+    key: Secret
+    paid_by: Literal["workspace", "system", "demo"]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """In seconds: until the first piece, between two pieces, and for the whole request (B10)."""
+
+    first: float = 60.0
+    idle: float = 30.0
+    total: float = 600.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of trying a model: `code` (as of `LLMError`, or `empty_answer`) and `message` are empty when it answered;
+    `seconds` until its first piece, `total` until its end; `usage` is what it took."""
+
+    ok: bool
+    message: str
+    seconds: float
+    code: str = ""
+    finish: str = ""
+    total: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+
+
+class LLMError(Exception):
+    """A request that did not end in an answer.
+
+    `code`: `timeout_first`, `timeout_idle`, `timeout_total`, `cut`, `rate_limited`, `server`, `refused` (401/402/403),
+    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`. `message` is scrubbed of
+    secrets and can be shown. `partial_…` is what had come before, and `usage` what it took, when anything had come;
+    `retryable` says whether asking again can help; `retry_after` in seconds when the provider said so; `tries` how often it
+    was asked.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        partial_text: str = "",
+        partial_thinking: str = "",
+        usage: Usage | None = None,
+        tries: int = 1,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.partial_text = partial_text
+        self.partial_thinking = partial_thinking
+        self.usage = usage
+        self.tries = tries
+
+
+class LLM(Protocol):
+    """A model that can be asked. Streaming is the only path: pieces come first, the whole `Answer` last.
+
+    Cancelling the task, or closing the generator, closes the connection upstream at once (B16).
+    """
+
+    def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+        """Ask once more. Raises `LLMError`."""
+        ...

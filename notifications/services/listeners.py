@@ -1,0 +1,132 @@
+"""What people are told of when something happens below: one listener for each seam (config/hooks.py)."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from actors.models import Actor, Kind
+from agents.models import Draft, LockWaiter
+from agents.permissions import AgentVerb, people_who_may
+from chats.hooks import ReadMark
+from chats.models import Chat, ChatActor, Message
+from chats.services.messages import MENTION
+from notifications.models import Notification
+from notifications.services.reading import mark_mentions_read
+from notifications.services.telling import tell
+from suggestions.hooks import SuggestionChange
+from suggestions.models import Merge, MergeState, Suggestion
+from workspaces.models import Credential, Membership
+
+EXCERPT = Notification._meta.get_field("excerpt").max_length or 0
+
+
+def mentions(chat: Chat, message: Message) -> list[None]:
+    """Who is mentioned is told; of most messages, which mention nobody, nothing is asked (P1)."""
+    mentioned = message.payload.get("mentions", [])
+    if message.author is None or not mentioned:
+        return []
+    people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN, actor__in=mentioned)
+    tell(
+        people.values_list("actor_id", flat=True), event=_event("mention", message.id), type="mention",
+        workspace_id=chat.workspace_id, actor=message.author, chat_id=chat.id, message_id=message.id,
+        excerpt=_excerpt(_with_names(message.text[: EXCERPT * 4], mentioned)),
+    )  # fmt: skip
+    return []
+
+
+def chats_read(marks: Sequence[ReadMark]) -> list[None]:
+    """Who reads on in a chat has seen its mentions."""
+    mark_mentions_read(marks)
+    return []
+
+
+def suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Actor) -> list[None]:
+    """A new suggestion concerns who may review it; what became of it concerns its author."""
+    is_new = what == "created"
+    reviewers = people_who_may(suggestion.agent, AgentVerb.REVIEW).values_list("pk", flat=True)
+    tell(
+        reviewers if is_new else [suggestion.author_id], event=_event(what, suggestion.id, suggestion.merge_id),
+        type=f"suggestion_{what}", workspace_id=suggestion.workspace_id, actor=actor, agent_name=suggestion.agent.name,
+        chat_id=suggestion.chat_id, agent_id=suggestion.agent_id, suggestion_id=suggestion.id,
+        merge_id=suggestion.merge_id,
+        excerpt=_excerpt(suggestion.reason if what == "rejected" else suggestion.note),
+    )  # fmt: skip
+    return []
+
+
+def merge_ended(merge: Merge) -> list[None]:
+    """Who asked for a merge that took its time; why it failed, by its code. What was copied is in the answer to their request."""
+    if merge.method == "copied" or merge.state not in (MergeState.DONE, MergeState.FAILED):
+        return []
+    tell(
+        [merge.by_id], event=_event(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
+        type=f"merge_{merge.state}", workspace_id=merge.workspace_id, actor=None, agent_name=merge.agent.name,
+        chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=merge.error_code,
+    )  # fmt: skip
+    return []
+
+
+def model_moved(credential: Credential, actor: Actor) -> list[None]:
+    """Tell all members to which provider or host the chats that agents work in are sent from now on."""
+    members = Membership.objects.filter(workspace=credential.workspace_id).values_list("actor_id", flat=True)
+    where = urlsplit(credential.api_base).netloc or credential.get_provider_display()
+    tell(
+        members, event=_event("model", credential.id, credential.revision), type="model_changed",
+        workspace_id=credential.workspace_id, actor=actor, excerpt=_excerpt(where),
+    )  # fmt: skip
+    return []
+
+
+def lock_lost(draft: Draft, holder: Actor, taker: Actor) -> list[None]:
+    """Who held a draft is told who has it now."""
+    tell([holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", actor=taker, **_where(draft))
+    return []
+
+
+def draft_asked(waiter: LockWaiter) -> list[None]:
+    """Who holds a draft is told who would like it."""
+    draft = waiter.draft
+    if draft.holder_id and waiter.asked_at:
+        tell(
+            [draft.holder_id], event=_event("asked", waiter.id, waiter.asked_at.timestamp()), type="draft_asked",
+            actor=waiter.person, **_where(draft),
+        )  # fmt: skip
+    return []
+
+
+def draft_handed_over(draft: Draft, by: Actor) -> list[None]:
+    """Tell the person who asked for a draft that they have it now."""
+    if draft.holder_id:
+        event = _event("handed", draft.id, draft.revision)
+        tell([draft.holder_id], event=event, type="draft_handed_over", actor=by, **_where(draft))
+    return []
+
+
+def draft_unlocked(draft: Draft, by: Actor | None, waiting: list[UUID]) -> list[None]:
+    """Who waited for a draft is told that it is free."""
+    tell(waiting, event=_event("free", draft.id, draft.revision), type="draft_free", actor=by, **_where(draft))
+    return []
+
+
+def _where(draft: Draft) -> dict[str, Any]:
+    """What a notification about a draft leads to: the workshop of its agent, in its chat."""
+    return {"workspace_id": draft.chat.workspace_id, "agent_name": draft.agent.name, "chat_id": draft.chat_id,
+            "agent_id": draft.agent_id}  # fmt: skip
+
+
+def _event(what: str, *which: object) -> str:
+    """A name for what happened; the same when it is told again."""
+    return ":".join([what, *(one.hex if isinstance(one, UUID) else str(one) for one in which)])
+
+
+def _with_names(text: str, mentioned: list[UUID]) -> str:
+    """Return the text with the names of those who are mentioned in place of their handles."""
+    names = dict(Actor.objects.filter(pk__in=mentioned).values_list("handle", "name"))
+    return MENTION.sub(lambda called: f"@{names.get(called[1].lower(), called[1])}", text)
+
+
+def _excerpt(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text[: EXCERPT * 4].split())
+    return line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1]}…"

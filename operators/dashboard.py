@@ -1,0 +1,151 @@
+"""The first page of the admin: processes, runs, failures, totals and the newest audit records, by a few cheap queries."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import redis
+from django.db.models import Count, Q, Sum
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from actors.models import Actor, AgentStatus, Kind
+from admin_kit.audit_objects import audit_object
+from chats.models import Chat
+from common.clock import now
+from common.ids import id_at
+from events.models import AuditRecord
+from runs.models import ACTIVE, LLMCall, Run, RunState
+from server.health import QUESTION, connect
+from workspaces.models import Workspace
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its label and a link to the list behind it; `tone` is `bad` when it needs attention."""
+
+    label: str
+    value: str
+    url: str = ""
+    tone: str = ""
+
+
+def get_figures(request: HttpRequest) -> dict[str, Any]:
+    """Return the parts of the page that this operator may see."""
+    has_perm = request.user.has_perm
+    return {
+        "process": _processes(),
+        "runs": _runs() if has_perm("runs.view_run") else [],
+        "failed": _failed() if has_perm("runs.view_run") else [],
+        "totals": _totals() if has_perm("actors.view_actor") else [],
+        "models": _models() if has_perm("runs.view_llmcall") else [],
+        "audit": _audit() if has_perm("events.view_auditrecord") else [],
+    }
+
+
+def _changelist_url(table: str, **filters: Any) -> str:
+    return f"{reverse(f'admin:{table}_changelist')}?{urlencode(filters)}"
+
+
+def _processes() -> list[Figure]:
+    """Count the workers that listen and the messages in the queues; say so if Redis does not answer."""
+    try:
+        server = connect()
+        with server.pipeline(transaction=False) as asked:
+            asked.pubsub_numsub(QUESTION)
+            asked.llen("runs")
+            asked.llen("work")
+            listening, runs, work = asked.execute()
+    except redis.RedisError:
+        return [Figure("Redis", _("does not answer"), tone="bad")]
+    workers = int(listening[0][1]) if listening else 0
+    return [
+        Figure(_("Workers"), str(workers), tone="" if workers else "bad"),
+        Figure(_("Runs in the queue"), str(runs)),
+        Figure(_("Other jobs waiting"), str(work)),
+    ]
+
+
+def _runs() -> list[Figure]:
+    """Count the active runs by state."""
+    counted = dict(Run.objects.filter(state__in=ACTIVE).order_by().values_list("state").annotate(Count("pk")))
+    return [
+        Figure(str(RunState(state).label), str(counted.get(state, 0)), _changelist_url("runs_run", state__exact=state))
+        for state in ACTIVE
+    ]
+
+
+def _failed() -> list[Figure]:
+    """Count the failed runs of the last day by error code, most first."""
+    rows = Run.objects.filter(pk__gte=id_at(now() - DAY), state=RunState.FAILED).order_by()
+    counted = rows.values_list("error_code").annotate(n=Count("pk")).order_by("-n")[:8]
+    return [
+        Figure(
+            code or _("no code"),
+            str(count),
+            _changelist_url("runs_run", state__exact="failed", when="day", q=code),
+            "bad",
+        )
+        for code, count in counted
+    ]
+
+
+def _totals() -> list[Figure]:
+    """Count people, agents, workspaces and chats."""
+    people, agents = Q(kind=Kind.HUMAN), Q(kind=Kind.AGENT) & ~Q(status=AgentStatus.DELETED)
+    counted = Actor.objects.aggregate(
+        people=Count("pk", filter=people & Q(is_active=True)),
+        closed=Count("pk", filter=people & Q(is_active=False)),
+        agents=Count("pk", filter=agents),
+        suspended=Count("pk", filter=agents & Q(status=AgentStatus.SUSPENDED)),
+    )
+    return [
+        Figure(_("Workspaces"), str(Workspace.objects.count()), _changelist_url("workspaces_workspace")),
+        Figure(
+            _("People"),
+            str(counted["people"]),
+            _changelist_url("actors_actor", kind__exact="human", is_active__exact=1),
+        ),
+        Figure(
+            _("Closed accounts"),
+            str(counted["closed"]),
+            _changelist_url("actors_actor", kind__exact="human", is_active__exact=0),
+        ),
+        Figure(_("Agents"), str(counted["agents"]), _changelist_url("actors_actor", kind__exact="agent")),
+        Figure(
+            _("Suspended agents"),
+            str(counted["suspended"]),
+            _changelist_url("actors_actor", kind__exact="agent", status__exact="suspended"),
+        ),
+        Figure(_("Chats"), str(Chat.objects.count()), _changelist_url("chats_chat")),
+    ]
+
+
+def _models() -> list[dict[str, Any]]:
+    """Sum up the model calls of the last day by model, most first."""
+    calls = LLMCall.objects.filter(pk__gte=id_at(now() - DAY)).order_by()
+    summed = calls.values("provider", "model").annotate(
+        calls=Count("pk"),
+        failed=Count("pk", filter=~Q(error_code__in=["", "stopped"])),
+        tokens_in=Sum("input_tokens"),
+        tokens_out=Sum("output_tokens"),
+        cost=Sum("cost_micro"),
+    )
+    return [
+        row
+        | {
+            "cost": f"${(row['cost'] or 0) / 1_000_000:.2f}",
+            "url": _changelist_url("runs_llmcall", when="day", q=row["model"]),
+        }
+        for row in summed.order_by("-calls")[:8]
+    ]
+
+
+def _audit() -> list[dict[str, Any]]:
+    """Return the newest audit records of what was done; what was only looked at is in the list."""
+    rows = AuditRecord.objects.exclude(deed="admin.opened").select_related("actor").order_by("-pk")[:12]
+    return [{"record": row, "object": audit_object(row)} for row in rows]

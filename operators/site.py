@@ -1,0 +1,116 @@
+"""The admin site of the operators: sign-in, permissions, content security policy and the first page."""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any
+
+from allauth.account.adapter import get_adapter
+from allauth.core.exceptions import ImmediateHttpResponse
+from csp.decorators import csp
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.csrf import csrf_protect
+from redis import RedisError
+
+from events.publish import rights_changed
+from operators.dashboard import get_figures
+from operators.language import choose_language, in_language_of_user
+
+if TYPE_CHECKING:
+    from django.contrib.admin import AdminSite
+    from django.contrib.admin.forms import AdminAuthenticationForm as AuthenticationForm
+else:
+    from unfold.forms import AuthenticationForm
+    from unfold.sites import UnfoldAdminSite as AdminSite
+
+
+# The theme's pages are written for Alpine, which compiles the attributes it finds: it needs `unsafe-eval`, and the theme
+# a style sheet of its own in the page. That is why this policy is for the operators' pages alone (tests hold both).
+POLICY = {
+    "default-src": ["'none'"],
+    "script-src": ["'self'", "'unsafe-eval'"],
+    "style-src": ["'self'", "'unsafe-inline'"],
+    "img-src": ["'self'", "data:"],
+    "font-src": ["'self'"],
+    "connect-src": ["'self'"],
+    "frame-ancestors": ["'none'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'self'"],
+}
+
+
+class SignInForm(AuthenticationForm):
+    """Django's form, which authenticates by allauth: so guessing is limited here as it is in the web app (D21)."""
+
+    def clean(self) -> dict[str, Any]:
+        email, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
+        if email and password:
+            adapter = get_adapter(self.request)
+            try:
+                self.user_cache = adapter.authenticate(self.request, email=email, password=password)
+            except ImmediateHttpResponse as error:
+                raise ValidationError(_("Too many attempts. Try again in a moment.")) from error
+            except RedisError as error:  # nobody signs in while attempts cannot be counted
+                raise ValidationError(_("Signing in is not possible right now. Try again in a moment.")) from error
+            if self.user_cache is None:
+                raise self.get_invalid_login_error()
+            self.confirm_login_allowed(self.user_cache)
+        return self.cleaned_data
+
+
+class OperatorSite(AdminSite):
+    """The admin site. A user who is signed in and is no operator gets 404 at all of its URLs, as if there were no admin."""
+
+    index_title = _("Overview")
+    index_template = "operators/index.html"
+    login_template = "operators/login.html"
+    login_form = SignInForm
+
+    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
+        admin_view = csp(POLICY)(in_language_of_user(super().admin_view(view, cacheable)))
+
+        def view_for_operators(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            self._require_operator(request)
+            return admin_view(request, *args, **kwargs)
+
+        return update_wrapper(view_for_operators, view)
+
+    def get_urls(self) -> list[Any]:
+        return [path("language/", self._allow_anonymous(choose_language), name="language"), *super().get_urls()]
+
+    def _allow_anonymous(self, view: Callable[..., Any]) -> Any:
+        """Return a view for operators and for users who are not signed in yet."""
+
+        def view_for_operators(request: HttpRequest) -> Any:
+            self._require_operator(request)
+            return csrf_protect(view)(request)
+
+        return view_for_operators
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        self._require_operator(request)
+        view: Any = csp(POLICY)(in_language_of_user(super().login))
+        response: HttpResponse = view(request, extra_context)
+        return response
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Sign out, and close the sockets of this session at once (D5)."""
+        person: Any = request.user
+        response = super().logout(request, extra_context)
+        if not request.user.is_authenticated:
+            rights_changed(person.pk)
+        return response
+
+    def _require_operator(self, request: HttpRequest) -> None:
+        """Raise `Http404` for a user who is signed in and is no operator."""
+        if request.user.is_authenticated and not self.has_permission(request):
+            raise Http404
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Refuse: a password is changed in the web app, which ends the other sessions, too."""
+        raise Http404
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        return super().index(request, {**(extra_context or {}), "figures": get_figures(request)})

@@ -1,0 +1,140 @@
+"""The settings of django-unfold, the theme of the admin: colours, style sheets and navigation."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+def _has_permission(permission: str) -> Callable[[HttpRequest], bool]:
+    return lambda request: request.user.has_perm(permission)
+
+
+def _is_active(table: str, query: str) -> Callable[[HttpRequest], bool]:
+    """Return whether an entry leads to the current page, where two entries lead to the same table."""
+    path = str(reverse_lazy(f"admin:{table}_changelist"))
+    return lambda request: request.path.startswith(path) and query in request.GET.urlencode()
+
+
+def _entry(title: "StrOrPromise", icon: str, table: str, query: str = "") -> dict[str, Any]:
+    app, _, model = table.partition("_")
+    link = reverse_lazy(f"admin:{table}_changelist")
+    entry: dict[str, Any] = {
+        "title": title,
+        "icon": icon,
+        "link": link,
+        "permission": _has_permission(f"{app}.view_{model}"),
+    }
+    if query:
+        entry |= {
+            "link": lambda request: f"{link}?{query}",
+            "active": lambda request: _is_active(table, query)(request),
+        }
+    return entry
+
+
+NAVIGATION = [
+    {"items": [{"title": _("Overview"), "icon": "dashboard", "link": reverse_lazy("admin:index")}]},
+    {
+        "title": _("Workspaces & people"),
+        "separator": True,
+        "items": [
+            _entry(_("Workspaces"), "domain", "workspaces_workspace"),
+            _entry(_("People"), "person", "actors_actor", "kind__exact=human"),
+            _entry(_("Memberships"), "badge", "workspaces_membership"),
+            _entry(_("Links"), "link", "chats_chatlink"),
+            _entry(_("API tokens"), "api", "actors_apitoken"),
+            _entry(_("Notifications"), "notifications", "notifications_notification"),
+        ],
+    },
+    {
+        "title": _("Agents"),
+        "separator": True,
+        "items": [
+            _entry(_("Agents"), "smart_toy", "actors_actor", "kind__exact=agent"),
+            _entry(_("Versions"), "history", "agents_agentspec"),
+            _entry(_("Tools in use"), "build", "agents_agenttoolconfig"),
+            _entry(_("Drafts"), "edit_note", "agents_draft"),
+            _entry(_("Draft requests"), "notifications_active", "agents_lockwaiter"),
+            _entry(_("Earlier texts"), "restore_page", "agents_draftsnapshot"),
+            _entry(_("Suggestions"), "rate_review", "suggestions_suggestion"),
+            _entry(_("Merges"), "merge", "suggestions_merge"),
+        ],
+    },
+    {
+        "title": _("Chats & runs"),
+        "separator": True,
+        "items": [
+            _entry(_("Chats"), "forum", "chats_chat"),
+            _entry(_("Participants"), "group", "chats_chatactor"),
+            _entry(_("Messages"), "chat", "chats_message"),
+            _entry(_("Runs"), "bolt", "runs_run"),
+            _entry(_("Steps"), "list", "runs_step"),
+        ],
+    },
+    {
+        "title": _("Governance"),
+        "separator": True,
+        "items": [
+            _entry(_("Audit"), "receipt_long", "events_auditrecord"),
+            _entry(_("Model calls"), "payments", "runs_llmcall"),
+            _entry(_("Models and keys"), "key", "workspaces_credential"),
+            _entry(_("Access to workspaces"), "shield_person", "workspaces_workspacegrant"),
+            _entry(_("Access to chats"), "shield_person", "chats_chatgrant"),
+            _entry(_("Access to agents"), "shield_person", "agents_agentgrant"),
+        ],
+    },
+]
+
+# The web app's own: warm grey and pine (frontend/src/styles/tokens.css).
+GREY = {
+    "50": "#faf9f7",
+    "100": "#f1f0ec",
+    "200": "#e6e4de",
+    "300": "#cfccc3",
+    "400": "#989590",
+    "500": "#67655e",
+    "600": "#55534d",
+    "700": "#403e3a",
+    "800": "#2c2b28",
+    "900": "#171716",
+    "950": "#10100f",
+}
+PINE = {
+    "50": "#eef7f4",
+    "100": "#e2f1ed",
+    "200": "#c6e5dd",
+    "300": "#a3d2c7",
+    "400": "#74d6c3",
+    "500": "#56c7b1",
+    "600": "#0a6a5c",
+    "700": "#08564b",
+    "800": "#12302a",
+    "900": "#0e2a24",
+    "950": "#08211c",
+}
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": _("Atelier · Operators"),
+    "SITE_HEADER": "Atelier",
+    "SITE_SUBHEADER": _("Operators"),
+    "SITE_SYMBOL": "handyman",
+    "SITE_ICON": lambda request: static("operators/icon.svg"),
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("operators/icon.svg")}],
+    "SITE_URL": "/",
+    "SHOW_LANGUAGES": True,
+    "LANGUAGES": {"action": reverse_lazy("admin:language")},
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "6px",
+    "COLORS": {"base": GREY, "primary": PINE},
+    "STYLES": [lambda request: static("operators/admin.css")],
+    "ACCOUNT": {"navigation": [{"title": _("Your account"), "link": "/"}]},
+    "SIDEBAR": {"show_search": False, "show_all_applications": False, "navigation": NAVIGATION},
+}

@@ -1,0 +1,133 @@
+"""The admin pages of runs, their steps and the model calls."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from actors.models import Actor
+from admin_kit.actions import service_action
+from admin_kit.changelist import CreatedWithinFilter
+from admin_kit.links import RelatedLink, audit_link, id_column, link_column
+from admin_kit.model_admin import ReadOnlyAdmin, action_menu
+from runs.models import ACTIVE, LLMCall, Run, RunState, Step
+from runs.services import runs
+
+STATE_COLOURS = {
+    "queued": "info",
+    "running": "primary",
+    "waiting_approval": "warning",
+    "waiting_child": "info",
+    "completed": "success",
+    "failed": "danger",
+    "stopped": "default",
+}
+
+
+@admin.display(description=_("cost"), ordering="cost_micro")
+def cost(row: Any) -> str:
+    """Return US dollars; a dash where the price is not known."""
+    return "–" if row.cost_micro is None else f"${row.cost_micro / 1_000_000:.4f}"
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        link_column("agent"),
+        link_column("chat"),
+        link_column("on_behalf_of", _("for")),
+        "coloured_state",
+        "origin",
+        "attempt",
+        "error_code",
+        cost,
+        "ended_at",
+    )
+    list_filter = ("state", "origin", CreatedWithinFilter)
+    list_select_related = ("agent", "chat", "on_behalf_of")
+    search_fields = ("agent__name", "chat__title", "=error_code")
+    search_help_text = _("An agent, a chat, an error code, or the id of a run, an agent, a chat, a person or a message")
+    search_id_fields = ("agent_id", "chat_id", "on_behalf_of_id", "trigger_id", "root_id")
+    sortable_by = ()
+    first_fields = (
+        "state",
+        "error_code",
+        "error",
+        "agent",
+        "chat",
+        "on_behalf_of",
+        "workspace",
+        "created_at",
+        "ended_at",
+    )
+    readonly_fields = (id_column("trigger_id", "chats.message", _("the message that woke it")),)
+    related_links = (
+        RelatedLink(_("Steps"), "runs.step", "run__id__exact"),
+        RelatedLink(_("Model calls"), "runs.llmcall", "run__id__exact"),
+        RelatedLink(_("Children"), "runs.run", "parent__id__exact"),
+        RelatedLink(_("Messages"), "chats.message", "run_id"),
+        audit_link(),
+    )
+    audit_prefixes = ("run",)
+    actions = ("stop_run", "retry_run")
+    actions_detail = action_menu("stop_run", "retry_run")
+
+    @display(description=_("state"), label=STATE_COLOURS)  # type: ignore[untyped-decorator]
+    def coloured_state(self, run: Run) -> tuple[str, str]:
+        return run.state, run.get_state_display()
+
+    @service_action(
+        _("Stop"),
+        _("It and everything it started ends; what was said so far stays."),
+        icon="stop_circle",
+        is_dangerous=True,
+        is_available=lambda run: run.state in ACTIVE,
+    )
+    def stop_run(self, run: Run, operator: Actor) -> None:
+        runs.stop_any_run(run, operator)
+
+    @service_action(
+        _("Repeat"),
+        _("The same message is answered anew, for the same person."),
+        icon="replay",
+        is_available=lambda run: run.chat_id is not None and run.state in (RunState.FAILED, RunState.STOPPED),
+    )
+    def retry_run(self, run: Run, operator: Actor) -> None:
+        runs.retry_any_run(run, operator)
+
+
+@admin.register(Step)
+class StepAdmin(ReadOnlyAdmin):
+    list_display = ("started_at", link_column("run"), "number", "index", "kind", "state", "name", "ended_at")
+    list_filter = ("kind", "state", CreatedWithinFilter)
+    list_select_related = ("run__agent",)
+    search_fields = ("=name",)
+    search_help_text = _("A tool's name, or the id of a step or a run")
+    search_id_fields = ("run_id",)
+    sortable_by = ()
+
+
+@admin.register(LLMCall)
+class LLMCallAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        link_column("agent"),
+        link_column("workspace"),
+        link_column("run"),
+        link_column("on_behalf_of", _("for")),
+        "provider",
+        "model",
+        "input_tokens",
+        "output_tokens",
+        cost,
+        "paid_by",
+        "tries",
+        "error_code",
+    )
+    list_filter = ("provider", "paid_by", CreatedWithinFilter)
+    list_select_related = ("agent", "workspace", "run__agent", "on_behalf_of")
+    search_fields = ("agent__name", "workspace__name", "on_behalf_of__name", "=model")
+    search_id_fields = ("run_id", "agent_id", "workspace_id", "on_behalf_of_id")
+    sortable_by = ()

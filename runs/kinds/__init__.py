@@ -1,0 +1,14 @@
+"""What a run is: an agent's work in a chat, one side of a comparison, or a job without a chat."""
+
+from runs.kinds.base import RunKind
+from runs.kinds.chat import CHAT
+from runs.kinds.comparison import COMPARISON
+from runs.kinds.job import JOB
+from runs.models import Run
+
+
+def kind_of(run: Run) -> RunKind:
+    """Return the operations of this run's kind."""
+    if run.chat_id is None:
+        return JOB
+    return COMPARISON if run.stamp and run.stamp.get("compared") else CHAT

@@ -1,0 +1,319 @@
+"""A run in a chat: what it reads and writes is the chat's log, and everybody there reads along.
+
+The chat is locked first, so that what is read (new messages, open calls) and what is written are one moment of the chat.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from actors.models import Actor
+from agents.models import AgentSpec, Draft
+from agents.services.allowed_tools import list_allowed_tools
+from chats import services as chats
+from chats.hooks import message_posted
+from chats.models import Chat, ChatActor, InChat, Message
+from common.clock import now
+from common.compiled import Compiled
+from events.rows import Stamp
+from llm.endpoints import endpoint_for
+from llm.messages import Turn
+from llm.prices import answer_size, context_size
+from llm.protocol import Endpoint, LLMError
+from llm.tokens import estimated_tokens, text_of_tool
+from runs.errors import LeaseLost, RunNotAllowed
+from runs.kinds.base import (
+    FailedState,
+    PreparedRun,
+    RunKind,
+    add_llm_step,
+    build_query_of_attempt,
+    build_step_saved,
+    get_attempt,
+    get_content,
+)
+from runs.kinds.transitions import (
+    build_closing_rows,
+    build_result_row,
+    get_lease_end,
+    mark_finished,
+    start_attempt,
+)
+from runs.models import Run, RunState, Step
+from runs.permissions import lock_chat_of_run
+from runs.runtime.answer_rows import PartialMessage, ResolvedModel, build_answer_rows, build_partial_rows
+from runs.runtime.context import BUDGET, LogEntry, build_system_text, build_transcript
+from runs.runtime.history import (
+    build_participant,
+    find_known_results,
+    list_past_calls,
+    read_chat_context,
+    read_log,
+    read_news,
+)
+from runs.runtime.ledger import record_failed_llm_call
+from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolResult, ToolsFinished
+from runs.runtime.streaming import ChatSink, StreamSink
+from runs.runtime.toolbox import ConfiguredTool, configure_tools
+
+LEAST_BUDGET = 1_000
+"""Tokens that are read whatever the model's size is: it says itself when that is too much."""
+MOST_FOR_ANSWER = 16_000
+"""Tokens that are left free for an answer, at most a quarter of the model's size."""
+OF_ESTIMATE = 0.75
+"""Tokens are estimated to within a third."""
+NO_VERSION = RunNotAllowed("no_version", "The agent has no saved version.")
+
+
+def _build_claimed(run_id: UUID) -> QuerySet[Run]:
+    """A run with its agent, the text in production, its person, and `seen`: how far its agent has read the chat."""
+    participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
+    run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
+    return run.annotate(seen=Subquery(participants.values("last_read_seq")[:1]))
+
+
+def _build_applied(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
+    drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, applied__isnull=False)
+    return drafts.select_related("applied__author")
+
+
+def _build_answered(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
+    wakes = Run.objects.filter(concurrency_key=concurrency_key, origin="wake", state=RunState.QUEUED, attempt=0)
+    return wakes.filter(chat_id=chat_id, trigger_seq__lte=read_to)
+
+
+_CLAIMED = Compiled(_build_claimed, UUID)
+_APPLIED = Compiled(_build_applied, UUID, UUID)
+_ANSWERED_WAKES = Compiled(_build_answered, str, UUID, int)
+_ATTEMPT = build_query_of_attempt(lambda runs: runs)
+_ATTEMPT_WITH_ALL = build_query_of_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
+
+
+class ChatRun(RunKind):
+    """A run in a chat, woken by a message or repeated by a person."""
+
+    finds_mentions = True
+    uses_writing_tools = True
+
+    def lock(self, run: Run) -> None:
+        chats.hold_chat(run.get_chat_id())
+
+    # --- starting -----------------------------------------------------------------------------------------------
+
+    def claim(self, waiting: Run, owner: str) -> Run | None:
+        obstacle: RunNotAllowed | None = None
+        try:
+            chat = lock_chat_of_run(waiting)
+        except RunNotAllowed as error:
+            # The chat alone: a lock on its workspace would come after it, where removing a member takes it before.
+            locked = Chat.objects.select_for_update(of=("self",), no_key=True)
+            chat, obstacle = locked.select_related("workspace").get(pk=waiting.get_chat_id()), error
+        run: Any = _CLAIMED.first(waiting.pk)
+        if run is None:
+            raise LeaseLost(f"Run {waiting.pk} is gone.")
+        run.only_if(state=RunState.QUEUED, attempt=waiting.attempt)
+        run.chat = chat
+        spec, stamp = (run.spec, run.stamp) if run.spec_id else find_spec(run)
+        if run.stop_requested_at is not None:
+            self.close(run, RunState.STOPPED, by=run.stopped_by)
+        elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
+            # An earlier run has read this message and has answered it.
+            chats.changed(chat.id, rows=[run.set(state=RunState.COMPLETED, ended_at=now())])
+        elif obstacle is not None or spec is None:
+            obstacle = obstacle or NO_VERSION
+            self.close(run, RunState.FAILED, code=obstacle.code, text=obstacle.text)
+        else:
+            # The first claim fixes the text that answers; later ones find it fixed.
+            start_attempt(run, owner).set(spec=spec, stamp=stamp, limits=spec.limits, read_to=chat.version)
+            chats.changed(chat.id, rows=[run, *self._acknowledge_messages(run)])
+            claimed: Run = run
+            return claimed
+        return None
+
+    def _acknowledge_messages(self, run: Run) -> list[InChat]:
+        """Move the agent's read cursor to `read_to`, and end the queued wakes that this run answers.
+
+        The chat is locked: a message is either read by now, or finds no wake left to join.
+        """
+        chats.read_up_to(run.get_chat_id(), run.agent_id, run.read_to)
+        wakes = _ANSWERED_WAKES.all(run.concurrency_key, run.get_chat_id(), run.read_to)
+        ended = [wake for wake in wakes if wake.pk != run.pk]
+        return [wake.set(state=RunState.COMPLETED, ended_at=now()).only_if(state=RunState.QUEUED) for wake in ended]
+
+    def prepare(self, run: Run) -> PreparedRun:
+        chat, spec = run.get_chat(), run.get_spec()
+        content = get_content(spec)
+        allowed = list_allowed_tools(run.agent, spec, content)
+        tools = configure_tools(allowed, only_reading=not self.uses_writing_tools)
+        endpoint, model = endpoint_for(chat.workspace, content.model)
+        entries = self._read_log(run, get_model_size(endpoint, model))
+        context, agent = read_chat_context(run, entries), build_participant(run.agent)
+        instructions = {name: tool.instructions for name, tool in tools.items()}
+        system = build_system_text(content.prompt, agent, context, instructions)
+        budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, tools.values())
+        transcript = build_transcript(
+            entries,
+            system=system,
+            agent_id=agent.id,
+            run_id=run.id,
+            room=context,
+            budget=budget,
+            trigger_id=run.trigger_id,
+        )
+        known = find_known_results(run, transcript.open) if transcript.open else {}
+        past = list_past_calls(run, transcript.open) if run.steps_done else []
+        return PreparedRun(run, content, ResolvedModel(endpoint, model), transcript, tools, known, past, budget)
+
+    def _read_log(self, run: Run, tokens: int) -> list[LogEntry]:
+        return read_log(run, tokens)
+
+    def open_stream(self, run: Run) -> StreamSink:
+        return ChatSink(run)
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def save(self, run: Run, rows: Sequence[InChat] = ()) -> None:
+        chats.changed(run.get_chat_id(), rows=[*(row for row in rows if row is not run), run])
+
+    def close(self, run: Run, state: FailedState, *, by: Actor | None = None, code: str = "", text: str = "") -> None:
+        rows = build_closing_rows(run, state, agent=run.agent, by=by, code=code, text=text)
+        chats.changed(run.get_chat_id(), rows=rows)
+
+    def _lock_attempt(self, claimed: Run) -> Run:
+        """Lock the chat and return the run as it is now. Raises `LeaseLost`, `RunNotAllowed`."""
+        chat = lock_chat_of_run(claimed)
+        run = get_attempt(_ATTEMPT, claimed)
+        run.agent, run.chat = claimed.agent, chat
+        return run
+
+    def _save_attempt(self, run: Run, rows: Sequence[InChat] = ()) -> None:
+        """Write the run and rows; as long as it is at work, this extends its lease."""
+        if run.state == RunState.RUNNING:
+            run.set(lease_until=get_lease_end())
+        self.save(run, rows)
+
+    @transaction.atomic
+    def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
+        run = self._lock_attempt(claimed)
+        rows = [_store_result(run, result) for result in step.outcomes]
+        news = self._read_news(run)
+        run.set(read_to=run.get_chat().version)
+        self._save_attempt(run, [*rows, *self._acknowledge_messages(run)])
+        return replace(build_step_saved(run), news=news)
+
+    def _read_news(self, run: Run) -> Sequence[Turn]:
+        return read_news(run)
+
+    @transaction.atomic
+    def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
+        run = self._lock_attempt(claimed)
+        rows, message = build_answer_rows(run, step, model, find_mentions=self.finds_mentions)
+        add_llm_step(run, step, model)
+        woken = self._call_hook(run, message) if message else []
+        closing: list[InChat] = []
+        if not step.answer.calls and message is None:
+            # Without a text nobody would see that there was an answer.
+            closing = build_closing_rows(
+                run, RunState.FAILED, agent=run.agent, code="empty_answer", text="The model gave no answer."
+            )
+        elif not step.answer.calls:
+            mark_finished(run, RunState.COMPLETED)
+        self._save_attempt(run, [*rows, *woken, *closing])
+        return build_step_saved(run)
+
+    def _call_hook(self, run: Run, message: Message) -> Sequence[InChat]:
+        return message_posted(run.get_chat(), message)
+
+    @transaction.atomic
+    def record_retry(self, claimed: Run, model: ResolvedModel, step: ModelRetried) -> StepSaved:
+        run = self._lock_attempt(claimed)
+        record_failed_llm_call(run, step.error, model)
+        self._save_attempt(run.set(attempt=run.attempt + 1))
+        return build_step_saved(run)
+
+    @transaction.atomic
+    def record_next_try(self, claimed: Run, at: datetime) -> None:
+        run = self._lock_attempt(claimed)
+        self._save_attempt(run.set(next_wake_at=at))
+
+    @transaction.atomic
+    def record_end(
+        self,
+        claimed: Run,
+        model: ResolvedModel,
+        end: RunEnded,
+        partial: PartialMessage | None = None,
+        error: LLMError | None = None,
+    ) -> None:
+        """What was streamed is kept as incomplete, and open calls get a result (B11, B16)."""
+        self.lock(claimed)
+        run = get_attempt(_ATTEMPT_WITH_ALL, claimed)
+        rows: list[InChat] = []
+        if partial is not None:
+            rows += build_partial_rows(run, partial, model, find_mentions=self.finds_mentions)
+        if error is not None:
+            record_failed_llm_call(run, error, model)
+        if end.how == "waiting_approval":
+            run.set(state=RunState.WAITING_APPROVAL, lease_owner="", lease_until=None)
+        elif end.how == "stopped":
+            rows += build_closing_rows(run, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
+        else:
+            rows += build_closing_rows(run, RunState.FAILED, agent=run.agent, code=end.code, text=end.text)
+        self._save_attempt(run, rows)
+
+
+def find_spec(run: Run) -> tuple[AgentSpec | None, dict[str, Any] | None]:
+    """Return what answers here, the text applied in this chat or else the production version (S0.6), and its stamp as JSON."""
+    draft = _APPLIED.first(run.get_chat_id(), run.agent_id)
+    if draft is not None and draft.applied is not None:
+        spec = draft.applied
+        stamp = Stamp(spec_id=spec.id, draft_apply=draft.apply_count, draft_by=spec.author.name)
+    elif run.agent.current_spec is not None:
+        spec = run.agent.current_spec
+        stamp = Stamp(spec_id=spec.id, version=spec.number)
+    else:
+        return None, None
+    return spec, stamp.model_dump(mode="json")
+
+
+def get_context_budget(
+    endpoint: Endpoint, model: str, max_tokens: int | None, system: str, tools: Iterable[ConfiguredTool]
+) -> int:
+    """Return how many estimated tokens the conversation may have: what the model reads, without the system text, the tools
+    and room for its answer."""
+    if endpoint.provider == "demo":
+        return BUDGET
+    size = get_model_size(endpoint, model)
+    answer = min(max_tokens or answer_size(endpoint, model) or MOST_FOR_ANSWER, MOST_FOR_ANSWER, size // 4)
+    fixed = estimated_tokens(system) + sum(estimated_tokens(text_of_tool(tool.schema)) for tool in tools)
+    return max(LEAST_BUDGET, int((size - answer - fixed) * OF_ESTIMATE))
+
+
+def get_model_size(endpoint: Endpoint, model: str) -> int:
+    """Return how many tokens the model may read."""
+    if endpoint.provider == "demo":
+        return BUDGET
+    size: int = min(context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE, settings.LLM_MAX_CONTEXT)
+    return size
+
+
+def _store_result(run: Run, result: ToolResult) -> Message:
+    """Store a call's result in its step and build its message. A tool that was given up, and yet ended, has the last word."""
+    stored, data = {"status": result.status, "text": result.text}, result.data
+    steps = Step.objects.filter(run=run, call_id=result.call.id)
+    if not steps.filter(state="started").update(state="done", result=stored, ended_at=now()):
+        last_word = steps.values_list("result", flat=True).first()
+        if last_word and last_word != stored:
+            stored, data = last_word, None
+    return build_result_row(
+        run, call_id=result.call.id, name=result.call.name, seconds=result.seconds, data=data, **stored
+    )  # fmt: skip
+
+
+CHAT = ChatRun()

@@ -1,0 +1,319 @@
+"""An agent at work: runs, their steps, and the ledger of what was asked of models."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+from uuid import UUID
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import AgentSpec
+from chats.models import Chat, InChat, Message
+from common.models import Identified, called
+from common.providers import list_provider_choices
+from common.writing import insert, update
+from events.rows import RunRow, Stamp
+from runs.errors import LeaseLost
+from workspaces.models import Workspace
+
+
+class RunState(models.TextChoices):
+    """Where a run is (guarantees §2.3). The last three are final."""
+
+    QUEUED = "queued", _("Queued")
+    RUNNING = "running", _("Running")
+    WAITING_APPROVAL = "waiting_approval", _("Waiting for approval")
+    WAITING_CHILD = "waiting_child", _("Waiting for a sub-agent")
+    COMPLETED = "completed", _("Done")
+    FAILED = "failed", _("Failed")
+    STOPPED = "stopped", _("Stopped")
+
+
+ISOLATE_AFTER = 2
+"""Deaths of its process after which a run is tried in one of its own."""
+ACTIVE = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)
+
+
+class RunOrigin(models.TextChoices):
+    """Why a run was created."""
+
+    WAKE = "wake", _("wake")
+    RETRY = "retry", _("retry")
+    COMPARE = "compare", _("comparison")
+    SUMMARY = "summary", _("summary")
+    MERGE = "merge", _("merge")
+
+
+class Payer(models.TextChoices):
+    """Whose key paid for a model call."""
+
+    WORKSPACE = "workspace", _("workspace")
+    SYSTEM = "system", _("system")
+    DEMO = "demo", _("demo")
+
+
+class Run(Identified, InChat):
+    """One piece of work by an agent. PostgreSQL is the truth about it; `attempt` is the fencing token of its writes.
+
+    `concurrency_key` is where at most one run is at work: (agent, chat) by default. `spec` is fixed at the first claim, so that a
+    retry, a takeover and the agent's eyes see the text that answered. `message_id` is the id of the message that the
+    current step makes, fixed before its first byte (S2.4). `read_to` is the chat's version taken in so far.
+    Before `next_wake_at` nobody claims it, and its model is not asked again.
+    """
+
+    # Only while it is being written: the message that wakes it, whose number is not known earlier; whether a run that
+    # waits already makes this one needless; and what must still hold for the write.
+    trigger: Message | None = None
+    is_joined: bool = False
+    _conditions: Mapping[str, Any] = {}
+
+    workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), null=True, on_delete=models.CASCADE, related_name="runs")
+    agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="runs")
+    origin = models.CharField(_("origin"), max_length=12, choices=RunOrigin.choices, default=RunOrigin.WAKE)
+    trigger_id = models.UUIDField(_("trigger id"), null=True)
+    trigger_seq = models.BigIntegerField(_("trigger seq"), default=0)
+    concurrency_key = models.CharField(_("lane"), max_length=90)
+    root = models.ForeignKey("self", verbose_name=_("root"), null=True, on_delete=models.CASCADE, related_name="tree")
+    parent = models.ForeignKey(
+        "self", verbose_name=_("parent"), null=True, on_delete=models.CASCADE, related_name="children"
+    )
+    depth = models.PositiveSmallIntegerField(_("depth"), default=0)
+    path = ArrayField(models.UUIDField(), verbose_name=_("path"), default=list)
+    hops = models.PositiveSmallIntegerField(_("hops"), default=0)
+    on_behalf_of = models.ForeignKey(
+        "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    # Who wrote the message that the run answers. After a retry by somebody else, this is not the person it works for.
+    triggered_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("triggered by"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    payer = models.ForeignKey(Workspace, verbose_name=_("payer"), on_delete=models.CASCADE, related_name="paid_runs")
+
+    spec = models.ForeignKey(
+        AgentSpec, verbose_name=_("spec"), null=True, on_delete=models.PROTECT, related_name="runs"
+    )
+    stamp = models.JSONField(_("stamp"), null=True)
+    state = models.CharField(_("state"), max_length=20, choices=RunState.choices, default=RunState.QUEUED)
+    attempt = models.PositiveIntegerField(_("attempt"), default=0)
+    crashes = models.PositiveSmallIntegerField(_("crashes"), default=0)
+    # The process that was presumed dead when a crash was counted last. It takes the crash back if it lives (`withdraw_crashes`).
+    presumed_dead = models.CharField(_("presumed dead"), max_length=80, blank=True, default="")
+    lease_owner = models.CharField(_("lease owner"), max_length=80, blank=True, default="")
+    lease_until = models.DateTimeField(_("lease until"), null=True)
+    next_wake_at = models.DateTimeField(_("next wake at"), null=True)
+    dispatched_at = models.DateTimeField(_("queued at"), null=True)
+    stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
+    stopped_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("stopped by"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    steps_done = models.PositiveSmallIntegerField(_("steps done"), default=0)
+    message_id = models.UUIDField(_("message id"), null=True)
+    read_to = models.BigIntegerField(_("read to"), default=0)
+    limits = models.JSONField(_("limits"), default=dict)
+    input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
+    output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)
+    cost_micro = models.BigIntegerField(_("cost micro"), default=0)
+    error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
+    error = models.CharField(_("error"), max_length=600, blank=True, default="")
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    started_at = models.DateTimeField(_("started at"), null=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True)
+    # Of a job, which has no chat: what it is asked, and what it answered.
+    job_input = models.JSONField(_("brief"), null=True)
+    answer = models.TextField(_("answer"), blank=True, default="")
+
+    class Meta:
+        verbose_name = _("run")
+        verbose_name_plural = _("runs")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["concurrency_key"],
+                condition=Q(state__in=["running", "waiting_child"]),
+                name="one_active_run_per_concurrency_key",
+            ),
+            models.UniqueConstraint(
+                fields=["concurrency_key"],
+                condition=Q(state="queued", origin="wake", attempt=0),
+                name="one_queued_wake_per_concurrency_key",
+            ),
+            models.UniqueConstraint(
+                fields=["concurrency_key", "trigger_id"],
+                condition=Q(origin="wake"),
+                name="one_wake_per_concurrency_key_and_trigger",
+            ),
+            models.CheckConstraint(condition=Q(state__in=RunState.values), name="run_state_known"),
+            models.CheckConstraint(
+                condition=~Q(state="running") | Q(lease_until__isnull=False), name="running_run_has_lease"
+            ),
+            models.CheckConstraint(
+                condition=Q(chat__isnull=False, job_input__isnull=True) | Q(chat=None, job_input__isnull=False),
+                name="run_has_chat_or_job_input",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["state", "lease_until"],
+                condition=Q(state__in=["queued", "running", "waiting_child", "waiting_approval"]),
+                name="runs_alive",
+            ),
+            models.Index(fields=["chat", "-created_at"], name="runs_of_chat"),
+            # Not for queued runs only: a prepared statement, whose state is a parameter, could not use it then.
+            models.Index(fields=["concurrency_key", "state", "id"], name="runs_by_concurrency_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{called(self, 'agent')} · …{str(self.id)[-8:]}"
+
+    @property
+    def tree_id(self) -> UUID:
+        """The root of the tree that is stopped together: itself, when it has no root."""
+        return self.root_id or self.id
+
+    @property
+    def is_poison(self) -> bool:
+        """Whether so many processes died while they carried it that the next is to carry nothing else (B9, ADR 0009)."""
+        return self.crashes >= ISOLATE_AFTER
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether its answer is one side of a comparison: it hears nobody, and nobody is woken by it (ADR 0012)."""
+        return bool(self.stamp and self.stamp.get("compared"))
+
+    def get_chat_id(self) -> UUID:
+        """Return the id of the chat it works in. Raises `TypeError` for a job."""
+        if self.chat_id is None:
+            raise TypeError(f"Run {self.pk} is a job: it has no chat.")
+        return self.chat_id
+
+    def get_chat(self) -> Chat:
+        """Return the chat it works in. Raises `TypeError` for a job."""
+        if self.chat is None:
+            raise TypeError(f"Run {self.pk} is a job: it has no chat.")
+        return self.chat
+
+    def get_spec(self) -> AgentSpec:
+        """Return the spec that its first claim has fixed. Raises `TypeError` before that."""
+        if self.spec is None:
+            raise TypeError(f"Run {self.pk} has not been claimed.")
+        return self.spec
+
+    def get_message_id(self) -> UUID:
+        """Return the id of the message that its current step makes. Raises `TypeError` before its first claim."""
+        if self.message_id is None:
+            raise TypeError(f"Run {self.pk} has not been claimed.")
+        return self.message_id
+
+    def only_if(self, **conditions: Any) -> Self:
+        """Write only while this holds; otherwise `write` raises `LeaseLost`, and the whole transaction goes back (B3)."""
+        self._conditions = conditions
+        return self
+
+    def write(self) -> bool:
+        """Store it; false for a new wake that found one waiting in its concurrency_key: that one will read this message, too.
+
+        The row was read with the chat held, so that what is not set here is as it is in the database.
+        """
+        if self._state.adding:
+            return self._insert()
+        touched: frozenset[str] = getattr(self, "_touched", frozenset())
+        if not update(self, {"version", *touched}, only_if=self._conditions):
+            raise LeaseLost(f"Run {self.pk} is not ours any more.")
+        self._touched, self._conditions = frozenset(), {}
+        return True
+
+    def _insert(self) -> bool:
+        if self.trigger is not None:
+            self.trigger_seq = self.trigger.seq
+        self.is_joined = not insert([self], ignore_conflicts=True)
+        return not self.is_joined
+
+    def row(self) -> RunRow:
+        return RunRow(
+            id=self.id, chat_id=self.get_chat_id(), version=self.version, agent_id=self.agent_id, state=self.state,
+            attempt=self.attempt, trigger_id=self.trigger_id, on_behalf_of=self.on_behalf_of_id,
+            triggered_by=self.triggered_by_id,
+            stamp=Stamp.model_validate(self.stamp) if self.stamp else None,
+            stopping=self.stop_requested_at is not None and self.ended_at is None,
+            error_code=self.error_code or None, error=self.error or None,
+            next_try_at=self.next_wake_at if self.ended_at is None else None,
+            created_at=self.created_at, started_at=self.started_at, ended_at=self.ended_at,
+        )  # fmt: skip
+
+
+class Step(Identified):
+    """One step of a run: an answer of a model, or one tool call. `started` is stored before the effect, so that a
+    crash in between shows (B15)."""
+
+    run = models.ForeignKey(Run, verbose_name=_("run"), on_delete=models.CASCADE, related_name="steps")
+    number = models.PositiveSmallIntegerField(_("number"))
+    index = models.PositiveSmallIntegerField(_("index"), default=0)
+    kind = models.CharField(_("kind"), max_length=4, choices=[("llm", _("llm")), ("tool", _("tool"))])
+    state = models.CharField(_("state"), max_length=8, choices=[("started", _("started")), ("done", _("done"))])
+    attempt = models.PositiveIntegerField(_("attempt"))
+    call_id = models.CharField(_("call id"), max_length=80, blank=True, default="")
+    name = models.CharField(_("name"), max_length=64, blank=True, default="")
+    result: "models.JSONField[dict[str, Any], dict[str, Any]]" = models.JSONField(_("result"), default=dict)
+    started_at = models.DateTimeField(_("started at"), auto_now_add=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True)
+
+    class Meta:
+        verbose_name = _("step")
+        verbose_name_plural = _("steps")
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number", "kind", "index"], name="each_step_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number}.{self.index} {self.name or self.kind}"
+
+
+class LLMCall(Identified):
+    """The ledger: each request to a model, who asked on whose behalf, what it took and who paid (B2).
+
+    Where a person tried a model, there is neither a run nor an agent.
+    """
+
+    run = models.ForeignKey(Run, verbose_name=_("run"), null=True, on_delete=models.CASCADE, related_name="llm_calls")
+    step_number = models.PositiveSmallIntegerField(_("step number"))
+    attempt = models.PositiveIntegerField(_("attempt"))
+    workspace = models.ForeignKey(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="llm_calls"
+    )
+    agent = models.ForeignKey(
+        "actors.Actor", verbose_name=_("agent"), null=True, on_delete=models.CASCADE, related_name="+"
+    )
+    spec = models.ForeignKey(AgentSpec, verbose_name=_("spec"), null=True, on_delete=models.SET_NULL, related_name="+")
+    on_behalf_of = models.ForeignKey(
+        "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    provider = models.CharField(_("provider"), max_length=24, choices=list_provider_choices)
+    model = models.CharField(_("model"), max_length=200)
+    paid_by = models.CharField(_("paid by"), max_length=12, choices=Payer.choices)
+    input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
+    output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)
+    tokens_estimated = models.BooleanField(_("tokens estimated"), default=False)
+    cost_micro = models.BigIntegerField(_("cost micro"), null=True)
+    tries = models.PositiveSmallIntegerField(_("tries"), default=1)
+    first_token_ms = models.PositiveIntegerField(_("first token ms"), null=True)
+    total_ms = models.PositiveIntegerField(_("total ms"), null=True)
+    finish = models.CharField(_("finish"), max_length=20, blank=True, default="")
+    error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("model call")
+        verbose_name_plural = _("model calls")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(run=None, agent=None, spec=None) | Q(run__isnull=False, agent__isnull=False),
+                name="llm_call_of_run_or_trial",
+            ),
+        ]
+        indexes = [models.Index(fields=["workspace", "-created_at"], name="ledger_by_workspace")]
+
+    def __str__(self) -> str:
+        return f"{called(self, 'run')} · {self.model}" if self.run_id else self.model

@@ -1,0 +1,57 @@
+"""A model for tests of the loop, without any network: it answers by a script, and checks what it is asked."""
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+
+from llm.messages import Answer, Piece, Request, ToolCall, Turn, Usage
+from llm.protocol import LLMError
+
+
+class AskedTooEarly(AssertionError):
+    """The model was asked while a call of its had no answer: providers refuse that."""
+
+
+class ScriptedLLM:
+    """Answers one after another; at its end it says "done". An `LLMError` in the script is raised, after its partial text."""
+
+    def __init__(self, script: Iterable[Answer | LLMError] = ()) -> None:
+        self._script = iter(script)
+        self.requests: list[Request] = []
+
+    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+        self.requests.append(request)
+        if left := unanswered(request.turns):
+            raise AskedTooEarly(f"The calls {left} have no answer.")
+        answer = next(self._script, said("done"))
+        if isinstance(answer, LLMError):
+            for word in answer.partial_text.split():
+                yield Piece("text", f"{word} ")
+            raise answer
+        for word in answer.text.split(" "):
+            yield Piece("text", f"{word} ")
+        for call in answer.calls:
+            yield Piece("arguments", call.arguments, index=call.index, name=call.name)
+        yield answer
+
+
+def said(text: str) -> Answer:
+    """An answer without calls."""
+    return Answer(text, "", (), Usage(10, len(text)), "stop", "scripted")
+
+
+def called(*calls: tuple[str, str], finish: str = "tool_calls", text: str = "") -> Answer:
+    """An answer that makes calls: (name, arguments)."""
+    made = tuple(ToolCall("", name, arguments, index=n) for n, (name, arguments) in enumerate(calls))
+    return Answer(text, "", made, Usage(10, 5), finish, "scripted")
+
+
+def unanswered(turns: Sequence[Turn]) -> list[str]:
+    """The calls, by id, that are not followed by exactly one answer before the next turn of anybody else."""
+    wrong: list[str] = []
+    open_calls: list[str] = []
+    for turn in turns:
+        if turn.role == "tool" and turn.call_id in open_calls:
+            open_calls.remove(turn.call_id)
+            continue
+        wrong += open_calls if turn.role != "tool" else [turn.call_id or "?"]
+        open_calls = [call.id for call in turn.calls]
+    return wrong + open_calls

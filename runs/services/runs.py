@@ -1,0 +1,132 @@
+"""What people do with runs: stopping one, asking again."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext
+
+from actors.models import Actor
+from chats import services as chats
+from chats.models import InChat
+from chats.permissions import ChatVerb
+from common.clock import now
+from common.errors import Code, Conflict
+from events import audit
+from events.control import send_stop
+from runs.kinds.transitions import build_closing_rows
+from runs.models import ACTIVE, Run, RunState
+from runs.permissions import get_run_for
+from runs.services.comparisons import build_retried_side
+from runs.services.dispatch import dispatch_next_run, dispatch_run
+from runs.services.jobs import stop_job
+
+
+@transaction.atomic
+def stop_run(*, actor: Actor, run_id: UUID) -> Run:
+    """Stop a run and everything it started. What waits ends at once; what is at work ends with its last transaction,
+    which keeps what was said so far (B16).
+
+    The person it works for and the person who set it off may do so, and editors. Raises `NotFound`, `Forbidden`,
+    `Conflict` (`run_over`).
+    """
+    run = get_run_for(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, lock=True)
+    return _stopped(run, actor)
+
+
+@transaction.atomic
+def stop_any_run(run: Run, operator: Actor) -> Run:
+    """`stop_run` for an operator, who is in no chat; the run is from `get_for_operator`. Raises `Conflict` (`run_over`)."""
+    if run.chat_id is None:
+        return _stopped_job(run, operator)
+    chats.hold_chat(run.get_chat_id())
+    return _stopped(run, operator)
+
+
+def _stopped_job(run: Run, operator: Actor) -> Run:
+    if run.state not in ACTIVE:
+        raise Conflict(gettext("This run is over."), code=Code.RUN_OVER)
+    stop_job(run_id=run.id, actor=operator)
+    audit.record(operator, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
+    run.refresh_from_db()
+    return run
+
+
+def _stopped(run: Run, actor: Actor) -> Run:
+    run.refresh_from_db()
+    if run.state not in ACTIVE:
+        raise Conflict(gettext("This run is over."), code=Code.RUN_OVER)
+    tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat_id=run.get_chat_id(), state__in=ACTIVE)
+    rows = [row for one in tree.select_related("agent").order_by("pk") for row in build_stop_rows(one, by=actor)]
+    if rows:
+        chats.changed(run.get_chat_id(), rows=rows)
+    audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
+    run.refresh_from_db()
+    return run
+
+
+def build_stop_rows(run: Run, *, by: Actor | None = None) -> list[InChat]:
+    """The rows of a stop, not yet written: the end of a run that is not at work, the wish for one that is.
+
+    The caller holds the chat.
+    """
+    if run.state != RunState.RUNNING:
+        dispatch_next_run(run.concurrency_key)
+        return build_closing_rows(run.only_if(state=run.state), RunState.STOPPED, agent=run.agent, by=by)
+    send_stop(run.tree_id)
+    if run.stop_requested_at is not None:
+        return []
+    return [run.set(stop_requested_at=now(), stopped_by=by).only_if(state=RunState.RUNNING)]
+
+
+@transaction.atomic
+def retry_run(*, actor: Actor, run_id: UUID) -> Run:
+    """Ask again after a run that failed or was stopped: a new run on the same message, for whoever asks now. Asking
+    twice while it waits or works is asking once.
+
+    Raises `NotFound`, `Forbidden`, `Conflict` when there is nothing to repeat.
+    """
+    run = get_run_for(actor, run_id, ChatVerb.RETRY_RUN, lock=True)
+    return _repeated(run, actor, for_whom=actor)
+
+
+@transaction.atomic
+def retry_any_run(run: Run, operator: Actor) -> Run:
+    """`retry_run` for an operator: it works for whom it worked before. Raises `Conflict` when there is nothing to repeat."""
+    if run.chat_id is None:
+        raise Conflict(gettext("A summary or a merge is asked for again where it was asked for."), code=Code.INVALID)
+    chats.hold_chat(run.get_chat_id())
+    return _repeated(run, operator, for_whom=run.on_behalf_of)
+
+
+def _repeated(run: Run, actor: Actor, *, for_whom: Actor | None) -> Run:
+    run.refresh_from_db()
+    if run.state not in (RunState.FAILED, RunState.STOPPED):
+        raise Conflict(gettext("Only a run that failed or was stopped can be repeated."), code=Code.INVALID)
+    again = Run.objects.filter(
+        origin="retry", concurrency_key=run.concurrency_key, trigger_id=run.trigger_id, state__in=ACTIVE
+    ).first()
+    if again is not None:
+        return again
+    again = Run(
+        workspace_id=run.workspace_id,
+        chat_id=run.chat_id,
+        agent_id=run.agent_id,
+        origin="retry",
+        concurrency_key=run.concurrency_key,
+        trigger_id=run.trigger_id,
+        trigger_seq=run.trigger_seq,
+        hops=run.hops,
+        on_behalf_of=for_whom,
+        triggered_by_id=run.triggered_by_id,
+        payer_id=run.payer_id,
+        dispatched_at=now(),
+    )
+    rows: list[InChat] = [again]
+    if run.is_compared:
+        again.spec_id, again.stamp = run.spec_id, run.stamp
+        rows += build_retried_side(run, again)
+    dispatch_run(again)
+    chats.changed(run.get_chat_id(), rows=rows)
+    audit.record(actor, "run.repeated", workspace_id=run.workspace_id, object_id=again.id)
+    return again

@@ -1,0 +1,71 @@
+"""Tells the members of workspaces which agents have started or stopped working, at most once a second."""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db import DatabaseError
+
+from common.sections import Sections
+from events.frames import AgentStates
+from events.publish import publish_now
+from runs.models import Run, RunState
+
+logger = logging.getLogger(__name__)
+
+EVERY = 1.0
+"""Seconds between two frames."""
+
+AgentKey = tuple[UUID, UUID]
+"""A workspace, and an agent that has started or ended a run there."""
+
+
+class AgentStateReporter:
+    """Reports for one process. `report` and `run` are called on its event loop, `note` from any thread.
+
+    The states are read from the database, because an agent may have runs in other processes. Each is read once more after
+    it was reported, because another process may have reported an older state later.
+    """
+
+    def __init__(self, db: Sections) -> None:
+        self._db = db
+        self._changed: set[AgentKey] = set()
+        self._reported: dict[AgentKey, bool] = {}
+
+    def note(self, runs: Iterable[Run]) -> None:
+        """Remember that these runs have started, have ended, or have lost their process."""
+        self._changed |= {(run.workspace_id, run.agent_id) for run in runs}
+
+    async def run(self) -> None:
+        """Report for as long as the process lives."""
+        while True:
+            await asyncio.sleep(EVERY)
+            await self.report()
+
+    async def report(self) -> None:
+        """Publish what has changed since the last report."""
+        changed, self._changed = self._changed, set()
+        looked_at = changed | self._reported.keys()
+        if not looked_at:
+            return
+        try:
+            self._reported = await self._db(_report, changed, dict(self._reported))
+        except DatabaseError as error:
+            logger.warning("The states of agents could not be read: %s", error)
+            self._changed |= looked_at
+
+
+def _report(changed: set[AgentKey], reported: dict[AgentKey, bool]) -> dict[AgentKey, bool]:
+    """Publish the states that are new, and return them."""
+    looked_at = changed | reported.keys()
+    runs = Run.objects.filter(agent_id__in={agent_id for _, agent_id in looked_at}, state=RunState.RUNNING)
+    working = set(runs.values_list("workspace_id", "agent_id"))
+    states = {key: key in working for key in looked_at}
+    news = {key: state for key, state in states.items() if key in changed or reported[key] != state}
+    frames: dict[UUID, AgentStates] = {}
+    for (workspace_id, agent_id), is_working in news.items():
+        frame = frames.setdefault(workspace_id, AgentStates(topic=f"workspace:{workspace_id}"))
+        (frame.working if is_working else frame.idle).append(agent_id)
+    publish_now(*frames.values())
+    return news

@@ -1,0 +1,258 @@
+"""HTTP from an ASGI server to a WSGI application in exactly one thread hop (architecture §1).
+
+Django's own ASGI handler hops between loop and threads several times a request and costs 12-15 ms of CPU; this reads
+the body on the loop, does everything else in one thread, and sends the answer from the loop.
+"""
+
+import asyncio
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
+
+from common.errors import AppError, Code, LimitReached, TooLarge, Unavailable
+from server import limits
+from server.fair_queue import Caller, CpuBudget, FairQueue
+
+Environ = dict[str, Any]
+Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+# Bytes of an answer that are gathered before any are sent, so that a slow reader holds no thread. Longer ones go out in parts.
+HELD = 1024 * 1024
+REFUSAL_DELAY = 0.25
+"""Seconds until a caller who is over a limit hears so."""
+MAX_DELAYED = 1000
+"""Refusals that are delayed at the same time. More go out at once."""
+# Named apart in a WSGI environment.
+UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
+
+
+class ClientGone(Exception):
+    """The client hung up before its request was whole."""
+
+
+class TooSlow(AppError):
+    """The body of a request comes so slowly that it is not waited for."""
+
+    status = 408
+    default_code = Code.LIMIT_REACHED
+
+
+def identify_by_address(scope: HTTPScope) -> Caller:
+    """Return whoever asks from this address."""
+    return Caller((scope.get("client") or ("",))[0], is_shared=True)
+
+
+class Bridge:
+    """One ASGI application around one WSGI application.
+
+    `identify` says whose request it is, or raises an `AppError` to refuse it: before its body is read, and in no thread.
+    `threads` requests are worked on at once, of one caller a quarter of them (`fair_queue`), for `cpu_budget` seconds of CPU per
+    second and at once. When more than `waiting` are in the house, new ones get 503. A request is in the house from when its
+    body has come until its answer is made: so clients who send or read slowly hold nobody's place. A body over `max_body`
+    bytes gets 413 before it is read to its end (A8).
+    """
+
+    def __init__(
+        self,
+        wsgi: Wsgi,
+        *,
+        threads: int,
+        waiting: int,
+        max_body: int = limits.MAX_BODY,
+        identify: Callable[[HTTPScope], Caller] = identify_by_address,
+        cpu_budget: tuple[float, float] = (0, 0),
+    ) -> None:
+        self._wsgi = wsgi
+        self._identify = identify
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="http")
+        self._queue = FairQueue(threads, share=max(1, threads // 4), budget=CpuBudget(*cpu_budget))
+        self._waiting = waiting
+        self._max_body = max_body
+        self._inside = 0
+        self._unfinished = 0
+        self._refusals = 0
+
+    async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        try:
+            caller = self._identify(scope)
+        except AppError as error:
+            await self._delay_refusal()
+            await self._send_all(_refusal(error, closes=_has_body(scope)), send)
+            return
+        try:
+            body = await self._read(scope, receive)
+            events = await self._answer(caller, to_environ(scope, body), send)
+        except (TooLarge, TooSlow, Unavailable, LimitReached) as error:
+            events = _refusal(error)
+        except ClientGone:
+            return
+        await self._send_all(events, send)
+
+    async def _delay_refusal(self) -> None:
+        """Let clients that ask again as soon as they are refused ask less often."""
+        if self._refusals < MAX_DELAYED:
+            self._refusals += 1
+            try:
+                await asyncio.sleep(REFUSAL_DELAY)
+            finally:
+                self._refusals -= 1
+
+    async def _send_all(self, events: Iterable[Any], send: ASGISendCallable) -> None:
+        for event in events:
+            await send(event)
+
+    def close(self) -> None:
+        """Wait for the requests that are being worked on."""
+        self._threads.shutdown()
+
+    async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes:
+        if any(name == b"content-length" and int(value) > self._max_body for name, value in scope["headers"]):
+            raise self._too_large()
+        body = bytearray()
+        try:
+            async with asyncio.timeout(limits.BODY_TIME):
+                while await self._read_on(receive, body):
+                    pass
+        except TimeoutError:
+            raise TooSlow("The request did not come to its end in time.") from None
+        finally:
+            self._unfinished -= len(body)
+        return bytes(body)
+
+    async def _read_on(self, receive: ASGIReceiveCallable, body: bytearray) -> bool:
+        """Take the next part; whether there is more."""
+        event = await receive()
+        if event["type"] != "http.request":
+            raise ClientGone
+        part = event.get("body", b"")
+        body += part
+        self._unfinished += len(part)
+        if len(body) > self._max_body:
+            raise self._too_large()
+        if self._unfinished > limits.MAX_BODIES:
+            raise _overloaded()
+        return bool(event.get("more_body"))
+
+    def _too_large(self) -> TooLarge:
+        return TooLarge(f"A request may have {self._max_body:,} bytes at most.")
+
+    async def _answer(self, caller: Caller, environ: Environ, send: ASGISendCallable) -> list[Any]:
+        if self._inside >= self._waiting:
+            raise _overloaded()
+        loop = asyncio.get_running_loop()
+
+        async def deliver(event: Any) -> None:
+            await send(event)
+
+        def send_from_thread(event: Any) -> None:
+            asyncio.run_coroutine_threadsafe(deliver(event), loop).result()
+
+        self._inside += 1
+        try:
+            async with self._queue.turn(caller):
+                seconds, events = await loop.run_in_executor(self._threads, self._work_timed, environ, send_from_thread)
+                self._queue.charge(caller, seconds)
+                return events
+        finally:
+            self._inside -= 1
+
+    def _work_timed(self, environ: Environ, send: Callable[[Any], None]) -> tuple[float, list[Any]]:
+        """In the thread: how much CPU time it took, and what `_work` returns."""
+        began = time.thread_time()
+        events = self._work(environ, send)
+        return time.thread_time() - began, events
+
+    def _work(self, environ: Environ, send: Callable[[Any], None]) -> list[Any]:
+        """In the thread: what the loop still has to send. Of an answer too long to be held, only its end."""
+        started: list[Any] = []
+
+        def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+            raw = [(name.lower().encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers]
+            started[:] = [{"type": "http.response.start", "status": int(status[:3]), "headers": raw}]
+
+        answer = self._wsgi(environ, start_response)
+        try:
+            held = bytearray()
+            for part in answer:
+                held += part
+                if len(held) > HELD:
+                    for event in [*started, _body(bytes(held), more=True)]:
+                        send(event)
+                    started.clear()
+                    held.clear()
+            return [*started, _body(bytes(held), more=False)]
+        finally:
+            close = getattr(answer, "close", None)
+            if close is not None:
+                close()
+
+
+def to_environ(scope: HTTPScope, body: bytes) -> Environ:
+    """The request as PEP 3333 wants it."""
+    server = scope.get("server") or ("localhost", 80)
+    client = scope.get("client") or ("", 0)
+    environ: Environ = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": scope.get("root_path", ""),
+        "PATH_INFO": scope["path"].encode().decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "REMOTE_ADDR": client[0],
+        "REMOTE_PORT": str(client[1]),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.get("scheme", "http"),
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    _add_headers(environ, scope["headers"])
+    # A chunked body has no length of its own; WSGI knows no other way to say where it ends.
+    environ["CONTENT_LENGTH"] = str(len(body))
+    return environ
+
+
+def _add_headers(environ: Environ, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    for raw_name, raw_value in headers:
+        name = raw_name.decode("latin-1")
+        # `X_Real_IP` and `X-Real-IP` would become one key: an underscore could forge what a proxy has set.
+        if "_" in name:
+            continue
+        key = UNPREFIXED.get(name) or "HTTP_" + name.upper().replace("-", "_")
+        value = raw_value.decode("latin-1")
+        if key in environ:
+            value = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{value}"
+        environ[key] = value
+
+
+def _body(part: bytes, *, more: bool) -> Any:
+    return {"type": "http.response.body", "body": part, "more_body": more}
+
+
+def _overloaded() -> Unavailable:
+    return Unavailable("Too many requests wait here.", hints=["Try again in a moment."])
+
+
+def _has_body(scope: HTTPScope) -> bool:
+    return any(name in (b"content-length", b"transfer-encoding") and value != b"0" for name, value in scope["headers"])
+
+
+def _refusal(error: AppError, *, closes: bool = True) -> list[Any]:
+    body = json.dumps(error.body()).encode()
+    seconds = error.data.get("seconds", 2 if error.status == 503 else None)
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        # The rest of a body is not read: this connection is of no more use.
+        *([(b"connection", b"close")] if closes else []),
+        *([(b"retry-after", str(seconds).encode())] if seconds else []),
+    ]
+    return [{"type": "http.response.start", "status": error.status, "headers": headers}, _body(body, more=False)]

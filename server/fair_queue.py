@@ -1,0 +1,131 @@
+"""Decides whose request gets a thread of the web process next, so that no caller keeps the threads from the others."""
+
+import asyncio
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from common.bounded import BoundedMap
+from common.errors import LimitReached
+
+MAX_WAITING = 100
+"""Requests of one caller that wait. More are refused."""
+
+MAX_REMEMBERED = 10_000
+"""Callers whose use of the CPU is remembered."""
+
+
+class CpuBudget:
+    """The CPU time that each caller may use: `per_second`, and `burst` seconds at once; 0 means without limit."""
+
+    def __init__(self, per_second: float, burst: float) -> None:
+        self._per_second = per_second
+        self._burst = burst
+        self._full_at: BoundedMap[Hashable, float] = BoundedMap(MAX_REMEMBERED)
+
+    def charge(self, caller: Hashable, seconds: float) -> None:
+        """Count what a request has used."""
+        if self._per_second:
+            full_at = max(self._full_at.get(caller, 0.0), time.monotonic()) + seconds / self._per_second
+            self._full_at.set(caller, full_at)
+
+    def seconds_to_wait(self, caller: Hashable) -> float:
+        """Return after how many seconds the caller is within the budget again; 0 when they are now."""
+        if not self._per_second:
+            return 0.0
+        return max(0.0, self._full_at.get(caller, 0.0) - time.monotonic() - self._burst / self._per_second)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whose request it is: those with the same `key` share threads and a budget. `is_shared`: many people may be behind it,
+    such as an address; they share twice as much, and have no budget together."""
+
+    key: Hashable
+    is_shared: bool = False
+
+
+class FairQueue:
+    """Requests of one caller run `share` at a time at most, callers take turns, and a caller who is over the budget waits.
+
+    All methods are called on one event loop.
+    """
+
+    def __init__(self, threads: int, *, share: int, budget: CpuBudget) -> None:
+        self._free = threads
+        self._share = share
+        self._budget = budget
+        self._running: Counter[Caller] = Counter()
+        self._waiting: OrderedDict[Caller, deque[asyncio.Future[None]]] = OrderedDict()
+        self._timer: asyncio.TimerHandle | None = None
+
+    @asynccontextmanager
+    async def turn(self, caller: Caller) -> AsyncIterator[None]:
+        """Wait for this caller's turn, and hold a thread inside. Raises `LimitReached` when too many of theirs wait."""
+        await self._enter(caller)
+        try:
+            yield
+        finally:
+            self._leave(caller)
+
+    def charge(self, caller: Caller, seconds: float) -> None:
+        """Count the CPU time of a request."""
+        if not caller.is_shared:
+            self._budget.charge(caller.key, seconds)
+
+    async def _enter(self, caller: Caller) -> None:
+        queue = self._waiting.setdefault(caller, deque())
+        if len(queue) >= MAX_WAITING:
+            raise LimitReached(
+                "Too many requests at once.", hints=["Wait for answers first."], data={"limit": "waiting", "seconds": 1}
+            )
+        turn = asyncio.get_running_loop().create_future()
+        queue.append(turn)
+        self._start_waiting()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                queue.remove(turn)
+                if not queue:
+                    del self._waiting[caller]
+            else:
+                self._leave(caller)
+            raise
+
+    def _leave(self, caller: Caller) -> None:
+        self._free += 1
+        self._running[caller] -= 1
+        if not self._running[caller]:
+            del self._running[caller]
+        self._start_waiting()
+
+    def _start_waiting(self) -> None:
+        """Start those who may run now. Who got a thread goes to the end of the turns."""
+        while self._free and (caller := self._next_caller()) is not None:
+            queue = self._waiting[caller]
+            queue.popleft().set_result(None)
+            self._free -= 1
+            self._running[caller] += 1
+            if queue:
+                self._waiting.move_to_end(caller)
+            else:
+                del self._waiting[caller]
+
+    def _next_caller(self) -> Caller | None:
+        waits = []
+        for caller in self._waiting:
+            if self._running[caller] < self._share * (2 if caller.is_shared else 1):
+                if not (wait := self._budget.seconds_to_wait(caller.key)):
+                    return caller
+                waits.append(wait)
+        if waits:
+            self._start_later(min(waits))
+        return None
+
+    def _start_later(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._start_waiting)

@@ -1,0 +1,57 @@
+"""`python -m server.serve`: the web process. HOST and PORT say where, unless the launcher passes an open socket."""
+
+import os
+import resource
+import socket
+
+import uvicorn
+
+from server import limits
+from server.protocols import BoundedHttp, BoundedSocket
+
+
+def configuration() -> uvicorn.Config:
+    """How uvicorn serves us, everywhere."""
+    return uvicorn.Config(
+        "config.asgi:application",
+        host=os.environ.get("HOST", "127.0.0.1"),
+        port=int(os.environ.get("PORT", "8000")),
+        loop="uvloop",
+        http=BoundedHttp,
+        ws=BoundedSocket,
+        lifespan="on",
+        interface="asgi3",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        # Only a proxy that the operator names may say who the client is.
+        proxy_headers=bool(os.environ.get("FORWARDED_ALLOW_IPS")),
+        # A message of a client is small; a larger one is refused before it is read (guarantees, trap 7).
+        ws_max_size=limits.MAX_FRAME,
+        # One frame goes to a thousand sockets: each would be packed apart, and every socket would keep 300 kB for it.
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=10,
+        backlog=2048,
+    )
+
+
+def main() -> None:
+    """Serve until SIGTERM; then finish what has begun."""
+    allow_many_lines()
+    server = uvicorn.Server(configuration())
+    inherited = os.environ.pop("ATELIER_SOCKET", "")
+    server.run(sockets=[socket.socket(fileno=int(inherited))] if inherited else None)
+
+
+def allow_many_lines() -> None:
+    """Every socket is an open file, of which many systems allow 1,024 unless asked for more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * limits.MAX_SOCKETS_HERE
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+if __name__ == "__main__":
+    main()

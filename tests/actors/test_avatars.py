@@ -1,0 +1,121 @@
+"""How people and agents look: chosen by those who may, the same wherever they are met."""
+
+import json
+
+import pytest
+
+from actors.models import Actor
+from agents.services.shipped import get_shipped_agent
+from agents.specs.files import AgentFile, format_file, read_file
+from chats.models import ChatActor
+from tests.api.test_rights import asked_by
+from tests.people import make_agent
+
+pytestmark = pytest.mark.django_db
+
+FOX = {"kind": "emoji", "emoji": "🦊"}
+LETTER = {"kind": "letter", "letter": "R", "color": 3}
+
+
+def avatar_of(actor):
+    actor.refresh_from_db()
+    return actor.avatar
+
+
+def test_an_editor_chooses_how_an_agent_looks_and_everyone_in_its_chats_sees_it(team):
+    alice, bob = asked_by(team, "alice"), asked_by(team, "bob")
+    row = alice.ok("PATCH", f"agents/{team.robin.id}", {"avatar": FOX, "revision": team.robin.revision})
+    assert row["actor"]["avatar"] == FOX
+    place = ChatActor.objects.get(chat=team.chat, actor=team.robin)
+    team.chat.refresh_from_db()
+    assert place.version == team.chat.version, "who looks at the chat has not been told"
+    members = bob.ok("GET", f"chats/{team.chat.id}/members")["results"]
+    assert [one["actor"]["avatar"] for one in members if one["actor"]["id"] == str(team.robin.id)] == [FOX]
+    assert bob.ok("GET", f"agents/{team.robin.id}")["actor"]["avatar"] == FOX
+
+
+def test_what_is_not_said_stays_and_automatic_takes_an_avatar_away(team):
+    alice = asked_by(team, "alice")
+    revision = alice.ok("PATCH", f"agents/{team.robin.id}", {"avatar": LETTER, "revision": 1})["revision"]
+    row = alice.ok("PATCH", f"agents/{team.robin.id}", {"name": "Wren", "revision": revision})
+    assert row["actor"]["avatar"] == LETTER
+    gone = {"avatar": {"kind": "automatic"}, "revision": row["revision"]}
+    assert alice.ok("PATCH", f"agents/{team.robin.id}", gone)["actor"]["avatar"] is None
+    assert avatar_of(team.robin) is None
+
+
+def test_a_suggester_and_a_stranger_choose_no_agents_avatar_and_a_stale_choice_is_refused(team):
+    before, address = avatar_of(team.robin), f"agents/{team.robin.id}"
+    asked_by(team, "bob").refused(403, "forbidden", "PATCH", address, {"avatar": FOX, "revision": 1})
+    asked_by(team, "charlie").refused(404, "not_found", "PATCH", address, {"avatar": FOX, "revision": 1})
+    assert asked_by(team, "alice")("PATCH", address, {"avatar": FOX, "revision": 9}).status_code == 409
+    assert avatar_of(team.robin) == before
+
+
+def test_each_person_chooses_for_themselves(team):
+    row = asked_by(team, "bob").ok("PATCH", "me", {"avatar": FOX})
+    assert row["actor"]["avatar"] == FOX
+    assert asked_by(team, "bob").ok("PATCH", "me", {"name": "Bobby"})["actor"]["avatar"] == FOX
+    team.chat.refresh_from_db()
+    assert ChatActor.objects.get(chat=team.chat, actor=team.bob).version == team.chat.version
+    assert avatar_of(team.alice) is None
+
+
+@pytest.mark.parametrize("emoji", ["🦊", "❤️", "☺", "👍🏽", "🇹🇼", "1️⃣", "👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏳️‍🌈", "🧑🏻‍❤️‍💋‍🧑🏿", "✍️"])
+def test_whatever_unicode_draws_as_one_emoji_is_one(team, emoji):
+    avatar = {"kind": "emoji", "emoji": emoji}
+    assert asked_by(team, "bob").ok("PATCH", "me", {"avatar": avatar})["actor"]["avatar"] == avatar
+
+
+@pytest.mark.parametrize(
+    "avatar",
+    [
+        *({"kind": "emoji", "emoji": text} for text in (
+            "", " ", "a", "1", "🦊🦊", "🦊a", "🦊\u0301\u0301", "\u200d", "\ufe0f", "🇹", "🏽", "🦊\u202e", "<b>", "🦊\u200d" * 30,
+            "🦊" + "\u200d🦊" * 9,
+        )),
+        {"kind": "emoji"}, {"kind": "emoji", "emoji": 5}, {"kind": "emoji", "emoji": "🦊", "color": 1},
+        *({"kind": "letter", "letter": text, "color": 1} for text in ("", "ab", "🦊", " ", "-", "\u202e", "a\u0336\u0335")),
+        {"kind": "letter", "letter": "a", "color": 0}, {"kind": "letter", "letter": "a", "color": 6},
+        {"kind": "letter", "letter": "a", "color": "url(https://evil.example)"},
+        {"kind": "picture", "url": "https://evil.example/x.png"}, "🦊", [], {},
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_what_is_no_avatar_is_refused_everywhere_and_changes_nothing(team, avatar):
+    alice, before = asked_by(team, "alice"), Actor.objects.count()
+    agents = f"workspaces/{team.workspace.id}/agents"
+    seen = avatar_of(team.robin)
+    alice.refused(400, "invalid", "PATCH", "me", {"avatar": avatar})
+    alice.refused(400, "invalid", "PATCH", f"agents/{team.robin.id}", {"avatar": avatar, "revision": 1})
+    alice.refused(400, "invalid", "POST", agents, {"name": "New", "avatar": avatar})
+    text = json.dumps({"name": "New", "avatar": avatar})
+    alice.refused(400, "file_unreadable", "POST", f"{agents}/import", {"text": text})
+    assert (Actor.objects.count(), avatar_of(team.alice), avatar_of(team.robin)) == (before, None, seen)
+
+
+def test_each_template_has_a_face_of_its_own_that_the_new_agent_keeps(team):
+    alice = asked_by(team, "alice")
+    templates = alice.ok("GET", "agent-templates")["results"]
+    faces = {one["key"]: one["avatar"] for one in templates}
+    assert len({json.dumps(face) for face in faces.values()}) == len(templates)
+    for key, face in faces.items():
+        made = alice.ok("POST", f"workspaces/{team.workspace.id}/agents", {"name": key, "template": key})
+        assert made["actor"]["avatar"] == face
+    chosen = {"name": "Own", "template": "scribe", "avatar": LETTER}
+    assert alice.ok("POST", f"workspaces/{team.workspace.id}/agents", chosen)["actor"]["avatar"] == LETTER
+
+
+def test_shipped_agents_have_faces(db):
+    assert get_shipped_agent("summarizer").avatar != get_shipped_agent("merger").avatar is not None
+
+
+@pytest.mark.parametrize("avatar", [FOX, LETTER, None])
+@pytest.mark.parametrize("format", ["yaml", "json"])
+def test_an_avatar_leaves_with_its_agent_and_comes_in_again(team, avatar, format):
+    heron = make_agent(team.workspace, team.alice, "Heron")
+    Actor.objects.filter(pk=heron.pk).update(avatar=avatar)
+    text = asked_by(team, "bob")("GET", f"agents/{heron.id}/file?format={format}").content.decode()
+    row = asked_by(team, "alice").ok("POST", f"workspaces/{team.workspace.id}/agents/import", {"text": text})
+    assert row["agent"]["actor"]["avatar"] == avatar
+    assert read_file(format_file(AgentFile(name="X", avatar=avatar), format)).avatar == read_file(text).avatar

@@ -1,0 +1,101 @@
+"""F1: what the throttle has refused is refused again before anything is asked: no database, no Redis, no thread."""
+
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from actors import services as actors
+from actors.callers import find_caller
+from common.errors import LimitReached
+from config.asgi import identify_caller
+from events.wire import Wire
+from tests.realtime.tab import signed_in
+
+pytestmark = pytest.mark.django_db
+SLOW = 0.01
+
+
+def scope(headers, path="/api/v1/me", address="10.1.2.3"):
+    """A request as the server hands it on."""
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    return {"type": "http", "path": path, "headers": raw, "client": (address, 5)}
+
+
+def ask(headers, address="10.1.2.3"):
+    return Client().get("/api/v1/me", headers=headers, REMOTE_ADDR=address).status_code
+
+
+def credentials_of(person):
+    """What may sign this person in, each as the headers of a request."""
+    key, app = signed_in(person), signed_in(person)
+    _, token = actors.create_token(person=person, name="Program", days=None)
+    return {
+        "cookie": {"Cookie": f"theme=dark; sessionid={key}"},
+        "session token": {"X-Session-Token": app},
+        "API token": {"Authorization": f"Bearer {token}"},
+    }
+
+
+def test_a_person_is_known_by_whatever_has_signed_them_in_before(team):
+    for name, headers in credentials_of(team.alice).items():
+        assert find_caller(scope(headers)["headers"]) == (None, True), name
+        assert ask(headers) == 200
+        assert find_caller(scope(headers)["headers"]) == (team.alice.id, True), name
+
+
+def test_a_credential_that_did_not_sign_in_is_nobodys(team):
+    good, junk = credentials_of(team.alice)["session token"], {"Cookie": f"sessionid={'a' * 32}"}
+    assert ask(good | junk) == 200
+    assert find_caller(scope(good | junk)["headers"]) == (team.alice.id, True)
+    assert find_caller(scope(junk)["headers"]) == (None, True)
+    assert identify_caller(scope(junk)).is_shared
+    assert identify_caller(scope(good)) == identify_caller(scope(good | junk, address="10.9.9.9"))
+
+
+def test_what_was_refused_a_person_is_refused_again_at_once_and_nobody_else(team, settings, monkeypatch):
+    settings.RATES = settings.RATES | {"requests": (SLOW, 1)}
+    mine = credentials_of(team.alice)
+    bobs = credentials_of(team.bob)["cookie"]
+    assert ask(bobs) == 200
+    assert ask(mine["cookie"]) == 200
+    assert [ask(headers) for headers in mine.values()] == [429] * 3
+    asked = []
+    monkeypatch.setattr(Wire, "ask", lambda *args: asked.append(args))
+    with CaptureQueriesContext(connection) as queries:
+        for headers in mine.values():
+            with pytest.raises(LimitReached) as refusal:
+                identify_caller(scope(headers))
+            assert refusal.value.data == {"limit": "requests", "seconds": 100}
+            identify_caller(scope(headers, path="/_allauth/browser/v1/auth/session"))  # has limits of its own
+        assert identify_caller(scope(bobs)).key == ("requests", team.bob.id)
+    assert len(queries) == 0
+    assert asked == []
+
+
+def test_a_refusal_ends_when_the_bucket_has_filled_up(team, settings):
+    settings.RATES = settings.RATES | {"requests": (50, 1)}
+    mine = credentials_of(team.alice)["cookie"]
+    while ask(mine) != 429:
+        pass
+    while True:
+        try:
+            identify_caller(scope(mine))
+        except LimitReached:
+            continue
+        break
+
+
+def test_strangers_without_a_credential_are_refused_by_their_address_and_people_behind_it_are_not(team, settings):
+    settings.RATES = settings.RATES | {"strangers": (SLOW, 1)}
+    here = f"2001:db8:{uuid4().hex[:4]}::1"
+    assert [ask({}, here) for _ in range(2)] == [401, 429]
+    with pytest.raises(LimitReached):
+        identify_caller(scope({}, address=here))
+    # Whoever names a credential may be a person: only the database knows.
+    assert identify_caller(scope({"X-Session-Token": "a" * 32}, address=here)).is_shared
+    mine = credentials_of(team.alice)["cookie"]
+    assert ask(mine, here) == 200
+    assert not identify_caller(scope(mine, address=here)).is_shared

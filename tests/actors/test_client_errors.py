@@ -1,0 +1,62 @@
+"""What the web app's faults leave in the operator's log: where they happened, and nothing that anybody wrote."""
+
+import logging
+import time
+
+import pytest
+
+from actors import rates
+from actors.rates import OwnBuckets
+from events.wire import wire
+from tests.api.test_rights import asked_by
+
+FAULT = {
+    "kind": "rendering",
+    "name": "TypeError",
+    "screen": "/w/$workspace/c/$chat",
+    "frames": ["index-7y1qEw2y.js:1:20345", "chats-LLzUyTON.js:1:77"],
+}
+
+
+@pytest.fixture
+def lines(caplog):
+    caplog.set_level(logging.WARNING, logger="actors.api.client_errors")
+    return lambda: [record.getMessage() for record in caplog.records if record.name == "actors.api.client_errors"]
+
+
+def told(team, who, **fault):
+    return asked_by(team, who)("POST", "client-errors", FAULT | fault).status_code
+
+
+def test_a_fault_is_one_line_that_says_what_and_where(team, lines):
+    assert told(team, "bob") == 204
+    assert lines() == [
+        "Web app: TypeError (rendering) on /w/$workspace/c/$chat at index-7y1qEw2y.js:1:20345 chats-LLzUyTON.js:1:77"
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "Error: my secret text"},
+        {"name": "A" * 61},
+        {"screen": "/w/mine\nWARNING forged line"},
+        {"screen": "/" + "a" * 101},
+        {"frames": ["somebody said so"]},
+        {"frames": ["a.js:1:2\n"]},
+        {"frames": ["a.js:1:2"] * 9},
+        {"message": "free text"},
+    ],
+)
+def test_D17_nothing_but_places_in_our_files_gets_into_the_log(team, lines, wrong):
+    assert told(team, "bob", **wrong) == 400
+    assert lines() == []
+
+
+def test_D21_a_broken_browser_fills_no_log(team, lines, settings, monkeypatch):
+    monkeypatch.setattr(wire, "_down_until", time.monotonic() + 60)
+    monkeypatch.setattr(rates, "_own", OwnBuckets())
+    settings.RATES = settings.RATES | {"client_errors": (0.001, 3), "all_client_errors": (0.001, 4)}
+    assert [told(team, "bob") for _ in range(5)] == [204, 204, 204, 429, 429]
+    assert [told(team, "alice") for _ in range(2)] == [204, 429]
+    assert len(lines()) == 4

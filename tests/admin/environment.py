@@ -1,0 +1,148 @@
+"""A environment with something awkward in every table, for the operators' pages."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.db import transaction
+from django.db.models import Model
+from django.test import Client
+from django.urls import reverse
+
+from actors import services as actors
+from actors.models import Actor, EmailChange
+from agents.models import AgentGrant, AgentSpec, Draft, DraftSnapshot, LockWaiter
+from chats import services as chats
+from chats.models import ChatGrant
+from common.clock import now
+from common.ids import new_id
+from common.secrets import Secret
+from events import audit
+from notifications.models import Notification
+from runs.models import LLMCall, Run, Step
+from suggestions.models import Merge, Suggestion
+from tests.api.test_rights import OURS
+from tests.people import Team, make_agent, make_person
+from workspaces import services as workspaces
+from workspaces.models import PastMembership, Role, WorkspaceGrant
+
+NAMES = ("李雷 🦊", "<script>alert('x')</script>", 'O\'Brien "Q" & Co', "{{ 7 }} x-data", "ملاك", "a" * 80)
+CANARY = "sk-CANARY-0123456789abcdef"
+MODELS = [model for model in apps.get_models() if model._meta.app_label in OURS]
+
+
+def sign_in_as(person: Actor) -> Client:
+    """Somebody in front of the admin."""
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def page(model: type[Model], *more: Any) -> str:
+    """The path of a table, a row, or one of a row's pages."""
+    meta = model._meta
+    return "/".join(["/admin", meta.app_label, str(meta.model_name), *map(str, more)]) + "/"
+
+
+def get_model_admin(model: type[Model]) -> Any:
+    """The admin page of a model."""
+    return admin.site._registry[model]
+
+
+def action_names(model: type[Model]) -> list[str]:
+    """The actions of a row's page."""
+    model_admin = get_model_admin(model)
+    return list(model_admin._extract_action_names(model_admin.actions_detail))
+
+
+def action_url(row: Any, name: str) -> str:
+    """The path of the dialog of an action."""
+    return page(type(row), row.pk, name.replace("_", "-"))
+
+
+def run_action(client: Client, row: Any, name: str, **fields: Any) -> Any:
+    """Confirm the dialog of an action on a row's page."""
+    assert name in action_names(type(row))
+    return client.post(action_url(row, name), {"_form_submitted": "True", **fields}, follow=True)
+
+
+def run_list_action(client: Client, model: type[Model], name: str, *rows: Any) -> Any:
+    """Run an action for selected rows of a list."""
+    selected = {"action": name, "_selected_action": [row.pk for row in rows]}
+    return client.post(page(model), selected, follow=True)
+
+
+def fill(team: Team, count: int, *, first: int = 0) -> None:
+    """`count` more rows in every table."""
+    for number in range(first, first + count):
+        with transaction.atomic():
+            _one_more(team, number)
+
+
+def _one_more(team: Team, number: int) -> None:
+    name = NAMES[number % len(NAMES)]
+    person = make_person(f"P{number}")
+    Actor.objects.filter(pk=person.pk).update(name=name)
+    workspace = workspaces.create_workspace(creator=person, name=f"{name[:60]} {number}")
+    workspaces.join(workspace=team.workspace, actor=person, role=Role.SUGGESTER, invited_by=team.alice)
+    EmailChange.objects.create(person=person, email=f"new-{number}@example.org", digest=f"digest-{number}",
+                               created_at=now(), expires_at=now())  # fmt: skip
+    PastMembership.objects.create(workspace=team.workspace, actor=person, role=Role.SUGGESTER, ended_at=now(),
+                                  removed_at=now() if number % 2 else None)  # fmt: skip
+    workspaces.set_model(workspace=workspace, actor=person, provider="openai", default_model=name, revision=0,
+                         key=Secret(CANARY))  # fmt: skip
+    agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
+    chat = chats.create_chat(person, workspace.id, title="", member_ids=[agent.id])
+    said = chats.post_message(person, chat.id, text=f"{name} {CANARY[:3]}", wake="nobody")[0]
+    actors.create_token(person=person, name=name, days=None)
+    chats.create_link(person, chat.id, role="suggester", hours=1)
+    draft = Draft.objects.create(chat=chat, agent=agent, written={"prompt": name}, base_version=1, created_by=person,
+                                 updated_by=person)  # fmt: skip
+    DraftSnapshot.objects.create(draft=draft, revision=1, written={"prompt": name}, author=person, why="takeover")
+    LockWaiter.objects.create(draft=draft, person=person, is_waiting=True, asked_at=now() if number % 2 else None)
+    _suggestions_of(draft, person, name, number)
+    _run_of(agent, chat, said, number)
+    for grants, target, verb in ((WorkspaceGrant, workspace, "invite_workspace"), (ChatGrant, chat, "stop_run_chat"),
+                                 (AgentGrant, agent, "save_agent_actor")):  # fmt: skip
+        grants.objects.create(user=person, permission=Permission.objects.get(codename=verb), content_object=target)
+    audit.record(None, "run.stopped")
+
+
+def _run_of(agent: Actor, chat: Any, said: Any, number: int) -> None:
+    shared = {"workspace": chat.workspace, "chat": chat, "agent": agent, "payer": chat.workspace}
+    root = Run.objects.create(**shared, concurrency_key=f"a{number}{agent.id}", trigger_id=said.id, state="failed",
+                              error_code="timeout", error="<b>no</b> 出錯了", on_behalf_of=said.author)  # fmt: skip
+    child = Run.objects.create(**shared, concurrency_key=f"b{number}{agent.id}", root=root, parent=root, state="queued")
+    Run.objects.create(workspace=chat.workspace, agent=agent, payer=chat.workspace, concurrency_key=f"c{number}{agent.id}",
+                       job_input={"text": "<b>x</b>"}, state="completed", ended_at=now())  # fmt: skip
+    Step.objects.create(run=child, number=1, kind="tool", state="started", attempt=1, name="current_time",
+                        result={"text": "<i>結果</i>"})  # fmt: skip
+    LLMCall.objects.create(run=root, step_number=1, attempt=1, workspace=chat.workspace, agent=agent, provider="openai",
+                           model="gpt-<b>", paid_by="workspace", error_code="timeout" if number % 2 else "")  # fmt: skip
+    LLMCall.objects.create(step_number=0, attempt=1, workspace=chat.workspace, on_behalf_of=said.author, provider="openai",
+                           model="tried-<b>", paid_by="workspace")  # fmt: skip
+
+
+def _suggestions_of(draft: Draft, person: Actor, name: str, number: int) -> None:
+    shared = {"workspace": draft.chat.workspace, "chat": draft.chat, "agent": draft.agent,
+              "base": AgentSpec.objects.get(agent=draft.agent, number=1)}  # fmt: skip
+    merge = Merge.objects.create(**shared, by=person, state="failed", ended_at=now(), error_code="draft_held",
+                                 error="<b>no</b> 出錯了", draft=draft if number % 2 else None)  # fmt: skip
+    for state, decided in (("pending", {}), ("accepted", {"merge": merge, "decided_by": person, "decided_at": now()})):
+        suggestion = Suggestion.objects.create(**shared, **decided, author=person, content={"prompt": name}, note=name,
+                                               line_id=new_id(), state=state)  # fmt: skip
+        Notification.objects.create(
+            person=person, event=f"{state}:{suggestion.id}", type=f"suggestion_{state.replace('pending', 'created')}",
+            workspace=draft.chat.workspace, actor_name=name, agent_name=name, chat_id=draft.chat_id,
+            suggestion_id=suggestion.id, merge_id=suggestion.merge_id, message_id=suggestion.line_id, excerpt=name,
+        )  # fmt: skip
+
+
+def links_in(html: str) -> Iterator[str]:
+    """The addresses in the admin that a page leads to."""
+    for part in html.split('href="')[1:]:
+        address = part.partition('"')[0].replace("&amp;", "&")
+        if address.startswith(reverse("admin:index")) or address.startswith("?"):
+            yield address

@@ -1,0 +1,80 @@
+"""What is hidden, and what was said, is not found out by filtering a list, in any table of the operators' view."""
+
+import pytest
+from django.contrib import admin
+from django.db.models import CharField, JSONField, TextField
+
+from actors.operators import Level, set_level
+from tests.admin.environment import MODELS, get_model_admin, sign_in_as
+from tests.people import make_operator, make_person
+
+LOOKUPS = ("", "__exact", "__startswith", "__icontains", "__regex", "__gt", "__in", "__isnull", "__text__icontains")
+
+
+def offered_by_filters(model):
+    model_admin = get_model_admin(model)
+    return {path for path in model_admin.list_filter if isinstance(path, str)} | {
+        each.parameter_name for each in model_admin.list_filter if hasattr(each, "parameter_name")
+    }
+
+
+COLUMNS = [
+    (model, field.name)
+    for model in MODELS
+    for field in model._meta.fields
+    if isinstance(field, CharField | TextField | JSONField) and not field.choices
+    if field.name not in offered_by_filters(model)
+]
+
+
+@pytest.mark.parametrize(("model", "column"), COLUMNS, ids=lambda one: getattr(one, "__name__", one))
+def test_no_list_is_filtered_by_a_hidden_column_or_a_text(rf, model, column):
+    table = admin.site._registry[model]
+    request = rf.get("/")
+    assert [lookup for lookup in LOOKUPS if table.lookup_allowed(f"{column}{lookup}", "x", request)] == []
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_no_list_is_filtered_by_the_columns_of_rows_that_it_refers_to(rf, model):
+    table, request = admin.site._registry[model], rf.get("/")
+    reached = [
+        f"{field.name}__{column.name}{lookup}"
+        for field in model._meta.fields
+        if field.is_relation
+        for column in field.related_model._meta.fields
+        if not column.choices and column.name not in ("id", "kind")
+        for lookup in LOOKUPS
+    ]
+    assert [lookup for lookup in reached if table.lookup_allowed(lookup, "x", request)] == []
+
+
+def test_hidden_columns_are_the_ones_that_hold_secrets():
+    hidden = {f"{model.__name__}.{name}" for model in MODELS for name in get_model_admin(model).exclude}
+    secret = ("password", "digest", "sealed", "token_hash")
+    named = {
+        f"{model.__name__}.{field.name}"
+        for model in MODELS
+        for field in model._meta.fields
+        if any(word in field.name for word in secret)
+    }
+    assert hidden == named
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "actors/actor/?password__startswith=p", "actors/apitoken/?digest__startswith=a",
+        "actors/emailchange/?digest__startswith=a", "chats/chatlink/?token_hash__startswith=a",
+        "workspaces/credential/?sealed_key__startswith=g", "chats/message/?payload__text__icontains=plan",
+        "agents/draft/?written__prompt__icontains=plan", "runs/step/?result__text__icontains=plan",
+        "actors/apitoken/?person__password__startswith=p",
+    ],
+)  # fmt: skip
+def test_reader_is_refused_to_filter_by_what_is_hidden(db, query):
+    reader = make_person("Reader")
+    set_level(reader, make_operator(), Level.READER)
+    reader.refresh_from_db()
+    client = sign_in_as(reader)
+    path = query.partition("?")[0]
+    assert client.get(f"/admin/{path}").status_code == 200
+    assert client.get(f"/admin/{query}").status_code == 400

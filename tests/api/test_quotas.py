@@ -1,0 +1,60 @@
+"""Nobody makes any number of things; and what has expired is deleted."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+
+from actors import services as actors
+from chats import services as chats
+from chats.services import members
+from common.clock import now
+from tests.api.test_rights import asked_by, fingerprint
+from tests.people import make_person
+from workspaces import services as workspaces
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("quota", "path", "body"),
+    [
+        ("workspaces", "workspaces", {"name": "New"}),
+        ("agents", "workspaces/{w}/agents", {"name": "New"}),
+        ("agents", "workspaces/{w}/agents/import", {"text": "atelier: agent/1\nname: New"}),
+        ("chats", "workspaces/{w}/chats", {"title": "New"}),
+        ("links", "chats/{c}/links", {"role": "suggester"}),
+    ],
+)
+def test_no_more_than_the_quota_can_be_made(team, settings, quota, path, body):
+    chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
+    alice, path = asked_by(team, "alice"), path.format(w=team.workspace.id, c=team.chat.id)
+    settings.QUOTAS = {**settings.QUOTAS, quota: 1}
+    before = fingerprint()
+    error = alice.refused(429, "quota_reached", "POST", path, body)
+    assert error["data"] == {"quota": quota, "most": 1}
+    assert fingerprint() == before
+    settings.QUOTAS = {**settings.QUOTAS, quota: 0}
+    alice.ok("POST", path, body)
+
+
+def test_full_chat_admits_nobody_by_adding_or_by_a_link(team, monkeypatch):
+    monkeypatch.setattr(members, "MAX_MEMBERS", 3)
+    dora = make_person("Dora")
+    workspaces.join(workspace=team.workspace, actor=dora, role="suggester", invited_by=team.alice)
+    _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
+    alice, person = asked_by(team, "alice"), asked_by(team, "charlie")
+    before = fingerprint()
+    alice.refused(429, "quota_reached", "POST", f"chats/{team.chat.id}/members", {"actor_id": str(dora.id)})
+    person.refused(429, "quota_reached", "POST", f"join/{url.rsplit('/', 1)[1]}")
+    assert fingerprint() == before
+    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    alice.ok("POST", f"chats/{team.chat.id}/members", {"actor_id": str(dora.id)})
+
+
+def test_expired_sessions_are_deleted_and_living_ones_stay(db):
+    for number in range(5):
+        Session.objects.create(session_key=f"old{number}", session_data="x", expire_date=now() - timedelta(seconds=1))
+    Session.objects.create(session_key="living", session_data="x", expire_date=now() + timedelta(days=1))
+    assert actors.delete_expired() == 5
+    assert [session.pk for session in Session.objects.all()] == ["living"]

@@ -1,0 +1,63 @@
+"""D20: a fuzzer that knows the schema alone finds no request that it misdescribes, in neither direction."""
+
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from launcher.home import ROOT
+from tests.chaos import IS_CHAOS, report
+from tests.stack import Stack
+
+pytestmark = pytest.mark.stack
+
+AS_OFTEN_AS_ONE_LIKES: dict[str, Any] = {
+    f"ATELIER_RATE_{name}": "0,0"
+    for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "JOBS", "DIFFS", "CLIENT_ERRORS", "ALL_CLIENT_ERRORS", "STRANGERS",
+                 "PASSWORDS")
+} | {
+    f"ATELIER_QUOTA_{name}": "0"
+    for name in ("WORKSPACES", "WORKSPACE_MEMBERS", "AGENTS", "CHATS", "LINKS", "SUGGESTIONS")
+}  # fmt: skip
+CONFIG = """
+hooks = "tests.api.outside"
+suppress-health-check = ["all"]
+cache.enabled = false
+
+[checks]
+positive_data_acceptance.expected-statuses = ["2xx", "401", "403", "404", "409", "413", "429"]
+negative_data_rejection.expected-statuses = ["400", "401", "403", "404", "405", "409", "413", "415"]
+use_after_free.enabled = false
+ensure_resource_availability.enabled = false
+object_level_authorization.enabled = false
+"""
+PHASES = {"member": "coverage,fuzzing", "stranger": "fuzzing"}
+EXAMPLES = 30
+"""Random requests of each operation, beside those that try each limit of the schema."""
+
+
+@pytest.fixture(scope="module")
+def stack():
+    with Stack(**AS_OFTEN_AS_ONE_LIKES) as stack:
+        yield stack
+
+
+@pytest.mark.skipif(not IS_CHAOS, reason="a long form: part of `make chaos`")
+@pytest.mark.parametrize("who", ["member", "stranger"])
+def test_D20_a_fuzzer_that_knows_the_schema_alone_finds_nothing(stack, tmp_path, who, request):
+    config = tmp_path / "schemathesis.toml"
+    config.write_text(CONFIG)
+    fuzzer = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"]
+    seed = request.config.getoption("--hypothesis-seed", None)
+    flags = ["--phases", PHASES[who], "--mode", "all", "--continue-on-failure", "--no-color",
+             "--url", stack.address, "--max-examples", str(EXAMPLES), *(["--seed", str(seed)] if seed else [])]  # fmt: skip
+    environment = os.environ | {"ATELIER_FUZZ_ADDRESS": stack.address, "ATELIER_FUZZ_AS": who}
+    done = subprocess.run(
+        [*fuzzer, *flags, f"{stack.address}/api/v1/schema"], cwd=ROOT, env=environment, check=False, timeout=1800,
+        text=True, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert done.returncode == 0, f"The fuzzer has found something: {done.stdout[-20_000:]}"
+    report(f"as a {who}: {re.findall('[0-9]+ generated', done.stdout)}")

@@ -1,0 +1,69 @@
+"""D17: what is secret stands nowhere as it is: not in the database, not in Redis, not in the log."""
+
+import logging
+import re
+from typing import Any
+
+import pytest
+import redis
+from django.core import mail
+from django.db import connection
+
+from actors import tasks
+from actors.models import EmailChange
+from tests.actors.test_passwords import ADDRESS, key_of, link_of, queue  # noqa: F401
+from tests.api.client import Api, sign_in
+from tests.people import PASSWORD, make_team
+
+CANARY = "sk-CANARY-0123456789abcdef"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def database_dump() -> str:
+    """Every row of every table, as text."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'")
+        tables = [name for (name,) in cursor.fetchall()]
+        rows = []
+        for table in tables:
+            cursor.execute(f"SELECT t::text FROM {table} t")
+            rows += [row for (row,) in cursor.fetchall()]
+    return "\n".join(rows)
+
+
+def redis_dump(url: str) -> str:
+    """Every key and value of the Redis database."""
+    client: Any = redis.Redis.from_url(url)
+    reads = {
+        b"string": client.get, b"list": lambda key: client.lrange(key, 0, -1), b"hash": client.hgetall,
+        b"set": client.smembers, b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+    }  # fmt: skip
+    return repr([(key, reads[client.type(key)](key)) for key in client.keys() if client.type(key) in reads])
+
+
+def test_D17_no_secret_stands_in_the_database_or_in_redis_or_in_the_log(settings, queue, caplog):  # noqa: F811
+    caplog.set_level(logging.DEBUG)
+    team = make_team()
+    alice = sign_in("alice@example.org", PASSWORD)
+    alice.ok("PUT", f"workspaces/{team.workspace.id}/model",
+             {"provider": "openai", "default_model": "gpt", "revision": 0, "key": CANARY})  # fmt: skip
+    alice("POST", f"workspaces/{team.workspace.id}/model/test",
+          {"provider": "openai", "default_model": "gpt", "revision": 1, "key": CANARY})  # fmt: skip
+    token = alice.ok("POST", "me/tokens", {"name": "Mine", "password": PASSWORD})["text"]
+    Api().client.post("/_allauth/app/v1/auth/password/request", {"email": "bob@example.org"}, "application/json")
+    alice.ok("POST", "me/email", {"email": "alice@example.net", "password": PASSWORD})
+    tasks.send_email_change(str(EmailChange.objects.get().pk), ADDRESS, "en")
+    [email_key] = re.findall(r"/confirm-email/(\S+)", str(mail.outbox[-1].body))
+    link = alice.ok("POST", f"chats/{team.chat.id}/links", {"role": "editor"})["url"].rsplit("/", 1)[1]
+    reset_key = key_of(link_of(team.bob))
+    Api(alice.token).ok("GET", "me")
+    stores = {"database": database_dump(), "redis": redis_dump(settings.REDIS_URL), "log": caplog.text}
+    assert "alice@example.org" in stores["database"]
+    assert "send_reset_link" in stores["redis"]
+    secrets = {
+        "model key": CANARY, "API token": token, "key of the mail": email_key, "invite link": link,
+        "reset link": reset_key, "password": PASSWORD,
+    }  # fmt: skip
+    found = [(name, store) for name, secret in secrets.items() for store, text in stores.items() if secret in text]
+    assert found == []

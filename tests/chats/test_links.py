@@ -1,0 +1,255 @@
+"""Links bring people in once, in no better role than they had, and never past a removal or a demotion."""
+
+import pytest
+from django.db import transaction
+
+from chats import services as chats
+from chats.models import ChatActor, ChatLink
+from common.errors import Code, Invalid, NotFound
+from events.models import AuditRecord
+from tests.api.test_rights import asked_by, fingerprint
+from tests.meanwhile import Meanwhile
+from tests.people import make_operator, make_person, make_team
+from workspaces import grants
+from workspaces import services as workspaces
+from workspaces.grants import grantable_verbs
+from workspaces.models import Membership, WorkspaceGrant
+
+pytestmark = pytest.mark.django_db
+
+
+def make_link(team, role="suggester", *, chat=None, creator=None, **more):
+    link, url = chats.create_link(creator or team.alice, (chat or team.chat).id, role=role, hours=24, **more)  # fmt: skip
+    return link, url.rsplit("/", 1)[1]
+
+
+def leave(team, person):
+    workspaces.remove_member(workspace=team.workspace, actor=person, member_id=person.id)
+
+
+def remove(team, person):
+    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=person.id)
+
+
+def set_role(team, person, role):
+    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=person.id, role=role)
+
+
+def role_of(team, person):
+    return Membership.objects.filter(workspace=team.workspace, actor=person).values_list("role", flat=True).first()
+
+
+def refused(token, person):
+    before = fingerprint()
+    for ask in (lambda: chats.get_invitation(token, reader=person), lambda: chats.accept_link(person, token)):
+        with pytest.raises(NotFound) as refusal:
+            ask()
+        assert refusal.value.code == Code.LINK_DEAD
+    assert fingerprint() == before
+
+
+def test_F6_demoted_editor_who_leaves_does_not_come_back_as_editor(team):
+    set_role(team, team.bob, "editor")
+    _, old = make_link(team, "editor", max_uses=None)
+    set_role(team, team.bob, "suggester")
+    leave(team, team.bob)
+    assert chats.get_invitation(old, reader=team.bob)[1] == "suggester"
+    chats.accept_link(team.bob, old)
+    assert role_of(team, team.bob) == "suggester"
+
+
+def test_F6_suggester_makes_no_editor_of_themselves_by_a_link_for_a_colleague(team):
+    _, token = make_link(team, "editor", max_uses=None)
+    chats.accept_link(team.bob, token)
+    assert role_of(team, team.bob) == "suggester"
+    leave(team, team.bob)
+    chats.accept_link(team.bob, token)
+    assert role_of(team, team.bob) == "suggester"
+
+
+def test_editor_who_leaves_by_themselves_comes_back_as_what_the_link_says(team):
+    set_role(team, team.bob, "editor")
+    _, as_editor = make_link(team, "editor")
+    _, as_suggester = make_link(team, "suggester")
+    leave(team, team.bob)
+    chats.accept_link(team.bob, as_editor)
+    assert role_of(team, team.bob) == "editor"
+    leave(team, team.bob)
+    chats.accept_link(team.bob, as_suggester)
+    assert role_of(team, team.bob) == "suggester"
+
+
+def test_F6_removed_from_the_workspace_no_older_link_to_any_of_its_chats_admits_them(team):
+    other = chats.create_chat(team.alice, team.workspace.id, title="Other")
+    tokens = [make_link(team, max_uses=None)[1], make_link(team, chat=other, max_uses=None)[1]]
+    remove(team, team.bob)
+    for token in tokens:
+        refused(token, team.bob)
+    chats.accept_link(team.bob, make_link(team)[1])
+    assert role_of(team, team.bob) == "suggester"
+    leave(team, team.bob)
+    for token in tokens:
+        refused(token, team.bob)
+
+
+def test_F6_removed_from_a_private_chat_no_older_link_to_it_admits_them(team):
+    _, token = make_link(team, max_uses=None)
+    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    refused(token, team.bob)
+    chats.add_member(team.alice, team.chat.id, team.bob.id)
+    assert chats.accept_link(team.bob, token)
+
+
+def test_who_leaves_a_chat_by_themselves_may_use_the_link_again(team):
+    _, token = make_link(team)
+    chats.remove_member(team.bob, team.chat.id, team.bob.id)
+    chats.accept_link(team.bob, token)
+    assert ChatActor.objects.filter(chat=team.chat, actor=team.bob, ended_at=None).exists()
+
+
+def test_F6_link_dies_when_its_maker_is_taken_out_of_the_chat(team):
+    set_role(team, team.bob, "editor")
+    link, token = make_link(team, creator=team.bob)
+    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    refused(token, team.charlie)
+    refused(token, team.bob)
+    link.refresh_from_db()
+    assert link.revoked_at is not None
+
+
+def test_link_is_worth_what_its_maker_may_do_in_that_chat(team):
+    """Also where nobody has revoked it."""
+    set_role(team, team.bob, "editor")
+    _, token = make_link(team, creator=team.bob)
+    ChatActor.objects.filter(chat=team.chat, actor=team.bob).delete()
+    refused(token, team.charlie)
+
+
+@pytest.mark.parametrize("way", ["removed", "left", "demoted"])
+def test_F6_links_of_a_member_end_with_their_right_to_invite_and_stay_ended(team, way):
+    set_role(team, team.bob, "editor")
+    link, token = make_link(team, creator=team.bob)
+    kept, _ = make_link(team)
+    if way == "demoted":
+        set_role(team, team.bob, "suggester")
+    elif way == "left":
+        leave(team, team.bob)
+    else:
+        remove(team, team.bob)
+    link.refresh_from_db()
+    kept.refresh_from_db()
+    assert (link.revoked_at is None, kept.revoked_at) == (False, None)
+    assert AuditRecord.objects.filter(deed="link.revoked", object_id=link.id).count() == 1
+    if way == "demoted":
+        set_role(team, team.bob, "editor")
+    refused(token, team.charlie)
+
+
+def test_editor_link_brings_in_one_person_and_suggester_link_any_number(team):
+    one, first = make_link(team, "editor")
+    many, second = make_link(team, "suggester")
+    assert (one.max_uses, many.max_uses) == (1, None)
+    people = [make_person(name) for name in ("Dora", "Emil")]
+    chats.accept_link(people[0], first)
+    chats.accept_link(people[0], first)  # a second click
+    refused(first, people[1])
+    for person in [*people, team.charlie]:
+        chats.accept_link(person, second)
+    assert ChatLink.objects.get(pk=one.pk).uses == 1
+
+
+def test_number_of_uses_can_be_chosen(team):
+    _, token = make_link(team, "editor", max_uses=2)
+    for name in ("Dora", "Emil"):
+        chats.accept_link(make_person(name), token)
+    refused(token, team.charlie)
+    for wrong in (0, -1, 1001):
+        with pytest.raises(Invalid):
+            make_link(team, max_uses=wrong)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_people_at_once_do_not_use_up_a_link_for_one_twice():
+    team = make_team()
+    dora = make_person("Dora")
+    _, token = make_link(team, "editor")
+    with transaction.atomic():
+        chats.accept_link(dora, token)
+        second = Meanwhile(lambda: chats.accept_link(team.charlie, token))
+    with pytest.raises(NotFound):
+        second.result()
+    assert role_of(team, team.charlie) is None
+
+
+def test_links_of_a_member_are_listed_for_who_may_remove_them(team):
+    set_role(team, team.bob, "editor")
+    link, _ = make_link(team, creator=team.bob)
+    ended, _ = make_link(team, creator=team.bob)
+    chats.revoke_link(team.bob, ended.id)
+    make_link(team)
+    path = f"workspaces/{team.workspace.id}/members/{team.bob.id}/links"
+    [row] = asked_by(team, "alice").ok("GET", path)["results"]
+    assert (row["id"], row["max_uses"], row["url"]) == (str(link.id), None, None)
+
+
+def test_maximum_of_uses_is_set_by_the_api(team):
+    alice = asked_by(team, "alice")
+    path = f"chats/{team.chat.id}/links"
+    made = [
+        alice.ok("POST", path, body)["max_uses"]
+        for body in ({"role": "editor"}, {"role": "editor", "max_uses": None}, {"role": "suggester", "max_uses": 3})
+    ]
+    assert made == [1, None, 3]
+    alice.refused(400, "invalid", "POST", path, {"role": "editor", "max_uses": 0})
+
+
+def let_invite(team, person):
+    """Give this person the right to invite into the workspace; return the grant."""
+    permission = grantable_verbs(WorkspaceGrant).get(codename="invite_workspace")
+    return WorkspaceGrant.objects.create(user=person, permission=permission, content_object=team.workspace)
+
+
+def test_suggester_who_is_granted_to_invite_brings_in_suggesters_and_no_editors(team):
+    bob, links = asked_by(team, "bob"), f"chats/{team.chat.id}/links"
+    bob.refused(403, "forbidden", "POST", links, {"role": "suggester"})
+    let_invite(team, team.bob)
+    made = bob.ok("POST", links, {"role": "suggester"})
+    before = fingerprint()
+    bob.refused(403, "forbidden", "POST", links, {"role": "editor"})
+    assert fingerprint() == before
+    dana = make_person("dana")
+    chats.accept_link(dana, made["url"].rsplit("/", 1)[1])
+    assert role_of(team, dana) == "suggester"
+
+
+def test_granted_inviter_neither_invites_into_a_chat_they_are_not_in_nor_revokes_links_for_editors(team):
+    let_invite(team, team.bob)
+    private = chats.create_chat(team.alice, team.workspace.id, title="Private")
+    link, _ = make_link(team, "editor")
+    bob = asked_by(team, "bob")
+    before = fingerprint()
+    bob.refused(404, "not_found", "POST", f"chats/{private.id}/links", {"role": "suggester"})
+    bob.refused(403, "forbidden", "DELETE", f"links/{link.id}")
+    assert fingerprint() == before
+
+
+def test_links_of_who_was_granted_to_invite_are_revoked_with_the_grant(team):
+    operator = make_operator()
+    grant = let_invite(team, team.bob)
+    link, token = make_link(team, creator=team.bob)
+    with transaction.atomic():
+        grants.take(grant, operator)
+    refused(token, make_person("dana"))
+    let_invite(team, team.bob)
+    refused(token, make_person("erin"))
+    link.refresh_from_db()
+    assert link.revoked_at is not None
+    assert AuditRecord.objects.filter(deed="link.revoked", object_id=link.id, actor=operator).exists()
+
+
+def test_editor_keeps_their_links_when_a_grant_they_did_not_need_is_taken(team):
+    grant = let_invite(team, team.alice)
+    _, token = make_link(team)
+    with transaction.atomic():
+        grants.take(grant, make_operator())
+    assert chats.get_invitation(token)[1] == "suggester"

@@ -1,0 +1,234 @@
+"""Rights that are withdrawn while somebody waits for a lock are withdrawn for them, too."""
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from agents.permissions import AgentVerb, get_agent_for
+from agents.services import agents
+from chats import services as chats
+from chats.models import Chat, ChatActor, Message
+from chats.permissions import ChatVerb, get_chat_for
+from common.errors import Forbidden, NotFound
+from common.ids import new_id
+from suggestions import services as suggestions
+from suggestions.models import Suggestion
+from suggestions.permissions import SuggestionVerb, get_suggestion_for
+from tests.api.operations import a_merge, a_suggestion
+from tests.api.test_rights import asked_by
+from tests.meanwhile import Meanwhile, count_sessions_that_wait
+from tests.people import make_agent, make_team
+from workspaces import services as workspaces
+from workspaces.models import Membership, Role
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def editors(db):
+    """Bob is an editor, too, and Dora, whom he would like to promote, a suggester."""
+    team = make_team()
+    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role=Role.EDITOR)
+    workspaces.join(workspace=team.workspace, actor=team.charlie, role=Role.SUGGESTER, invited_by=team.alice)
+    return team
+
+
+def remove_bob(team):
+    workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
+    workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
+
+
+def demote_bob(team):
+    workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.CHANGE_ROLE, lock=True)
+    workspaces.change_role(workspace=workspace, actor=team.alice, member_id=team.bob.id, role=Role.SUGGESTER)
+
+
+@pytest.mark.parametrize(("withdraw", "refusal"), [(remove_bob, NotFound), (demote_bob, Forbidden)])
+def test_F6_removed_editor_who_waits_promotes_nobody(editors, withdraw, refusal):
+    def promote():
+        workspace = get_workspace_for(editors.bob, editors.workspace.id, WorkspaceVerb.CHANGE_ROLE, lock=True)
+        workspaces.change_role(workspace=workspace, actor=editors.bob, member_id=editors.charlie.id, role=Role.EDITOR)
+
+    with transaction.atomic():
+        withdraw(editors)
+        waiting = Meanwhile(promote)
+    with pytest.raises(refusal):
+        waiting.result()
+    assert Membership.objects.get(workspace=editors.workspace, actor=editors.charlie).role == Role.SUGGESTER
+
+
+def take_bob_out(team):
+    chat = get_chat_for(team.alice, team.chat.id, ChatVerb.REMOVE_MEMBER, lock=True)
+    chats.remove_member(team.alice, chat.id, team.bob.id)
+
+
+@pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
+def test_F6_who_is_taken_out_of_a_chat_while_they_wait_for_it_does_nothing_in_it(editors, withdraw):
+    def rename():
+        chat = get_chat_for(editors.bob, editors.chat.id, ChatVerb.RENAME, lock=True)
+        chats.rename_chat(editors.bob, chat.id, title="Bob's")
+
+    with transaction.atomic():
+        withdraw(editors)
+        waiting = Meanwhile(rename)
+    with pytest.raises(NotFound):
+        waiting.result()
+    assert Chat.objects.get(pk=editors.chat.pk).title == "Room"
+
+
+@pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
+def test_F6_who_is_taken_out_of_a_chat_while_they_post_says_nothing(editors, withdraw):
+    id = new_id()
+    with transaction.atomic():
+        withdraw(editors)
+        posting = Meanwhile(lambda: chats.post_message(editors.bob, editors.chat.id, id=id, text="still here"))
+    with pytest.raises(NotFound):
+        posting.result()
+    assert not Message.objects.filter(pk=id).exists()
+
+
+def test_F6_demoted_editor_who_waits_saves_no_agent(editors):
+    with transaction.atomic():
+        get_agent_for(editors.alice, editors.robin.id, AgentVerb.SAVE, lock=True)
+        demote_bob(editors)
+        waiting = Meanwhile(lambda: get_agent_for(editors.bob, editors.robin.id, AgentVerb.SAVE, lock=True))
+    with pytest.raises(Forbidden):
+        waiting.result()
+
+
+def test_agent_that_got_another_version_meanwhile_is_found_when_its_lock_is_there(editors):
+    other = make_agent(editors.workspace, editors.alice, "Other").current_spec
+    with transaction.atomic():
+        agent = get_agent_for(editors.alice, editors.robin.id, AgentVerb.SAVE, lock=True)
+        agent.current_spec = other
+        agent.save(update_fields=["current_spec"])
+        waiting = Meanwhile(
+            lambda: get_agent_for(editors.bob, editors.robin.id, AgentVerb.SAVE, lock=True).current_spec_id
+        )
+    assert other is not None
+    assert waiting.result() == other.pk
+
+
+def test_F6_demoted_editor_who_waits_decides_on_no_suggestion(editors):
+    said = chats.post_message(editors.alice, editors.chat.id, text="hello", wake="nobody")[0]
+    suggestion = a_suggestion(editors, said)
+    with transaction.atomic():
+        get_chat_for(editors.alice, editors.chat.id, ChatVerb.POST, lock=True)
+        demote_bob(editors)
+        waiting = Meanwhile(lambda: get_suggestion_for(editors.bob, suggestion.id, SuggestionVerb.REJECT, lock=True))
+    with pytest.raises(Forbidden):
+        waiting.result()
+
+
+@pytest.mark.parametrize("what", ["chat", "workspace", "agent", "merge"])
+def test_nobody_locks_what_they_may_not_see(what):
+    team = make_team()
+    said = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
+    theirs = make_team(suffix="2")
+    suggestion = a_suggestion(team, said)
+    a_merge(team, suggestion)
+    ask = {
+        "chat": lambda: get_chat_for(theirs.alice, team.chat.id, ChatVerb.POST, lock=True),
+        "workspace": lambda: get_workspace_for(theirs.alice, team.workspace.id, WorkspaceVerb.SEE, lock=True),
+        "agent": lambda: get_agent_for(theirs.alice, team.robin.id, AgentVerb.SAVE, lock=True),
+        "merge": lambda: suggestions.merge_suggestions(
+            actor=theirs.alice, agent_id=theirs.robin.id, id=new_id(), suggestion_ids=[], chat_id=team.chat.id
+        ),
+    }[what]
+    with transaction.atomic():
+        # Whoever waited for the rows of the others would wait for us, and be seen to.
+        Chat.objects.select_for_update().get(pk=team.chat.pk)
+        type(team.workspace).objects.select_for_update().get(pk=team.workspace.pk)
+        type(team.robin).objects.select_for_update().get(pk=team.robin.pk)
+        asking = Meanwhile(ask)
+        assert count_sessions_that_wait() == 0
+    with pytest.raises(NotFound):
+        asking.result()
+    assert Suggestion.objects.get().state == "pending"
+
+
+def test_lock_of_a_chat_and_posting_cost_no_more_than_without(team_alone, django_assert_num_queries):
+    """The rights of whoever waited for nobody are read once."""
+    team = team_alone
+    with transaction.atomic(), django_assert_num_queries(1):
+        get_chat_for(team.alice, team.chat.id, ChatVerb.POST, lock=True)
+    with transaction.atomic(), django_assert_num_queries(1):
+        get_chat_for(team.alice, team.chat.id, ChatVerb.POST)
+
+
+@pytest.fixture
+def team_alone(db):
+    return make_team()
+
+
+def test_rights_are_read_once_by_a_post_that_waited_for_nobody(team_alone):
+    team = team_alone
+
+    def rights_read():
+        with CaptureQueriesContext(connection) as queries:
+            chats.post_message(team.alice, team.chat.id, id=new_id(), text="hi", wake="nobody")
+        return sum("chats_chatgrant" in query["sql"] for query in queries.captured_queries)
+
+    assert [rights_read() for _ in range(3)] == [1, 1, 1]
+
+
+# --- places that are given while somebody is taken out ----------------------------------------------------------------
+
+
+@pytest.fixture
+def private(editors):
+    """A chat of Charlie alone."""
+    return chats.create_chat(editors.charlie, editors.workspace.id, title="Private")
+
+
+def add_bob(team, private):
+    asked_by(team, "charlie").ok("POST", f"chats/{private.id}/members", {"actor_id": str(team.bob.id)})
+
+
+def create_chat_with_bob(team, private):
+    body = {"title": "Other", "member_ids": [str(team.bob.id)]}
+    asked_by(team, "charlie").ok("POST", f"workspaces/{team.workspace.id}/chats", body)
+
+
+def create_chat_as_bob(team, private):
+    asked_by(team, "bob").ok("POST", f"workspaces/{team.workspace.id}/chats", {"title": "Bob's"})
+
+
+def places_of(actor):
+    return ChatActor.objects.filter(actor=actor, ended_at=None).count()
+
+
+@pytest.mark.parametrize("give", [add_bob, create_chat_with_bob, create_chat_as_bob])
+def test_F6_who_is_being_removed_gets_no_place_meanwhile(editors, private, give):
+    with transaction.atomic():
+        remove_bob(editors)
+        giving = Meanwhile(lambda: give(editors, private))
+    with pytest.raises(AssertionError, match="40[04]"):
+        giving.result()
+    assert places_of(editors.bob) == 0
+
+
+@pytest.mark.parametrize("give", [add_bob, create_chat_with_bob, create_chat_as_bob])
+def test_F6_place_that_is_given_while_somebody_is_removed_ends_with_the_others(editors, private, give):
+    with transaction.atomic():
+        give(editors, private)
+        removing = Meanwhile(lambda: remove_bob(editors))
+    removing.result()
+    assert places_of(editors.bob) == 0
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_agent_that_is_being_deleted_gets_no_place_meanwhile(editors, private, is_first):
+    def add():
+        body = {"actor_id": str(editors.robin.id)}
+        return asked_by(editors, "charlie")("POST", f"chats/{private.id}/members", body).status_code
+
+    def delete():
+        agents.delete_agent(editors.alice, editors.robin.id)
+
+    with transaction.atomic():
+        (delete if is_first else add)()
+        other = Meanwhile(add if is_first else delete)
+    assert other.result() == (404 if is_first else None)
+    assert places_of(editors.robin) == 0

@@ -1,0 +1,33 @@
+"""Counts what is asked of the database: statements, and the rows that they return."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+
+
+@dataclass
+class Asked:
+    """The statements of a block, each with how many rows it returned or changed."""
+
+    statements: list[tuple[str, int]] = field(default_factory=list)
+
+    def rows_of(self, table: str) -> int:
+        """Return how many rows were read by statements that read from this table first."""
+        return sum(rows for sql, rows in self.statements if f'FROM "{table}"' in sql and sql.startswith("SELECT"))
+
+
+@contextmanager
+def counting() -> Iterator[Asked]:
+    """Count what this thread asks of the database."""
+    asked = Asked()
+
+    def count(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        result = execute(sql, params, many, context)
+        asked.statements.append((sql, context["cursor"].rowcount))
+        return result
+
+    with connection.execute_wrapper(count):
+        yield asked

@@ -1,0 +1,204 @@
+"""litellm as it is really used: for a provider that does not speak OpenAI's wire, with its traps put right."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from common.egress import close_sessions
+from common.secrets import Secret
+from llm.adapters.litellm import LiteLLMWire, _litellm
+from llm.client import _ADAPTERS, try_model
+from llm.messages import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from llm.protocol import Endpoint, LLMError, Timeouts
+from tests.scripted_model import ScriptedModel
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": {"timezone": {"type": "string"}}})
+ASK = Request("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user", "Hello")], [ZONE])
+
+
+class AtTheScript(LiteLLMWire):
+    """Led to the scripted server; outside tests litellm is never given an address."""
+
+    def _route(self, model: str) -> dict[str, Any]:
+        return {"model": f"anthropic/{model}", "api_base": self._endpoint.api_base}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as model:
+        yield model
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def library() -> AsyncIterator[None]:
+    """Connections are kept by loop: so all tests here share one, and close them."""
+    _litellm()
+    yield
+    await close_sessions()
+
+
+@pytest.fixture
+def scripted(server: ScriptedModel, settings) -> ScriptedModel:
+    server.reset()
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host})
+    return server
+
+
+def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> LiteLLMWire:
+    endpoint = Endpoint("anthropic", scripted.url, Secret("canary-key-of-a-tenant"), "workspace")
+    return AtTheScript(endpoint, timeouts or Timeouts(10, 2, 20))
+
+
+async def all_of(llm: LiteLLMWire, request: Request = ASK) -> tuple[list[Piece], Answer]:
+    parts = [part async for part in llm.ask(request)]
+    assert isinstance(parts[-1], Answer)
+    return [part for part in parts if isinstance(part, Piece)], parts[-1]
+
+
+async def failure_of(llm: LiteLLMWire, request: Request = ASK) -> LLMError:
+    with pytest.raises(LLMError) as raised:
+        await all_of(llm, request)
+    return raised.value
+
+
+async def test_text_and_calls_stream_with_what_they_used(scripted: ScriptedModel) -> None:
+    calls = [{"name": "current_time", "arguments": f'{{"timezone": "{zone}"}}'} for zone in ("Tokyo", "Paris")]
+    scripted.script(tokens=["Let ", "me see."], calls=calls)
+    pieces, answer = await all_of(wire(scripted))
+    assert [piece.text for piece in pieces if piece.part == "text"] == ["Let ", "me see."]
+    assert [piece.name for piece in pieces if piece.name] == ["current_time", "current_time"]
+    assert answer.calls == (
+        ToolCall("", "current_time", '{"timezone": "Tokyo"}', 0, "toolu_1"),
+        ToolCall("", "current_time", '{"timezone": "Paris"}', 1, "toolu_2"),
+    )
+    assert (answer.finish, answer.usage.input_tokens, answer.usage.output_tokens) == ("tool_calls", 11, 2)
+
+
+async def test_the_key_and_the_prompt_reach_the_provider(scripted: ScriptedModel) -> None:
+    await all_of(wire(scripted))
+    (sent,) = scripted.requests
+    assert sent.headers["x-api-key"] == "canary-key-of-a-tenant"
+    assert sent.body["system"][0]["text"] == "Be brief."
+
+
+async def test_a_conversation_with_broken_arguments_in_it_can_go_on(scripted: ScriptedModel) -> None:
+    calls = (ToolCall("r:1:0", "no such tool!", '{"timezone": "Asia/To', provider_id="x"),)
+    turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "There is no such tool.", call_id="r:1:0")]
+    _, answer = await all_of(wire(scripted), Request(ASK.model, turns, [ZONE]))
+    assert answer.finish == "stop"
+
+
+@pytest.mark.parametrize("mode", ["cut", "cleancut"])
+async def test_B11_a_stream_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
+    scripted.script(mode=mode, tokens=["One ", "two ", "three"], after=2)
+    error = await failure_of(wire(scripted))
+    assert (error.code, error.partial_text) == ("cut", "One two ")
+
+
+async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) -> None:
+    scripted.script(mode="badjson", after=2)
+    error = await failure_of(wire(scripted))
+    assert error.code in ("garbled", "cut", "server")
+
+
+async def test_B10_a_silent_model_is_left_at_the_limit(scripted: ScriptedModel) -> None:
+    scripted.script(mode="stall", after=2)
+    error = await failure_of(wire(scripted, Timeouts(10, 0.4, 20)))
+    assert error.code == "timeout_idle"
+    await asyncio.to_thread(scripted.wait_until_left)
+
+
+async def test_B16_cancelling_closes_the_connection_upstream_at_once(scripted: ScriptedModel) -> None:
+    scripted.script(mode="drip", count=5000, every=0.02)
+    begun = asyncio.Event()
+
+    async def read() -> None:
+        async with aclosing(wire(scripted).ask(ASK)) as parts:
+            async for _ in parts:
+                begun.set()
+
+    task = asyncio.create_task(read())
+    await asyncio.wait_for(begun.wait(), 20)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
+
+
+async def test_B20_a_refusal_is_asked_once_and_its_wait_is_told(scripted: ScriptedModel) -> None:
+    scripted.script(mode="status", status=429, retry_after="3")
+    error = await failure_of(wire(scripted))
+    assert (error.code, error.retryable, error.retry_after) == ("rate_limited", True, 3.0)
+    assert len(scripted.requests) == 1
+
+
+async def test_D17_without_a_key_nobody_is_asked(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """litellm would take the platform's own key from the environment."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "the-platforms-own-key")
+    endpoint = Endpoint("anthropic", scripted.url, Secret(""), "workspace")
+    assert (await failure_of(AtTheScript(endpoint, Timeouts()))).code == "refused"
+    assert scripted.requests == []
+
+
+async def test_D12_an_address_of_a_tenant_is_never_given_to_it(scripted: ScriptedModel) -> None:
+    endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
+    assert (await failure_of(LiteLLMWire(endpoint, Timeouts()))).code == "host_refused"
+    assert scripted.requests == []
+
+
+class GeminiAtTheScript(LiteLLMWire):
+    """The other provider of litellm's, led to an address of the test."""
+
+    def _route(self, model: str) -> dict[str, Any]:
+        return {"model": f"gemini/{model}", "api_base": self._endpoint.api_base}
+
+
+@pytest.mark.parametrize("wire_of", [AtTheScript, GeminiAtTheScript])
+async def test_D12_what_it_connects_to_is_judged_whatever_it_was_given(
+    scripted: ScriptedModel, settings, wire_of: type[LiteLLMWire]
+) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    llm = wire_of(Endpoint("anthropic", scripted.url, Secret("k"), "workspace"), Timeouts(10, 2, 20))
+    assert (await failure_of(llm)).code == "host_refused"
+    assert scripted.requests == []
+
+
+@pytest.mark.parametrize(("provider", "name"), [("anthropic", "ANTHROPIC_BASE_URL"), ("gemini", "GEMINI_API_BASE")])
+async def test_D17_neither_an_address_nor_a_proxy_of_the_environment_gets_a_tenants_key(
+    scripted: ScriptedModel, settings, monkeypatch: pytest.MonkeyPatch, provider: str, name: str
+) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    monkeypatch.setenv(name, scripted.url)
+    for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(proxy, scripted.url)
+    error = await failure_of(LiteLLMWire(Endpoint(provider, None, Secret("k"), "workspace"), Timeouts(10, 2, 20)))
+    assert error.code == "host_refused"
+    assert scripted.requests == []
+
+
+async def test_D13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
+    scripted.script(mode="redirect", text=f"{scripted.url}/v1/messages")
+    error = await failure_of(wire(scripted))
+    assert (error.code, error.retryable) == ("host_refused", False)
+    assert len(scripted.requests) == 1
+
+
+async def test_a_server_that_is_not_there_is_asked_once(scripted: ScriptedModel, settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9"})
+    llm = AtTheScript(Endpoint("anthropic", "http://127.0.0.1:9", Secret("k"), "workspace"), Timeouts(10, 2, 20))
+    error = await failure_of(llm)
+    assert (error.code, error.retryable) == ("unreachable", True)
+
+
+async def test_a_trial_by_litellm_says_whether_the_model_answers(
+    scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_ADAPTERS, "litellm", AtTheScript)
+    endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
+    trial = await try_model(endpoint, "claude-sonnet-4-5")
+    assert trial.ok, trial.message

@@ -1,0 +1,231 @@
+"""Trying a model is a job: nothing of the web, and no thread of a worker, waits for the model's server (F2)."""
+
+import json
+from base64 import b64decode
+from typing import Any
+
+import pytest
+import redis
+from django.conf import settings as configured
+from django.db import transaction
+from django.test import Client
+
+from common.egress import HostRefused
+from common.errors import Forbidden, LimitReached, NotFound, Unavailable
+from common.ids import new_id
+from common.local_models import LocalServer, keep_local_servers
+from common.secrets import Secret
+from runs.models import LLMCall
+from runs.services import model_tests
+from runs.tasks import test_model as do_test_model
+from runs.worker import engine as engines
+from tests.scripted_model import ScriptedModel
+from workspaces import services as workspaces
+from workspaces.models import Credential
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_under_way():
+    client = redis.from_url(configured.REDIS_URL)
+    for key in (*client.keys("model-test:*"), "work", *client.keys("rate:jobs:*")):
+        client.delete(key)
+    return client
+
+
+def start(team: Any, model: ScriptedModel, by: Any = None, **more: Any) -> model_tests.ModelTest:
+    facts = {"provider": "openai_compatible", "api_base": model.api_base, "default_model": "scripted", "key": None}
+    return model_tests.start_model_test(by or team.alice, team.workspace.id, **facts | more)
+
+
+def do_task(client: Any) -> None:
+    """What Celery would do with what waits."""
+    for task in client.lrange("work", 0, -1):
+        do_test_model(*json.loads(b64decode(json.loads(task)["body"]))[0])
+    client.delete("work")
+
+
+def wait_for(workroom: Any, test: model_tests.ModelTest) -> model_tests.ModelTest:
+    def is_done() -> Any:
+        found = model_tests.get_model_test(workroom.team.alice, workroom.team.workspace.id, test.id)
+        return found if found.state == "done" else None
+
+    found: model_tests.ModelTest = workroom.wait(is_done)
+    return found
+
+
+@pytest.fixture
+def of_process(engine, monkeypatch):
+    monkeypatch.setattr(engines, "_engine", engine)
+
+
+@pytest.mark.usefixtures("of_process")
+def test_a_test_is_started_done_by_a_worker_and_asked_for(workroom, model, nothing_under_way):
+    test = start(workroom.team, model, key=Secret("sk-CANARY-of-a-test-0001"))
+    assert test.state == "waiting"
+    assert b"CANARY" not in b"".join(nothing_under_way.lrange("work", 0, -1))
+    do_task(nothing_under_way)
+    done = wait_for(workroom, test)
+    assert (done.ok, done.code, done.message) == (True, "", "")
+    assert model.requests[-1].headers["Authorization"] == "Bearer sk-CANARY-of-a-test-0001"
+    assert start(workroom.team, model).state == "waiting"  # the next may begin
+
+
+TASK_ARGUMENTS = ("test_id", "workspace_id", "provider", "api_base", "options", "default_model", "sealed", "person_id")
+
+
+def ledger():
+    rows = LLMCall.objects.select_related("workspace", "on_behalf_of")
+    return [(row.workspace, row.on_behalf_of, row.model, row.paid_by, row.error_code) for row in rows]
+
+
+@pytest.mark.usefixtures("of_process")
+@pytest.mark.parametrize(
+    ("script", "tokens", "is_estimated", "code"),
+    [
+        ({"text": "OK then"}, (11, 2), False, ""),
+        ({"mode": "drip", "count": 10_000, "every": 0.001}, (6, 6), True, ""),
+        ({"mode": "cut", "after": 2, "tokens": ["OK ", "OK ", "OK "]}, (6, 2), True, "cut"),
+        ({"mode": "status", "status": 401}, (0, 0), False, "refused"),
+    ],
+)
+def test_each_trial_of_a_model_is_in_the_ledger(
+    workroom, model, nothing_under_way, script, tokens, is_estimated, code
+):  # fmt: skip
+    team = workroom.team
+    model.script(**script)
+    test = start(team, model)
+    do_task(nothing_under_way)
+    done = wait_for(workroom, test)
+    assert (done.ok, done.code) == (not code, code)
+    assert ledger() == [(team.workspace, team.alice, "scripted", "workspace", code)]
+    call = LLMCall.objects.get()
+    assert (call.run, call.agent, call.tries, call.tokens_estimated) == (None, None, 1, is_estimated)
+    # A word more or less of a stream that is left in the middle.
+    assert call.input_tokens == tokens[0]
+    assert abs(call.output_tokens - tokens[1]) <= 1
+    assert call.first_token_ms is not None
+    assert call.total_ms is not None
+    assert call.total_ms >= call.first_token_ms
+
+
+@pytest.mark.usefixtures("of_process")
+def test_a_trial_that_cannot_be_stored_in_the_ledger_still_has_its_result(workroom, model, nothing_under_way, caplog):
+    test = start(workroom.team, model)
+    [task] = nothing_under_way.lrange("work", 0, -1)
+    arguments = json.loads(b64decode(json.loads(task)["body"]))[0]
+    do_test_model(**dict(zip(TASK_ARGUMENTS, [*arguments[:-1], str(new_id())], strict=True)))
+    assert wait_for(workroom, test).ok
+    assert "could not be stored in the ledger" in caplog.text
+    assert not LLMCall.objects.exists()
+
+
+@pytest.mark.usefixtures("of_process")
+def test_without_a_name_the_servers_models_are_listed_and_no_model_is_asked(workroom, model, nothing_under_way):
+    test = start(workroom.team, model, default_model=" ")
+    do_task(nothing_under_way)
+    done = wait_for(workroom, test)
+    assert (done.ok, done.models) == (True, ("scripted",))
+    assert model.requests == []
+    assert ledger() == []
+
+
+@pytest.mark.usefixtures("of_process")
+def test_F2_a_server_that_never_answers_holds_no_thread_of_the_worker(workroom, model, nothing_under_way):
+    """The task returns at once, and twenty such tests leave the loop and its agents alone."""
+    model.script(model="silent", mode="nofirst")
+    team = workroom.team
+    for _ in range(20):
+        start(team, model, default_model="silent")
+        do_task(nothing_under_way)
+        for lock in nothing_under_way.keys("model-test:answer:*"):
+            nothing_under_way.delete(lock)
+    workroom.wait(lambda: len(model.requests) == 20)
+    workroom.say("hello")
+    assert workroom.settle()[0].state == "completed"
+    test = start(team, model)
+    do_task(nothing_under_way)
+    assert wait_for(workroom, test).code == "unavailable"  # twenty at once are what a process makes
+
+
+def test_one_test_at_a_time_in_a_workspace_and_of_a_person(workroom, model):
+    team = workroom.team
+    workspaces.join(workspace=team.workspace, actor=team.charlie, role="editor", invited_by=team.alice)
+    start(team, model)
+    for by in (team.alice, team.charlie):
+        with pytest.raises(LimitReached) as refused:
+            start(team, model, by=by)
+        assert refused.value.data["seconds"] > 0
+    own = workspaces.create_workspace(creator=team.alice, name="Another")
+    with pytest.raises(LimitReached):
+        model_tests.start_model_test(team.alice, own.id, provider="demo", api_base="", default_model="demo", key=None)
+    # What was refused holds nothing: Charlie may try elsewhere.
+    elsewhere = model_tests.start_model_test(
+        team.charlie, team.elsewhere.id, provider="demo", api_base="", default_model="demo", key=None
+    )
+    assert elsewhere.state == "waiting"
+
+
+def test_where_no_worker_takes_it_the_service_is_unavailable(workroom, model, monkeypatch):
+    team = workroom.team
+    test = start(team, model)
+    monkeypatch.setattr(model_tests, "PICKED_UP", -1)
+    with pytest.raises(Unavailable) as error:
+        model_tests.get_model_test(team.alice, team.workspace.id, test.id)
+    assert error.value.status == 503
+    start(team, model)  # and the next is not refused for it
+
+
+def test_a_test_belongs_to_its_workspace_and_to_who_may_set_the_model(workroom, model):
+    team = workroom.team
+    test = start(team, model)
+    with pytest.raises(NotFound):
+        model_tests.get_model_test(team.charlie, team.workspace.id, test.id)
+    with pytest.raises(NotFound):
+        model_tests.get_model_test(team.charlie, team.elsewhere.id, test.id)
+    with pytest.raises(Forbidden):
+        model_tests.get_model_test(team.bob, team.workspace.id, test.id)
+    with pytest.raises(NotFound):
+        model_tests.get_model_test(team.alice, team.workspace.id, new_id())
+
+
+def test_trying_models_takes_from_the_bucket_of_jobs(team, settings):
+    settings.RATES = settings.RATES | {"jobs": (0.001, 1.0)}
+    client = Client()
+    client.force_login(team.alice)
+    path, body = f"/api/v1/workspaces/{team.workspace.id}/model/test", {"provider": "demo", "default_model": "demo"}
+    statuses = [client.post(path, body, "application/json").status_code for _ in range(3)]
+    assert statuses[0] == 202
+    assert statuses[-1] == 429
+
+
+@pytest.mark.parametrize(
+    ("who", "port", "is_taken"),
+    [("alice", 11434, True), ("alice", 1234, False), ("bob", 11434, False), ("alice", 8000, False)],
+)
+def test_a_server_of_this_machine_is_for_who_runs_it_and_must_have_answered(team, settings, who, port, is_taken):
+    settings.EMBEDDED, settings.OWN_PORT = True, 8000
+    keep_local_servers([LocalServer("Ollama", "http://localhost:11434/v1", ["llama"])])
+    actor = getattr(team, who)
+    workspace = workspaces.create_workspace(creator=actor, name="Own")
+
+    @transaction.atomic
+    def choose() -> Credential:
+        return workspaces.set_model(
+            workspace=workspace, actor=actor, provider="openai_compatible", default_model="llama", revision=0,
+            api_base=f"http://localhost:{port}/v1",
+        )  # fmt: skip
+
+    assert ("Ollama" in {offer.label for offer in model_tests.list_offers(actor)}) == (who == "alice")
+    if is_taken:
+        assert choose().api_base
+        return
+    with pytest.raises(HostRefused):
+        choose()
+    with pytest.raises(HostRefused):
+        model_tests.start_model_test(
+            actor, workspace.id, provider="openai_compatible", api_base=f"http://localhost:{port}/v1",
+            default_model="llama", key=None,
+        )  # fmt: skip
+    assert not Credential.objects.filter(workspace=workspace).exists()

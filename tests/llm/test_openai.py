@@ -1,0 +1,391 @@
+"""What is particular to the direct wire: reading bytes cut anywhere, connections, hosts, and servers with habits."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.egress import close_sessions
+from common.secrets import Secret
+from llm import client as llm_client
+from llm.adapters import openai
+from llm.adapters.openai import OpenAIWire
+from llm.adapters.openai_format import messages_of
+from llm.adapters.openai_stream import OpenAIStream
+from llm.client import try_model
+from llm.errors import error_of_frame, error_of_status, retry_after
+from llm.messages import Answer, Piece, Request, ToolCall, Turn
+from llm.model_list import list_models
+from llm.prices import usage_of
+from llm.protocol import Endpoint, LLMError, Timeouts
+from llm.scrubbing import scrubbed
+from tests.hostile_web import Connects, Names
+from tests.scripted_model import ScriptedModel
+
+KEY = Secret("canary-4711-not-an-ordinary-key")
+ASK = Request("scripted", [Turn("system", "Be brief."), Turn("user", "Hello")])
+
+
+# --- the stream ---------------------------------------------------------------------------------------------------
+
+
+def frames(*deltas: dict[str, Any], finish: str | None = "stop", end: str = "data: [DONE]\n\n") -> bytes:
+    chunks = [{"model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    if finish:
+        chunks.append({"model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+    return ("".join(f"data: {json.dumps(c, ensure_ascii=False)}\n\n" for c in chunks) + end).encode()
+
+
+def read(*parts: bytes) -> tuple[list[Piece], OpenAIStream]:
+    stream = OpenAIStream(KEY)
+    pieces = [piece for part in parts for piece in stream.feed(part)]
+    return pieces + list(stream.feed_end()), stream
+
+
+SAMPLE = (
+    frames(
+        {"role": "assistant", "content": ""},
+        {"reasoning_content": "想一想"},
+        {"content": "你好 "},
+        {"content": "world\n"},
+        {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "x", "arguments": ""}}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": '{"a": "東'}}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": '京"}'}}]},
+        finish="tool_calls",
+        end=": keep-alive\n\nevent: x\ndata:\n\n",
+    )
+    + b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 5}}\r\n\r\ndata: [DONE]\r\n\r\n'
+)
+
+
+@given(st.lists(st.integers(0, len(SAMPLE)), max_size=12))
+def test_the_answer_is_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
+    places = [0, *sorted(cuts), len(SAMPLE)]
+    pieces, stream = read(*(SAMPLE[a:b] for a, b in zip(places, places[1:], strict=False)))
+    assert [piece.text for piece in pieces] == ["想一想", "你好 ", "world\n", "", '{"a": "東', '京"}']
+    assert stream.assembly.calls() == (ToolCall("", "x", '{"a": "東京"}', 0, "a"),)
+    assert (stream.assembly.finish, stream.done) == ("tool_calls", True)
+    assert stream.usage == {"prompt_tokens": 3, "completion_tokens": 5}
+
+
+@given(st.binary(max_size=300))
+def test_D20_whatever_a_server_sends_is_read_or_refused(data: bytes) -> None:
+    try:
+        read(b"data: " + data + b"\n\n")
+    except LLMError:
+        return  # refused in our own terms; anything else fails the test
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+                        st.sampled_from(["choices", "delta", "content", "tool_calls", "index", "id", "function", "name",
+                                         "arguments", "usage", "error", "finish_reason", "message", "model"]),
+                        inner, max_size=4), max_leaves=12))  # fmt: skip
+def test_D20_whatever_json_a_server_sends_is_read_or_refused(data: Any) -> None:
+    call = {"choices": [{"delta": {"tool_calls": [data]}, "message": {"tool_calls": [data]}}]}
+    for sent in (data, {"choices": [data]}, {"choices": [{"delta": data, "message": data}]}, call):
+        for whole in (False, True):
+            text = json.dumps(sent).encode()
+            try:
+                _, stream = read(text if whole else b"data: " + text + b"\n\n")
+            except LLMError:
+                continue
+            usage_of(Endpoint("openai", None, KEY, "workspace"), ASK, stream.usage, stream.assembly)
+            stream.assembly.calls()
+
+
+def test_a_last_line_without_its_end_counts() -> None:
+    _, stream = read(frames({"content": "Hi"}).rstrip())
+    assert (stream.assembly.text, stream.assembly.finish, stream.done) == ("Hi", "stop", True)
+
+
+def test_B12_calls_under_one_index_are_told_apart_by_their_ids() -> None:
+    """Some servers number every call 0."""
+    _, stream = read(
+        frames(
+            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "x", "arguments": '{"n": '}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]},
+            {"tool_calls": [{"index": 0, "id": "b", "function": {"name": "x", "arguments": '{"n": 2}'}}]},
+            {"tool_calls": [{"index": 0, "id": "", "function": {"name": "x", "arguments": '{"n": 3}'}}]},
+            finish="tool_calls",
+        )
+    )
+    assert [call.arguments for call in stream.assembly.calls()] == ['{"n": 1}', '{"n": 2}', '{"n": 3}']
+
+
+def test_B12_calls_without_an_index_or_with_the_arguments_as_an_object() -> None:
+    _, stream = read(
+        frames(
+            {"tool_calls": [{"id": "a", "function": {"name": "x", "arguments": {"n": 1}}}]},
+            {"tool_calls": [{"id": "b", "function": {"name": "y", "arguments": {}}}]},
+            finish="tool_calls",
+        )
+    )
+    assert [(call.name, call.arguments) for call in stream.assembly.calls()] == [("x", '{"n": 1}'), ("y", "{}")]
+
+
+def test_B12_one_name_in_every_piece_is_one_call() -> None:
+    deltas = [
+        {"tool_calls": [{"index": 0, "function": {"name": "x", "arguments": part}}]} for part in ('{"n"', ": 1", "}")
+    ]
+    _, stream = read(frames(*deltas, finish="tool_calls"))
+    assert [call.arguments for call in stream.assembly.calls()] == ['{"n": 1}']
+
+
+@pytest.mark.parametrize("body", [[b"x" * 100_000] * 3, [b"data: " + b"x" * 270_000], [b"{" + b"x" * 1_000_000] * 5])
+def test_an_endless_line_and_an_endless_document_are_refused(body: list[bytes]) -> None:
+    with pytest.raises(LLMError) as raised:
+        read(*body)
+    assert raised.value.code == "garbled"
+
+
+# --- the request --------------------------------------------------------------------------------------------------
+
+
+def test_call_ids_and_broken_arguments_are_sent_as_every_provider_takes_them() -> None:
+    calls = (
+        ToolCall("0192-run:1:0", "no such tool!", '{"timezone": "Asia/To', provider_id="same"),
+        ToolCall("0192-run:1:1", "x", "", provider_id="same"),
+        ToolCall("0192-run:1:2", "x", "[1]", provider_id="same"),
+    )
+    turns = [Turn("assistant", "", calls=calls), *(Turn("tool", "no", call_id=call.id) for call in calls)]
+    sent = messages_of(Request("m", turns))
+    assert [call["id"] for call in sent[0]["tool_calls"]] == ["call00000", "call00001", "call00002"]
+    assert [message["tool_call_id"] for message in sent[1:]] == ["call00000", "call00001", "call00002"]
+    functions = [call["function"] for call in sent[0]["tool_calls"]]
+    assert functions[0] == {"name": "no_such_tool_", "arguments": '{"unreadable": "{\\"timezone\\": \\"Asia/To"}'}
+    assert [function["arguments"] for function in functions[1:]] == ["{}", '{"unreadable": "[1]"}']
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_B20_the_wait_is_read_in_each_way_it_is_written(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+def test_D17_what_is_shown_of_an_error_holds_no_key_and_is_short() -> None:
+    text = f"Incorrect key {KEY.reveal()} or sk-proj-abcdefghijkl\nAuthorization: Bearer abcdefghijkl " + "x" * 600
+    shown = scrubbed(text, KEY)
+    assert shown.startswith("Incorrect key *** or *** Authorization: Bearer *** xxx")
+    assert len(shown) == 500
+
+
+# --- over the wire ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as model:
+        yield model
+
+
+@pytest.fixture
+async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedModel]:
+    server.reset()
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host})
+    settings.EMBEDDED = False
+    openai._without_usage.clear()
+    yield server
+    await close_sessions()
+
+
+def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None, **endpoint: Any) -> OpenAIWire:
+    facts: dict[str, Any] = {
+        "provider": "openai_compatible",
+        "api_base": scripted.api_base,
+        "key": KEY,
+        "paid_by": "workspace",
+    } | endpoint
+    return OpenAIWire(Endpoint(**facts), timeouts or Timeouts(3, 3, 10))
+
+
+async def answer_of(llm: OpenAIWire, request: Request = ASK) -> Answer:
+    parts = [part async for part in llm.ask(request)]
+    assert isinstance(parts[-1], Answer)
+    return parts[-1]
+
+
+async def failure_of(llm: OpenAIWire) -> LLMError:
+    with pytest.raises(LLMError) as raised:
+        await answer_of(llm)
+    return raised.value
+
+
+async def test_a_connection_is_used_again_after_an_answer_and_not_after_a_fault(scripted: ScriptedModel) -> None:
+    ports = []
+    scripted.script(text="fine")
+    for mode in ("plain", "plain", "stall", "plain"):
+        scripted.script(mode=mode, times=1)
+        try:
+            await answer_of(wire(scripted, Timeouts(1, 0.2, 5)))
+        except LLMError:
+            assert mode == "stall"
+        ports.append(scripted.requests[-1].port)
+    assert ports[0] == ports[1] == ports[2] != ports[3]
+
+
+async def test_a_server_that_never_closes_does_not_hold_the_answer_back(
+    scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai, "AFTER_FINISH", 0.1)
+    scripted.script(mode="nodone", text="All said.")
+    answer = await answer_of(wire(scripted, Timeouts(1, 1, 5)))
+    assert (answer.text, answer.finish) == ("All said.", "stop")
+    assert answer.usage.estimated
+
+
+async def test_a_server_that_does_not_stream_is_read_all_the_same(scripted: ScriptedModel) -> None:
+    scripted.script(text="In one piece.", streams=False)
+    answer = await answer_of(wire(scripted))
+    assert (answer.text, answer.finish, answer.usage.output_tokens) == ("In one piece.", "stop", 3)
+    scripted.script(calls=[{"name": "x", "arguments": "{}"}], streams=False)
+    answer = await answer_of(wire(scripted))
+    assert (answer.calls, answer.finish) == ((ToolCall("", "x", "{}", 0, "call_0"),), "tool_calls")
+
+
+async def test_a_server_that_knows_no_stream_options_is_asked_without_them_from_then_on(
+    scripted: ScriptedModel,
+) -> None:
+    scripted.script(text="Fine.")
+    scripted.script(mode="status", status=400, error="Unknown field: stream_options", times=1)
+    assert (await answer_of(wire(scripted))).text == "Fine."
+    assert (await answer_of(wire(scripted))).usage.estimated
+    assert ["stream_options" in request.body for request in scripted.requests] == [True, False, False]
+
+
+async def test_D12_a_tenants_private_host_is_refused_without_a_connection(scripted: ScriptedModel, settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    for base in (scripted.api_base, "http://127.0.0.1/v1", "http://[::ffff:7f00:1]/v1", "http://localhost./v1", ""):
+        assert (await failure_of(wire(scripted, api_base=base))).code == "host_refused"
+    assert scripted.requests == []
+
+
+async def test_the_operators_own_endpoint_may_be_anywhere(scripted: ScriptedModel, settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    assert (await answer_of(wire(scripted, paid_by="system"))).text
+
+
+async def test_D13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
+    scripted.script(mode="redirect", text=f"{scripted.api_base}/models")
+    error = await failure_of(wire(scripted))
+    assert (error.code, error.retryable) == ("host_refused", False)
+    assert len(scripted.requests) == 1
+
+
+async def test_D13_a_base_whose_name_flips_is_connected_to_where_it_was_judged_only(
+    settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    names, connects = Names(monkeypatch), Connects(monkeypatch)
+    codes = []
+    for answer in (["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "::1"]):
+        names.answers = [answer, ["127.0.0.1"]]
+        llm = OpenAIWire(
+            Endpoint("openai_compatible", "http://flip.example.com/v1", KEY, "workspace"), Timeouts(3, 3, 9)
+        )
+        codes.append((await failure_of(llm)).code)
+        await close_sessions()  # forgets what it looked up
+    assert codes == ["unreachable", "host_refused", "host_refused"]
+    assert {seen[0] for seen in connects.seen} == {"8.8.8.8"}
+
+
+async def test_a_server_that_is_not_there_is_unreachable(scripted: ScriptedModel, settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9"})
+    error = await failure_of(wire(scripted, api_base="http://127.0.0.1:9/v1"))
+    assert (error.code, error.retryable) == ("unreachable", True)
+
+
+async def test_without_a_key_none_is_sent(scripted: ScriptedModel) -> None:
+    await answer_of(wire(scripted, key=Secret("")))
+    assert "Authorization" not in scripted.requests[0].headers
+
+
+async def test_parameters_cannot_replace_what_is_ours(scripted: ScriptedModel) -> None:
+    parameters: dict[str, Any] = {"temperature": 0.1, "top_p": None, "model": "other", "stream": False, "messages": []}
+    await answer_of(wire(scripted), Request("scripted", ASK.turns, parameters=parameters))
+    body = scripted.requests[0].body
+    assert (body["model"], body["stream"], body["temperature"], "top_p" in body) == ("scripted", True, 0.1, False)
+    assert len(body["messages"]) == 2
+
+
+async def test_a_trial_says_whether_an_endpoint_works(scripted: ScriptedModel) -> None:
+    endpoint = Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")
+    assert (await try_model(endpoint, "scripted")).ok
+    scripted.script(mode="status", status=401, error="Bad key", echo_key=True)
+    trial = await try_model(endpoint, "scripted")
+    assert (trial.ok, trial.message) == (False, "The model's server answered 401: Bad key Bearer ***")
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ({"tokens": [""], "finish": "stop"}, "empty_answer"),
+        ({"tokens": [" ", "\n"]}, "empty_answer"),
+        ({"mode": "stall", "after": 1}, "timeout_idle"),
+        ({"mode": "cut", "after": 1}, "cut"),
+        ({"mode": "cleancut", "after": 2}, "cut"),
+        ({"mode": "nofirst"}, "timeout_first"),
+    ],
+)
+async def test_a_model_that_says_nothing_or_stops_after_a_word_has_not_passed_its_trial(
+    scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch, script: dict[str, Any], code: str
+) -> None:
+    monkeypatch.setattr(llm_client, "TRIAL_IDLE", 0.3)
+    scripted.script(**script)
+    trial = await try_model(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace"), "scripted", seconds=1.0)
+    assert (trial.ok, trial.code) == (False, code)
+    assert trial.message
+
+
+async def test_a_trial_of_a_talkative_model_is_left_before_its_end(scripted: ScriptedModel) -> None:
+    scripted.script(mode="drip", count=100_000, every=0.001)
+    trial = await try_model(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace"), "scripted")
+    assert trial.ok
+    assert len(scripted.requests) == 1
+
+
+async def test_a_server_is_asked_for_its_models_with_its_key(scripted: ScriptedModel) -> None:
+    assert await list_models(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")) == ["scripted"]
+
+
+async def test_a_server_that_lists_no_models_says_so(scripted: ScriptedModel, settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS |= {f"{scripted.host}/requests"}
+    with pytest.raises(LLMError) as error:
+        await list_models(Endpoint("openai_compatible", f"{scripted.url}/requests", KEY, "workspace"))
+    assert error.value.code == "not_found"
+
+
+@pytest.mark.parametrize("base", ["/v1/chat", "/api", "", "/v1?x=", "/v1#x", "/v1/..", "/v1/%2e%2e/api"])
+async def test_a_private_host_is_asked_below_its_path_only(scripted: ScriptedModel, base: str) -> None:
+    endpoint = Endpoint("openai_compatible", scripted.url + base, KEY, "workspace")
+    for asked in (failure_of(OpenAIWire(endpoint, Timeouts(1, 1, 1))), _listing_of(endpoint)):
+        assert (await asked).code == "host_refused"
+    assert scripted.requests == []
+
+
+async def _listing_of(endpoint: Endpoint) -> LLMError:
+    with pytest.raises(LLMError) as error:
+        await list_models(endpoint)
+    return error.value
+
+
+def test_a_conversation_that_is_too_long_is_known_in_a_frame_as_in_a_refusal() -> None:
+    said = {"code": 400, "message": "This model's maximum context length is 8192 tokens."}
+    refused = error_of_status(400, {}, json.dumps({"error": said}).encode(), KEY)
+    broken_off = error_of_frame(said, KEY)
+    assert [(error.code, error.retryable) for error in (refused, broken_off)] == [("context_too_long", False)] * 2

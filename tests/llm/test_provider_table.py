@@ -1,0 +1,58 @@
+"""The table of providers is whole, and refuses what is not in it."""
+
+import pytest
+
+from common.egress import check_model_server
+from common.errors import Code, Invalid
+from common.providers import PROVIDERS, list_provider_choices
+from common.secrets import Secret
+from llm.prices import known_models, price_of
+from llm.protocol import Endpoint
+from tests.llm.test_providers import AZURE, BEDROCK, KEY, MODEL
+
+
+@pytest.mark.parametrize("provider", ["deepseek", "mistral", "groq", "xai"])
+def test_its_models_have_prices(provider: str) -> None:
+    price = price_of(Endpoint(provider, None, Secret(KEY), "workspace"), PROVIDERS[provider].usual_model)
+    assert price is not None
+    assert 0 < price.input < price.output
+
+
+def test_the_models_of_bedrock_are_those_of_the_table_of_prices() -> None:
+    models = known_models("bedrock")
+    assert "anthropic.claude-sonnet-4-5-20250929-v1:0" in models
+    assert all("/" not in model for model in models)
+    assert price_of(Endpoint("bedrock", None, Secret(KEY), "workspace", BEDROCK), MODEL) is not None
+
+
+@pytest.mark.parametrize(
+    ("provider", "options"),
+    [
+        ("openai", {"region": "eu-central-1"}),
+        ("azure", {}),
+        ("azure", {"api_version": "2024 10"}),
+        ("azure", AZURE | {"key": "k"}),
+        ("bedrock", {"region": "eu-central-1"}),
+        ("bedrock", BEDROCK | {"region": "eu"}),
+        ("bedrock", BEDROCK | {"access_key_id": "x y"}),
+    ],
+)
+def test_options_of_another_form_are_refused(provider: str, options: dict[str, str]) -> None:
+    with pytest.raises(Invalid) as refused:
+        PROVIDERS[provider].check_options(options)
+    assert refused.value.code == Code.INVALID
+
+
+def test_every_entry_of_the_table_is_whole(settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    assert [name for name, _ in list_provider_choices()] == list(PROVIDERS)
+    for provider in PROVIDERS.values():
+        assert len(provider.name) <= 24, "as long as the column is"
+        provider.check_options({one.name: one.default or one.example for one in provider.options})
+        for address in filter(
+            None, [provider.api_base, *(one.example for one in provider.fields if one.name == "api_base")]
+        ):
+            check_model_server(address)
+        if provider.adapter == "litellm":
+            assert provider.model_prefix
+            assert all(one.parameter for one in provider.fields)

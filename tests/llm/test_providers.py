@@ -1,0 +1,271 @@
+"""Each provider of the table is asked at its own address, in its own way, with its own key."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from common.egress import close_sessions
+from common.secrets import Secret
+from llm.adapters.litellm import LiteLLMWire, _litellm
+from llm.adapters.openai import OpenAIWire, target_of
+from llm.client import try_model
+from llm.messages import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from llm.model_list import list_models
+from llm.protocol import Endpoint, LLMError, Timeouts
+from tests.hostile_web import Connects, Names
+from tests.scripted_model import ScriptedModel
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+KEY = "canary-4711-not-an-ordinary-key"
+ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": {"timezone": {"type": "string"}}})
+AZURE = {"api_version": "2024-10-21"}
+BEDROCK = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "region": "eu-central-1"}
+MODEL = "anthropic.claude-sonnet-4-5-20250929-v1:0"
+LIMITS = Timeouts(10, 2, 20)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as model:
+        yield model
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def library() -> AsyncIterator[None]:
+    """litellm keeps its connections by loop: so all tests here share one, and close them."""
+    _litellm()
+    yield
+    await close_sessions()
+
+
+@pytest.fixture
+def scripted(server: ScriptedModel, settings) -> ScriptedModel:
+    server.reset()
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host, f"{server.host}/azure"})
+    return server
+
+
+def request_of(model: str, *, tools: tuple[ToolSchema, ...] = (), **parameters: Any) -> Request:
+    return Request(model, [Turn("system", "Be brief."), Turn("user", "Hello")], tools, parameters)
+
+
+async def all_of(llm: Any, request: Request) -> tuple[list[Piece], Answer]:
+    parts = [part async for part in llm.ask(request)]
+    assert isinstance(parts[-1], Answer)
+    return parts[:-1], parts[-1]
+
+
+async def failure_of(llm: Any, request: Request) -> LLMError:
+    with pytest.raises(LLMError) as raised:
+        await all_of(llm, request)
+    return raised.value
+
+
+# --- providers that speak the OpenAI protocol at an address of their own ------------------------------------------
+
+FIXED = {
+    "openai": "https://api.openai.com/v1/chat/completions",
+    "openrouter": "https://openrouter.ai/api/v1/chat/completions",
+    "deepseek": "https://api.deepseek.com/v1/chat/completions",
+    "mistral": "https://api.mistral.ai/v1/chat/completions",
+    "groq": "https://api.groq.com/openai/v1/chat/completions",
+    "xai": "https://api.x.ai/v1/chat/completions",
+}
+
+
+@pytest.mark.parametrize(("provider", "url"), FIXED.items())
+async def test_a_provider_is_asked_at_its_own_address(
+    settings, monkeypatch: pytest.MonkeyPatch, provider: str, url: str
+) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    endpoint = Endpoint(provider, None, Secret(KEY), "workspace")
+    assert str(target_of(endpoint, "chat/completions").url) == url
+    names, connects = Names(monkeypatch), Connects(monkeypatch)
+    names.answers = [["127.0.0.1"]]
+    assert (await failure_of(OpenAIWire(endpoint, LIMITS), request_of("m"))).code == "host_refused"
+    assert connects.seen == []
+    await close_sessions()  # forgets what it looked up
+
+
+@pytest.mark.parametrize("provider", FIXED)
+async def test_its_answers_stream_with_calls_and_usage(scripted: ScriptedModel, provider: str) -> None:
+    scripted.script(tokens=["Let ", "me see."], calls=[{"name": "current_time", "arguments": '{"timezone": "Tokyo"}'}])
+    llm = OpenAIWire(Endpoint(provider, scripted.api_base, Secret(KEY), "workspace"), LIMITS)
+    pieces, answer = await all_of(llm, request_of("m", tools=(ZONE,), max_tokens=7))
+    assert "".join(piece.text for piece in pieces if piece.part == "arguments") == '{"timezone": "Tokyo"}'
+    assert answer.calls == (ToolCall("", "current_time", '{"timezone": "Tokyo"}', 0, "call_0"),)
+    assert (answer.finish, answer.usage.input_tokens) == ("tool_calls", 11)
+    [sent] = scripted.requests
+    assert sent.headers["Authorization"] == f"Bearer {KEY}"
+    limit = "max_completion_tokens" if provider == "openai" else "max_tokens"
+    assert sent.body[limit] == 7
+
+
+# --- Azure OpenAI -------------------------------------------------------------------------------------------------
+
+
+def azure(scripted: ScriptedModel, **more: Any) -> Endpoint:
+    facts: dict[str, Any] = {"api_base": f"{scripted.url}/azure", "key": Secret(KEY), "options": AZURE} | more
+    return Endpoint(provider="azure", paid_by="workspace", **facts)
+
+
+async def test_azure_is_asked_for_a_deployment_of_an_api_version_with_its_own_header(scripted: ScriptedModel) -> None:
+    scripted.script(tokens=["Hel", "lo"])
+    pieces, answer = await all_of(OpenAIWire(azure(scripted), LIMITS), request_of("my-gpt", max_tokens=5))
+    assert ([piece.text for piece in pieces], answer.text, answer.usage.output_tokens) == (["Hel", "lo"], "Hello", 2)
+    [sent] = scripted.requests
+    assert sent.target == "/azure/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
+    assert sent.headers["api-key"] == KEY
+    assert "Authorization" not in sent.headers
+    assert sent.body["max_completion_tokens"] == 5
+
+
+@pytest.mark.parametrize("model", ["../../v1", "a/b", "..", "a?b", "a#b", "a%2fb", "", "{model}"])
+async def test_D12_the_name_of_a_deployment_is_no_path(scripted: ScriptedModel, model: str) -> None:
+    assert (await failure_of(OpenAIWire(azure(scripted), LIMITS), request_of(model))).code == "bad_request"
+    assert scripted.requests == []
+
+
+async def test_D12_a_private_address_for_azure_is_refused(scripted: ScriptedModel, settings) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    assert (await failure_of(OpenAIWire(azure(scripted), LIMITS), request_of("gpt"))).code == "host_refused"
+    assert scripted.requests == []
+
+
+async def test_azure_lists_no_models(scripted: ScriptedModel) -> None:
+    with pytest.raises(LLMError) as error:
+        await list_models(azure(scripted))
+    assert error.value.code == "not_found"
+    assert scripted.requests == []
+
+
+async def test_azure_answers_a_test_of_the_model(scripted: ScriptedModel) -> None:
+    assert (await try_model(azure(scripted), "gpt")).ok
+
+
+# --- Amazon Bedrock -----------------------------------------------------------------------------------------------
+
+
+class BedrockAtTheScript(LiteLLMWire):
+    """Led to the scripted server; outside tests the address follows from the region."""
+
+    url = ""
+
+    def _parameters(self, key: str) -> dict[str, str]:
+        return super()._parameters(key) | {"aws_bedrock_runtime_endpoint": self.url}
+
+
+def bedrock(scripted: ScriptedModel, timeouts: Timeouts = LIMITS, **more: Any) -> LiteLLMWire:
+    facts: dict[str, Any] = {"key": Secret(KEY), "options": BEDROCK} | more
+    llm = BedrockAtTheScript(Endpoint(provider="bedrock", api_base=None, paid_by="workspace", **facts), timeouts)
+    llm.url = scripted.url
+    return llm
+
+
+async def test_bedrock_streams_text_and_calls_with_what_they_used(scripted: ScriptedModel) -> None:
+    scripted.script(tokens=["Let ", "me see."], calls=[{"name": "current_time", "arguments": '{"timezone": "Tokyo"}'}])
+    pieces, answer = await all_of(bedrock(scripted), request_of(MODEL, tools=(ZONE,)))
+    assert [piece.text for piece in pieces if piece.part == "text"] == ["Let ", "me see."]
+    assert answer.calls == (ToolCall("", "current_time", '{"timezone": "Tokyo"}', 0, "tooluse_1"),)
+    assert (answer.finish, answer.usage.input_tokens, answer.usage.estimated) == ("tool_calls", 11, False)
+    [sent] = scripted.requests
+    assert sent.body["system"] == [{"text": "Be brief."}]
+    assert KEY not in json.dumps([sent.headers, sent.body])
+
+
+async def test_bedrock_reads_the_signature_that_was_made_for_the_request(scripted: ScriptedModel) -> None:
+    """The path must arrive as it was signed: its colon stays encoded."""
+    await all_of(bedrock(scripted), request_of(MODEL))
+    [sent] = scripted.requests
+    assert sent.target == f"/model/{MODEL.replace(':', '%3A')}/converse-stream"
+    signer = SigV4Auth(Credentials(BEDROCK["access_key_id"], KEY), "bedrock", BEDROCK["region"])
+    authorization = sent.headers["Authorization"]
+    names = authorization.partition("SignedHeaders=")[2].partition(",")[0].split(";")
+    headers = {name: value for name, value in sent.headers.items() if name.lower() in names}
+    request = AWSRequest("POST", f"{scripted.url}{sent.target}", headers, json.dumps(sent.body))
+    request.context["timestamp"] = {name.lower(): text for name, text in sent.headers.items()}["x-amz-date"]
+    signature = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
+    assert authorization.endswith(f"Signature={signature}")
+
+
+async def test_D17_no_identity_of_the_process_signs_for_a_tenant(
+    scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SESSION_TOKEN", "AWS_ROLE_NAME", "AWS_PROFILE_NAME"):
+        monkeypatch.setenv(name, "the-platforms-own")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "PLATFORMSOWNKEYID")
+    monkeypatch.setenv("AWS_BEDROCK_RUNTIME_ENDPOINT", "http://127.0.0.1:9")
+    _litellm.cache_clear()  # as when the process first needs it
+    await all_of(bedrock(scripted), request_of(MODEL))
+    [sent] = scripted.requests
+    assert sent.headers["Authorization"].startswith(f"AWS4-HMAC-SHA256 Credential={BEDROCK['access_key_id']}/")
+    assert "platforms" not in json.dumps(sent.headers).lower()
+
+
+async def test_bedrock_is_reached_in_its_region_only(settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    names, connects = Names(monkeypatch), Connects(monkeypatch)
+    names.answers = [["127.0.0.1"]]
+    llm = LiteLLMWire(Endpoint("bedrock", None, Secret(KEY), "workspace", BEDROCK), LIMITS)
+    assert llm._parameters(KEY)["aws_bedrock_runtime_endpoint"] == "https://bedrock-runtime.eu-central-1.amazonaws.com"
+    assert (await failure_of(llm, request_of(MODEL))).code == "host_refused"
+    assert connects.seen == []
+    await close_sessions()
+
+
+@pytest.mark.parametrize(
+    "region", ["", "eu-central-1.evil.example/", "evil.example#", "169.254.169.254", "EU-CENTRAL-1"]
+)
+async def test_D12_a_region_is_no_host(scripted: ScriptedModel, region: str) -> None:
+    llm = bedrock(scripted, options=BEDROCK | {"region": region})
+    assert (await failure_of(llm, request_of(MODEL))).code == "bad_request"
+    assert scripted.requests == []
+
+
+@pytest.mark.parametrize("model", ["invoke/x", "agentcore/arn:aws:x", "../x", "us-west-2/x", "mantle/x", "a b", ""])
+async def test_D12_the_name_of_a_model_leads_nowhere_else(scripted: ScriptedModel, model: str) -> None:
+    assert (await failure_of(bedrock(scripted), request_of(model))).code == "bad_request"
+    assert scripted.requests == []
+
+
+@pytest.mark.parametrize("mode", ["cut", "cleancut"])
+async def test_B11_a_stream_of_bedrock_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
+    scripted.script(mode=mode, tokens=["One ", "two ", "three"], after=2)
+    error = await failure_of(bedrock(scripted), request_of(MODEL))
+    assert (error.code, error.partial_text) == ("cut", "One two ")
+
+
+async def test_B10_a_silent_bedrock_is_left_at_the_limit(scripted: ScriptedModel) -> None:
+    scripted.script(mode="stall", after=2)
+    error = await failure_of(bedrock(scripted, Timeouts(10, 0.4, 20)), request_of(MODEL))
+    assert error.code == "timeout_idle"
+    await asyncio.to_thread(scripted.wait_until_left)
+
+
+async def test_B16_leaving_bedrock_closes_the_connection(scripted: ScriptedModel) -> None:
+    scripted.script(mode="drip", count=5000, every=0.02)
+    async with aclosing(bedrock(scripted, Timeouts()).ask(request_of(MODEL))) as parts:
+        await anext(parts)
+    await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "retryable"),
+    [(400, "bad_request", False), (403, "refused", False), (429, "rate_limited", True), (503, "server", True)],
+)
+async def test_B20_a_refusal_of_bedrock_is_asked_once(
+    scripted: ScriptedModel, status: int, code: str, retryable: bool
+) -> None:
+    scripted.script(mode="status", status=status, error=f"No: {KEY}")
+    error = await failure_of(bedrock(scripted), request_of(MODEL))
+    assert (error.code, error.retryable) == (code, retryable)
+    assert KEY not in error.message
+    assert len(scripted.requests) == 1

@@ -1,0 +1,242 @@
+"""One layer asks again, within bounds, and never once something was shown."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from dataclasses import replace
+
+import pytest
+
+from common.egress import close_sessions
+from common.secrets import Secret
+from llm import retry
+from llm.client import llm_for
+from llm.messages import Answer, Piece, Request, Turn, Usage
+from llm.protocol import LLM, Endpoint, LLMError, Timeouts
+from llm.retry import Breaker, Retrying
+from tests.scripted_model import ScriptedModel
+
+ASK = Request("m", [Turn("user", "Hello")])
+ANSWER = Answer("Hi", "", (), Usage(), "stop", "m")
+
+
+class Failing:
+    """Fails as it was told, one error per ask; then answers. A piece comes before the error when `shows`."""
+
+    def __init__(self, *errors: LLMError, shows: bool = False) -> None:
+        self.errors = list(errors)
+        self.shows = shows
+        self.asked = 0
+
+    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+        self.asked += 1
+        if self.shows:
+            yield Piece("text", "Hi")
+        if self.errors:
+            raise self.errors.pop(0)
+        yield ANSWER
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No breaker of another test, and short waits over the wire."""
+    monkeypatch.setattr(retry, "BASE_DELAY", 0.002)
+    retry._breakers.clear()
+
+
+def patient(llm: LLM, breaker: Breaker | None = None, slept: list[float] | None = None) -> Retrying:
+    """Retries without really waiting; `slept` takes the waits that were asked for."""
+    kept = breaker or Breaker()
+
+    async def sleep(seconds: float) -> None:
+        (slept if slept is not None else []).append(seconds)
+
+    return Retrying(llm, lambda _: kept, dice=lambda: 0.5, sleep=sleep)
+
+
+def error(code: str = "server", *, retryable: bool = True, retry_after: float | None = None) -> LLMError:
+    return LLMError(code, "no", retryable=retryable, retry_after=retry_after)
+
+
+async def all_of(llm: LLM) -> list[Piece | Answer]:
+    return [part async for part in llm.ask(ASK)]
+
+
+async def failure_of(llm: LLM) -> LLMError:
+    with pytest.raises(LLMError) as raised:
+        await all_of(llm)
+    return raised.value
+
+
+async def test_B20_it_is_asked_again_with_growing_waits() -> None:
+    slept: list[float] = []
+    model = Failing(error(), error())
+    (answer,) = await all_of(patient(model, slept=slept))
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.tries, model.asked) == ("Hi", 3, 3)
+    assert slept == [0.002, 0.004]
+
+
+async def test_B20_after_three_tries_the_error_stands() -> None:
+    model = Failing(*[error() for _ in range(9)])
+    failed = await failure_of(patient(model))
+    assert (failed.code, failed.tries, model.asked) == ("server", 3, 3)
+
+
+async def test_B20_the_providers_wait_is_honoured() -> None:
+    slept: list[float] = []
+    await all_of(patient(Failing(error("rate_limited", retry_after=7.0)), slept=slept))
+    assert slept == [7.0005]
+
+
+async def test_B20_a_wait_that_is_too_long_is_the_persons_to_decide() -> None:
+    slept: list[float] = []
+    model = Failing(error("rate_limited", retry_after=3600))
+    assert (await failure_of(patient(model, slept=slept))).retry_after == 3600
+    assert (model.asked, slept) == (1, [])
+
+
+@pytest.mark.parametrize("code", ["refused", "bad_request", "not_found", "host_refused", "timeout_total"])
+async def test_what_asking_again_cannot_cure_is_asked_once(code: str) -> None:
+    model = Failing(error(code, retryable=False))
+    assert (await failure_of(patient(model))).code == code
+    assert model.asked == 1
+
+
+@pytest.mark.parametrize("code", ["cut", "timeout_first"])
+async def test_B11_a_broken_stream_is_asked_for_once_more_only(code: str) -> None:
+    model = Failing(*[error(code) for _ in range(9)])
+    assert (await failure_of(patient(model))).tries == 2
+    assert model.asked == 2
+
+
+async def test_B11_once_a_piece_was_shown_nothing_is_asked_again() -> None:
+    model = Failing(error("cut"), shows=True)
+    assert (await failure_of(patient(model))).code == "cut"
+    assert model.asked == 1
+
+
+async def test_B20_an_endpoint_that_keeps_failing_is_left_alone_for_a_while() -> None:
+    breaker, model = Breaker(), Failing(*[error() for _ in range(99)])
+    for _ in range(9):
+        await failure_of(patient(model, breaker))
+    assert model.asked == retry.BREAK_AFTER
+    resting = await failure_of(patient(model, breaker))
+    assert model.asked == retry.BREAK_AFTER
+    assert (resting.code, resting.retryable) == ("server", True)
+    assert resting.retry_after is not None
+
+
+async def test_B20_who_has_asked_hears_of_the_own_failure_and_not_of_those_that_made_the_model_rest() -> None:
+    breaker, model = Breaker(), Failing(error("timeout_first"), error())
+
+    async def sleep(seconds: float) -> None:
+        for _ in range(retry.BREAK_AFTER):
+            breaker.failed(error("timeout_idle"), asyncio.get_running_loop().time())
+
+    found = await failure_of(Retrying(model, lambda _: breaker, sleep=sleep))
+    assert (found.code, found.tries, model.asked) == ("timeout_first", 1, 1)
+
+
+async def test_B20_after_its_rest_one_tries_and_success_opens_it_for_all() -> None:
+    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.BREAK_AFTER)])
+    for _ in range(9):
+        await failure_of(patient(model, breaker))
+    breaker.until = 0
+    breaker.check(100.0)
+    with pytest.raises(LLMError):
+        breaker.check(100.0)
+    breaker.until = 0
+    assert await all_of(patient(model, breaker)) == [ANSWER]
+    assert breaker.failures == 0
+
+
+async def test_B20_who_stops_listening_after_the_answer_has_been_answered() -> None:
+    """As the loop does: failures that answers lie between are not failures in a row."""
+    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.BREAK_AFTER - 1)])
+    for _ in range(3):
+        await failure_of(patient(model, breaker))
+    asking = patient(model, breaker).ask(ASK)
+    assert await anext(asking) == replace(ANSWER, tries=1)
+    await asking.aclose()
+    assert breaker.failures == 0
+
+
+async def test_a_request_that_is_itself_at_fault_does_not_count_against_the_endpoint() -> None:
+    breaker = Breaker()
+    for _ in range(20):
+        await failure_of(patient(Failing(error("bad_request", retryable=False)), breaker))
+    assert await all_of(patient(Failing(), breaker)) == [ANSWER]
+
+
+# --- over the wire ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as model:
+        yield model
+
+
+@pytest.fixture
+async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedModel]:
+    server.reset()
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host})
+    yield server
+    await close_sessions()
+
+
+def at(scripted: ScriptedModel, tenant: str = "") -> LLM:
+    endpoint = Endpoint("openai_compatible", scripted.api_base, Secret("k" * 20), "workspace")
+    return llm_for(endpoint, Timeouts(2, 2, 5), tenant=tenant)
+
+
+async def test_B20_the_door_asks_again_until_it_works(scripted: ScriptedModel) -> None:
+    scripted.script(text="Hello again.")
+    scripted.script(mode="status", status=529, times=2)
+    *_, answer = await all_of(at(scripted))
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.tries) == ("Hello again.", 3)
+    assert len(scripted.requests) == 3
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+async def test_B20_a_hundred_runs_make_no_storm(scripted: ScriptedModel, status: int) -> None:
+    scripted.script(mode="status", status=status)
+    results = await asyncio.gather(*(all_of(at(scripted)) for _ in range(100)), return_exceptions=True)
+    assert all(isinstance(result, LLMError) for result in results)
+    assert len(scripted.requests) <= 300
+
+
+async def test_one_tenants_failures_rest_the_model_for_no_other(scripted: ScriptedModel) -> None:
+    """Also where all of them use the operator's key."""
+    scripted.script(mode="status", status=500)
+    for _ in range(5):
+        await failure_of(at(scripted, tenant="one"))
+    assert len(scripted.requests) == retry.BREAK_AFTER
+    scripted.reset()
+    scripted.script(text="Here I am.")
+    *_, answer = await all_of(at(scripted, tenant="another"))
+    assert isinstance(answer, Answer)
+    assert answer.text == "Here I am."
+
+
+async def test_B11_an_end_before_the_first_word_is_cured_by_asking_once_more(scripted: ScriptedModel) -> None:
+    scripted.script(text="Here I am.")
+    scripted.script(mode="cleancut", after=0, times=1)
+    *_, answer = await all_of(at(scripted))
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.tries) == ("Here I am.", 2)
+
+
+async def test_only_a_long_wait_before_the_next_try_is_announced() -> None:
+    announced: list[float] = []
+
+    async def announce(seconds: float) -> None:
+        announced.append(seconds)
+
+    async def sleep(seconds: float) -> None:
+        assert len(announced) == int(seconds >= 2), "announced before the wait"
+
+    model = Failing(error(), error("rate_limited", retry_after=7.0))
+    await all_of(Retrying(model, lambda _: Breaker(), dice=lambda: 0.5, sleep=sleep, announce=announce))
+    assert announced == [pytest.approx(7.001)]

@@ -1,0 +1,127 @@
+"""A2, A3 on lines that break: resets while much is said, and a burst while the line to Redis is cut."""
+
+import asyncio
+import json
+import random
+from contextlib import suppress
+
+import redis.asyncio as redis
+from django.conf import settings
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidMessage
+
+from chats.models import Message
+from realtime import hub
+from realtime.catchup import catch_up
+from realtime.routing import application
+from realtime.sections import section
+from tests import chaos
+from tests.cut_wire import CutWire
+from tests.realtime.store import Store
+from tests.realtime.tab import signed_in
+from tests.realtime.test_continuity import cut_lines, numbers
+from tests.realtime.test_socket import post
+from tests.serving import serving
+
+MESSAGES, BURST = 200, 2000
+# How often the line is reset, in the long form as many seconds apart as people move between networks.
+RESETS = min(MESSAGES, 2 * chaos.N) if chaos.IS_CHAOS else 20
+
+
+def said_in(frame):
+    return [row["seq"] for row in frame.get("rows", []) if row["kind"] == "message" and row["type"] == "TEXT_MESSAGE"]
+
+
+class Client:
+    """Follows a chat until it has heard every message, and comes back with its version whenever the line breaks."""
+
+    def __init__(self, topic, key):
+        self._topic = topic
+        self._headers = {"X-Session-Token": key}
+        self.store = Store()
+        self.heard = []
+        self.answers = []
+
+    async def listen(self, url):
+        while len(self.heard) < MESSAGES:
+            with suppress(ConnectionClosed, OSError, EOFError, InvalidMessage):
+                async with connect(url, additional_headers=self._headers) as socket:
+                    await self._follow(socket)
+
+    async def _follow(self, socket):
+        since = None if self.store.version < 0 else self.store.version
+        await socket.send(json.dumps({"type": "subscribe", "topic": self._topic, "since": since}))
+        while len(self.heard) < MESSAGES:
+            frame = json.loads(await socket.recv())
+            self.store.take(frame)
+            self.heard.extend(said_in(frame))
+            if frame["type"] == "subscribed":
+                self.answers.append(frame["snapshot"])
+
+
+async def test_A2_two_hundred_messages_over_a_line_that_is_reset_again_and_again(team):
+    """The client keeps its version, and comes back with it: every message once, none lost."""
+    client = Client(f"chat:{team.chat.id}", await section(signed_in, team.alice))
+    async with serving(application) as server:
+        wire = CutWire(f"ws://127.0.0.1:{server.config.port}/ws/")
+        listener = asyncio.create_task(client.listen(wire.url.replace("@", "")))
+        while not client.answers:
+            await asyncio.sleep(0.01)
+        per_reset = MESSAGES // RESETS
+        for number, text in enumerate(numbers(MESSAGES)):
+            await section(post, team.chat, team.bob, text)
+            if number % per_reset == per_reset - 1:
+                known = len(client.answers)
+                wire.reset()
+                if chaos.REAL:
+                    await asyncio.sleep(random.uniform(2, 5))
+                # Every second time more is said before they are back.
+                while number % (2 * per_reset) < per_reset and len(client.answers) == known:
+                    await asyncio.sleep(0.01)
+        async with asyncio.timeout(60):
+            await listener
+        wire.close()
+    assert client.answers[0] is True
+    assert not any(client.answers[1:])
+    assert len(client.answers) > RESETS / 2
+    assert client.heard == sorted(set(client.heard))
+    assert len(client.heard) == MESSAGES
+    rows = [row for row in client.store.rows.values() if row.get("type") == "TEXT_MESSAGE"]
+    assert [row["payload"]["text"] for row in sorted(rows, key=lambda row: row["seq"])] == numbers(MESSAGES)
+
+
+async def test_A3_a_burst_of_two_thousand_is_there_within_one_heartbeat(team, tabs, monkeypatch):
+    """One frame may wait for the one before it, and Redis loses the line meanwhile; the heartbeat is the shipped one."""
+    monkeypatch.setattr("realtime.feed.MAX_HELD", 1)
+    reads = []
+
+    def counted(chat_id, since):
+        reads.append(since)
+        return catch_up(chat_id, since)
+
+    monkeypatch.setattr(hub, "catch_up", counted)
+    topic = f"chat:{team.chat.id}"
+    alice = await tabs.of(team.alice)
+    await alice.follow(topic)
+    reads.clear()
+
+    def burst(part):
+        for number in range(part * 100, part * 100 + 100):
+            post(team.chat, team.bob, f"number {number}")
+
+    async with redis.from_url(settings.REDIS_URL) as valkey:
+        for part in range(0, BURST // 100, 4):
+            writing = asyncio.gather(*(section(burst, part + beside) for beside in range(4)))
+            await cut_lines(valkey)
+            await writing
+    found = await section(catch_up, team.chat.id, None)
+    beats = 0
+    while alice.store.version < found.version:
+        frame = await alice.hear(30)
+        beats += frame["type"] == "heartbeat" and frame["versions"].get(topic) == found.version
+        assert beats <= 1
+    assert reads, "nothing was lost"
+    newest = {str(row.id): row.payload["text"] for row in found.rows if row.kind == "message" and row.seq}
+    here = {id: row["payload"].get("text") for (kind, id), row in alice.store.rows.items() if kind == "message"}
+    assert {id: here.get(id) for id in newest} == newest
+    assert await section(Message.objects.filter(chat=team.chat, type="TEXT_MESSAGE").count) == BURST

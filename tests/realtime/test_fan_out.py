@@ -1,0 +1,250 @@
+"""What one frame costs when many sockets follow its topic: encodings, ASGI messages and Redis messages, counted."""
+
+import asyncio
+import contextlib
+import json
+
+from django.db import transaction
+from websockets.asyncio.client import connect
+
+from chats import services as chats
+from common.ids import new_id
+from events import publish
+from events.frames import Bell, Delta, Heartbeat, Typing
+from events.publish import publish_now, publish_passing
+from events.wire import wire
+from realtime import feed, tending
+from realtime.feed import CROWD, Answer, Feed
+from realtime.hub import this_hub
+from realtime.outbox import encode_frame
+from realtime.routing import application
+from realtime.sections import section
+from realtime.topics import Topic
+from server.protocols import BoundedSocket
+from tests.realtime.story import newest
+from tests.realtime.tab import signed_in
+from tests.serving import serving
+
+SOCKETS = 12
+
+
+@contextlib.asynccontextmanager
+async def readers(people, *topics, number=SOCKETS):
+    """Open sockets of these people at a real server, each following all topics."""
+    async with contextlib.AsyncExitStack() as stack:
+        server = await stack.enter_async_context(serving(application))
+        keys = [await section(signed_in, person) for person in people]
+        opened = []
+        for which in range(number):
+            headers = {"X-Session-Token": keys[which % len(keys)]}
+            url = f"ws://127.0.0.1:{server.config.port}/ws/"
+            opened.append(await stack.enter_async_context(connect(url, additional_headers=headers)))
+            for topic in topics:
+                await opened[-1].send(json.dumps({"type": "subscribe", "topic": topic}))
+                await hear(opened[-1], "subscribed")
+        followed = this_hub().feeds[Topic.parse(topics[0])]
+        while not all(str(person.id) in (followed._told_presence or "") for person in people):
+            await asyncio.sleep(0.02)  # who is there is told as a frame of its own
+        yield opened
+
+
+async def hear(socket, type_):
+    """Return the next frame of this type."""
+    async with asyncio.timeout(10):
+        while (frame := json.loads(await socket.recv()))["type"] != type_:
+            pass
+    return frame
+
+
+def delta(chat, text, offset=0):
+    ids = {"message_id": new_id(), "row_id": new_id(), "run_id": new_id(), "agent_id": new_id()}
+    return Delta(topic=f"chat:{chat.id}", attempt=1, part="text", offset=offset, text=text, **ids)
+
+
+def count_calls(monkeypatch, owner, name):
+    """Count the calls of a method, which does what it did."""
+    calls = []
+    original = getattr(owner, name)
+
+    def counted(*args, **kwargs):
+        calls.append(args)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, counted)
+    return calls
+
+
+async def test_a_frame_is_encoded_once_and_written_without_an_asgi_message_for_each_socket(team, monkeypatch):
+    async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
+        sent = count_calls(monkeypatch, BoundedSocket, "send")
+        encoded = encode_frame.cache_info().misses
+        text = "one 🦜 " + "x" * 70_000  # a length of three bytes, of eight, and characters of four
+        for said in ("short", "x" * 200, text):
+            await section(publish_now, delta(team.chat, said))
+            assert {(await hear(socket, "delta"))["text"] for socket in sockets} == {said}
+        assert encode_frame.cache_info().misses - encoded == 3
+        assert sent == []
+
+
+class Reader:
+    """Notes what it is given, in order."""
+
+    def __init__(self):
+        self.given = []
+
+    def give(self, text, *, passing):
+        self.given.append(text)
+
+    def give_passing(self, texts):
+        self.given += texts
+
+
+def crowded_feed(followers):
+    async def never(topic, since):
+        raise AssertionError("nothing is missing")
+
+    crowded = Feed(Topic("chat", new_id()), never)
+    readers = [Reader() for _ in range(followers)]
+    for reader in readers:
+        crowded.follow(reader).release(Answer("snapshot", 7, is_shared=True))
+    crowded.settle(7)
+    return crowded, readers
+
+
+def a_delta(number):
+    return {"kind": "delta", "text": f"delta {number}"}
+
+
+async def test_what_an_agent_says_to_a_crowd_is_gathered_and_keeps_its_place():
+    crowded, crowd = crowded_feed(CROWD)
+    for number in range(3):
+        crowded.take(a_delta(number))
+    assert [reader.given for reader in crowd] == [["snapshot", "delta 0"]] * CROWD, "the first word does not wait"
+    crowded.take({"kind": "changes", "after": 7, "version": 8, "text": "the row"})
+    everything = ["snapshot", "delta 0", "delta 1", "delta 2", "the row"]
+    assert [reader.given for reader in crowd] == [everything] * CROWD
+    crowded.take(a_delta(3))
+    crowded.take(a_delta(4))
+    while len(crowd[0].given) < 7:
+        await asyncio.sleep(0.01)
+    assert [reader.given for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD
+    while crowded._gathering is not None:
+        await asyncio.sleep(0.01)
+    crowded.take(a_delta(5))
+    assert crowd[0].given[-1] == "delta 5", "after a silence the first word does not wait again"
+
+
+async def test_what_was_gathered_is_one_write_for_each_socket_and_comes_as_single_frames(team, monkeypatch):
+    monkeypatch.setattr(feed, "CROWD", SOCKETS)
+    async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
+        written = count_calls(monkeypatch, BoundedSocket, "write_frame")
+        await section(publish_now, *(delta(team.chat, f"piece {number}") for number in range(5)))
+        for socket in sockets:
+            assert [(await hear(socket, "delta"))["text"] for _ in range(5)] == [
+                f"piece {number}" for number in range(5)
+            ]
+        assert len(written) == 2 * SOCKETS
+
+
+async def test_what_was_gathered_waits_for_a_slow_connection_as_passing_frames(team):
+    async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
+        (socket,) = this_hub().sockets
+        connection = socket.outbox.writer
+        assert isinstance(connection, BoundedSocket)
+        connection.pause_writing()
+        socket.give_passing(('{"type": "number", "number": 0}', '{"type": "number", "number": 1}'))
+        assert [passing for _, passing in socket.outbox._waiting] == [True, True]
+        connection.resume_writing()
+        assert [(await hear(reader, "number"))["number"] for _ in range(2)] == [0, 1]
+
+
+async def test_a_few_hear_every_piece_at_once():
+    crowded, crowd = crowded_feed(CROWD - 1)
+    for number in range(3):
+        crowded.take(a_delta(number))
+    assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD - 1)
+
+
+async def test_a_heartbeat_is_encoded_once_for_all_who_follow_the_same_chats(team, monkeypatch):
+    async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
+        beats = count_calls(monkeypatch, Heartbeat, "model_dump_json")
+        await tending.beat(this_hub())
+        heard = [(await hear(socket, "heartbeat"))["versions"] for socket in sockets]
+        head = await section(newest, team.chat.id)
+        assert heard == [{f"chat:{team.chat.id}": head}] * SOCKETS
+        assert len(beats) == 1
+
+
+async def test_what_waits_for_a_slow_connection_stays_in_order(team):
+    async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
+        (socket,) = this_hub().sockets
+        connection = socket.outbox.writer
+        assert isinstance(connection, BoundedSocket)
+        socket.give('{"type": "number", "number": 0}')
+        connection.pause_writing()
+        for number in (1, 2, 3):
+            socket.give(f'{{"type": "number", "number": {number}}}')
+        assert len(socket.outbox._waiting) == 3
+        connection.resume_writing()
+        # Before the task that empties the outbox has run: this one must not overtake.
+        socket.give('{"type": "number", "number": 4}')
+        assert [(await hear(reader, "number"))["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
+
+
+async def test_nothing_follows_a_closing_frame(team):
+    async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
+        (socket,) = this_hub().sockets
+        connection = socket.outbox.writer
+        assert isinstance(connection, BoundedSocket)
+        socket.end(4008)
+        while not connection.close_sent:
+            await asyncio.sleep(0)
+        connection.write_frame(encode_frame('{"type": "late"}'))
+        with contextlib.suppress(Exception):
+            while True:
+                assert json.loads(await reader.recv())["type"] != "late"
+        assert reader.close_code == 4008
+
+
+async def test_a_room_that_reads_together_costs_one_redis_message(team, monkeypatch):
+    def post():
+        with transaction.atomic():
+            chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")
+
+    topics = f"chat:{team.chat.id}"
+    async with readers([team.alice, team.bob], topics, number=2) as sockets:
+        for socket, person in zip(sockets, (team.alice, team.bob), strict=True):
+            await socket.send(json.dumps({"type": "subscribe", "topic": f"actor:{person.id}"}))
+            await hear(socket, "subscribed")
+        await section(post)
+        head = await section(newest, team.chat.id)
+        sent = count_calls(monkeypatch, wire, "send")
+        for socket in sockets:
+            await socket.send(json.dumps({"type": "mark_read", "topic": topics, "seq": head}))
+        for socket, person in zip(sockets, (team.alice, team.bob), strict=True):
+            activity = await hear(socket, "chat_activity")
+            assert (activity["topic"], activity["last_read_seq"]) == (f"actor:{person.id}", head)
+        assert [len(args[-1]) for args in sent] == [1]
+
+
+async def test_a_batch_reaches_those_who_follow_its_topics_and_nobody_else(team, tabs):
+    alice, bob, charlie = await tabs.of(team.alice), await tabs.of(team.bob), await tabs.of(team.charlie)
+    for tab, person in ((alice, team.alice), (bob, team.bob), (charlie, team.charlie)):
+        await tab.follow(f"actor:{person.id}")
+    frames = [Bell(topic=f"actor:{person.id}", what="me") for person in (team.alice, team.bob)]
+    await section(publish_passing, frames)
+    for tab, person in ((alice, team.alice), (bob, team.bob)):
+        assert (await tab.hear_type("bell"))["topic"] == f"actor:{person.id}"
+    assert await charlie.is_silent()
+
+
+def test_a_long_batch_travels_in_messages_of_a_bounded_size(monkeypatch):
+    sent = count_calls(monkeypatch, wire, "send")
+    monkeypatch.setattr(transaction, "on_commit", lambda send, robust: send())
+    publish_passing(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))
+    [(messages,)] = [args[-1:] for args in sent]
+    assert len(messages) > 1
+    assert max(len(body) for _, body in messages) <= publish.MAX_TEXT
+    assert sum(body.count(b'"type":"typing"') for _, body in messages) == 3000
+    publish_passing([])
+    assert list(sent[-1][-1]) == []

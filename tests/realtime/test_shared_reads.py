@@ -1,0 +1,121 @@
+"""F3: however many come to a chat, and from whatever version, it is read once at a time for all of them."""
+
+import asyncio
+import json
+
+from common.ids import new_id
+from events.frames import Subscribed
+from realtime.feed import Feed
+from realtime.topics import Topic
+from server import limits
+
+
+class Chat:
+    """A chat at a version, which is read slowly; notes from which version, and how many read it at once."""
+
+    def __init__(self):
+        self.version = 1000
+        self.reads = []
+        self.at_once = self.most_at_once = 0
+
+    async def catch_up(self, topic, since):
+        self.reads.append(since)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.at_once -= 1
+        known = since is not None and since <= self.version
+        return Subscribed(topic=str(topic), version=self.version, snapshot=not known, rows=[])
+
+
+class Reader:
+    def give(self, text, *, passing):
+        pass
+
+    def give_passing(self, texts):
+        pass
+
+
+async def come(feed, since):
+    """Subscribe; the version that was read from, and whether it was a snapshot."""
+    reader = Reader()
+    answer = await feed.answer(feed.follow(reader), since)
+    return json.loads(answer.text)
+
+
+async def test_those_who_come_from_different_versions_share_a_read_from_the_lowest():
+    chat = Chat()
+    feed = Feed(Topic("chat", new_id()), chat.catch_up)
+    answers = await asyncio.gather(*(come(feed, since) for since in range(100, 0, -1)))
+    assert {(answer["version"], answer["snapshot"]) for answer in answers} == {(1000, False)}
+    assert chat.reads == [1]
+
+
+async def test_those_who_come_while_it_is_read_wait_for_the_next_read_together():
+    chat = Chat()
+    feed = Feed(Topic("chat", new_id()), chat.catch_up)
+    first = [asyncio.create_task(come(feed, since)) for since in (900, 800)]
+    while not chat.reads:
+        await asyncio.sleep(0)
+    chat.version += 1
+    later = [asyncio.create_task(come(feed, since)) for since in range(500, 0, -1)]
+    await asyncio.gather(*first, *later)
+    assert chat.reads == [800, 1]
+    assert chat.most_at_once == 1
+
+
+async def test_somebody_who_comes_and_goes_makes_no_second_read_at_the_same_time():
+    chat = Chat()
+    feed = Feed(Topic("chat", new_id()), chat.catch_up)
+    tasks = []
+    for since in range(50):
+        reader = Reader()
+        tasks.append(asyncio.create_task(feed.answer(feed.follow(reader), since)))
+        await asyncio.sleep(0)
+        feed.leave(reader)
+    await asyncio.gather(*tasks)
+    assert chat.most_at_once == 1
+    assert len(chat.reads) <= 12
+
+
+async def test_a_version_that_never_was_gets_the_whole_chat_beside_others():
+    chat = Chat()
+    feed = Feed(Topic("chat", new_id()), chat.catch_up)
+    known, unknown = await asyncio.gather(come(feed, 10), come(feed, 5000))
+    assert (known["snapshot"], unknown["snapshot"]) == (False, True)
+
+
+async def test_a_read_that_fails_fails_for_those_who_waited_and_the_next_one_is_asked_anew():
+    chat, broken = Chat(), [True]
+
+    async def catch_up(topic, since):
+        if broken.pop():
+            raise ValueError("away")
+        return await chat.catch_up(topic, since)
+
+    broken[:0] = [False]
+    feed = Feed(Topic("chat", new_id()), catch_up)
+    failed = await asyncio.gather(come(feed, 1), come(feed, 2), return_exceptions=True)
+    assert [type(error) for error in failed] == [ValueError, ValueError]
+    assert (await come(feed, 1))["version"] == 1000
+
+
+async def test_all_sockets_of_a_person_have_one_allowance_and_another_person_has_their_own(team, tabs, monkeypatch):
+    monkeypatch.setattr(limits, "PERSON_PER_SECOND", 0.01)
+    monkeypatch.setattr(limits, "PERSON_BURST", 6)
+    alices = [await tabs.of(team.alice) for _ in range(3)]
+    bob = await tabs.of(team.bob)
+    topic = f"chat:{team.chat.pk}"
+
+    async def follow(tab, since):
+        await tab.say(type="subscribe", topic=topic, since=since)
+        return await tab.hear_until(lambda frame: frame["type"] in ("subscribed", "error"))
+
+    answers = [await follow(tab, since) for since in range(3) for tab in alices]
+    assert [answer["type"] for answer in answers] == ["subscribed"] * 6 + ["error"] * 3
+    assert {answer["code"] for answer in answers[6:]} == {"limit_reached"}
+    assert (await bob.follow(topic))["type"] == "subscribed"
+    await alices[0].close()
+    again = await tabs.of(team.alice)
+    assert (await follow(again, None))["type"] == "error"  # a new socket is no new allowance

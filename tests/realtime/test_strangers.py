@@ -1,0 +1,143 @@
+"""F7: whoever is nobody disturbs nobody: bad keys reach no database, and a question that cannot be answered fails alone."""
+
+import asyncio
+import logging
+
+import pytest
+from django.db import DataError, OperationalError
+from django.test import Client
+
+from actors import rates
+from actors.rates import OwnBuckets
+from common.logs import OccasionalWarning
+from realtime.batches import Batched
+from realtime.entry import knock, people_behind
+from realtime.sections import section
+from tests.realtime.tab import signed_in
+
+NUL = r'"\000aaaaaaaa"'
+BAD_KEYS = [
+    NUL,
+    r'"\377\376aaaaaaaa"',
+    "short",
+    "a" * 41,
+    "UPPERCASE0",
+    "aaaaaaaa%00",
+    "aaaaaaaa'--",
+    '"aaaaaaaa\\012"',
+]
+
+
+def headers(cookie):
+    return [
+        (b"host", b"localhost:8000"),
+        (b"origin", b"http://localhost:8000"),
+        (b"cookie", f"sessionid={cookie}".encode()),
+    ]
+
+
+@pytest.mark.parametrize("key", BAD_KEYS)
+def test_F7_what_cannot_be_the_key_of_a_session_is_never_asked_for(key):
+    asked = knock(headers(key))
+    assert (asked.session_key, asked.may_enter) == (None, True)
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://[", "http://[::1", "http://]", "http://[x]", "//", "http:///", "\x00", "http://℀.com"]
+)
+@pytest.mark.parametrize("host", ["localhost:8000", "[", "[::1", "a:b:c", ""])
+def test_F7_an_origin_that_is_no_address_is_a_foreign_one(origin, host):
+    said = [(b"origin", origin.encode()), (b"host", host.encode()), (b"cookie", b"sessionid=" + b"a" * 32)]
+    assert not knock(said).may_enter
+
+
+@pytest.mark.parametrize("key", [*BAD_KEYS, "a" * 32])
+@pytest.mark.parametrize("path", ["/api/v1/me", "/_allauth/browser/v1/auth/session", "/admin/"])
+def test_F7_a_bad_cookie_over_http_is_nobody(db, key, path):
+    client = Client(raise_request_exception=True)
+    answer = client.get(path, headers={"cookie": f"sessionid={key}"})
+    assert answer.status_code in (401, 302, 404)
+
+
+@pytest.mark.parametrize("key", ["a\x00aaaaaaaa", "é" * 9, "a" * 32, "x" * 5000])
+def test_F7_a_bad_session_token_over_http_is_nobody(db, key):
+    for path in ("/api/v1/me", "/_allauth/app/v1/auth/session"):
+        assert Client().get(path, headers={"X-Session-Token": key}).status_code in (401, 410)
+
+
+class Asked:
+    """Answers questions below a hundred with themselves; notes what it was asked together."""
+
+    def __init__(self, error):
+        self.error = error
+        self.batches = []
+
+    def __call__(self, questions):
+        self.batches.append(sorted(questions))
+        if any(question >= 100 for question in questions):
+            raise self.error
+        return {question: question for question in questions}
+
+
+async def ask_all(batched, questions):
+    return await asyncio.gather(*(batched(question) for question in questions), return_exceptions=True)
+
+
+async def test_F7_a_question_that_cannot_be_answered_fails_alone():
+    asked = Asked(DataError("no such text"))
+    batched = Batched(asked)
+    answers = await ask_all(batched, [*range(31), 100])
+    assert answers[:31] == list(range(31))
+    assert isinstance(answers[31], DataError)
+    assert len(asked.batches) == 1 + 2 * 5  # halves
+    assert await ask_all(batched, [1, 2]) == [1, 2]
+
+
+async def test_F7_when_the_database_is_away_it_is_asked_once_for_all():
+    asked = Asked(OperationalError("away"))
+    answers = await ask_all(Batched(asked), [*range(31), 100])
+    assert {type(answer) for answer in answers} == {OperationalError}
+    assert len(asked.batches) == 1
+
+
+async def test_F7_people_get_in_while_others_knock_with_bad_cookies(team, tabs):
+    key = await section(signed_in, team.alice)
+    assert set(await section(people_behind, {key, "a" * 32})) == {key}
+    bad = [tabs.with_headers(headers(key)) for key in (*BAD_KEYS, "a" * 32) for _ in range(4)]
+    good = [tabs.with_headers(headers(key)) for _ in range(10)]
+    await asyncio.gather(*(tab.connect() for tab in (*bad, *good)))
+    assert [await tab.hear_close() for tab in bad] == [4003] * len(bad)
+    for tab in good:
+        assert (await tab.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
+
+
+async def test_F7_strangers_of_one_address_who_knock_too_often_are_refused_and_people_are_not(
+    team, tabs, settings, monkeypatch
+):
+    settings.RATES = settings.RATES | {"strangers": (0.01, 3)}
+    monkeypatch.setattr(rates, "_own", OwnBuckets())
+    strangers = [tabs.with_headers(headers("a" * 32)) for _ in range(5)]
+    assert [await tab.connect() for tab in strangers] == [True] * 3 + [False] * 2
+    alice = await tabs.of(team.alice)
+    assert (await alice.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
+
+
+def test_F7_strangers_are_counted_where_people_sign_in(team, settings):
+    key = signed_in(team.alice)
+    settings.RATES = settings.RATES | {"strangers": (0.01, 3)}
+    client, path = Client(REMOTE_ADDR="198.51.100.77"), "/_allauth/browser/v1/auth/session"
+    assert [client.get(path).status_code for _ in range(5)] == [401, 401, 401, 429, 429]
+    assert client.get(path).json()["error"]["data"]["limit"] == "strangers"
+    client.cookies["sessionid"] = key
+    assert client.get(path).status_code == 200
+
+
+def test_F7_what_anybody_can_cause_is_logged_now_and_then(caplog):
+    warning = OccasionalWarning(logging.getLogger("of a test"), "It failed")
+    for number in range(100):
+        warning.warn(f"reason {number} " + "x" * 10_000)
+    assert [len(record.getMessage()) < 300 for record in caplog.records] == [True]
+    assert caplog.records[0].exc_info is None
+    warning._next = 0.0
+    warning.warn("again")
+    assert "99 more" in caplog.records[1].getMessage()

@@ -1,0 +1,32 @@
+"""The steps of a claimed run stored as a worker stores them, without a worker and a model."""
+
+from collections.abc import Callable
+
+from llm.messages import ToolCall
+from llm.protocol import LLMError
+from runs.kinds import kind_of
+from runs.models import Run
+from runs.runtime.answer_rows import PartialMessage, ResolvedModel
+from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished, ToolsStarted
+
+
+class Recorder:
+    """Records for one claim of a run, with one model."""
+
+    def __init__(self, run: Run, model: ResolvedModel) -> None:
+        self._run, self._model, self._kind = run, model, kind_of(run)
+
+    def record_tool_start(self, step: ToolsStarted) -> StepSaved:
+        return self._kind.record_tool_start(self._run, step)
+
+    def record_tool_results(self, step: ToolsFinished) -> StepSaved:
+        return self._kind.record_tool_results(self._run, step)
+
+    def record_answer(self, step: ModelAnswered) -> StepSaved:
+        return self._kind.record_answer(self._run, self._model, step)
+
+    def record_end(self, end: RunEnded, partial: PartialMessage | None = None, error: LLMError | None = None) -> None:
+        self._kind.record_end(self._run, self._model, end, partial, error)
+
+    def run_in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
+        return self._kind.run_in_transaction(self._run, call, work, seconds)

@@ -1,0 +1,75 @@
+"""A running engine beside a scripted model, for tests of runs."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from cryptography.fernet import Fernet
+
+from llm.retry import _breakers
+from runs.worker.engine import Engine
+from tests import invariants
+from tests.chaos import REAL
+from tests.people import Team
+from tests.runs.workroom import Workroom
+from tests.scripted_model import ScriptedModel
+from tests.shop import Shop
+from tests.workers import Worker, wait_for_a_worker
+
+
+@pytest.fixture(scope="session")
+def _scripted_model() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as model:
+        yield model
+
+
+@pytest.fixture
+def model(_scripted_model: ScriptedModel) -> ScriptedModel:
+    """The scripted model, having pick_undispatched_runs earlier tests, as have those who ask it."""
+    _scripted_model.reset()
+    _breakers.clear()
+    return _scripted_model
+
+
+@pytest.fixture
+def workroom(team: Team, model: ScriptedModel, settings) -> Workroom:
+    """The team in its room, its agents thinking with the scripted model; no worker yet."""
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({model.host})
+    settings.RUN_LEASE, settings.RUN_HEARTBEAT, settings.SWEEP_EVERY = 3.0, 0.5, 0.5
+    return Workroom(team, model)
+
+
+@pytest.fixture
+def engine(workroom: Workroom) -> Iterator[Engine]:
+    """A worker's engine in this process, on real servers. No Celery: the sweeper and the test point it at runs."""
+    engine = Engine()
+    engine.start()
+    workroom.engine = engine
+    yield engine
+    engine.stop()
+
+
+SHORT = {} if REAL else {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY": "0.7", "DATABASE_POOL": "6"}
+
+
+@pytest.fixture
+def crew(workroom: Workroom, settings) -> Iterator[Callable[..., Worker]]:
+    """Starts real workers with short leases; all of them are gone afterwards."""
+    settings.SECRET_KEY = "of this test's own, and long enough to be taken for a real one"
+    settings.SECRET_KEYS = [Fernet.generate_key().decode()]
+    workers: list[Worker] = []
+
+    def start(**environment: str) -> Worker:
+        workers.append(Worker(**(SHORT | environment)))
+        return wait_for_a_worker(workers[-1])
+
+    yield start
+    for worker in workers:
+        worker.close()
+    invariants.check()
+
+
+@pytest.fixture
+def shop() -> Iterator[Shop]:
+    shop = Shop()
+    yield shop
+    shop.close()

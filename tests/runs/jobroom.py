@@ -1,0 +1,50 @@
+"""Jobs watched from start to end: what was asked, what came of it, and how often that was told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import transaction
+
+from actors.models import Actor
+from runs.kinds.job import JobInput
+from runs.models import Run
+from runs.services.jobs import start_job
+from tests.runs.workroom import Workroom
+
+
+@dataclass
+class Jobroom:
+    """Shorthand for tests of jobs. `told` has (state, answer, error code) of each end that was committed; `listen` is
+    called within the transaction of an end, and may raise."""
+
+    workroom: Workroom
+    told: list[tuple[str, str, str]] = field(default_factory=list)
+    listen: Callable[[Run], None] = lambda run: None
+
+    def hear(self, run: Run) -> list[None]:
+        """The listener of `job_ended`."""
+        self.listen(run)
+        ended = (str(run.state), run.answer, run.error_code)
+        transaction.on_commit(lambda: self.told.append(ended))
+        return []
+
+    def start(self, kind: Any = "summary", *, subject_id: UUID | None = None, by: Actor | None = None) -> Run:
+        """A job for Alice; the engine, if there is one, is pointed at it as Celery would."""
+        team = self.workroom.team
+        brief = JobInput("What would be different?", {"texts": ["a"]}, expected=400)
+        with transaction.atomic():
+            run = start_job(
+                workspace=team.workspace, kind=kind, subject_id=subject_id or uuid4(), job_input=brief,
+                on_behalf_of=by or team.alice,
+            )  # fmt: skip
+        if self.workroom.engine is not None:
+            self.workroom.engine.submit([run.id])
+        return run
+
+    def done(self, run: Run, seconds: float = 10) -> Run:
+        """The job when it is over."""
+        self.workroom.settle(seconds)
+        run.refresh_from_db()
+        return run

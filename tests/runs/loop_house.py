@@ -1,0 +1,191 @@
+"""A house for the loop without a database: it stores steps as lines of a log, can crash, and checks what happens."""
+
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from actors.models import Actor
+from llm.messages import Piece, Request, ToolCall
+from runs.runtime.context import BUDGET, ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
+from runs.runtime.conversation import Conversation
+from runs.runtime.loop import run_loop
+from runs.runtime.steps import (
+    ModelAnswered,
+    ModelRetried,
+    RunEnded,
+    StepId,
+    StepSaved,
+    ToolResult,
+    ToolsFinished,
+    ToolsStarted,
+)
+from runs.runtime.testing import ScriptedLLM
+from runs.runtime.toolbox import ConfiguredTool, Toolbox
+from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
+
+AGENT = Participant(UUID(int=1), "Scribe", "scribe", is_agent=True)
+ALICE = Participant(UUID(int=2), "Alice", "alice", is_agent=False)
+ROOM = ChatContext("ChatContext", "Acme", [AGENT, ALICE], {AGENT.id: AGENT, ALICE.id: ALICE})
+RUN = UUID(int=3)
+
+
+async def nobody() -> list[Actor]:
+    """Whose words are read in these tests."""
+    return []
+
+
+class Crash(BaseException):
+    """The process died here. Nothing that looks after errors sees it."""
+
+
+class Broken(BaseException):
+    """The loop broke its promise; not an `Exception`, which the toolbox would take for a tool's."""
+
+
+class Number(ToolArgs):
+    n: int
+
+
+def tool(name: str, effect: str, run: Callable[..., Any]) -> ConfiguredTool:
+    body = {"__doc__": "A tool.", "name": name, "effect": effect, "Args": Number, "run": run}
+    return ConfiguredTool(type(name, (Tool,), body)(), ToolConfig(timeout_s=5), "")
+
+
+@dataclass
+class House:
+    """What survives a crash: the log, the records of tool calls, and the count of executions. `crash_at` counts the
+    moments at which a process can die; `news_at` the stores at which somebody says something."""
+
+    crash_at: frozenset[int] = frozenset()
+    news_at: frozenset[int] = frozenset()
+    stop_at: int = -1
+    budget: int | None = BUDGET
+    news: str = "news"
+    lines: list[LogEntry] = field(default_factory=list)
+    started: dict[str, str] = field(default_factory=dict)
+    results: dict[str, str] = field(default_factory=dict)
+    executions: list[str] = field(default_factory=list)
+    steps_done: int = 0
+    message_id: UUID = field(default_factory=uuid4)
+    moments: int = 0
+    stores: int = 0
+    crashes: int = 0
+    ends: list[RunEnded] = field(default_factory=list)
+    build_retried_side: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "begin"}))
+
+    def moment(self) -> None:
+        """Here a process may die."""
+        self.moments += 1
+        if self.moments in self.crash_at:
+            self.crashes += 1
+            raise Crash
+
+    def given(self) -> dict[str, ConfiguredTool]:
+        async def look(tool: Tool, ctx: ToolContext, args: Number) -> str:
+            self.execute(ctx.call_id)
+            if args.n < 0:
+                raise ToolError("negative")
+            return f"saw {args.n}"
+
+        async def send(tool: Tool, ctx: ToolContext, args: Number) -> str:
+            self.execute(ctx.call_id)
+            self.moment()
+            return f"sent {args.n}"
+
+        def note(tool: Tool, ctx: ToolContext, args: Number) -> str:
+            self.execute(ctx.call_id)
+            return f"noted {args.n}"
+
+        kinds = [("look", "read", look), ("send", "write", send), ("note", "write", note)]
+        return {name: tool(name, effect, run) for name, effect, run in kinds}
+
+    def execute(self, call_id: str) -> None:
+        if call_id not in self.started:
+            raise Broken("executed before its start was recorded")
+        self.executions.append(call_id)
+
+    async def in_transaction(self, call: ToolCall, run: Callable[[], str], seconds: float) -> str:
+        text = run()
+        self.results[call.id] = text
+        self.moment()
+        return text
+
+    def recovered(self, open_calls: list[ToolCall]) -> dict[str, ToolResult]:
+        """As the runner does it: what was done is done; what was begun and may not be repeated is not repeated."""
+        known: dict[str, ToolResult] = {}
+        for call in open_calls:
+            if call.id in self.results:
+                known[call.id] = ToolResult(call, "ok", self.results[call.id])
+            elif call.id in self.started and self.started[call.id] != "look":
+                known[call.id] = ToolResult(call, "interrupted", "It is not known what came of it.")
+        return known
+
+    async def process(self, llm: ScriptedLLM, *, max_steps: int) -> None:
+        """One worker process: rebuild, drive, store; raises `Crash` when it dies."""
+        made = build_transcript(self.lines, system="S", agent_id=AGENT.id, run_id=RUN, room=ROOM)
+        context = ToolContext(Actor(name="Scribe"), None, None, RUN, "", find_authors=nobody)
+        box = Toolbox(self.given(), context, self.in_transaction, recovered=self.recovered(made.open))
+        at = StepId(self.steps_done + 1, self.message_id)
+        talk = Conversation(made.turns, at, made.open, made.later, budget=self.budget)
+        reply: StepSaved | None = None
+        steps = run_loop(
+            talk,
+            llm,
+            box,
+            lambda turns: Request("m", list(turns), [given.schema for given in box.given.values()]),
+            max_steps=max_steps,
+        )
+        async with aclosing(steps):
+            while True:
+                try:
+                    step = await steps.asend(reply)
+                except StopAsyncIteration:
+                    return
+                self.moment()
+                reply = None if isinstance(step, Piece) else self.store(step)
+                self.moment()
+
+    def store(self, step: Any) -> StepSaved:
+        self.stores += 1
+        match step:
+            case ToolsStarted(calls):
+                self.started |= {call.id: call.name for call in calls}
+            case ToolsFinished(outcomes):
+                self.lines += [self._result(outcome) for outcome in outcomes]
+            case ModelAnswered(at, answer):
+                assert at.number == self.steps_done + 1
+                assert at.message_id == self.message_id
+                self._answer(at, answer)
+            case ModelRetried(error):
+                self.build_retried_side.append(error.code)
+            case RunEnded():
+                self.ends.append(step)
+        news = []
+        if isinstance(step, ToolsFinished) and self.stores in self.news_at:
+            line = LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{self.news} {self.stores}"})
+            self.lines.append(line)
+            news = build_turns_of_others([line], agent_id=AGENT.id, room=ROOM)
+        return StepSaved(StepId(self.steps_done + 1, self.message_id), news, stop=self.stores == self.stop_at)
+
+    def _answer(self, at: StepId, answer: Any) -> None:
+        if answer.text:
+            self.lines.append(LogEntry(at.message_id, "TEXT_MESSAGE", AGENT.id, {"text": answer.text}, RUN))
+        for call in answer.calls:
+            payload = {"call_id": call.id, "name": call.name, "arguments": call.arguments, "step": at.number}
+            self.lines.append(LogEntry(uuid4(), "TOOL_CALL", AGENT.id, payload, RUN))
+        self.steps_done, self.message_id = at.number, uuid4()
+
+    def _result(self, outcome: ToolResult) -> LogEntry:
+        payload = {"tool_call_id": outcome.call.id, "text": outcome.text, "status": outcome.status}
+        return LogEntry(uuid4(), "TOOL_RESPONSE", AGENT.id, payload, RUN)
+
+    def said(self, type_: str = "TEXT_MESSAGE") -> list[str]:
+        return [line.payload["text"] for line in self.lines if line.type == type_ and line.author_id == AGENT.id]
+
+    def statuses(self) -> list[str]:
+        return [line.payload["status"] for line in self.lines if line.type == "TOOL_RESPONSE"]

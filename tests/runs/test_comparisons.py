@@ -1,0 +1,338 @@
+"""Production and the draft answer one message side by side, and the room votes (B7, ADR 0012)."""
+
+import pytest
+from django.db import transaction
+
+from agents.models import Draft
+from agents.services import drafts
+from agents.specs.content import SpecContent, ToolUse
+from chats import services as chats
+from chats.models import ChatActor, Message
+from common.errors import AppError, Code, Conflict, Forbidden, NotFound, TooLarge
+from common.ids import new_id
+from events.rows import Tally
+from runs.models import Run
+from runs.services import claims, comparisons, runs, wake
+from runs.services.comparisons import tallied
+from tools.interface import Tool, ToolArgs, ToolContext
+from tools.registry import register, registry
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PIRATE = SpecContent(prompt="Answer like a pirate.", tools=(ToolUse(tool="current_time"),))
+
+
+def place(team, who="alice"):
+    return {"actor": team[who], "chat_id": team.chat.id, "agent_id": team.robin.id}
+
+
+@pytest.fixture
+def applied(team):
+    """A draft of Robin that answers in the room."""
+    draft = drafts.claim_draft(**place(team), content=PIRATE)
+    return drafts.apply_draft(**place(team), revision=draft.revision)
+
+
+def compare(team, text="Which?", who="alice", revision=None, id=None):
+    message, _ = comparisons.start_comparison(**place(team, who), id=id or new_id(), text=text, revision=revision)
+    return message
+
+
+def ballot(team, message, who, choice):
+    return comparisons.vote(actor=team[who], chat_id=team.chat.id, comparison_id=message.id, choice=choice)
+
+
+def sides(workroom):
+    """What was said, by side."""
+    said = [message for message in workroom.log("TEXT_MESSAGE") if message.payload.get("stamp")]
+    return {message.payload["stamp"]["side"]: message for message in said if message.payload["stamp"].get("side")}
+
+
+def asked_of(workroom, prompt):
+    """The request of the side with this prompt."""
+    found = [r.body for r in workroom.model.requests if r.body["messages"][0]["content"].startswith(prompt)]
+    return found[0]
+
+
+def both(workroom):
+    """Each side says which it is."""
+    workroom.model.script(text="from production", system="Answer.")
+    workroom.model.script(text="from the draft", system="pirate")
+
+
+# --- asking both --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("engine", "applied")
+def test_mission_B7_production_and_the_draft_answer_the_same_message_each_with_its_own_text(workroom):
+    both(workroom)
+    workroom.say("hello", wake="nobody")
+    message = compare(workroom.team)
+    workroom.point()
+    done = workroom.settle()
+    answers = sides(workroom)
+    assert {side: answer.text for side, answer in answers.items()} == {
+        "production": "from production", "draft": "from the draft"
+    }  # fmt: skip
+    assert {answer.payload["stamp"]["compared"] for answer in answers.values()} == {str(message.id)}
+    assert answers["production"].payload["stamp"]["version"] == 1
+    assert answers["draft"].payload["stamp"]["draft_by"] == "Alice"
+    assert [run.state for run in done] == ["completed", "completed"]
+    seen = [asked_of(workroom, "Answer.")["messages"][1:], asked_of(workroom, "Answer like a pirate.")["messages"][1:]]
+    assert seen[0] == seen[1]
+    assert [turn["content"] for turn in seen[0]] == ["Alice: hello", "Alice: Which?"]
+
+
+@pytest.mark.usefixtures("engine", "applied")
+def test_what_is_said_in_a_comparison_wakes_and_mentions_nobody_and_answers_no_other_message(workroom):
+    workroom.add_agent("Finch")
+    workroom.model.script(text="ask @finch")
+    workroom.engine, engine = None, workroom.engine
+    waiting = workroom.say("@robin hello")
+    message = compare(workroom.team, "What does @finch say?")
+    engine.submit(Run.objects.filter(origin="compare").values_list("pk", flat=True))
+    workroom.wait(lambda: not Run.objects.filter(origin="compare").exclude(state="completed").exists())
+    assert {run.origin for run in workroom.runs()} == {"wake", "compare"}
+    assert [answer.payload["mentions"] for answer in sides(workroom).values()] == [[], []]
+    [wake_run] = workroom.runs(origin="wake")
+    assert (wake_run.trigger_id, wake_run.state) == (waiting.id, "queued")
+    assert ChatActor.objects.get(chat=workroom.team.chat, actor=workroom.team.robin).last_read_seq < message.seq
+
+
+@pytest.mark.usefixtures("engine", "applied")
+def test_later_runs_read_the_question_once_and_the_drafts_answer(workroom):
+    both(workroom)
+    compare(workroom.team)
+    workroom.point()
+    workroom.settle()
+    workroom.model.script(text="fine")
+    workroom.say("and now?")
+    workroom.settle()
+    turns = workroom.model.requests[-1].body["messages"][1:]
+    assert [turn["content"] for turn in turns] == ["Alice: Which?", "from the draft", "Alice: and now?"]
+
+
+@pytest.mark.usefixtures("engine", "applied")
+def test_an_agent_at_work_takes_in_no_comparison_of_another(workroom):
+    workroom.add_agent("Finch")
+    workroom.model.script(text="done")
+    call = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
+    workroom.model.script(calls=[call], match="first", first=0.8, times=1)
+    workroom.say("@finch first")
+    workroom.wait(lambda: workroom.model.requests)
+    compare(workroom.team, "second")
+    workroom.point()
+    workroom.settle()
+    [last] = [r.body["messages"] for r in workroom.model.requests if r.body["messages"][-2]["role"] == "assistant"]
+    assert [turn["role"] for turn in last] == ["system", "user", "assistant", "tool"]
+
+
+@pytest.fixture
+def writing_tool():
+    class Scribble(Tool):
+        """Write something down."""
+
+        name = "scribble"
+        effect = "write"
+
+        class Args(ToolArgs):
+            pass
+
+        def run(self, ctx: ToolContext, args: ToolArgs) -> str:
+            return "written"
+
+    register(Scribble)
+    yield "scribble"
+    del registry["scribble"]
+
+
+@pytest.mark.usefixtures("engine")
+def test_tools_that_write_are_left_out_since_they_would_act_twice(workroom, writing_tool):
+    tools = (ToolUse(tool="current_time"), ToolUse(tool=writing_tool))
+    draft = drafts.claim_draft(**place(workroom.team), content=PIRATE.model_copy(update={"tools": tools}))
+    drafts.apply_draft(**place(workroom.team), revision=draft.revision)
+    workroom.model.script(text="fine")
+    compare(workroom.team)
+    workroom.point()
+    workroom.settle()
+    offered = asked_of(workroom, "Answer like a pirate.")["tools"]
+    assert [tool["function"]["name"] for tool in offered] == ["current_time"]
+
+
+@pytest.mark.usefixtures("engine", "applied")
+def test_a_side_that_failed_is_asked_again_with_the_same_text(workroom):
+    workroom.model.script(text="fine")
+    workroom.model.script(mode="status", status=400, system="pirate", times=1)
+    message = compare(workroom.team)
+    workroom.point()
+    [failed] = [run for run in workroom.settle() if run.state == "failed"]
+    drafts.discard_draft(**place(workroom.team), revision=Draft.objects.get().revision)
+    again = runs.retry_run(actor=workroom.team.bob, run_id=failed.id)
+    assert runs.retry_run(actor=workroom.team.bob, run_id=failed.id).id == again.id
+    workroom.point()
+    workroom.settle()
+    assert (again.spec_id, again.stamp, again.concurrency_key) == (failed.spec_id, failed.stamp, failed.concurrency_key)
+    assert sides(workroom)["draft"].run_id == again.id
+    message.refresh_from_db()
+    assert message.payload["draft"]["run_id"] == str(again.id)
+    assert message.payload["draft"]["earlier"] == [str(failed.id)]
+
+
+@pytest.mark.usefixtures("applied")
+def test_B16_one_side_is_stopped_and_the_other_goes_on(workroom):
+    compare(workroom.team)
+    draft, production = sorted(workroom.runs(), key=lambda run: run.stamp["side"])
+    runs.stop_run(actor=workroom.team.alice, run_id=draft.id)
+    assert claims.claim_run(production.id, "host:1:x") is not None
+    states = {run.stamp["side"]: run.state for run in workroom.runs()}
+    assert states == {"draft": "stopped", "production": "running"}
+
+
+@pytest.mark.usefixtures("applied")
+def test_who_is_compared_is_not_steered_by_what_is_said_meanwhile(team):
+    compare(team)
+    [robin] = wake.preview_wakes(chat=team.chat, author=team.bob, text="hello")
+    assert robin.effect == "wakes"
+
+
+# --- once, and only what answers --------------------------------------------------------------------------------
+
+
+def test_A1_asking_twice_under_one_id_asks_once(team, applied):
+    id = new_id()
+    first = compare(team, id=id, revision=applied.revision)
+    drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
+    second, is_new = comparisons.start_comparison(**place(team), id=id, text="Which?", revision=applied.revision)
+    assert (second.id, is_new, Run.objects.count()) == (first.id, False, 2)
+
+
+@pytest.mark.usefixtures("applied")
+def test_an_id_that_stands_for_something_else_is_refused(team):
+    said = chats.post_message(team.alice, team.chat.id, text="Which?", wake="nobody")[0]
+    asked = compare(team)
+    for id, text, who in [(said.id, "Which?", "alice"), (asked.id, "What?", "alice"), (asked.id, "Which?", "bob")]:
+        with pytest.raises(Conflict) as refusal:
+            compare(team, text, who, id=id)
+        assert refusal.value.code == Code.ID_TAKEN
+    assert Run.objects.count() == 2
+
+
+def refused(team, **more):
+    with pytest.raises(AppError) as refusal:
+        compare(team, **more)
+    assert not Run.objects.exists()
+    return refusal.value.code
+
+
+def test_only_what_is_applied_can_be_compared(team):
+    assert refused(team) == Code.NO_DRAFT
+    draft = drafts.claim_draft(**place(team), content=PIRATE)
+    assert refused(team, revision=draft.revision) == Code.NOT_APPLIED
+    assert refused(team) == Code.NOT_APPLIED
+    drafts.apply_draft(**place(team), revision=draft.revision)
+    later = drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=draft.revision)
+    assert refused(team, revision=later.revision) == Code.NOT_APPLIED
+    assert refused(team, revision=later.revision + 5) == Code.STALE_REVISION
+    assert refused(team, text=" \n") == Code.INVALID
+    assert refused(team, text="x" * 200_001) == TooLarge.default_code
+
+
+def test_what_is_applied_can_be_compared_by_all_while_somebody_writes_on(team, applied):
+    drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
+    message = compare(team, who="bob")
+    assert message.payload["draft"]["spec_id"] == str(applied.applied_id)
+    assert message.payload["actor_name"] == "Bob"
+
+
+@pytest.mark.usefixtures("applied")
+def test_an_agent_that_has_left_is_not_asked(team):
+    with transaction.atomic():
+        chats.remove_member(team.alice, team.chat.id, team.robin.id)
+    assert refused(team) == Code.NOT_FOUND
+
+
+# --- voting -----------------------------------------------------------------------------------------------------
+
+
+def votes_of(message):
+    message.refresh_from_db()
+    return [(vote["actor_id"], vote["choice"]) for vote in message.payload["votes"]]
+
+
+def test_mission_B7_each_person_has_one_vote_and_may_change_it_or_take_it_back(team, applied):
+    message = compare(team)
+    ballot(team, message, "alice", "draft")
+    ballot(team, message, "bob", "production")
+    ballot(team, message, "alice", "equal")
+    assert votes_of(message) == [(str(team.bob.id), "production"), (str(team.alice.id), "equal")]
+    applied.refresh_from_db()
+    assert applied.row().votes == [Tally(draft_apply=1, production=1, equal=1)]
+    ballot(team, message, "bob", None)
+    assert votes_of(message) == [(str(team.alice.id), "equal")]
+
+
+def test_voting_the_same_again_changes_nothing(team, applied):
+    message = compare(team)
+    first = ballot(team, message, "alice", "draft")
+    assert ballot(team, message, "alice", "draft").version == first.version
+
+
+def test_votes_are_counted_for_the_apply_that_was_compared(team, applied):
+    ballot(team, compare(team), "alice", "draft")
+    later = drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
+    drafts.apply_draft(**place(team), revision=later.revision)
+    second = compare(team)
+    ballot(team, second, "alice", "production")
+    ballot(team, second, "bob", "draft")
+    applied.refresh_from_db()
+    assert applied.row().votes == [Tally(draft_apply=1, draft=1), Tally(draft_apply=2, production=1, draft=1)]
+
+
+def test_a_vote_tells_what_is_written_now_not_what_was(team, applied):
+    message = compare(team)
+    drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
+    ballot(team, message, "bob", "draft")
+    applied.refresh_from_db()
+    assert (applied.written["prompt"], applied.revision) == ("Aye.", 2)
+
+
+def test_only_people_vote_and_only_here(team, applied):
+    message = compare(team)
+    with pytest.raises(Forbidden):
+        ballot(team, message, "robin", "draft")
+    with pytest.raises(NotFound):
+        ballot(team, message, "charlie", "draft")
+    with pytest.raises(NotFound):
+        ballot(team, Message.objects.filter(chat=team.chat).first(), "alice", "draft")
+    assert votes_of(message) == []
+
+
+def test_a_draft_that_is_over_is_voted_on_no_more(team, applied):
+    message, other = compare(team), compare(team)
+    ballot(team, message, "alice", "draft")
+    drafts.save_draft(**place(team), revision=applied.revision, base_version=1)
+    for each in (message, other):
+        each.refresh_from_db()
+        assert each.payload["ended"] is True
+        with pytest.raises(Conflict) as refusal:
+            ballot(team, each, "bob", "production")
+        assert refusal.value.code == Code.COMPARISON_OVER
+    assert votes_of(message) == [(str(team.alice.id), "draft")]
+
+
+def test_the_next_draft_ends_without_touching_what_was_compared_before(team, applied):
+    message = compare(team)
+    drafts.discard_draft(**place(team), revision=applied.revision)
+    message.refresh_from_db()
+    again = drafts.claim_draft(**place(team), content=PIRATE)
+    drafts.discard_draft(**place(team), revision=again.revision)
+    version = message.version
+    message.refresh_from_db()
+    assert message.version == version
+
+
+def test_votes_are_counted_up_and_down():
+    votes = tallied([], 3, None, "draft")
+    votes = tallied(votes, 1, None, "equal")
+    votes = tallied(votes, 3, "draft", "production")
+    assert votes == [Tally(draft_apply=1, equal=1), Tally(draft_apply=3, production=1)]

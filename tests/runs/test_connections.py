@@ -1,0 +1,91 @@
+"""B8: the database connections of a web process with many sockets and a worker with many runs, as PostgreSQL counts them."""
+
+import asyncio
+
+import aiohttp
+import pytest
+from django.db import connection, transaction
+
+from chats import services as chats
+from runs.models import Run
+from tests.chaos import IS_CHAOS, report
+from tests.people import make_person
+from tests.serving import web_process
+from workspaces import services as workspaces
+from workspaces.models import Role
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
+
+SOCKETS, RUNS = (1000, 50) if IS_CHAOS else (200, 10)
+OF_ONE = 20
+"""Sockets that one person may have."""
+
+
+def count_connections() -> tuple[int, int]:
+    """Return how many connections the database has, and how many PostgreSQL takes."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), current_setting('max_connections')::int FROM pg_stat_activity "
+            "WHERE backend_type = 'client backend'"
+        )
+        used, ceiling = cursor.fetchone()
+    return used, ceiling
+
+
+def test_B8_sockets_and_runs_leave_postgres_room(workroom, crew):
+    team, most = workroom.team, []
+    with transaction.atomic():
+        people = [make_person(f"P{number}") for number in range(SOCKETS // OF_ONE)]
+        for person in people:
+            workspaces.join(workspace=team.workspace, actor=person, role=Role.SUGGESTER, invited_by=team.alice)
+        rooms = [
+            chats.create_chat(person, team.workspace.id, title="", member_ids=[team.robin.id, people[0].id])
+            for person in (people * RUNS)[:RUNS]
+        ]
+    workroom.model.script(mode="drip", count=400, every=0.02)
+    crew(DATABASE_POOL="8", RUNS_PER_WORKSPACE="100")
+    with web_process() as web:
+
+        async def follow(session, person, token):
+            socket = await session.ws_connect(
+                f"{web.address}/ws/", headers={"X-Session-Token": token}, origin=web.address
+            )
+            await socket.send_json({"type": "subscribe", "topic": f"actor:{person.id}", "since": None})
+            assert (await socket.receive_json(timeout=60))["type"] == "subscribed"
+
+        async def everybody(tokens):
+            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+                joining = asyncio.gather(*[
+                    follow(session, person, token) for person, token in tokens for _ in range(OF_ONE)
+                ])  # fmt: skip
+                while not joining.done():
+                    most.append(await asyncio.to_thread(counted))
+                    await asyncio.sleep(0.1)
+                await joining
+                await asyncio.to_thread(speak)
+                for _ in range(20):
+                    most.append(await asyncio.to_thread(counted))
+                    await asyncio.sleep(0.1)
+
+        def counted():
+            try:
+                return count_connections()
+            finally:
+                connection.close()
+
+        def speak():
+            try:
+                for room, person in zip(rooms, people * RUNS, strict=False):
+                    workroom.say("hello", chat=room, by=person)
+                workroom.wait(lambda: len(workroom.model.requests) >= RUNS, 60)
+            finally:
+                connection.close()
+
+        asyncio.run(everybody([(person, web.sign_in(person)) for person in people]))
+    ceiling = most[0][1]
+    used = max(count for count, _ in most)
+    report(f"{SOCKETS} sockets, {RUNS} runs: {used} of {ceiling} connections")
+    assert used < 0.6 * ceiling
+    workroom.model.reset()
+    Run.objects.update(stop_requested_at="2026-01-01T00:00Z")
+    workroom.settle(30)

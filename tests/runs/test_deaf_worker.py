@@ -1,0 +1,100 @@
+"""B5: the wire to Redis breaks again and again, or falls silent: the worker hears again, or is started again."""
+
+import time
+
+import pytest
+import redis
+from django.conf import settings as django_settings
+
+from runs.services.dispatch import send_run_tasks
+from runs.worker.watchdog import Watchdog
+from tests import chaos
+from tests.cut_wire import CutWire
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CYCLES = chaos.N * 5 // 2 if chaos.IS_CHAOS else 1
+# Whoever is refused waits longer each time, by two seconds: after six refusals it is away for thirty.
+REFUSALS = [1] * (CYCLES - 1) + [6 if chaos.IS_CHAOS else 2]
+WAITS = "Trying again in"
+"""What Celery's consumer says each time when it did not get its line to Redis."""
+# Only a hint begins a run here: the sweeper would take a minute.
+NO_SWEEP = {"RUN_LEASE": "120"}
+
+
+@pytest.fixture
+def wire(workroom):
+    redis.from_url(django_settings.REDIS_URL).delete("runs", "work")
+    wire = CutWire(django_settings.REDIS_URL)
+    yield wire
+    wire.close()
+
+
+@pytest.mark.stack
+def test_B5_a_worker_hears_again_after_its_wire_was_cut(workroom, crew, wire):
+    worker = crew(REDIS_URL=wire.url, **NO_SWEEP)
+    workroom.say("before")
+    workroom.settle(20)
+    took = []
+    for number, refusals in enumerate(REFUSALS):
+        for _ in range(3):
+            wire.cut()
+            time.sleep(0.7)  # part of the fault: some cuts come while it connects
+        waits = worker.log.count(WAITS)
+        wire.is_down = True
+        wire.cut()
+        workroom.wait(lambda waits=waits, more=refusals: worker.log.count(WAITS) >= waits + more, 90)
+        wire.is_down = False
+        back = time.monotonic()
+        workroom.say(f"after {number}")
+        workroom.settle(30)
+        took.append(round(time.monotonic() - back, 1))
+        if number % 10 == 9:
+            chaos.report(f"{number + 1} cycles, heard again after {took[-10:]} s")
+    assert len(workroom.said()) == CYCLES + 1
+    assert worker.process.poll() is None
+    chaos.report(f"{CYCLES} cycles: heard again after {sorted(took)} s")
+
+
+@pytest.mark.stack
+def test_B5_a_worker_that_went_deaf_ends_so_that_it_is_started_again(workroom, crew, wire):
+    worker = crew(REDIS_URL=wire.url, DEAF_AFTER="3", **NO_SWEEP)
+    workroom.say("before")
+    workroom.settle(20)
+    wire.silence()
+    workroom.say("into the silence")
+    # The first hint goes down the dead wire; what comes after it stays in the queue.
+    send_run_tasks([workroom.runs()[-1].id])
+    worker.process.wait(40)
+    assert "none has come here" in worker.log
+    crew(**NO_SWEEP)
+    workroom.settle(20)
+    assert len(workroom.said()) == 2
+
+
+def left(patience, queue, *, hears=False, seconds=1.5):
+    """Whether a watchdog would end its process, with this in the queue."""
+    server = redis.from_url(django_settings.REDIS_URL)
+    server.delete("runs", "work")
+    if queue:
+        server.lpush(queue, "a task")
+    ended = []
+    dog = Watchdog(patience, leave=lambda: ended.append(1))
+    dog.start()
+    try:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not ended:
+            if hears:
+                dog._hear()
+            time.sleep(0.02)
+    finally:
+        dog.stop()
+        server.delete("runs", "work")
+    return bool(ended)
+
+
+def test_B5_only_tasks_that_wait_while_none_comes_are_deafness():
+    assert left(0.3, "work")
+    assert left(0.3, "runs")
+    assert not left(0.3, None)
+    assert not left(0.3, "runs", hears=True)

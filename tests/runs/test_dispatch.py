@@ -1,0 +1,102 @@
+"""The tasks of queued runs reach workers by Celery; without Redis nothing fails and nothing waits (B4)."""
+
+import json
+import time
+from base64 import b64decode
+from uuid import uuid4
+
+import pytest
+import redis
+from celery import current_app
+from django.conf import settings
+
+from common.errors import AppError
+from events.wire import wire
+from runs.services import dispatch, model_tests
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def fresh_broker():
+    client = redis.from_url(settings.REDIS_URL)
+    client.delete("runs")
+    yield client
+    wire._down_until = 0.0
+
+
+@pytest.fixture
+def dead_broker(monkeypatch):
+    monkeypatch.setattr(current_app.conf, "broker_write_url", "redis://127.0.0.1:1/0")
+    monkeypatch.setattr(settings, "REDIS_URL", "redis://127.0.0.1:1/0")
+
+
+def sent_run_ids(client):
+    return [json.loads(b64decode(json.loads(task)["body"]))[0][0] for task in client.lrange("runs", 0, -1)]
+
+
+def test_a_message_dispatches_its_run_on_commit(workroom, fresh_broker):
+    workroom.say("hello")
+    [run] = workroom.runs()
+    assert sent_run_ids(fresh_broker) == [str(run.id)]
+
+
+def test_a_celery_worker_accepts_the_task(fresh_broker):
+    run_id = uuid4()
+    assert dispatch.send_run_tasks([run_id])
+    current_app.send_task(dispatch.TASK, [str(run_id)], retry=False)
+    theirs, ours = (json.loads(task) for task in fresh_broker.lrange("runs", 0, -1))
+    assert ours["headers"].items() >= {"lang": "py", "task": dispatch.TASK}.items()
+    assert (ours["headers"]["id"], ours["content-type"]) == (ours["properties"]["correlation_id"], "application/json")
+    assert ours["properties"].keys() <= theirs["properties"].keys()
+    assert json.loads(b64decode(ours["body"]))[:2] == json.loads(b64decode(theirs["body"]))[:2]
+
+
+def test_each_of_many_runs_gets_a_task_of_its_own(fresh_broker):
+    ids = [uuid4() for _ in range(3)]
+    assert dispatch.send_run_tasks(ids)
+    assert dispatch.send_run_tasks([])
+    assert sent_run_ids(fresh_broker) == [str(run_id) for run_id in reversed(ids)]
+    tasks = [json.loads(task) for task in fresh_broker.lrange("runs", 0, -1)]
+    assert len({task["properties"]["delivery_tag"] for task in tasks}) == 3
+
+
+def test_a_message_that_joins_a_queued_run_sends_no_task(workroom, fresh_broker):
+    workroom.say("one")
+    workroom.say("two")
+    assert len(sent_run_ids(fresh_broker)) == 1
+
+
+@pytest.mark.usefixtures("dead_broker")
+def test_B4_a_message_is_posted_while_redis_is_down(workroom):
+    started = time.monotonic()
+    workroom.say("hello")
+    workroom.say("again")
+    assert time.monotonic() - started < 3
+    assert len(workroom.runs()) == 1
+
+
+@pytest.mark.usefixtures("dead_broker")
+def test_B4_after_a_failure_no_task_is_sent_for_a_while():
+    assert dispatch.send_run_tasks([uuid4()]) is False
+    started = time.monotonic()
+    assert [dispatch.send_run_tasks([uuid4()]) for _ in range(100)] == [False] * 100
+    assert time.monotonic() - started < 0.1
+
+
+@pytest.mark.usefixtures("dead_broker")
+def test_B4_runs_are_done_while_redis_is_down(workroom, engine):
+    workroom.engine = None
+    workroom.say("hello")
+    assert workroom.settle()[0].state == "completed"
+
+
+@pytest.mark.usefixtures("dead_broker")
+def test_B4_a_model_cannot_be_tried_while_redis_is_down_and_that_is_said_soon(team):
+    started = time.monotonic()
+    with pytest.raises(AppError) as refused:
+        model_tests.start_model_test(
+            team.alice, team.workspace.id, provider="demo", api_base="", default_model="demo", key=None
+        )
+    assert (refused.value.status, refused.value.code) == (503, "unavailable")
+    assert time.monotonic() - started < 3

@@ -1,0 +1,219 @@
+"""F1: no workspace and no person takes the slots of all others: shares, turns, and what is counted."""
+
+from itertools import count
+
+import pytest
+from django.db import connection, transaction
+
+from agents.services import drafts
+from chats import services as chats
+from chats.models import Chat
+from common.ids import new_id
+from runs.kinds import chat as kinds
+from runs.kinds.job import JobInput
+from runs.models import Run
+from runs.services import claims, comparisons, runs
+from runs.services.jobs import start_job
+from runs.services.wake import build_concurrency_key
+from runs.worker.capacity import Capacity
+from tests.people import make_agent, make_person, make_team
+from tests.scripted_model import overlap
+from workspaces import services as workspaces
+from workspaces.models import Role
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+_numbers = count()
+
+
+@pytest.fixture
+def slots(settings):
+    """20 slots, 8 for a workspace, 5 for a person."""
+    settings.RUNS_PER_WORKER, settings.RUNS_PER_WORKSPACE, settings.RUNS_PER_PERSON = 20, 8, 5
+    return Capacity()
+
+
+def queued(team, number, *, person=None, workspace=None):
+    """Runs that wait, each in a concurrency key of its own."""
+    return Run.objects.bulk_create(
+        Run(
+            workspace=workspace or team.workspace, payer=workspace or team.workspace, agent=team.robin,
+            chat=team.chat, on_behalf_of=person or team.alice, origin="compare", concurrency_key=f"test:{next(_numbers)}",
+            spec=team.robin.current_spec, stamp={"spec_id": str(team.robin.current_spec_id), "version": 1},
+        )
+        for _ in range(number)
+    )  # fmt: skip
+
+
+def claim_all(slots):
+    """What a worker claims that offers all its free slots; the runs in the order in which they begin."""
+    claimed = []
+    for id in slots.choose(claims.list_waiting(200, full=slots.list_full())):
+        run = claims.claim_run(id, "here:1:a", slots=slots)
+        assert run is not None
+        claimed.append(run)
+    return claimed
+
+
+def test_F1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_message(workroom, slots):
+    queued(workroom.team, 300)
+    other = make_team(" of another")
+    with transaction.atomic():
+        chats.post_message(other.alice, other.chat.id, text="hello")
+    begun = claim_all(slots)
+    assert begun[1].workspace_id == other.workspace.id, "the other tenant's run is claimed in its first turn"
+    assert [run.workspace_id for run in begun].count(workroom.team.workspace.id) == 5
+    # What comes after all these finds a free slot, too.
+    with transaction.atomic():
+        chats.post_message(other.bob, other.chat.id, text="and another")
+        made = make_agent(other.workspace, other.alice, "Second")
+        chats.add_member(other.alice, other.chat.id, made.id)
+        chats.post_message(other.bob, other.chat.id, text="@second you, too")
+    waiting = Run.objects.get(agent=made)
+    assert claims.claim_run(waiting.id, "here:1:a", slots=slots) is not None
+
+
+def test_F1_a_workspace_has_its_share_and_each_of_its_people_theirs(workroom, slots):
+    team = workroom.team
+    for person in (team.alice, team.bob):
+        queued(team, 50, person=person)
+    begun = claim_all(slots)
+    assert sorted([run.on_behalf_of_id for run in begun].count(id) for id in (team.alice.id, team.bob.id)) == [4, 4]
+    assert claim_all(slots) == []
+    refused = Run.objects.filter(state="queued")[0]
+    assert claims.claim_run(refused.id, "here:1:a", slots=slots) is None
+    refused.refresh_from_db()
+    assert (refused.state, refused.attempt) == ("queued", 0)
+    slots.release(begun[0].id)
+    assert len(claim_all(slots)) == 1
+
+
+def test_F1_a_person_has_one_share_in_all_their_workspaces(workroom, slots):
+    team = workroom.team
+    second = workspaces.create_workspace(creator=team.alice, name="Second")
+    queued(team, 20)
+    queued(team, 20, workspace=second)
+    with pytest.MonkeyPatch.context() as patch:
+        # The agent has no place in the second workspace; whether a run may work is not what is tried here.
+        patch.setattr(
+            kinds, "lock_chat_of_run", lambda run: Chat.objects.select_related("workspace").get(pk=run.chat_id)
+        )
+        begun = claim_all(slots)
+    assert len(begun) == 5
+    assert {run.workspace_id for run in begun} == {team.workspace.id, second.id}
+
+
+def test_F1_many_tenants_together_leave_a_slot_for_the_next(slots):
+    """Whoever makes workspaces and people in numbers gets ever less for each."""
+    tenants = [new_id() for _ in range(5)]
+    taken = [slots.reserve(Run(workspace_id=id, on_behalf_of_id=None)) for _ in range(20) for id in tenants]
+    assert 15 <= sum(taken) < 20
+    assert slots.reserve(Run(workspace_id=new_id(), on_behalf_of_id=new_id()))
+
+
+def test_F1_a_run_that_is_claimed_twice_at_once_leaves_no_slot_behind(slots, settings):
+    """A hint and the sweeper may point at the same run, and only one of the two claims gets it."""
+    settings.RUNS_PER_PERSON = 2
+    person_id = new_id()
+    run, *others = (Run(workspace_id=new_id(), on_behalf_of_id=person_id) for _ in range(3))
+    assert [slots.reserve(run), slots.reserve(run)] == [True, False]
+    slots.release(run.pk)
+    assert [slots.reserve(other) for other in others] == [True, True]
+
+
+def test_F1_comparisons_retries_and_jobs_are_counted(workroom, slots, settings):
+    settings.RUNS_PER_PERSON = 3
+    team = workroom.team
+    where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
+    draft = drafts.claim_draft(**where)
+    drafts.apply_draft(**where, revision=draft.revision)
+    comparisons.start_comparison(**where, id=new_id(), text="Which?", revision=None)
+    failed = Run.objects.create(
+        workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, on_behalf_of=team.alice,
+        state="failed", concurrency_key=build_concurrency_key(team.robin.id, team.chat.id), trigger_id=new_id(),
+    )  # fmt: skip
+    again = runs.retry_run(actor=team.alice, run_id=failed.id)
+    with transaction.atomic():
+        job = start_job(
+            workspace=team.workspace, kind="summary", subject_id=new_id(), job_input=JobInput("?", {}, 10),
+            on_behalf_of=team.alice,
+        )  # fmt: skip
+    assert {run.origin for run in claim_all(slots)} == {"compare", "retry"}
+    assert claims.claim_run(job.id, "here:1:a", slots=slots) is None
+    slots.release(again.id)
+    assert claims.claim_run(job.id, "here:1:a", slots=slots) is not None
+
+
+def test_F1_a_claim_asks_no_more_for_it(workroom, slots, django_assert_num_queries):
+    workroom.say("warm")
+    workroom.say("hello", chat=_second_room(workroom))
+    first, second = Run.objects.order_by("pk")
+    claims.claim_run(first.id, "here:1:a", slots=slots)
+    with django_assert_num_queries(10):
+        claims.claim_run(second.id, "here:1:a", slots=slots)
+
+
+def test_F1_a_refused_claim_costs_one_query(workroom, slots, django_assert_num_queries, settings):
+    settings.RUNS_PER_PERSON = 1
+    first, second = queued(workroom.team, 2)
+    assert claims.claim_run(first.id, "here:1:a", slots=slots) is not None
+    with django_assert_num_queries(1):
+        assert claims.claim_run(second.id, "here:1:a", slots=slots) is None
+
+
+def test_F1_what_was_lost_is_looked_for_in_turns(workroom):
+    """Who waits without a hint is found, however many older ones wait for others."""
+    queued(workroom.team, 250)
+    dora = make_person("Dora")
+    with transaction.atomic():
+        workspaces.join(
+            workspace=workroom.team.workspace, actor=dora, role=Role.SUGGESTER, invited_by=workroom.team.alice
+        )
+    [late] = queued(workroom.team, 1, person=dora)
+    assert late.id in claims.pick_undispatched_runs(0, limit=10)
+    assert workroom.team.alice.id not in {
+        run.person_id for run in claims.list_waiting(10, full=[workroom.team.alice.id])
+    }
+
+
+@pytest.mark.usefixtures("engine")
+def test_F1_what_is_over_the_share_waits_and_is_done(workroom, settings):
+    settings.RUNS_PER_WORKER, settings.RUNS_PER_WORKSPACE, settings.RUNS_PER_PERSON = 8, 3, 2
+    workroom.model.script(text="answer", first=0.05)
+    team = workroom.team
+    for number in range(7):
+        workroom.say("hello", chat=_second_room(workroom), by=(team.alice, team.bob)[number % 2])
+    workroom.settle()
+    assert set(Run.objects.values_list("state", flat=True)) == {"completed"}
+    assert len(workroom.model.requests) == 7
+    assert overlap(workroom.model.requests) <= 3
+
+
+def _second_room(workroom):
+    team = workroom.team
+    with transaction.atomic():
+        return chats.create_chat(
+            team.alice, team.workspace.id, title=f"{next(_numbers)}", member_ids=[team.robin.id, team.bob.id]
+        )
+
+
+def runs_read():
+    """How many rows of runs this transaction has read so far."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'runs_run'"
+        )
+        return cursor.fetchone()[0]
+
+
+@pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
+def test_F1_a_claim_reads_its_lane_and_not_what_waits_elsewhere(workroom, plan):
+    queued(workroom.team, 500)
+    mine = queued(workroom.team, 1)[0]
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("ANALYZE runs_run")  # as autovacuum does
+        cursor.execute(f"SET LOCAL plan_cache_mode = {plan}")
+        before = runs_read()
+        for _ in range(10):  # from the sixth on it is a prepared statement
+            assert claims._NEXT_BESIDE.first(mine.id) == mine
+        assert runs_read() - before <= 10 * 4

@@ -1,0 +1,219 @@
+"""A model that answers without measure ends its own answer, and nothing else (F5)."""
+
+import asyncio
+import json
+
+import psycopg
+import pytest
+from django.db import OperationalError, connection
+
+from chats.models import Message
+from common.database import is_database_away
+from common.secrets import Secret
+from events.payloads import MAX_TEXT
+from llm.adapters import assembly
+from llm.adapters.assembly import MAX_CALLS, Assembly, Budget, budget
+from llm.adapters.openai_stream import MAX_LINE, OpenAIStream
+from llm.messages import ToolCall
+from llm.protocol import LLMError
+from runs.kinds import chat as kinds
+from runs.models import Step
+from runs.runtime.steps import Batch
+from runs.runtime.toolbox import READS_AT_ONCE
+from tests.runs.test_toolbox import box
+from tests.servers import database_url
+
+
+def answers(workroom):
+    return list(Message.objects.filter(chat=workroom.team.chat, author=workroom.team.robin, type="TEXT_MESSAGE"))
+
+
+# --- in a run -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_F5_an_endless_answer_is_cut_where_it_is_stored_and_its_server_is_left(workroom, model):
+    model.script(match="go on", mode="drip", tokens=["x" * 10_000] * 700, every=0.0001)
+    workroom.say("go on for ever")
+    [run] = workroom.settle()
+    assert (run.state, run.attempt, run.crashes) == ("completed", 1, 0)
+    [said] = answers(workroom)
+    assert len(said.payload["text"]) == MAX_TEXT
+    assert said.payload["incomplete"] is True
+    assert run.llm_calls.get().finish == "length"
+    workroom.wait(lambda: model.requests[0].left_at)
+    assert budget.left == Budget.TOTAL
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_F5_seventy_thousand_mentions_are_an_answer_like_any_other(workroom, model):
+    handles = " ".join(f"@h{number:05}" for number in range(70_000))
+    model.script(match="mention", tokens=[handles[at : at + 50_000] for at in range(0, len(handles), 50_000)])
+    workroom.say("mention all")
+    [run] = workroom.settle(30)
+    assert (run.state, run.attempt, run.crashes) == ("completed", 1, 0)
+    assert len(answers(workroom)[0].payload["text"]) == MAX_TEXT
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_F5_of_four_hundred_calls_sixteen_are_made_and_the_model_is_told(workroom, model):
+    calls = [
+        {"name": "current_time", "arguments": json.dumps({"timezone": f"Etc/GMT+{number % 12}"})}
+        for number in range(400)
+    ]
+    model.script(match="all", calls=calls, then={"text": "done"})
+    workroom.say("call all")
+    [run] = workroom.settle()
+    assert run.state == "completed"
+    assert Step.objects.filter(run=run, kind="tool").count() == MAX_CALLS
+    results = [row.payload for row in Message.objects.filter(run_id=run.id, type="TOOL_RESPONSE").order_by("seq")]
+    assert [result["status"] for result in results] == ["ok"] * MAX_CALLS + ["error"]
+    assert f"At most {MAX_CALLS} calls" in results[-1]["text"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_F5_a_refusal_by_the_database_is_a_failed_run_of_one_attempt(workroom, model, monkeypatch):
+    """Whatever it is that cannot be stored: it cannot the next time either, and no worker has died of it."""
+
+    def refused(*args, **kwargs):
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT 1 WHERE 1 IN ({', '.join(['%s'] * 65_536)})", list(range(65_536)))
+
+    monkeypatch.setattr(kinds, "build_answer_rows", refused)
+    monkeypatch.setattr(
+        kinds, "build_partial_rows", lambda run, partial, model, **options: refused() if partial.text else []
+    )
+    workroom.say("hello")
+    [run] = workroom.settle()
+    assert (run.state, run.error_code, run.attempt, run.crashes) == ("failed", "internal", 1, 0)
+    assert len(model.requests) == 1
+    # The engine goes on.
+    monkeypatch.undo()
+    workroom.say("hello again")
+    assert workroom.settle()[-1].state == "completed"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("statement", "is_away"),
+    [
+        ("SELECT repeat('x', 2000000000)", False),  # 54000: more than there can be
+        ("SET statement_timeout = 1; SELECT pg_sleep(10)", False),
+        ("SELECT pg_terminate_backend(pg_backend_pid())", True),
+    ],
+)
+def test_F5_only_a_lost_or_stopping_database_is_away(statement, is_away):
+    with psycopg.connect(database_url()) as line, pytest.raises(psycopg.Error) as error:
+        line.execute(statement)
+    wrapped = OperationalError(str(error.value))
+    wrapped.__cause__ = error.value
+    assert is_database_away(wrapped) is is_away
+
+
+@pytest.mark.django_db
+def test_F5_a_statement_that_cannot_be_sent_is_no_lost_database():
+    with pytest.raises(OperationalError) as error, connection.cursor() as cursor:
+        cursor.execute(f"SELECT 1 WHERE 1 IN ({', '.join(['%s'] * 65_536)})", list(range(65_536)))
+    assert not is_database_away(error.value)
+
+
+# --- the stream ---------------------------------------------------------------------------------------------------
+
+
+def test_F5_an_endless_line_is_kept_in_parts_and_given_up():
+    stream = OpenAIStream(Secret(""))
+    list(stream.feed(b"data: "))
+    for _ in range(1000):
+        list(stream.feed(b"x"))
+    assert len(stream._parts) == 1001  # nothing was joined while the line went on
+    while stream._held <= MAX_LINE - 1024:
+        list(stream.feed(b"x" * 1024))
+    with pytest.raises(LLMError) as error:
+        list(stream.feed(b"x" * 1024))
+    assert error.value.code == "garbled"
+
+
+def test_F5_a_line_in_many_parts_is_read_when_it_ends():
+    stream = OpenAIStream(Secret(""))
+    line = b'data: {"choices": [{"delta": {"content": "hello"}, "finish_reason": "stop"}]}\n'
+    pieces = [piece for at in range(len(line)) for piece in stream.feed(line[at : at + 1])]
+    assert [piece.text for piece in pieces] == ["hello"]
+
+
+def test_F5_each_part_of_an_answer_has_its_limit():
+    made = Assembly()
+    for _ in range(300):
+        made.add_text("x" * 1000)
+    assert (len(made.text), made.is_full) == (MAX_TEXT, True)
+    thinking = Assembly()
+    for _ in range(300):
+        thinking.add_thinking("x" * 1000)
+    assert (len(thinking.thinking), thinking.is_full) == (MAX_TEXT, True)
+    calling = Assembly()
+    for index in range(400):
+        calling.add_call({"index": index, "id": f"c{index}", "function": {"name": "t", "arguments": "x" * 100_000}})
+    assert calling.is_full
+    assert len(calling.calls()) == MAX_CALLS + 1
+    assert sum(len(call.arguments) for call in calling.calls()) == assembly.MAX_CALL_TEXT
+    for one in (made, thinking, calling):
+        one.release()
+    assert budget.left == Budget.TOTAL
+
+
+def test_F5_what_all_answers_hold_has_a_limit_that_short_answers_do_not_meet():
+    long = [Assembly() for _ in range(200)]
+    for one in long:
+        one.add_text("x" * MAX_TEXT)
+        one.add_thinking("x" * MAX_TEXT)
+    assert any(one.is_full for one in long)
+    held = sum(len(one.text) + len(one.thinking) for one in long)
+    assert held <= Budget.TOTAL + len(long) * Budget.OWN_SHARE
+    short = Assembly()
+    short.add_text("x" * 10_000)
+    assert (len(short.text), short.is_full) == (10_000, False)
+    for one in long:
+        one.release()
+    assert budget.left == Budget.TOTAL
+
+
+def test_F5_arguments_that_look_whole_again_and_again_are_read_a_few_times_only(monkeypatch):
+    read = []
+
+    def loads(text):
+        read.append(text)
+        raise ValueError
+
+    monkeypatch.setattr("llm.adapters.assembly.json.loads", loads)
+    made = Assembly()
+    for _ in range(1000):
+        made.add_call({"function": {"name": "t", "arguments": '{"a": "}'}})
+    assert len(read) == assembly.MAX_GUESSES
+
+
+def test_F5_a_run_makes_two_hundred_calls_at_most():
+    made = box(lambda tool, ctx, args: "")
+    made.past.extend(ToolCall(f"call_{number}", "other", "{}") for number in range(199))
+    call = ToolCall("call_x", "it", "{}")
+    assert [batch.known for batch in made.batches([call], cut=False)] == [()]
+    [refused] = made.batches([call], cut=False)
+    assert "200 calls" in refused.known[0].text
+
+
+async def test_F5_a_run_reads_four_pages_at_once(monkeypatch):
+    at_once, most = 0, 0
+
+    async def read(tool, ctx, args):
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0)
+        at_once -= 1
+        return ""
+
+    outcomes = await box(read).call(Batch(tuple(ToolCall(f"call_{n}", "it", "{}") for n in range(16))))
+    assert len(outcomes) == 16
+    assert most == READS_AT_ONCE

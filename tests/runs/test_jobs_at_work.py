@@ -1,0 +1,74 @@
+"""Summaries and merges from the deed to what is seen of it, with an engine and a model at the other end (S0.11, S0.12)."""
+
+import json
+
+import pytest
+
+from runs.models import Run
+from suggestions.models import Suggestion
+from tests.suggestions.board import BRIEFER, KINDER, LOUDER, Board, both, fresh
+from workspaces.models import Credential
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+
+@pytest.fixture
+def board(workroom):
+    return Board(workroom.team)
+
+
+def done(workroom):
+    """All jobs; the engine is pointed at them as Celery would."""
+    workroom.engine.submit(list(Run.objects.filter(state="queued").values_list("pk", flat=True)))
+    workroom.settle(20)
+
+
+@pytest.mark.parametrize(("language", "begins"), [("en", "Counted by the demo model"), ("zh-hant", "示範模型數出來的")])
+def test_S0_11_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(workroom, board, language, begins):
+    Credential.objects.all().delete()
+    board["bob"].language = language
+    board["bob"].save()
+    suggestion = board.suggest(BRIEFER)
+    done(workroom)
+    suggestion = fresh(suggestion)
+    assert (suggestion.summary_state, suggestion.summary_run.agent.handle) == ("ready", "summarizer")
+    assert suggestion.summary.startswith(begins)
+    assert board.line("SUGGESTION_CREATED")["summary"] == suggestion.summary
+
+
+def test_S0_12_a_merge_by_the_model_becomes_a_draft(workroom, board):
+    first, second = board.suggest(KINDER), board.suggest(BRIEFER, "carol")
+    done(workroom)
+    workroom.model.script(text=json.dumps(both()), match="Merge the prompts")
+    merge = board.merge(first, second)
+    done(workroom)
+    merge = fresh(merge)
+    assert (merge.state, merge.method, merge.error) == ("done", "agent", "")
+    assert [piece["voices"] for piece in merge.result["pieces"] if piece["voices"]] == [
+        [str(first.id)], [str(second.id)]
+    ]  # fmt: skip
+    assert fresh(first).state == fresh(second).state == "accepted"
+
+
+def test_S0_12_without_a_key_a_merge_is_made_line_by_line_and_says_why(workroom, board):
+    Credential.objects.all().delete()
+    merge = board.merge(board.suggest(KINDER), board.suggest(BRIEFER, "carol"))
+    done(workroom)
+    merge = fresh(merge)
+    assert (merge.state, merge.method) == ("done", "text")
+    assert merge.error
+    live = board.live()
+    assert live is not None
+    assert live.written["prompt"] == KINDER.replace("Be brief.", "Use one sentence.")
+
+
+def test_many_summaries_and_answers_in_one_room_wait_for_each_other_and_none_dies(workroom, board):
+    """Both take the room before the run: no deadlock, and nothing is told twice."""
+    workroom.model.script(text="A short answer.", every=0.01)
+    for number in range(8):
+        board.suggest(LOUDER + f"LogEntry {number}.\n", "bob" if number % 2 else "carol")
+        workroom.say(f"hello {number}", by=board["bob"], chat=board.chat)
+    done(workroom)
+    assert set(Run.objects.values_list("state", flat=True)) == {"completed"}
+    assert not Run.objects.exclude(crashes=0).exists()
+    assert {(one.summary_state, one.summary) for one in Suggestion.objects.all()} == {("ready", "A short answer.")}

@@ -1,0 +1,74 @@
+"""People who change many things at once stand in one line: the workspace, the chats by id, then anything else."""
+
+import pytest
+from django.db import transaction
+
+from actors.models import Actor, AgentStatus
+from agents.models import Draft
+from agents.services import agents, drafts
+from chats import services as chats
+from chats.models import Chat, ChatActor
+from common.errors import NotFound
+from runs.models import Run
+from runs.services import claims
+from tests.meanwhile import Meanwhile
+from workspaces import services as workspaces
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def held(chat: Chat) -> Chat:
+    return Chat.objects.select_for_update(no_key=True).get(pk=chat.pk)
+
+
+def test_an_agent_is_deleted_while_its_run_is_begun(team):
+    """The run that waits when it is asked for is at work when the chat is free."""
+    with transaction.atomic():
+        chats.post_message(team.alice, team.chat.id, text="hello")
+    with transaction.atomic():
+        held(team.chat)
+        deleting = Meanwhile(lambda: agents.delete_agent(team.alice, team.robin.id))
+        assert claims.claim_run(Run.objects.get().pk, "host:1:x")
+    deleting.result()
+    assert Run.objects.get().stop_requested_at is not None
+    assert Actor.objects.get(pk=team.robin.pk).status == AgentStatus.DELETED
+    assert not ChatActor.objects.filter(actor=team.robin, ended_at=None).exists()
+
+
+def test_an_agent_is_renamed_while_its_draft_is_saved(team):
+    draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+    revision = team.robin.revision
+    with transaction.atomic():
+        held(team.chat)
+        renaming = Meanwhile(lambda: agents.rename_agent(team.alice, team.robin.id, name="New", revision=revision))
+        drafts.save_draft(
+            actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision, base_version=1
+        )
+    renaming.result()
+    assert Actor.objects.get(pk=team.robin.pk).name == "New"
+    assert Draft.objects.get().ended_how == "saved"
+
+
+def test_a_member_is_removed_while_a_run_begins(team):
+    with transaction.atomic():
+        chats.post_message(team.bob, team.chat.id, text="hello")
+    run = Run.objects.get()
+    with transaction.atomic():
+        workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
+        claiming = Meanwhile(lambda: claims.claim_run(run.pk, "host:1:x"))
+        workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
+    claiming.result()
+    assert Run.objects.get().state == "running"
+
+
+def test_who_is_removed_while_they_use_a_link_stays_out(team):
+    _, url = chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
+    with transaction.atomic():
+        workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
+        joining = Meanwhile(lambda: chats.accept_link(team.bob, url.rsplit("/", 1)[1]))
+        workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
+    with pytest.raises(NotFound):
+        joining.result()
+    assert not ChatActor.objects.filter(actor=team.bob, chat=team.chat, ended_at=None).exists()
+    assert not team.workspace.memberships.filter(actor=team.bob).exists()

@@ -1,0 +1,53 @@
+"""Any script of answers, bad calls, news, stops and crashes, and what holds in each (style §8)."""
+
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runs.runtime.testing import ScriptedLLM, called, said
+from tests.chaos import examples
+from tests.runs.loop_house import Crash, House
+
+ARGUMENTS = st.sampled_from(['{"n": 1}', '{"n": 2}', '{"n": -1}', "{}{}", "", '{"n": "x"}', '{"n": 1}<|call|>'])
+CALLS = st.tuples(st.sampled_from(["look", "send", "note", "ghost"]), ARGUMENTS)
+ANSWERS = st.one_of(
+    st.builds(said, st.sampled_from(["fine", "a longer answer"])),
+    st.lists(CALLS, min_size=1, max_size=4).map(lambda calls: called(*calls)),
+    st.lists(CALLS, min_size=1, max_size=2).map(lambda calls: called(*calls, finish="length", text="so")),
+)
+MOMENTS = st.frozensets(st.integers(1, 60), max_size=5)
+MAX_STEPS = 5
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(script=st.lists(ANSWERS, max_size=8), crash_at=MOMENTS, news_at=MOMENTS, stop_at=st.integers(-1, 12))
+async def test_B1_whatever_happens_calls_are_made_once_and_the_model_is_asked_rightly(
+    script, crash_at, news_at, stop_at
+):
+    house = House(crash_at=crash_at, news_at=news_at, stop_at=stop_at)
+    asked = 0
+    for _ in range(len(crash_at) + 1):
+        # What was answered and stored is not asked for again; what was lost is.
+        llm = ScriptedLLM(script[house.steps_done :])
+        try:
+            # `ScriptedLLM` raises when it is asked with an unanswered call; `House` when a start was not recorded.
+            await house.process(llm, max_steps=MAX_STEPS)
+        except Crash:
+            asked += len(llm.requests)
+            continue
+        asked += len(llm.requests)
+        break
+    else:
+        raise AssertionError("It did not come to an end.")
+    assert house.steps_done <= MAX_STEPS
+    assert asked <= MAX_STEPS + house.crashes
+    runs = Counter(house.executions)
+    assert [id for id, times in runs.items() if times > 1 and house.started[id] != "look"] == []
+    answered = Counter(line.payload["tool_call_id"] for line in house.lines if line.type == "TOOL_RESPONSE")
+    assert [id for id, times in answered.items() if times > 1] == []
+    made = {line.payload["call_id"] for line in house.lines if line.type == "TOOL_CALL"}
+    assert answered.keys() <= made
+    if not house.ends:
+        assert answered.keys() == made
+        assert house.said()

@@ -1,0 +1,175 @@
+"""The operator's own merge service: a signed request over the wire, and its JSON answer as the answer of the job (S0.12)."""
+
+import base64
+import hashlib
+import hmac
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from common.egress import close_sessions
+from common.secrets import Secret
+from llm.adapters import service as service_adapter
+from llm.adapters.service import asked_of_service, signed
+from llm.client import llm_for
+from llm.endpoints import merge_service
+from llm.messages import Answer, Request, Turn
+from llm.protocol import LLMError
+from llm.retry import _breakers
+from runs.models import LLMCall
+from tests.runs.jobroom import Jobroom
+
+KEY = b"a key of twenty-four byt"
+SECRET = "whsec_" + base64.b64encode(KEY).decode()
+PIECES = {"pieces": [{"text": "Be brief.\n", "from": ["s1"]}], "conflicts": []}
+
+
+class MergeService:
+    """A service that checks the signature as the specification says, and answers with `status`, `body` after `pause`."""
+
+    def __init__(self) -> None:
+        self.status, self.body, self.pause = 200, json.dumps(PIECES).encode(), 0.0
+        self.headers: dict[str, str] = {}
+        self.asked: list[dict[str, Any]] = []
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                sent = service.take(dict(self.headers.items()), body)
+                time.sleep(service.pause)
+                self.send_response(sent)
+                for name, value in service.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(service.body)
+
+            def log_message(self, *args: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/merge"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def take(self, headers: dict[str, str], body: bytes) -> int:
+        """The status of the answer; 401 for a wrong signature."""
+        sent = {name.lower(): value for name, value in headers.items()}
+        self.asked.append(json.loads(body) | {"headers": sent})
+        signed_text = b".".join([sent["webhook-id"].encode(), sent["webhook-timestamp"].encode(), body])
+        expected = base64.b64encode(hmac.new(KEY, signed_text, hashlib.sha256).digest()).decode()
+        is_fresh = abs(time.time() - int(sent["webhook-timestamp"])) < 60
+        return self.status if sent["webhook-signature"] == f"v1,{expected}" and is_fresh else 401
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def service(settings: Any) -> Iterator[MergeService]:
+    _breakers.clear()
+    service = MergeService()
+    settings.MERGE_SERVICE = {"url": service.url, "secret": SECRET}
+    yield service
+    service.close()
+
+
+async def ask(body: str = asked_of_service(uuid4(), "merge", {"production": "Be kind.\n"})) -> Answer:
+    endpoint = merge_service()
+    assert endpoint is not None
+    try:
+        parts = [part async for part in llm_for(endpoint).ask(Request("merge service", [Turn("user", body)]))]
+    finally:
+        await close_sessions()
+    assert isinstance(parts[-1], Answer)
+    return parts[-1]
+
+
+def test_the_signature_is_that_of_standard_webhooks() -> None:
+    # The specification's own example.
+    body, secret = '{"event_type":"ping","data":{"success":true}}', Secret("whsec_plJ3nmyCDGBKInavdOK15jsl")
+    assert signed(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
+        "webhook-id": "msg_loFOjxBNrRLzqYUf", "webhook-timestamp": "1731705121",
+        "webhook-signature": "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=",
+    }  # fmt: skip
+
+
+async def test_it_is_asked_with_a_signature_and_answers_json(service: MergeService) -> None:
+    id = uuid4()
+    answer = await ask(asked_of_service(id, "merge", {"production": "你好。\n"}))
+    assert json.loads(answer.text) == PIECES
+    assert (answer.usage.cost_micro, answer.finish) == (0, "stop")
+    [asked] = service.asked
+    assert (asked["id"], asked["type"], asked["input"]) == (str(id), "merge", {"production": "你好。\n"})
+    assert asked["headers"]["webhook-id"] == f"msg_{id}"
+
+
+async def test_a_wrong_secret_is_refused_and_not_repeated(service: MergeService, settings: Any) -> None:
+    settings.MERGE_SERVICE["secret"] = base64.b64encode(b"another").decode()
+    with pytest.raises(LLMError) as raised:
+        await ask()
+    assert (raised.value.code, raised.value.tries) == ("refused", 1)
+    assert "another" not in raised.value.message
+
+
+async def test_a_service_that_is_overloaded_is_asked_again_under_the_same_id(service: MergeService) -> None:
+    service.status, service.headers = 503, {"Retry-After": "0"}
+    with pytest.raises(LLMError) as raised:
+        await ask()
+    assert (raised.value.code, raised.value.tries) == ("server", 3)
+    assert len({asked["headers"]["webhook-id"] for asked in service.asked}) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "said"), [(b"<html>", "no JSON"), (b"\xff", "no JSON"), (b'"' + b"x" * 3_000_000 + b'"', "too large")]
+)
+async def test_what_is_no_answer_is_told(service: MergeService, body: bytes, said: str) -> None:
+    service.body = body
+    with pytest.raises(LLMError, match=said) as raised:
+        await ask()
+    assert (raised.value.code, len(service.asked)) == ("garbled", 1)
+
+
+async def test_it_has_a_limited_time(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_adapter, "SECONDS", 0.2)
+    service.pause = 1.0
+    with pytest.raises(LLMError) as raised:
+        await ask()
+    assert (raised.value.code, raised.value.retryable) == ("timeout_total", False)
+
+
+async def test_it_is_not_followed_elsewhere(service: MergeService) -> None:
+    service.status, service.headers = 307, {"Location": "http://127.0.0.1:1/"}
+    with pytest.raises(LLMError) as raised:
+        await ask()
+    assert raised.value.code == "host_refused"
+
+
+async def test_a_service_that_is_away_is_told(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("llm.retry.BASE_DELAY", 0.01)
+    service.close()
+    with pytest.raises(LLMError) as raised:
+        await ask()
+    assert (raised.value.code, raised.value.tries) == ("unreachable", 3)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_a_merge_asks_the_service_and_a_summary_the_model(service: MergeService, workroom: Any) -> None:
+    jobroom = Jobroom(workroom)
+    merge = jobroom.done(jobroom.start("merge"))
+    assert (merge.state, json.loads(merge.answer)) == ("completed", PIECES)
+    assert merge.stamp is not None
+    assert merge.stamp["provider"] == "merge_service"
+    assert service.asked[0]["input"] == {"texts": ["a"]}
+    call = LLMCall.objects.get()
+    assert (call.provider, call.model, call.cost_micro, call.paid_by) == ("merge_service", "merge service", 0, "system")
+    assert not workroom.model.requests
+    jobroom.done(jobroom.start("summary"))
+    assert (len(service.asked), len(workroom.model.requests)) == (1, 1)

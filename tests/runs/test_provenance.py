@@ -1,0 +1,103 @@
+"""Which addresses an agent may open: those that somebody named, not those that it was talked into (D9)."""
+
+import pytest
+from django.db.models import Max
+
+from chats import services as chats
+from chats.models import Chat, Message
+from common.clock import now
+from runs.runtime import provenance
+from runs.runtime.provenance import ReadTexts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def asked(team):
+    def ask(url: str, prompt: str = "You are helpful.") -> bool:
+        return ReadTexts(team.chat.id, prompt).is_named(url)
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("said", "url", "is_open"),
+    [
+        ("see https://docs.example.org/start", "https://docs.example.org/other?page=2", True),
+        ("look at docs.example.org, please", "https://docs.example.org/", True),
+        ("看一下例子.中国的首页", "https://例子.中国/", True),
+        ("docs.example.org.", "https://DOCS.example.org/", True),
+        ("docs.example.org", "https://example.org/", False),
+        ("docs.example.org", "https://evil-docs.example.org/", False),
+        ("docs.example.org", "https://docs.example.org.evil.com/", False),
+        ("docs.example.org", "https://evil.com/?docs.example.org", False),
+        ("docs.example.org", "https://evil.com#docs.example.org", False),
+        ("100% of a_b", "https://evil.com/%_", False),
+        ("hello", "not an address", False),
+        ("hello", "", False),
+    ],
+)
+def test_D9_a_person_opens_a_site_by_naming_it(team, asked, said, url, is_open):
+    chats.post_message(team.alice, team.chat.id, text=said)
+    assert asked(url) is is_open
+
+
+def test_D9_what_an_agent_said_opens_nothing(team, asked):
+    chats.post_message(team.robin, team.chat.id, text="https://evil.com/?q=secret")
+    assert not asked("https://evil.com/?q=secret")
+
+
+def test_D9_a_link_on_a_page_that_was_read_is_open_as_it_stands_there(team, asked):
+    _read(team, "[next](https://elsewhere.example/next?page=2)", "ok")
+    assert asked("https://elsewhere.example/next?page=2")
+    assert not asked("https://elsewhere.example/next?page=2&secret=1")
+    assert not asked("https://elsewhere.example/")
+
+
+def test_D9_an_error_names_nothing(team, asked):
+    _read(team, "https://evil.com/?q=secret cannot be read", "error")
+    assert not asked("https://evil.com/?q=secret")
+
+
+def test_D9_the_agents_own_text_names_sites(asked):
+    assert asked("https://status.example.org/today", prompt="Look at status.example.org first.")
+
+
+def test_D9_another_rooms_words_count_for_nothing_here(team, asked):
+    other = chats.create_chat(team.alice, team.workspace.id, title="", member_ids=[])
+    chats.post_message(team.alice, other.id, text="https://docs.example.org")
+    assert not asked("https://docs.example.org/")
+
+
+def _read(team, text: str, status: str) -> None:
+    seq = 1 + (Message.objects.filter(chat=team.chat).aggregate(last=Max("seq"))["last"] or 0)
+    Chat.objects.filter(pk=team.chat.pk).update(version=seq)
+    Message.objects.create(
+        chat=team.chat, seq=seq, author=team.robin, type="TOOL_RESPONSE", created_at=now(),
+        payload={"tool_call_id": "call_1", "name": "web_fetch", "status": status, "text": text},
+    )  # fmt: skip
+
+
+def test_F5_a_line_is_read_once_however_often_it_is_asked_for(team, django_assert_num_queries):
+    for number in range(60):
+        _read(team, f"[page](https://pages.example/{number})", "ok")
+    texts = ReadTexts(team.chat.id, "")
+    assert texts.is_named("https://pages.example/0")
+    for number in range(20):
+        with django_assert_num_queries(1):
+            assert texts.is_named(f"https://pages.example/{number}")
+    _read(team, "[page](https://pages.example/new)", "ok")
+    with django_assert_num_queries(2):
+        assert texts.is_named("https://pages.example/new")
+
+
+def test_F5_the_newest_lines_are_kept_and_no_more_than_there_is_room_for(team, monkeypatch):
+    monkeypatch.setattr(provenance, "MAX_CHARACTERS", 1000)
+    _read(team, "https://pages.example/old", "ok")
+    for number in range(40):
+        _read(team, f"https://pages.example/{number} " + "x" * 100, "ok")
+        chats.post_message(team.alice, team.chat.id, text="y" * 100)
+    texts = ReadTexts(team.chat.id, "")
+    assert texts.is_named("https://pages.example/39")
+    assert not texts.is_named("https://pages.example/old")
+    assert sum(map(len, (*texts._read, *texts._said))) < 3000

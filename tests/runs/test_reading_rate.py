@@ -1,0 +1,56 @@
+"""F1 for what models say: a worker reads for everybody, and one workspace's models get their share of that."""
+
+import pytest
+
+from common.ids import new_id
+from runs.runtime import streaming
+from runs.runtime.streaming import ReadingRate, get_reading_rate
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Ten pieces at once, and one in a hundred seconds after that."""
+    monkeypatch.setattr(streaming, "BURST", 10.0)
+    monkeypatch.setattr(streaming, "CHUNKS_PER_SECOND", 0.01)
+
+
+@pytest.mark.usefixtures("slow")
+def test_F1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_waits():
+    flooding, other = new_id(), new_id()
+    waits = [get_reading_rate(flooding).take("word ") for _ in range(12)]
+    assert waits[:10] == [0.0] * 10
+    assert 0 < waits[10] < waits[11]
+    assert get_reading_rate(other).take("word ") == 0.0
+
+
+@pytest.mark.usefixtures("slow")
+@pytest.mark.parametrize(("text", "pieces"), [("", 10), ("x" * 255, 10), ("x" * 256, 5), ("x" * 10_000, 1)])
+def test_F1_a_long_piece_counts_by_its_length(text, pieces):
+    paced = ReadingRate()
+    number = 0
+    while not paced.take(text):
+        number += 1
+    assert number == (pieces if pieces > 1 else 0)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_F1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(workroom, model, monkeypatch):
+    monkeypatch.setattr(streaming, "BURST", 10.0)
+    monkeypatch.setattr(streaming, "CHUNKS_PER_SECOND", 100.0)
+    waits = []
+    take = ReadingRate.take
+
+    def noted(self, text):
+        waits.append(take(self, text))
+        return waits[-1]
+
+    monkeypatch.setattr(ReadingRate, "take", noted)
+    tokens = [f"w{number} " for number in range(200)]
+    model.script(match="go on", tokens=tokens)
+    workroom.say("go on")
+    [run] = workroom.settle()
+    assert run.state == "completed"
+    assert workroom.said() == ["".join(tokens)]
+    assert len(waits) == 200
+    assert sum(wait > 0 for wait in waits) > 100

@@ -1,0 +1,77 @@
+"""How much of a chat a run reads when it begins: what can fit, whatever the chat holds."""
+
+import pytest
+
+from runs.kinds import kind_of
+from runs.kinds.comparison import COMPARISON
+from runs.runtime.history import read_log, read_log_until_question, read_news
+from tests.counting import counting
+from tests.runs.test_takeover import claimed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LONG = "word " * 20_000
+
+
+def say_much(workroom, number=30):
+    for _ in range(number):
+        workroom.say(LONG, by=workroom.team.bob, wake="nobody")
+
+
+def test_F3_of_a_chat_of_long_messages_only_what_can_fit_is_read(workroom, settings):
+    settings.LLM_CONTEXT_SIZE = 8_000
+    read = []
+    for number in (8, 30):
+        say_much(workroom, number)
+        run = claimed(workroom, text="hello")
+        kind_of(run).prepare(run)
+        with counting() as asked:
+            made = kind_of(run).prepare(run)
+        read.append((len(asked.statements), asked.rows_of("chats_message")))
+        assert made.transcript.turns[-1].text.endswith("hello")
+        type(run).objects.update(state="completed")
+    # A message of the last run's question, of which there was one less the first time, is small.
+    assert read[0][0] == read[1][0] == 3
+    assert read[0][1] <= read[1][1] <= 6
+
+
+def test_a_model_that_reads_more_is_given_more_of_the_chat(workroom):
+    say_much(workroom)
+    run = claimed(workroom, text="hello")
+    sizes = [len(read_log(run, tokens)) for tokens in (8_000, 32_000, 128_000, 1_000_000)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < 6
+    assert sizes[-1] == 31
+
+
+def test_what_the_run_answers_is_read_however_long_ago_it_was_said(workroom):
+    question = workroom.say("What is the colour of this?")
+    say_much(workroom)
+    run = claimed(workroom, text="and?")
+    assert run.trigger_id == question.id
+    lines = read_log(run, 8_000)
+    assert (lines[0].id, lines[0].payload["text"]) == (question.id, "What is the colour of this?")
+    assert lines[-1].payload["text"] == "and?"
+    assert len(lines) < 7
+
+
+def test_each_side_of_a_comparison_reads_its_question_and_what_can_fit_before_it(workroom):
+    say_much(workroom)
+    run = claimed(workroom, text="hello")
+    run.stamp = run.stamp | {"compared": True}
+    assert kind_of(run) is COMPARISON
+    workroom.say("later")
+    lines = read_log_until_question(run, 8_000)
+    assert lines[-1].payload["text"] == "hello"
+    assert len(lines) < 6
+
+
+def test_F3_of_what_was_said_meanwhile_the_newest_that_can_fit_is_read(workroom, settings):
+    settings.LLM_MAX_CONTEXT = 8_000
+    run = claimed(workroom, text="hello")
+    say_much(workroom)
+    workroom.say("last word")
+    with counting() as asked:
+        turns = read_news(run)
+    assert [turn.text.split()[1] for turn in turns[-2:]] == ["word", "last"]
+    assert asked.rows_of("chats_message") == len(turns) < 6

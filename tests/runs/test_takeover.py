@@ -1,0 +1,333 @@
+"""Leases: who has lost one writes nothing; whoever takes over makes one message of it (B1, B3, B6)."""
+
+import asyncio
+import threading
+import time
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+
+from chats.models import Message
+from common.processes import is_dead, owner_name
+from common.secrets import Secret
+from common.sections import Sections
+from llm.messages import Answer, ToolCall, Usage
+from llm.protocol import Endpoint
+from runs.errors import LeaseLost
+from runs.kinds import kind_of
+from runs.models import Run, Step
+from runs.runtime.answer_rows import PartialMessage, ResolvedModel
+from runs.runtime.conversation import numbered
+from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, ToolsStarted
+from runs.services import claims, leases
+from runs.worker.engine import Engine
+from runs.worker.isolation import IsolatedProcesses
+from runs.worker.sweeper import Sweeper
+from tests.recorder import Recorder
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MEANS = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
+
+
+def claimed(workroom, owner="there:1:a", text="hello"):
+    engine, workroom.engine = workroom.engine, None
+    workroom.say(text)
+    workroom.engine = engine
+    run = claims.claim_run(workroom.runs()[-1].id, owner)
+    assert run is not None
+    return run
+
+
+def answer(run, text="", *calls):
+    step = StepId(run.steps_done + 1, run.message_id)
+    made = tuple(ToolCall("", name, arguments, index=n) for n, (name, arguments) in enumerate(calls))
+    return ModelAnswered(step, numbered(Answer(text, "", made, Usage(1, 1), "stop", "demo"), step))
+
+
+def expire(run):
+    Run.objects.filter(pk=run.pk).update(lease_until=Now() - timedelta(seconds=1))
+
+
+def test_B3_who_lost_the_lease_changes_nothing(workroom):
+    zombie = claimed(workroom)
+    recorder = Recorder(zombie, MEANS)
+    expire(zombie)
+    assert leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    heir = claims.claim_run(zombie.id, "here:2:b")
+    assert heir is not None
+    assert (heir.attempt, heir.crashes, heir.message_id) == (2, 1, zombie.message_id)
+    before = (list(Message.objects.values()), list(Run.objects.values()), list(Step.objects.values()))
+    said = answer(zombie, "too late", ("current_time", '{"timezone": "UTC"}'))
+    writes = [
+        lambda: recorder.record_answer(said),
+        lambda: recorder.record_tool_start(ToolsStarted(said.answer.calls)),
+        lambda: recorder.record_tool_results(ToolsFinished(())),
+        lambda: recorder.record_end(RunEnded("failed", "cut", "late"), PartialMessage(zombie.message_id, "late")),
+        lambda: recorder.run_in_transaction(said.answer.calls[0], lambda: "late", 5),
+        lambda: leases.requeue_run(zombie),
+        lambda: leases.fail_run(zombie, "cut", "late"),
+    ]
+    for write in writes:
+        with pytest.raises(LeaseLost):
+            write()
+    assert (list(Message.objects.values()), list(Run.objects.values()), list(Step.objects.values())) == before
+    assert leases.extend_leases("there:1:a", [zombie.id]) == {}
+
+
+def test_B1_a_takeover_makes_the_same_message_and_only_one(workroom, engine):
+    dead = claimed(workroom, owner="elsewhere:1:a")
+    expire(dead)
+    workroom.model.script(text="the answer")
+    [run] = workroom.settle()
+    assert (run.state, run.attempt, run.crashes) == ("completed", 2, 1)
+    [said] = [row for row in workroom.log("TEXT_MESSAGE") if row.author == workroom.team.robin]
+    assert (said.id, said.text) == (dead.message_id, "the answer")
+
+
+def test_B1_a_takeover_goes_on_after_the_last_stored_step(workroom, engine):
+    dead = claimed(workroom, owner="elsewhere:1:a")
+    Recorder(dead, MEANS).record_answer(answer(dead, "Let me look.", ("current_time", '{"timezone": "Asia/Tokyo"}')))
+    expire(dead)
+    workroom.settle()
+    types = ["TEXT_MESSAGE", "TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"]
+    assert [row.type for row in workroom.log()] == types
+    assert len(workroom.model.requests) == 1
+
+
+def test_B15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(workroom, engine, monkeypatch):
+    from tools.current_time.tool import CurrentTime
+
+    monkeypatch.setattr(CurrentTime, "effect", "write")
+    dead = claimed(workroom, owner="elsewhere:1:a")
+    recorder = Recorder(dead, MEANS)
+    said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
+    recorder.record_answer(said)
+    recorder.record_tool_start(ToolsStarted(said.answer.calls))
+    expire(dead)
+    workroom.settle()
+    [result] = workroom.log("TOOL_RESPONSE")
+    assert result.payload["status"] == "interrupted"
+
+
+def test_B15_what_a_tool_did_before_the_crash_is_its_result(workroom, engine):
+    dead = claimed(workroom, owner="elsewhere:1:a")
+    recorder = Recorder(dead, MEANS)
+    said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
+    recorder.record_answer(said)
+    recorder.record_tool_start(ToolsStarted(said.answer.calls))
+    recorder.run_in_transaction(said.answer.calls[0], lambda: "done before", 5)
+    expire(dead)
+    workroom.settle()
+    [result] = workroom.log("TOOL_RESPONSE")
+    assert (result.payload["status"], result.payload["text"]) == ("ok", "done before")
+
+
+def test_a_run_whose_worker_died_three_times_fails_visibly(workroom):
+    run = claimed(workroom)
+    for is_alone in (False, True):
+        expire(run)
+        leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+        # The third time it is alone, so that a death can be nobody else's fault (B9).
+        assert claims.claim_run(run.id, "there:1:a", isolated=not is_alone) is None
+        assert claims.claim_run(run.id, "there:1:a", isolated=is_alone)
+    expire(run)
+    leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    run.refresh_from_db()
+    assert (run.state, run.error_code, run.crashes) == ("failed", "crash_loop", 3)
+    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
+
+
+def test_a_stop_that_nobody_was_there_to_hear_ends_the_run_when_it_is_taken_over(workroom):
+    from runs.services import runs
+
+    run = claimed(workroom)
+    runs.stop_run(actor=workroom.team.alice, run_id=run.id)
+    expire(run)
+    leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    run.refresh_from_db()
+    assert (run.state, run.crashes) == ("stopped", 1)
+
+
+def test_a_crashed_run_keeps_its_turn_before_what_came_later(workroom):
+    first = claimed(workroom)
+    workroom.say("second")
+    expire(first)
+    leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
+    later = workroom.runs()[-1]
+    again = claims.claim_run(later.id, "here:2:b")
+    assert again == first
+    # It reads the room again, and the wake that waited has nothing left to do.
+    assert [run.state for run in workroom.runs()] == ["running", "completed"]
+
+
+def test_two_who_take_over_at_once_count_one_crash(workroom):
+    run = claimed(workroom)
+    expire(run)
+    [stale] = leases.list_expired_runs()
+    assert [leases.reclaim_run(stale, leases.Owner.DEAD), leases.reclaim_run(stale, leases.Owner.DEAD)] == [True, False]
+    run.refresh_from_db()
+    assert (run.state, run.crashes) == ("queued", 1)
+
+
+def test_B6_a_process_that_ends_in_order_gives_its_runs_back_and_that_is_no_crash(workroom, engine):
+    workroom.model.script(mode="drip", count=300, every=0.05)
+    workroom.say("hello")
+    workroom.wait(lambda: workroom.model.requests)
+    engine.stop()
+    [run] = workroom.runs()
+    assert (run.state, run.crashes, run.lease_owner) == ("queued", 0, "")
+    workroom.model.reset()
+    workroom.model.script(text="after all")
+    heir = Engine()
+    heir.start()
+    try:
+        [run] = workroom.settle()
+    finally:
+        heir.stop()
+    assert (run.state, run.attempt, workroom.said()) == ("completed", 2, ["after all"])
+
+
+def test_a_heartbeat_keeps_only_what_is_named(workroom):
+    run = claimed(workroom)
+    expire(run)
+    assert leases.extend_leases("there:1:a", []) == {}
+    assert leases.list_expired_runs() == [run]
+    assert leases.extend_leases("there:1:a", [run.id]) == {run.id: leases.Lease(1, stop=False)}
+    assert leases.list_expired_runs() == []
+
+
+def test_a_run_that_lost_its_lease_is_let_go_within_a_heartbeat(workroom, engine):
+    workroom.model.script(mode="drip", count=300, every=0.05)
+    workroom.say("hello")
+    workroom.wait(lambda: workroom.model.requests)
+    time.sleep(0.2)
+    Run.objects.update(lease_owner="elsewhere:1:a", lease_until=Now() + timedelta(seconds=60))
+    workroom.model.wait_until_left()
+    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE"]
+
+
+def test_only_processes_of_this_host_that_are_gone_count_as_dead():
+    host, pid, birth = owner_name().rsplit(":", 2)
+    assert not is_dead(owner_name())
+    assert is_dead(f"{host}:{pid}:{int(birth) + 1}")
+    assert is_dead(f"{host}:999999999:{birth}")
+    assert not is_dead(f"another:999999999:{birth}")
+
+
+def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(workroom, django_assert_num_queries):
+    run = claimed(workroom)
+    kind_of(run).prepare(run)
+    with django_assert_num_queries(3):
+        kind_of(run).prepare(run)
+    for number in range(20):
+        workroom.say(f"more {number}")
+    with django_assert_num_queries(3):
+        kind_of(run).prepare(run)
+
+
+def test_a_run_that_could_not_be_stored_is_begun_again_and_that_is_no_crash(workroom, engine):
+    run = claimed(workroom, owner=engine.owner)
+    workroom.model.script(text="at last")
+    workroom.settle()
+    run.refresh_from_db()
+    assert (run.state, run.attempt, run.crashes) == ("completed", 2, 0)
+
+
+def test_a_run_that_can_never_be_stored_ends_at_its_time_limit(workroom, engine):
+    """So that one for which no crash is counted is not begun for ever."""
+    run = claimed(workroom, owner=engine.owner)
+    Run.objects.update(started_at=Now() - timedelta(hours=2))
+    workroom.settle()
+    run.refresh_from_db()
+    assert (run.state, run.error_code, run.crashes) == ("failed", "time_limit", 0)
+
+
+@pytest.fixture
+def refused_steps(db):
+    """PostgreSQL takes no step, as when it is too large: 54000, program limit exceeded."""
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            CREATE FUNCTION refuse_step() RETURNS trigger LANGUAGE plpgsql
+                AS $$ BEGIN RAISE EXCEPTION 'too large' USING ERRCODE = '54000'; END $$;
+            CREATE TRIGGER refuse_step BEFORE INSERT ON runs_step FOR EACH ROW EXECUTE FUNCTION refuse_step()
+        """)
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP FUNCTION refuse_step CASCADE")
+
+
+@pytest.mark.usefixtures("engine", "refused_steps")
+def test_a_refusal_by_the_database_ends_the_run_at_its_first_attempt(workroom):
+    workroom.say("hello")
+    [run] = workroom.settle()
+    assert (run.state, run.error_code, run.attempt, run.crashes) == ("failed", "internal", 1, 0)
+
+
+def stalled(owner):
+    """What a sweeper does with a run of this owner whose lease is over; the run afterwards."""
+    expire(run := Run.objects.get())
+    Run.objects.update(lease_owner=owner)
+    Sweeper(Idle(), IsolatedProcesses(1))._take_over()
+    run.refresh_from_db()
+    return run
+
+
+class Idle:
+    """A process that carries nothing and takes nothing."""
+
+    owner, room = "here:1:a", 0
+    executing: list[UUID] = []
+    full: list[UUID] = []
+
+    def submit(self, run_ids):
+        assert not list(run_ids)
+
+    def note(self, runs):
+        pass
+
+
+def test_a_process_that_lives_and_did_not_keep_its_lease_has_not_crashed(workroom):
+    claimed(workroom)
+    run = stalled(owner_name())
+    assert (run.state, run.crashes, run.presumed_dead) == ("queued", 0, "")
+
+
+def test_a_process_that_died_here_is_a_crash_of_its_runs(workroom):
+    claimed(workroom)
+    host, pid, birth = owner_name().rsplit(":", 2)
+    run = stalled(f"{host}:{pid}:{int(birth) + 1}")
+    assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "")
+
+
+def test_a_process_elsewhere_is_presumed_dead_and_takes_that_back_when_it_lives(workroom):
+    claimed(workroom)
+    run = stalled("elsewhere:1:a")
+    assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "elsewhere:1:a")
+    assert leases.withdraw_crashes("elsewhere:2:a") == 0
+    assert [leases.withdraw_crashes("elsewhere:1:a") for _ in range(2)] == [1, 0]
+    run.refresh_from_db()
+    assert (run.crashes, run.presumed_dead) == (0, "")
+
+
+async def test_memory_that_runs_out_is_told_although_nobody_waits_for_the_work_any_more():
+    """A run that is cancelled meanwhile does not hear of it; its process has to end all the same (B9)."""
+    told, begun, go_on = [], threading.Event(), threading.Event()
+    sections = Sections(1, "test", on_memory_error=lambda: told.append(True))
+
+    def run_out():
+        begun.set()
+        go_on.wait(10)
+        raise MemoryError
+
+    caller = asyncio.ensure_future(sections(run_out))
+    await asyncio.to_thread(begun.wait, 10)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    go_on.set()
+    await sections(lambda: None)
+    assert told == [True]

@@ -1,0 +1,244 @@
+"""Making calls: settings of an agent, results too long, tools that break, and the record that goes with a transaction."""
+
+import asyncio
+import time
+
+import pytest
+from pydantic import ValidationError
+
+from actors.models import Actor
+from agents.specs.content import ToolUse
+from common.egress import HostRefused
+from llm.messages import ToolCall
+from runs.models import Step
+from runs.runtime.steps import Batch
+from runs.runtime.toolbox import MAX_RESULT, ConfiguredTool, Toolbox, configure_tools, read_args
+from runs.services import runs
+from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
+from tools.registry import register, registry
+
+
+class Nothing(ToolArgs):
+    pass
+
+
+class Optional(ToolArgs):
+    n: int = 0
+
+
+async def nobody():
+    return []
+
+
+def box(run, **config):
+    """A toolbox with one tool, `it`."""
+    body = {"__doc__": "It.", "name": "it", "effect": "write", "Args": Nothing, "run": run}
+    context = ToolContext(Actor(name="Scribe"), None, None, None, "", find_authors=nobody)  # type: ignore[arg-type]  # no run in this test
+
+    async def in_transaction(call, work, seconds):
+        return work()
+
+    return Toolbox(
+        {"it": ConfiguredTool(type("It", (Tool,), body)(), ToolConfig(**config), "")}, context, in_transaction
+    )
+
+
+async def outcome(run, **config):
+    [made] = await box(run, **config).call(Batch((ToolCall("call_1", "it", "{}"),)))
+    return made
+
+
+async def test_a_result_too_long_for_a_model_is_cut_and_says_so():
+    made = await outcome(lambda tool, ctx, args: "x" * (MAX_RESULT + 7))
+    assert made.text == "x" * MAX_RESULT + "\n[cut: 7 more characters]"
+
+
+async def test_B13_a_call_is_given_up_at_the_agents_own_limit():
+    async def hang(tool, ctx, args):
+        await asyncio.sleep(60)
+
+    started = time.monotonic()
+    made = await outcome(hang, timeout_s=0.1)
+    assert (made.status, time.monotonic() - started < 1.1) == ("timeout", True)
+
+
+async def test_a_call_is_tried_again_as_often_as_the_agent_is_set_to():
+    tries = []
+
+    async def fail_twice(tool, ctx, args):
+        tries.append(ctx.call_id)
+        if len(tries) < 3:
+            raise ToolError("busy")
+        return "at last"
+
+    assert (await outcome(fail_twice, retries=1)).status == "error"
+    tries.clear()
+    assert (await outcome(fail_twice, retries=2)).text == "at last"
+    assert tries == ["call_1"] * 3
+
+
+@pytest.mark.parametrize("error", [ToolError("gone", final=True), HostRefused("private")])
+async def test_what_would_only_fail_again_is_not_tried_again(error):
+    tries = []
+
+    async def fail(tool, ctx, args):
+        tries.append(ctx.call_id)
+        raise error
+
+    assert (await outcome(fail, retries=3)).status == "error"
+    assert len(tries) == 1
+
+
+async def test_a_tool_that_breaks_tells_the_model_nothing_of_our_inside(caplog):
+    def broken(tool, ctx, args):
+        raise KeyError("secret detail")
+
+    made = await outcome(broken, retries=3)
+    assert (made.status, made.fault, made.text) == ("error", "tool", "it failed by an internal error.")
+    assert "secret detail" in caplog.text
+    assert caplog.text.count("Traceback") == 1
+
+
+def test_empty_arguments_are_none_given_and_only_where_none_are_needed():
+    it = box(lambda tool, ctx, args: "").given["it"].tool
+    assert read_args(it, "") == Nothing()
+    assert read_args(registry["current_time"], "") == (
+        "The call was not made, because its arguments are wrong. timezone: Field required"
+    )
+
+
+def test_tools_that_are_gone_off_or_misset_are_left_out():
+    uses = [
+        ToolUse(tool="current_time", usage_instructions="Only for Tokyo."),
+        ToolUse(tool="never_was"),
+    ]
+    assert {name: given.instructions for name, given in configure_tools(uses).items()} == {
+        "current_time": "Only for Tokyo."
+    }
+    assert configure_tools([ToolUse(tool="current_time", is_enabled=False)]) == {}
+    assert configure_tools([ToolUse(tool="current_time", custom_config={"timeout_s": 999})]) == {}
+    with pytest.raises(ValidationError):
+        registry["current_time"].configured({"timeout_s": 999})
+
+
+# --- in a run -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def note(workroom):
+    """A tool that writes in our database, given to robin; how it behaves is set by its `behaviour`."""
+
+    class Note(Tool):
+        """Rename the agent."""
+
+        name = "note"
+        effect = "write"
+        is_trusted = True
+        Args = Optional
+        behaviour = staticmethod(lambda: "noted")
+
+        def run(self, ctx: ToolContext, args: Optional) -> str:
+            Actor.objects.filter(pk=ctx.actor.pk).update(name=f"Noted {args.n}")
+            return str(type(self).behaviour())
+
+    register(Note)
+    workroom.team.robin.current_spec.tool_configs.create(position=9, tool="note", custom_config={"timeout_s": 0.5})
+    workroom.model.script(calls=[{"name": "note", "arguments": '{"n": 7}'}], then={"text": "ok"})
+    yield Note
+    del registry["note"]
+
+
+def name_of(workroom):
+    workroom.team.robin.refresh_from_db()
+    return workroom.team.robin.name
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_a_tool_that_writes_our_database_is_done_and_recorded_together(workroom, note):
+    workroom.say("go")
+    workroom.settle()
+    assert name_of(workroom) == "Noted 7"
+    step = Step.objects.get(kind="tool")
+    assert (step.name, step.state, step.result) == ("note", "done", {"status": "ok", "text": "noted"})
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_a_tool_that_fails_leaves_nothing_behind(workroom, note):
+    def fail():
+        raise ToolError("not today")
+
+    note.behaviour = staticmethod(fail)
+    workroom.say("go")
+    workroom.settle()
+    assert name_of(workroom) == "Robin"
+    assert workroom.log("TOOL_RESPONSE")[0].payload["status"] == "error"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_B13_a_tool_given_up_does_nothing_when_it_wakes_up(workroom, note):
+    note.behaviour = staticmethod(lambda: time.sleep(1.5))
+    workroom.say("go")
+    workroom.settle()
+    assert workroom.log("TOOL_RESPONSE")[0].payload["status"] == "timeout"
+    time.sleep(1.5)
+    assert name_of(workroom) == "Robin"
+    assert workroom.said() == ["ok"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_three_breakdowns_of_tools_end_the_run(workroom, note):
+    note.behaviour = staticmethod(lambda: 1 / 0)
+    calls = [{"name": "note", "arguments": f'{{"n": {n}}}'} for n in range(3)]
+    workroom.model.reset()
+    workroom.model.script(calls=calls, then={"text": "never said"})
+    workroom.say("go")
+    [run] = workroom.settle()
+    assert (run.state, run.error_code) == ("failed", "tools_broken")
+    assert workroom.said() == []
+
+
+@pytest.fixture
+def endless(workroom):
+    class Endless(Tool):
+        """Never ends."""
+
+        name = "endless"
+        effect = "write"
+        Args = Nothing
+
+        async def run(self, ctx: ToolContext, args: Nothing) -> str:
+            await asyncio.sleep(100)
+            return ""
+
+    register(Endless)
+    workroom.team.robin.current_spec.tool_configs.create(position=9, tool="endless")
+    workroom.model.script(calls=[{"name": "endless", "arguments": "{}"}])
+    yield
+    del registry["endless"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine", "endless")
+def test_B16_stop_ends_a_tool_at_once_and_its_call_has_a_result(workroom):
+    workroom.say("go")
+    workroom.wait(lambda: Step.objects.filter(state="started").exists())
+    asked = time.monotonic()
+    runs.stop_run(actor=workroom.team.alice, run_id=workroom.runs()[0].id)
+    [run] = workroom.settle()
+    assert (run.state, time.monotonic() - asked < 2) == ("stopped", True)
+    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "RUN_STOPPED"]
+    assert workroom.log("TOOL_RESPONSE")[0].payload["status"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("name", "has_written"), [("it", True), ("revise_prompt", True), ("web_fetch", False), ("x", False)]
+)
+async def test_a_tool_that_acts_has_acted_although_it_was_taken_from_the_agent_since(name, has_written):
+    """So an answer that breaks off after it is not asked for again (B11)."""
+    made = box(lambda tool, ctx, args: "")
+    made.past.append(ToolCall("call_1", name, "{}"))
+    assert made.has_written is has_written

@@ -1,0 +1,153 @@
+"""Whom a message wakes, and what the composer is told before it is sent (architecture §5)."""
+
+import pytest
+from django.db import transaction
+
+from actors.models import Actor, AgentStatus
+from chats import services as chats
+from chats.models import ChatActor
+from runs.models import Run
+from runs.services import wake
+from runs.services.wake import MAX_HOPS, preview_wakes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def crowd(workroom):
+    """Robin and Scribe in one room."""
+    workroom.scribe = workroom.add_agent("Scribe", handle="scribe")
+    return workroom
+
+
+def woken(workroom, text, **more):
+    """The handles of the agents that this message wakes."""
+    before = {run.id for run in workroom.runs()}
+    workroom.say(text, **more)
+    return sorted(run.agent.handle for run in workroom.runs() if run.id not in before)
+
+
+def test_the_only_agent_of_a_room_is_woken_by_anything(workroom):
+    assert woken(workroom, "hello") == ["robin"]
+    [run] = workroom.runs()
+    assert (run.on_behalf_of, run.hops, run.payer, run.origin) == (
+        workroom.team.alice, 0, workroom.team.workspace, "wake"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "handles"),
+    [
+        ("hello", []),
+        ("@scribe hello", ["scribe"]),
+        ("@Robin and @scribe", ["robin", "scribe"]),
+        ("mail robin@scribe.example", []),
+        ("@all hello", []),
+    ],
+)
+def test_of_several_those_mentioned_are_woken(crowd, text, handles):
+    assert woken(crowd, text) == handles
+
+
+def test_of_several_the_one_that_is_answered_is_woken(crowd):
+    crowd.say("@scribe hello")
+    said = crowd.log()[0]
+    said.author = crowd.scribe
+    said.save()
+    Run.objects.all().delete()
+    assert woken(crowd, "and then?", reply_to=said.id) == ["scribe"]
+
+
+def test_of_several_those_set_to_always_are_woken(crowd):
+    ChatActor.objects.filter(actor=crowd.scribe).update(wake="always")
+    assert woken(crowd, "hello") == ["scribe"]
+
+
+def test_a_message_that_is_to_wake_nobody_wakes_nobody(workroom):
+    assert woken(workroom, "hello", wake="nobody") == []
+
+
+def test_an_agent_that_left_or_is_suspended_is_not_woken(crowd):
+    Actor.objects.filter(pk=crowd.scribe.pk).update(status=AgentStatus.SUSPENDED)
+    assert woken(crowd, "@scribe hello") == []
+    with transaction.atomic():
+        chats.remove_member(crowd.team.alice, crowd.team.chat.id, crowd.team.robin.id)
+    assert woken(crowd, "@robin hello") == []
+
+
+def test_system_lines_wake_nobody(workroom):
+    with transaction.atomic():
+        chats.add_member(workroom.team.alice, workroom.team.chat.id, _another(workroom).id)
+    assert workroom.runs() == []
+
+
+def _another(workroom):
+    from tests.people import make_agent
+
+    return make_agent(workroom.team.workspace, workroom.team.alice, "Quill", handle="quill")
+
+
+@pytest.mark.usefixtures("engine")
+def test_S1_3_an_agent_wakes_another_by_mention_and_for_the_same_person(crowd):
+    crowd.model.script(text="Over to @scribe.", times=1)
+    crowd.say("@robin go")
+    crowd.settle()
+    crowd.point()
+    robins, scribes = crowd.settle()
+    assert (scribes.agent, scribes.on_behalf_of, scribes.hops) == (crowd.scribe, crowd.team.alice, 1)
+    assert scribes.tree_id == robins.id
+    assert len(crowd.said(crowd.scribe)) == 1
+
+
+@pytest.mark.usefixtures("engine")
+def test_B18_agents_that_keep_calling_each_other_come_to_an_end(crowd):
+    crowd.model.script(text="@robin you", system="You are Scribe")
+    crowd.model.script(text="@scribe you", system="You are Robin")
+    crowd.say("@robin go")
+    crowd.wait(lambda: len(crowd.runs(state="completed")) == MAX_HOPS + 1, 15)
+    assert crowd.settle()[-1].hops == MAX_HOPS
+    assert len(crowd.runs()) == MAX_HOPS + 1
+
+
+@pytest.mark.usefixtures("engine")
+def test_errors_wake_nobody(crowd):
+    crowd.model.script(mode="status", status=400, error="@scribe help")
+    crowd.say("@robin go")
+    crowd.settle()
+    assert [run.agent.handle for run in crowd.runs()] == ["robin"]
+
+
+def preview(workroom, text, **more):
+    found = preview_wakes(chat=workroom.team.chat, author=workroom.team.alice, text=text, **more)
+    return [(Actor.objects.get(pk=one.agent_id).handle, one.effect, one.reason) for one in found]
+
+
+def test_the_composer_is_told_the_same_as_will_happen(crowd):
+    for text in ("hello", "@scribe hello", "@robin @scribe"):
+        assert [handle for handle, _, _ in preview(crowd, text)] == [
+            handle for handle in ("robin", "scribe") if f"@{handle}" in text
+        ]
+
+
+def test_the_composer_is_told_who_is_at_work_and_who_cannot(crowd):
+    assert preview(crowd, "@robin hello") == [("robin", "wakes", None)]
+    crowd.say("@robin hello")
+    Actor.objects.filter(pk=crowd.scribe.pk).update(status=AgentStatus.SUSPENDED)
+    assert preview(crowd, "@robin @scribe") == [("robin", "steers", None), ("scribe", "cannot", "suspended")]
+
+
+def test_looking_costs_a_fixed_number_of_queries(crowd, django_assert_num_queries):
+    for number in range(5):
+        crowd.add_agent(f"Agent{number}", handle=f"agent{number}")
+    with django_assert_num_queries(3):
+        preview_ids = preview_wakes(
+            chat=crowd.team.chat, author=crowd.team.alice, text="@robin @scribe @agent0 @agent1 @agent2"
+        )
+    assert len(preview_ids) == 5
+
+
+def test_a_posted_message_and_its_runs_are_one_transaction(workroom, monkeypatch):
+    monkeypatch.setattr(wake, "_run", lambda *args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        workroom.say("hello")
+    assert workroom.log() == []

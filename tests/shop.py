@@ -1,0 +1,41 @@
+"""A server outside, of which an agent's tool orders something (`tests.poison`)."""
+
+import select
+import socketserver
+import threading
+import time
+from collections import Counter
+
+
+class Shop:
+    """A server that counts what it was asked for, by key. It answers only when it is told to.
+
+    `left_at`: by key, when whoever ordered went away without an answer (`time.time()`).
+    """
+
+    def __init__(self) -> None:
+        self.orders: Counter[str] = Counter()
+        self.left_at: dict[str, float] = {}
+        self.answers = threading.Event()
+        shop = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                key = self.rfile.readline().decode().strip()
+                shop.orders[key] += 1
+                until = time.monotonic() + 30
+                while not shop.answers.wait(0.005) and time.monotonic() < until:
+                    if select.select([self.request], [], [], 0)[0]:
+                        shop.left_at[key] = time.time()
+                        return
+                self.wfile.write(b"done\n")
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.answers.set()
+        self._server.shutdown()
+        self._server.server_close()

@@ -1,0 +1,132 @@
+"""From a bad answer to a saved better version, without the mouse; and a bad answer tried again with the draft."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Route, expect
+
+from tests.scripted_model import ScriptedModel
+from tests.stack import Stack
+from tests.stories.screens import Person, start
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
+
+
+@pytest.fixture
+def alice(browser: Browser, stack: Stack, model: ScriptedModel) -> Iterator[Person]:
+    model.reset()
+    alice = Person(browser, stack, "Alice", viewport={"width": 1440, "height": 900})
+    start(alice, model)
+    yield alice
+    alice.close()
+
+
+class Chords:
+    """Every press of more than a letter, counted."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        self.pressed: list[str] = []
+
+    def press(self, chord: str) -> None:
+        self.pressed.append(chord)
+        self.person.page.keyboard.press(chord)
+
+    def type(self, text: str) -> None:
+        self.person.page.keyboard.type(text)
+
+
+def test_five_chords_lead_from_a_bad_answer_to_a_saved_better_version(alice: Person, model: ScriptedModel):
+    page = alice.page
+    composer = page.get_by_placeholder(re.compile("^Message "))
+    model.script(match="cost", mode="echo")
+    alice.say("What does it cost?")
+    alice.sees(re.compile("You are Scribe, the team"))
+    chords = Chords(alice)
+
+    chords.press("Control+.")
+    expect(alice.prompt).to_be_focused()
+    chords.type(" PRICES-MARK: in dollars.")
+    expect(alice.workshop.get_by_text("Saved as draft")).to_be_visible()
+    expect(alice.prompt).to_contain_text("PRICES-MARK: in dollars.")
+
+    chords.press("Control+Enter")
+    alice.sees("Alice applied draft r1 of Scribe in this chat")
+    expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+    expect(composer).to_be_focused()
+
+    chords.press("Enter")
+    alice.sees(re.compile("draft r1 · Alice"))
+    alice.sees(re.compile("PRICES-MARK: in dollars."))
+    expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
+
+    chords.press("Control+s")
+    expect(page.get_by_role("dialog").get_by_label("What changed?")).to_be_focused()
+
+    chords.press("Enter")
+    alice.sees("Alice saved v2 of Scribe")
+    expect(composer).to_be_focused()
+
+    assert len(chords.pressed) == 5
+
+
+def test_no_key_is_lost_while_the_first_one_starts_the_draft(alice: Person, model: ScriptedModel):
+    alice.page.keyboard.press("Control+.")
+    expect(alice.prompt).to_be_focused()
+    # The first key's request is held back: the others come meanwhile.
+    held: list[Route] = []
+
+    def hold_first_write(route: Route) -> None:
+        if held or route.request.method != "PUT":
+            route.continue_()
+        else:
+            held.append(route)
+
+    alice.page.route("**/draft", hold_first_write)
+    alice.page.keyboard.type(" Answer in one sentence.")
+    expect(alice.prompt).to_contain_text(" Answer in one sentence.")
+    for _ in range(200):
+        if held:
+            break
+        alice.page.wait_for_timeout(100)
+    held[0].continue_()
+    expect(alice.workshop.get_by_text("Saved as draft")).to_be_visible()
+    alice.page.reload()
+    expect(alice.prompt).to_contain_text(" Answer in one sentence.")
+
+
+def test_a_bad_answer_is_tried_again_with_the_draft(alice: Person, model: ScriptedModel):
+    model.script(match="cost", mode="echo")
+    alice.say("What does it cost?")
+    bad = alice.log.get_by_role("article").filter(has_text="You are Scribe, the team")
+    expect(bad).to_be_visible()
+    bad.hover()
+    expect(bad.get_by_role("button", name="Try again with the draft")).to_have_count(0)
+
+    alice.open_workshop()
+    alice.prompt.click()
+    alice.page.keyboard.type("PRICES-MARK ")
+    expect(alice.workshop.get_by_text("Saved as draft")).to_be_visible()
+    bad.hover()
+    bad.get_by_role("button", name="Try again with the draft").click()
+    alice.sees("Alice applied draft r1 of Scribe in this chat")
+    alice.sees(re.compile("draft r1 · Alice"))
+    alice.sees(re.compile("PRICES-MARK"))
+    expect(
+        alice.log.get_by_role("article").filter(has_text=re.compile("^(?!.*You said).*What does it cost"))
+    ).to_have_count(2)
+
+
+def test_line_of_an_apply_unfolds_the_lines_that_it_changed(alice: Person):
+    alice.page.keyboard.press("Control+.")
+    expect(alice.prompt).to_be_focused()
+    alice.page.keyboard.type(" PRICES-MARK: in dollars.")
+    expect(alice.workshop.get_by_text("Saved as draft")).to_be_visible()
+    expect(alice.prompt).to_contain_text("PRICES-MARK: in dollars.")
+    alice.page.keyboard.press("Control+Enter")
+    alice.sees("Alice applied draft r1 of Scribe in this chat")
+    alice.log.get_by_role("button", name="1 line changed").click()
+    diff = alice.log.get_by_role("region", name="Diff")
+    expect(diff.locator("ins")).to_contain_text("PRICES-MARK: in dollars.")
+    expect(diff.locator("del")).to_have_count(1)

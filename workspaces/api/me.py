@@ -1,0 +1,66 @@
+"""The signed-in person and their workspaces."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.views import APIView
+
+from actors import services as actors
+from actors.models import EmailChange
+from common.access import person_of
+from common.compiled import Compiled
+from common.rest import Body, Request, answer, read
+from common.shapes import Handle, Language, Name
+from events.rows import ActorRow, NewAvatar, Row, WorkspaceRow
+from workspaces.models import Workspace
+from workspaces.permissions import workspaces_visible_to
+from workspaces.rows import workspace_row
+
+
+class MeRow(Row):
+    """The person who asks, and the workspaces they are in. `new_email` is an address that is not confirmed yet."""
+
+    actor: ActorRow
+    email: str
+    new_email: str | None
+    language: Language | None
+    workspaces: list[WorkspaceRow]
+
+
+class ProfileBody(Body):
+    name: Name | None = None
+    language: Language | None = None
+    avatar: NewAvatar | None = None
+    handle: Handle | None = None
+
+
+_WORKSPACES: Compiled[Workspace] = Compiled(
+    lambda person_id: workspaces_visible_to(person_of(person_id)).order_by("name", "pk"), UUID
+)
+
+
+def _me(request: Request) -> MeRow:
+    person = request.user
+    change = EmailChange.objects.filter(person=person.pk, expires_at__gt=Now()).first()
+    return MeRow(
+        actor=person.row(), email=person.email, new_email=change and change.email, language=person.language or None,
+        workspaces=[workspace_row(workspace) for workspace in _WORKSPACES.all(person.pk)],
+    )  # fmt: skip
+
+
+class Me(APIView):
+    @extend_schema(operation_id="read_me", responses=MeRow)
+    def get(self, request: Request) -> HttpResponse:
+        return answer(_me(request))
+
+    @extend_schema(operation_id="change_me", request=ProfileBody, responses=MeRow)
+    @transaction.atomic
+    def patch(self, request: Request) -> HttpResponse:
+        body = read(request, ProfileBody)
+        actors.change_profile(
+            person=request.user, name=body.name, language=body.language, avatar=body.avatar, handle=body.handle
+        )
+        return answer(_me(request))
