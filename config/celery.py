@@ -36,8 +36,8 @@ class RunEngine(bootsteps.StartStopStep):
 
         from common.dns import limit_resolver
         from config.checks import refuse_to_serve_unsafely
-        from runs.worker.watchdog import Watchdog
         from server.health import AliveFile, AnswersProbes
+        from server.watchdog import Watchdog
 
         refuse_to_serve_unsafely()
         limit_resolver()

@@ -7,14 +7,14 @@ from uuid import UUID
 from celery import shared_task
 
 from llm.endpoints import endpoint_to_test
-from runs.services.model_tests import find_model_test, save_model_test
+from llm.model_tests import find_model_test, run_model_test, save_model_test
+from runs.runtime.ledger import save_trial
 from runs.worker import engine
-from runs.worker.model_tests import run_model_test
 
 
 @shared_task
 def run_agent(run_id: str) -> None:
-    """A run waits: this process's engine claims it, if there is room and nobody was faster. Returns at once."""
+    """Have this process's engine claim the run, if it has a free slot. Return at once."""
     engine.submit(UUID(run_id))
 
 
@@ -26,17 +26,18 @@ def test_model(
     api_base: str,
     options: dict[str, str],
     default_model: str,
-    sealed: str | None,
+    encrypted_key: str | None,
     person_id: str,
 ) -> None:
-    """Have this process's engine test a model. Return at once."""
+    """Have this process's engine run a test of a model. Return at once."""
     workspace = UUID(workspace_id)
     test = find_model_test(workspace, test_id)
     if test is None or test.state != "waiting":
         return
-    endpoint = endpoint_to_test(workspace, provider, api_base, options, sealed)
+    endpoint = endpoint_to_test(workspace, provider, api_base, options, encrypted_key)
     test = replace(test, state="running")
     save_model_test(workspace, test)
+    record_trial = partial(save_trial, workspace, UUID(person_id), endpoint, default_model)
     engine.run_soon(
-        partial(run_model_test, workspace, UUID(person_id), test, endpoint, default_model), f"test {test_id}"
+        partial(run_model_test, workspace, test, endpoint, default_model, record_trial), name=f"model test {test_id}"
     )

@@ -1,14 +1,10 @@
-"""Addresses of runs, comparisons and model tests."""
+"""Addresses of runs and comparisons."""
 
 from django.urls import path
 
-from runs.api import comparisons, models, runs
+from runs.api import comparisons, runs
 
 urlpatterns = [
-    path("model-offers", models.Offers.as_view()),
-    path("model-providers", models.Providers.as_view()),
-    path("workspaces/<uuid:workspace_id>/model/test", models.ModelTests.as_view()),
-    path("workspaces/<uuid:workspace_id>/model/test/<uuid:test_id>", models.OneModelTest.as_view()),
     path("chats/<uuid:chat_id>/agents/<uuid:agent_id>/comparisons", comparisons.Comparisons.as_view()),
     path("chats/<uuid:chat_id>/comparisons/<uuid:comparison_id>/vote", comparisons.Ballot.as_view()),
     path("agents/<uuid:agent_id>/versions/<int:number>/replies", runs.Replies.as_view()),

@@ -18,8 +18,9 @@ from chats import services as chats
 from chats.models import Message
 from common.clock import now
 from common.ids import new_id
+from llm import model_tests
 from runs.models import Run
-from runs.services import comparisons, model_tests
+from runs.services import comparisons
 from suggestions.models import Merge, Suggestion
 from tests.people import PASSWORD, Team
 

@@ -15,8 +15,8 @@ from common.errors import Forbidden, LimitReached, NotFound, Unavailable
 from common.ids import new_id
 from common.local_models import LocalServer, keep_local_servers
 from common.secrets import Secret
+from llm import model_tests
 from runs.models import LLMCall
-from runs.services import model_tests
 from runs.tasks import test_model as do_test_model
 from runs.worker import engine as engines
 from tests.scripted_model import ScriptedModel
@@ -72,7 +72,16 @@ def test_a_test_is_started_done_by_a_worker_and_asked_for(workroom, model, nothi
     assert start(workroom.team, model).state == "waiting"  # the next may begin
 
 
-TASK_ARGUMENTS = ("test_id", "workspace_id", "provider", "api_base", "options", "default_model", "sealed", "person_id")
+TASK_ARGUMENTS = (
+    "test_id",
+    "workspace_id",
+    "provider",
+    "api_base",
+    "options",
+    "default_model",
+    "encrypted_key",
+    "person_id",
+)
 
 
 def ledger():
@@ -170,7 +179,7 @@ def test_one_test_at_a_time_in_a_workspace_and_of_a_person(workroom, model):
 def test_where_no_worker_takes_it_the_service_is_unavailable(workroom, model, monkeypatch):
     team = workroom.team
     test = start(team, model)
-    monkeypatch.setattr(model_tests, "PICKED_UP", -1)
+    monkeypatch.setattr(model_tests, "MAX_WAIT", -1)
     with pytest.raises(Unavailable) as error:
         model_tests.get_model_test(team.alice, team.workspace.id, test.id)
     assert error.value.status == 503

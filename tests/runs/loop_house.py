@@ -21,8 +21,8 @@ from runs.runtime.steps import (
     ToolsFinished,
     ToolsStarted,
 )
-from runs.runtime.testing import ScriptedLLM
 from runs.runtime.toolbox import ConfiguredTool, Toolbox
+from tests.runs.scripted_llm import ScriptedLLM
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 
 AGENT = Participant(UUID(int=1), "Scribe", "scribe", is_agent=True)

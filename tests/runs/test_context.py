@@ -21,7 +21,7 @@ from runs.runtime.context import (
     estimate_tokens_of_turns,
     shorten,
 )
-from runs.runtime.testing import unanswered
+from tests.runs.scripted_llm import unanswered
 
 ROBIN = Participant(UUID(int=1), "Robin", "robin", is_agent=True)
 ALICE = Participant(UUID(int=2), "Alice", "alice", is_agent=False)

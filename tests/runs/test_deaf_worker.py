@@ -7,7 +7,7 @@ import redis
 from django.conf import settings as django_settings
 
 from runs.services.dispatch import send_run_tasks
-from runs.worker.watchdog import Watchdog
+from server.watchdog import Watchdog
 from tests import chaos
 from tests.cut_wire import CutWire
 
@@ -85,7 +85,7 @@ def left(patience, queue, *, hears=False, seconds=1.5):
         until = time.monotonic() + seconds
         while time.monotonic() < until and not ended:
             if hears:
-                dog._hear()
+                dog._note_task()
             time.sleep(0.02)
     finally:
         dog.stop()

@@ -12,7 +12,8 @@ from django.conf import settings
 
 from common.errors import AppError
 from events.wire import wire
-from runs.services import dispatch, model_tests
+from llm import model_tests
+from runs.services import dispatch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,8 +7,8 @@ import pytest
 
 from llm.protocol import LLMError
 from runs.runtime.context import LEFT_OUT, LogEntry, estimate_tokens_of_turns
-from runs.runtime.testing import ScriptedLLM, called, said
 from tests.runs.loop_house import ALICE, House
+from tests.runs.scripted_llm import ScriptedLLM, called, said
 
 OK = ("look", '{"n": 1}')
 

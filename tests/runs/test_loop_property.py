@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runs.runtime.testing import ScriptedLLM, called, said
 from tests.chaos import examples
 from tests.runs.loop_house import Crash, House
+from tests.runs.scripted_llm import ScriptedLLM, called, said
 
 ARGUMENTS = st.sampled_from(['{"n": 1}', '{"n": 2}', '{"n": -1}', "{}{}", "", '{"n": "x"}', '{"n": 1}<|call|>'])
 CALLS = st.tuples(st.sampled_from(["look", "send", "note", "ghost"]), ARGUMENTS)

@@ -1,4 +1,4 @@
-"""Which models are to be had here, and whether one answers."""
+"""Which models can be chosen here, and whether one answers."""
 
 from uuid import UUID
 
@@ -9,8 +9,8 @@ from rest_framework.views import APIView
 from common.providers import PROVIDERS
 from common.rest import Page, Request, answer, answer_list, read
 from common.secrets import Secret
-from runs.api.bodies import ModelTestBody, ModelTestRow, OfferRow, ProviderFieldRow, ProviderRow
-from runs.services import model_tests
+from llm import model_tests
+from llm.api.bodies import ModelTestBody, ModelTestRow, OfferRow, ProviderFieldRow, ProviderRow
 
 
 class Offers(APIView):
@@ -54,10 +54,14 @@ class ModelTests(APIView):
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, ModelTestBody)
         test = model_tests.start_model_test(
-            request.user, workspace_id, provider=body.provider, api_base=body.api_base, options=body.options,
+            request.user,
+            workspace_id,
+            provider=body.provider,
+            api_base=body.api_base,
+            options=body.options,
             default_model=body.default_model,
             key=None if body.key is None else Secret(body.key),
-        )  # fmt: skip
+        )
         return answer(_row(test), 202)
 
 
@@ -68,7 +72,4 @@ class OneModelTest(APIView):
 
 
 def _row(test: model_tests.ModelTest) -> ModelTestRow:
-    return ModelTestRow(
-        id=UUID(test.id), state=test.state, ok=test.ok, code=test.code, message=test.message, seconds=test.seconds,
-        models=list(test.models),
-    )  # fmt: skip
+    return ModelTestRow.model_validate(test, from_attributes=True)

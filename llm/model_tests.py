@@ -1,0 +1,248 @@
+"""Which models can be chosen, and testing one: the event loop of a worker runs the test, and clients poll for its result (F2).
+
+Redis has a test for `LIFETIME` seconds. The key goes to the worker encrypted, and only the worker decrypts it.
+"""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError, connections
+
+from actors.models import Actor
+from common.errors import LimitReached, NotFound, Unavailable
+from common.ids import new_id
+from common.local_models import list_local_servers
+from common.operators import runs_installation
+from common.secrets import Secret, seal
+from common.tasks import send_task_now
+from common.tenants import on_behalf_of_tenant
+from events.wire import wire
+from llm.client import try_model
+from llm.endpoints import TRIAL
+from llm.model_list import list_models
+from llm.protocol import Endpoint, LLMError, Trial
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+from workspaces.services import check_model, check_server
+
+logger = logging.getLogger(__name__)
+
+TASK = "runs.tasks.test_model"
+LIFETIME = 120
+"""Seconds that a test and its result are known."""
+MAX_SECONDS = 40
+"""Seconds after which a running test without a result has lost its worker."""
+MAX_WAIT = 10
+"""Seconds within which a worker starts a test."""
+MAX_CONCURRENT = 20
+"""Tests that a process runs at the same time. A further test is refused; it does not wait."""
+_RELEASE = b"""
+for _, key in ipairs(KEYS) do
+  if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
+end
+"""
+_NO_ANSWER = object()
+
+State = Literal["waiting", "running", "done"]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A model that can be had without a key."""
+
+    provider: str
+    label: str
+    api_base: str | None = None
+    models: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class ModelTest:
+    """A test and its result so far. `code` and `message` say why the model did not answer; `models` are the server's.
+
+    `locks` are the Redis keys that prevent a second test of the same kind at the same time.
+    """
+
+    id: str
+    state: State
+    started_at: float
+    locks: tuple[str, ...] = ()
+    ok: bool = False
+    code: str = ""
+    message: str = ""
+    seconds: float = 0.0
+    models: tuple[str, ...] = ()
+
+
+def list_offers(actor: Actor) -> list[Offer]:
+    """Return the demo model, the operator's, and those of servers on this machine for who may choose them."""
+    found = [Offer("demo", "Demo model", models=("demo",))]
+    if settings.SYSTEM_MODEL["provider"]:
+        found.append(Offer(settings.SYSTEM_MODEL["provider"], "System", models=settings.SYSTEM_MODEL["models"]))
+    local = list_local_servers()
+    if not local or not runs_installation(actor):
+        return found
+    return found + [Offer("openai_compatible", one.label, one.api_base, tuple(one.models)) for one in local]
+
+
+def start_model_test(
+    actor: Actor,
+    workspace_id: UUID,
+    *,
+    provider: str,
+    default_model: str,
+    api_base: str = "",
+    options: Mapping[str, str] | None = None,
+    key: Secret | None = None,
+) -> ModelTest:
+    """Have a worker ask the model one short question or, without a model's name, list the server's models.
+
+    `key` null: the one that is set for the same provider and address. A workspace, and a person, can have one test of each
+    kind at a time. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, `Unavailable`.
+    """
+    options = dict(options or {})
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL)
+    if default_model.strip():
+        check_model(actor, provider=provider, default_model=default_model, api_base=api_base, options=options)
+    else:
+        check_server(actor, provider=provider, api_base=api_base, options=options)
+    kind = "answer" if default_model.strip() else "list"
+    locks = (f"model-test:{kind}:of:{workspace.id}", f"model-test:{kind}:by:{actor.id}")
+    test = ModelTest(str(new_id()), "waiting", time.time(), locks)
+    _acquire_locks(test)
+    _store(workspace.id, test)
+    encrypted_key = seal(key, owner=str(workspace.id), purpose=TRIAL) if key is not None else None
+    model = default_model.strip()
+    try:
+        send_task_now(
+            TASK, [test.id, str(workspace.id), provider, api_base, options, model, encrypted_key, str(actor.id)]
+        )
+    except Unavailable:
+        _release_locks(test.locks, test.id)
+        raise
+    return test
+
+
+def get_model_test(actor: Actor, workspace_id: UUID, test_id: UUID | str) -> ModelTest:
+    """Return a test as it is now. Raises `NotFound`, `Forbidden`; `Unavailable` when no worker runs it."""
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL)
+    test = find_model_test(workspace.id, test_id)
+    if test is None:
+        raise NotFound("There is no such test, or it was long ago.")
+    limit = {"waiting": MAX_WAIT, "running": MAX_SECONDS}.get(test.state)
+    if limit is not None and time.time() - test.started_at > limit:
+        _release_locks(test.locks, test.id)
+        raise Unavailable("No worker has answered. Try again in a moment.")
+    return test
+
+
+def find_model_test(workspace_id: UUID, test_id: UUID | str) -> ModelTest | None:
+    """Return the test as it is now, without asking for rights. Raises `Unavailable` without Redis."""
+    stored = _ask_redis(lambda client: client.get(_build_redis_key(workspace_id, test_id)))
+    if not stored:
+        return None
+    fields = json.loads(stored)
+    return ModelTest(**fields | {"locks": tuple(fields["locks"]), "models": tuple(fields["models"])})
+
+
+def save_model_test(workspace_id: UUID, test: ModelTest) -> None:
+    """Store the state of a test. Once it is done, the next may start. Raises `Unavailable` without Redis."""
+    if test.state == "done":
+        # First, so that a client that reads that it is done can start the next one.
+        _release_locks(test.locks, test.id)
+    _store(workspace_id, test)
+
+
+# --- in the worker ----------------------------------------------------------------------------------------------
+
+_running = 0
+
+
+async def run_model_test(
+    workspace_id: UUID, test: ModelTest, endpoint: Endpoint, model: str, record_trial: Callable[[Trial], None]
+) -> None:
+    """Run the test on the loop of a worker and store its result. `record_trial` stores what the request took. Never raises."""
+    global _running
+    _running += 1
+    try:
+        with on_behalf_of_tenant(workspace_id):
+            if _running > MAX_CONCURRENT:
+                text = "Too many models are being tried. Try again in a moment."
+                done = replace(test, state="done", code="unavailable", message=text)
+            elif model:
+                done = await _try_model(test, endpoint, model, record_trial)
+            else:
+                done = await _list_models(test, endpoint)
+        await asyncio.to_thread(save_model_test, workspace_id, done)
+    except Unavailable:
+        logger.warning("The result of a model's test could not be stored: Redis does not answer.")
+    finally:
+        _running -= 1
+
+
+async def _list_models(test: ModelTest, endpoint: Endpoint) -> ModelTest:
+    try:
+        return replace(test, state="done", ok=True, models=tuple(await list_models(endpoint)))
+    except LLMError as error:
+        return replace(test, state="done", code=error.code, message=error.message)
+
+
+async def _try_model(
+    test: ModelTest, endpoint: Endpoint, model: str, record_trial: Callable[[Trial], None]
+) -> ModelTest:
+    trial = await try_model(endpoint, model)
+    await asyncio.to_thread(_record, record_trial, trial)
+    seconds = round(trial.seconds, 3)
+    return replace(test, state="done", ok=trial.ok, code=trial.code, message=trial.message, seconds=seconds)
+
+
+def _record(record_trial: Callable[[Trial], None], trial: Trial) -> None:
+    """Store what the trial took. A failure is only logged: the person still learns whether the model answers."""
+    try:
+        record_trial(trial)
+    except DatabaseError:
+        logger.exception("A trial of a model could not be stored in the ledger.")
+    finally:
+        connections.close_all()
+
+
+# --- in Redis ---------------------------------------------------------------------------------------------------
+
+
+def _build_redis_key(workspace_id: UUID, test_id: UUID | str) -> str:
+    return f"model-test:{workspace_id}:{test_id}"
+
+
+def _store(workspace_id: UUID, test: ModelTest) -> None:
+    _ask_redis(
+        lambda client: client.set(_build_redis_key(workspace_id, test.id), json.dumps(asdict(test)), ex=LIFETIME)
+    )
+
+
+def _acquire_locks(test: ModelTest) -> None:
+    acquired: list[str] = []
+    for lock in test.locks:
+        if not _ask_redis(lambda client, lock=lock: client.set(lock, test.id, nx=True, ex=MAX_SECONDS)):
+            _release_locks(acquired, test.id)
+            seconds = max(1, _ask_redis(lambda client, lock=lock: client.ttl(lock)))
+            data = {"limit": "model_tests", "seconds": seconds}
+            raise LimitReached("A model is being tried already.", hints=["Wait for its answer."], data=data)
+        acquired.append(lock)
+
+
+def _release_locks(locks: Sequence[str], test_id: str) -> None:
+    if locks:
+        _ask_redis(lambda client: client.register_script(_RELEASE)(list(locks), [test_id]))
+
+
+def _ask_redis(command: Any) -> Any:
+    answer = wire.ask(command, _NO_ANSWER)
+    if answer is _NO_ANSWER:
+        raise Unavailable("The answer cannot be heard now. Try again in a moment.")
+    return answer
