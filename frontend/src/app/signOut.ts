@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { signOut } from '@/api'
 import { textOfError } from '@/lib/errors'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 import { signOutHere } from './session'
 
 /** Sign out of this browser; nothing of the person stays on the page. */

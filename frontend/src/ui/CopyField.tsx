@@ -5,7 +5,7 @@ import { useTexts } from '@/lib/language'
 import { Button } from './Button'
 import { copyText } from './copy'
 import fieldStyles from './Field.module.css'
-import { showToast } from './Toasts'
+import { showToast } from './toast'
 
 /** A text that is shown once, to be copied. */
 export function CopyField({ label, text }: { label: string; text: string }) {

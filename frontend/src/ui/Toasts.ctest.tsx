@@ -2,7 +2,8 @@ import { expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import { useShortcuts } from '@/lib/actions'
-import { showToast, Toasts } from './Toasts'
+import { Toasts } from './Toasts'
+import { showToast } from './toast'
 
 function Screen() {
   useShortcuts()

@@ -6,7 +6,7 @@ import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 /** The address one signs in with, and changing it: by the password and a link to the new one. */
 export function EmailAddress({ me }: { me: Me }) {

@@ -6,7 +6,7 @@ import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 /** The password, and where one is signed in. */
 export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {

@@ -11,7 +11,7 @@ import { CopyField } from '@/ui/CopyField'
 import { Dialog } from '@/ui/Dialog'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 const lives = ['7', '30', '90', '365', ''] as const
 type Life = (typeof lives)[number]

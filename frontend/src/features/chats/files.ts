@@ -1,7 +1,7 @@
 /** Files that are dropped or pasted anywhere: the browser would leave the page for them, or swallow them without a word. */
 import { useEffect } from 'react'
 import { t } from '@/lib/language'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 export const hasFiles = (data: Pick<DataTransfer, 'types'> | null) => data?.types.includes('Files') ?? false
 /** A picture copied from a page comes with its text; then the text is meant. */

@@ -4,7 +4,7 @@ import { ApiError, type MessageRow, readAround } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { t } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 import type { LogPart } from './logPart'
 
 /** What the log is to show: a message, or the line above what is new. Another number: again. */

@@ -8,7 +8,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 /** The workspace's name, and the way out of it. */
 export function General({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void }) {

@@ -21,7 +21,7 @@ import { Dialog } from '@/ui/Dialog'
 import { SearchInput } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 /** Who is in the workspace, and as what. */
 export function Members({ workspace, onLeave }: { workspace: WorkspaceRow; onLeave(): void }) {

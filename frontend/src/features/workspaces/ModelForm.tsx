@@ -19,7 +19,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 interface Choice {
   id: string

@@ -17,7 +17,7 @@ import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
 import layout from '@/ui/layout.module.css'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 import { contentOf, enabledTools } from '../content'
 
 interface AgentPageProps {

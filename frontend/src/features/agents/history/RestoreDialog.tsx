@@ -10,7 +10,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 interface RestoreDialogProps {
   agent: AgentRow

@@ -4,7 +4,7 @@ import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { clock } from '@/lib/time'
 import { Button, IconButton } from '@/ui/Button'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 import workshopStyles from './Workshop.module.css'
 
 /** What a reader can do while somebody else holds the draft: ask the holder for it, and be told when it is free. */

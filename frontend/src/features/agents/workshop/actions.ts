@@ -13,7 +13,7 @@ import {
 } from '@/api'
 import { errorText, textOfError } from '@/lib/errors'
 import { type PlainTextKey, useTexts } from '@/lib/language'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 import type { LostText } from './draftBackup'
 import type { Workshop } from './draftSession'
 import { closeDraft, findHeldDraft, type HeldDraft } from './heldDraft'

@@ -1,7 +1,7 @@
 import { drafts } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { chatState, isEnded, learn } from '@/realtime'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 import { isSame } from '../content'
 
 /** Apply what a person has written and not applied yet. False when nothing of the draft is applied then; why is said. */

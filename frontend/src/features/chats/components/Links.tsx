@@ -10,7 +10,7 @@ import blocks from '@/ui/blocks.module.css'
 import { CopyField } from '@/ui/CopyField'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 import styles from './Links.module.css'
 
 const hours = ['24', '168', '720'] as const

@@ -6,7 +6,7 @@ import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
-import { showToast } from '@/ui/Toasts'
+import { showToast } from '@/ui/toast'
 
 interface DecideProps {
   workspaceId: string

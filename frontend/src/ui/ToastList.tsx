@@ -1,0 +1,60 @@
+import { X } from 'lucide-react'
+import { Toast as Radix } from 'radix-ui'
+import { useEffect, useRef } from 'react'
+import { useActions } from '@/lib/actions'
+import { useTexts } from '@/lib/language'
+import { usePart } from '@/lib/observable'
+import { IconButton } from './Button'
+import styles from './Toasts.module.css'
+import { removeToast, toasts } from './toast'
+
+const DURATION_MS = 10_000
+
+/** F8 leads to them. As long as the pointer or the focus is among them, none goes away. */
+export function ToastList() {
+  const { t } = useTexts()
+  const list = usePart(toasts, value => value) ?? []
+  const viewport = useRef<HTMLOListElement>(null)
+  const cameFrom = useRef<HTMLElement | null>(null)
+  useActions(() => ({
+    'toast.focus': () => {
+      const first = viewport.current?.querySelector<HTMLElement>('button')
+      if (!first) return false
+      cameFrom.current = document.activeElement as HTMLElement | null
+      first.focus()
+      return true
+    },
+  }))
+  useEffect(() => {
+    if (list.length > 0) return
+    const isLost = document.activeElement === document.body || document.activeElement === viewport.current
+    if (isLost) cameFrom.current?.focus()
+    cameFrom.current = null
+  }, [list.length])
+  return (
+    <Radix.Provider duration={DURATION_MS} label={t('notice')} swipeDirection="down">
+      {list.map(toast => (
+        <Radix.Root
+          key={toast.id}
+          className={styles.toast}
+          type="background"
+          onOpenChange={isOpen => isOpen || removeToast(toast.id)}
+        >
+          <Radix.Title className="grow">{toast.text}</Radix.Title>
+          {toast.action ? (
+            <Radix.Action altText={toast.action.label} onClick={toast.action.run}>
+              {toast.action.label}
+            </Radix.Action>
+          ) : null}
+          <Radix.Close asChild>
+            <IconButton small label={t('closeToast')}>
+              <X className="i s" />
+            </IconButton>
+          </Radix.Close>
+        </Radix.Root>
+      ))}
+      {/* Its key is one of the table of actions. */}
+      <Radix.Viewport ref={viewport} className={styles.toasts} hotkey={[]} label={t('toasts')} />
+    </Radix.Provider>
+  )
+}
