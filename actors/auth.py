@@ -18,15 +18,15 @@ from actors import services as actors
 from actors.models import TOKEN_PREFIX, Actor, ApiToken, Kind
 from actors.operators import permissions_of
 from actors.rates import demand, stranger
-from common.compiled import Compiled
 from common.errors import Forbidden
+from common.prepared_query import PreparedQuery
 from common.secrets import digest_of
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # which names this module's classes in its defaults
 
 
-_PERSON = Compiled(lambda user_id: Actor.people.filter(pk=user_id, is_active=True), UUID)
+_PERSON = PreparedQuery(lambda user_id: Actor.people.filter(pk=user_id, is_active=True), UUID)
 
 
 class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
@@ -76,7 +76,7 @@ def token_said(header: str) -> str | None:
     return text.strip() if scheme.lower() == "bearer" else None
 
 
-_TOKEN: Compiled[ApiToken] = Compiled(
+_TOKEN: PreparedQuery[ApiToken] = PreparedQuery(
     lambda digest: ApiToken.live.select_related("person").filter(digest=digest, person__is_active=True),
     str,
 )

@@ -9,14 +9,14 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
 from common.clock import now
-from common.compiled import Compiled
+from common.prepared_query import PreparedQuery
 
 
 def _live(key: str, at: datetime) -> QuerySet[Session]:
     return Session.objects.filter(session_key=key, expire_date__gt=at)
 
 
-_LIVE = Compiled(_live, str, datetime)
+_LIVE = PreparedQuery(_live, str, datetime)
 
 
 _KEY = re.compile(r"[a-z0-9]{8,40}")

@@ -29,15 +29,15 @@ class DoneOrOpenedFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditRecord]) -> QuerySet[AuditRecord]:
         if self.value() == "yes":
-            return queryset.exclude(deed__in=self.OPENED)
-        return queryset.filter(deed__in=self.OPENED) if self.value() == "no" else queryset
+            return queryset.exclude(action__in=self.OPENED)
+        return queryset.filter(action__in=self.OPENED) if self.value() == "no" else queryset
 
 
 @admin.register(AuditRecord)
 class AuditRecordAdmin(ReadOnlyAdmin):
     list_display = (
         "at",
-        "deed",
+        "action",
         link_column("actor"),
         audit_object,
         id_column("workspace_id", "workspaces.workspace", _("workspace")),
@@ -54,7 +54,7 @@ class AuditRecordAdmin(ReadOnlyAdmin):
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
         """Look an action up by index, as an id is."""
         if ACTION.fullmatch(search_term.strip()):
-            return queryset.filter(deed=search_term.strip()), False
+            return queryset.filter(action=search_term.strip()), False
         return super().get_search_results(request, queryset, search_term)
 
     def record_opening(self, request: HttpRequest, row: Any) -> None:

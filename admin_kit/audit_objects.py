@@ -16,7 +16,7 @@ def find_model(record: AuditRecord) -> str:
     """
     if table := record.facts.get("table"):
         return str(table)
-    prefix = record.deed.partition(".")[0]
+    prefix = record.action.partition(".")[0]
     for model, model_admin in admin.site._registry.items():
         if isinstance(model_admin, ReadOnlyAdmin) and prefix in model_admin.audit_prefixes:
             return model._meta.label

@@ -5,17 +5,17 @@ from uuid import UUID
 from actors.models import Actor
 from agents.models import AgentSpec, Draft, LockWaiter
 from chats.models import InChat
-from common.hooks import Seam
+from common.hooks import CollectingHook, Hook
 
 # A draft is about to end; `ended_how` is set. Arguments: the draft, the actor, and the version it was saved as, if any.
 # Listeners return the rows of its chat that change with it.
-draft_ended: Seam[[Draft, Actor, AgentSpec | None], InChat] = Seam("draft_ended")
+draft_ended: CollectingHook[[Draft, Actor, AgentSpec | None], InChat] = CollectingHook("draft_ended")
 # The lock of a draft was taken from its holder. Arguments: the draft before the change, the holder, the actor.
-lock_lost: Seam[[Draft, Actor, Actor], None] = Seam("lock_lost")
+lock_lost: Hook[[Draft, Actor, Actor]] = Hook("lock_lost")
 # A person asked the holder of a draft for it.
-draft_asked: Seam[[LockWaiter], None] = Seam("draft_asked")
+draft_asked: Hook[[LockWaiter]] = Hook("draft_asked")
 # The holder handed a draft over to a person who had asked for it. Arguments: the changed draft, the former holder.
-draft_handed_over: Seam[[Draft, Actor], None] = Seam("draft_handed_over")
+draft_handed_over: Hook[[Draft, Actor]] = Hook("draft_handed_over")
 # The lock of a draft ended. Arguments: the draft, the actor who released it (null: it expired), the ids of the waiters who may
 # edit the draft.
-draft_unlocked: Seam[[Draft, Actor | None, list[UUID]], None] = Seam("draft_unlocked")
+draft_unlocked: Hook[[Draft, Actor | None, list[UUID]]] = Hook("draft_unlocked")

@@ -94,8 +94,8 @@ class Viewer:
             self.asked.ends[self.number] += sum(row.get("state") == "completed" for row in frame["rows"])
             if not self.tasks_of("read"):
                 self._begin("read", self._read(socket))
-        elif frame["type"] == "bell":
-            self.waiting.add(frame["what"])
+        elif frame["type"] == "list_changed":
+            self.waiting.add(frame["list"])
             if not self.tasks_of("lists"):
                 self._begin("lists", self._read_lists())
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from actors.models import Actor
 from chats.models import Chat, InChat, Message
-from common.hooks import Seam
+from common.hooks import CollectingHook, Hook
 
 
 class ReadMark(NamedTuple):
@@ -18,8 +18,8 @@ class ReadMark(NamedTuple):
 
 
 # A message is about to be written: listeners return rows to be written with it (the runs of the agents it wakes).
-message_posted: Seam[[Chat, Message], InChat] = Seam("message_posted")
+message_posted: CollectingHook[[Chat, Message], InChat] = CollectingHook("message_posted")
 # People have read on in chats, each up to a number of the chat's log.
-chats_read: Seam[[Sequence[ReadMark]], None] = Seam("chats_read")
+chats_read: Hook[[Sequence[ReadMark]]] = Hook("chats_read")
 # Somebody leaves a chat, by whose doing: listeners return rows that change with it (their drafts' holds, an agent's runs).
-actor_left: Seam[[Chat, Actor, Actor], InChat] = Seam("actor_left")
+actor_left: CollectingHook[[Chat, Actor, Actor], InChat] = CollectingHook("actor_left")

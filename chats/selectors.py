@@ -15,8 +15,8 @@ from django.db.models.functions import Cast, Coalesce, Left
 from actors.models import Actor
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import chats_visible_to
-from common.compiled import Compiled, is_any_of
 from common.errors import NotFound
+from common.prepared_query import PreparedQuery, is_any_of
 from events.rows import ActorRow, ChatActivityRow, ChatSummaryRow
 
 PAGE = 50
@@ -95,7 +95,7 @@ def _with_activity(place_ids: list[UUID]) -> QuerySet[ChatActor]:
     return places.annotate(**_news(said, OuterRef("actor_id"), reader, version="chat__version"))
 
 
-_WITH_ACTIVITY = Compiled(_with_activity, list[UUID])
+_WITH_ACTIVITY = PreparedQuery(_with_activity, list[UUID])
 
 
 def chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
@@ -136,7 +136,7 @@ def _with_previews(ids: list[UUID]) -> QuerySet[Message]:
     return Message.objects.filter(is_any_of("pk", ids)).defer("payload").annotate(preview=cut)
 
 
-_PREVIEWS = Compiled(_with_previews, list[UUID])
+_PREVIEWS = PreparedQuery(_with_previews, list[UUID])
 
 
 def _members(chats: Iterable[Chat]) -> dict[UUID, list[ActorRow]]:
@@ -209,15 +209,15 @@ def _fitting(rows: Sequence[Sequence[int]], limit: int, max_bytes: int, free: in
     return [seq for seq, _ in rows[:count]], len(rows) <= count
 
 
-_BETWEEN: Compiled[Message] = Compiled(
+_BETWEEN: PreparedQuery[Message] = PreparedQuery(
     lambda chat_id, first, last: Message.objects.filter(chat=chat_id, seq__gte=first, seq__lte=last).order_by("seq"),
     UUID, int, int,
 )  # fmt: skip
 
 
 @cache
-def _sizes_before(limit: int) -> Compiled[Message]:
-    return Compiled(
+def _sizes_before(limit: int) -> PreparedQuery[Message]:
+    return PreparedQuery(
         lambda chat_id, seq: Message.objects.filter(chat=chat_id, seq__lt=seq)
         .order_by("-seq").values_list("seq", "payload_bytes")[: limit + 1],
         UUID, int,
@@ -225,8 +225,8 @@ def _sizes_before(limit: int) -> Compiled[Message]:
 
 
 @cache
-def _sizes_after(limit: int) -> Compiled[Message]:
-    return Compiled(
+def _sizes_after(limit: int) -> PreparedQuery[Message]:
+    return PreparedQuery(
         lambda chat_id, seq: Message.objects.filter(chat=chat_id, seq__gt=seq)
         .order_by("seq").values_list("seq", "payload_bytes")[: limit + 1],
         UUID, int,

@@ -14,8 +14,8 @@ from django.contrib.auth import get_user_model
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 
-from common.compiled import Compiled
 from common.errors import Forbidden, NotFound
+from common.prepared_query import PreparedQuery
 
 V = TypeVar("V", bound=StrEnum)
 M = TypeVar("M", bound=Model)
@@ -98,7 +98,7 @@ class Fetch(Generic[M, V]):
         self._role_verbs = role_verbs
         self._verbs = verbs
         self._version = version
-        self._question = cache(self._compiled)
+        self._question = cache(self._prepared_query)
 
     def __call__(self, actor: Any, id: UUID, verb: V, *, on_behalf_of: Any | None = None, lock: bool = False) -> M:
         """Raises `NotFound`, `Forbidden`. `lock` holds the row against changes, not against rows that point at it.
@@ -122,7 +122,7 @@ class Fetch(Generic[M, V]):
         """Return whether nobody changed the row while its lock was waited for."""
         return bool(self._version) and getattr(row, self._version) == vars(row).pop("version_before")
 
-    def _compiled(self, kinds: tuple[str, ...], lock: bool) -> Compiled[M]:
+    def _prepared_query(self, kinds: tuple[str, ...], lock: bool) -> PreparedQuery[M]:
         """For principals of these kinds."""
 
         def build(id: UUID, *ids: UUID) -> QuerySet[M]:
@@ -141,4 +141,4 @@ class Fetch(Generic[M, V]):
             locked: QuerySet[M] = rows.select_for_update(of=("self",), no_key=True)
             return locked
 
-        return Compiled(build, *[UUID] * (1 + len(kinds)))
+        return PreparedQuery(build, *[UUID] * (1 + len(kinds)))

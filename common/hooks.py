@@ -1,6 +1,6 @@
-"""How news travels up the line of apps: a seam is declared where the news is made, and `config/hooks.py` says who listens.
+"""How an app calls the apps above it: it declares a hook, and `config/hooks.py` lists the listeners of each hook.
 
-A listener is an ordinary function, called in order, inside the caller's transaction; what it returns is collected.
+A listener is an ordinary function. Listeners are called in order, inside the caller's transaction.
 """
 
 from collections.abc import Callable
@@ -10,16 +10,24 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Seam(Generic[P, T]):
-    """One kind of news. Calling it calls the listeners and returns what they returned, joined to one list."""
+class Hook(Generic[P]):
+    """A hook that informs its listeners."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._listeners: tuple[Callable[P, list[T]], ...] = ()
+        self._listeners: tuple[Callable[..., Any], ...] = ()
 
     def connect(self, listeners: list[Callable[..., Any]]) -> None:
-        """Set who listens, in order. Called once, at start."""
+        """Set the listeners, in the order in which they are called. Called once, at start."""
         self._listeners = tuple(listeners)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[T]:
-        return [item for listener in self._listeners for item in listener(*args, **kwargs)]
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        for listener in self._listeners:
+            listener(*args, **kwargs)
+
+
+class CollectingHook(Hook[P], Generic[P, T]):
+    """A hook that returns the items of all lists that its listeners return. A listener may also return None."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[T]:  # type: ignore[override]
+        return [item for listener in self._listeners for item in listener(*args, **kwargs) or ()]

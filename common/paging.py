@@ -12,8 +12,8 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpResponse
 from pydantic import BaseModel, Field
 
-from common.compiled import Compiled
 from common.errors import Invalid
+from common.prepared_query import PreparedQuery
 from common.rest import Body, Request, answer_list, query_parameters, read_query
 
 M = TypeVar("M", bound=Model)
@@ -50,7 +50,7 @@ def page_of(rows: QuerySet[Any], query: PageQuery, *, by: str, most: int = 200) 
 class Paged(Generic[M]):
     """A list of which everybody asks the first page: that one is compiled once for each length, later ones are built.
 
-    `build(*values)` is its query set, as for `Compiled`; `by` and `most` as in `page_of`.
+    `build(*values)` is its query set, as for `PreparedQuery`; `by` and `most` as in `page_of`.
     """
 
     def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type, by: str, most: int = 200) -> None:
@@ -58,7 +58,7 @@ class Paged(Generic[M]):
         self._build = build
         self._by = by
         self._first = cache(
-            lambda limit: Compiled[M](lambda *values: _from(build(*values), None, by)[: limit + 1], *kinds)
+            lambda limit: PreparedQuery[M](lambda *values: _from(build(*values), None, by)[: limit + 1], *kinds)
         )
 
     def answer(

@@ -43,7 +43,7 @@ class Secret:
 
 
 class WrongOwner(Exception):
-    """The stored text was sealed for somebody else, or for another purpose, or with a key we do not have."""
+    """The stored text was encrypted for another owner or purpose, or with a key that is not configured."""
 
 
 def digest_of(secret: str) -> str:
@@ -56,35 +56,35 @@ def _fernet(keys: tuple[str, ...]) -> MultiFernet:
     return MultiFernet([Fernet(key) for key in keys])
 
 
-def seal(secret: Secret, *, owner: str, purpose: str) -> str:
-    """Encrypt for storing. Owner and purpose are inside: a row moved elsewhere does not open (guarantees §2.12)."""
+def encrypt_for(secret: Secret, *, owner: str, purpose: str) -> str:
+    """Encrypt a secret for storing. Owner and purpose are part of it, so a copied row cannot be decrypted (guarantees §2.12)."""
     plain = json.dumps({"o": owner, "p": purpose, "s": secret.reveal()})
     return _fernet(tuple(settings.SECRET_KEYS)).encrypt(plain.encode()).decode()
 
 
-def unseal(sealed: str, *, owner: str, purpose: str) -> Secret:
-    """The secret again. Raises `WrongOwner` when it was not sealed for this owner and purpose, or cannot be opened."""
+def decrypt_for(encrypted: str, *, owner: str, purpose: str) -> Secret:
+    """Decrypt a stored secret. Raise `WrongOwner` when it was encrypted for another owner or purpose, or with an unknown key."""
     try:
-        plain = json.loads(_fernet(tuple(settings.SECRET_KEYS)).decrypt(sealed.encode()))
+        plain = json.loads(_fernet(tuple(settings.SECRET_KEYS)).decrypt(encrypted.encode()))
     except InvalidToken as error:
-        raise WrongOwner("The stored secret does not open with any of our keys.") from error
+        raise WrongOwner("None of the keys decrypts the stored secret.") from error
     if (plain["o"], plain["p"]) != (owner, purpose):
-        raise WrongOwner("The stored secret belongs to somebody else.")
+        raise WrongOwner("The stored secret belongs to another owner or purpose.")
     return Secret(plain["s"])
 
 
-def is_under_newest_key(sealed: str) -> bool:
-    """Whether a stored secret opens with the newest key alone: the older ones can go as far as it is concerned."""
+def is_under_newest_key(encrypted: str) -> bool:
+    """Return whether the newest key alone decrypts the stored secret, so that the older keys can be removed."""
     try:
-        _fernet(tuple(settings.SECRET_KEYS[:1])).decrypt(sealed.encode())
+        _fernet(tuple(settings.SECRET_KEYS[:1])).decrypt(encrypted.encode())
     except InvalidToken:
         return False
     return True
 
 
-def rotated(sealed: str) -> str:
-    """The same secret under the newest key (D18). Raises `WrongOwner` when no key opens it."""
+def rotated(encrypted: str) -> str:
+    """Encrypt a stored secret again with the newest key (D18). Raise `WrongOwner` when no key decrypts it."""
     try:
-        return _fernet(tuple(settings.SECRET_KEYS)).rotate(sealed.encode()).decode()
+        return _fernet(tuple(settings.SECRET_KEYS)).rotate(encrypted.encode()).decode()
     except InvalidToken as error:
-        raise WrongOwner("The stored secret does not open with any of our keys.") from error
+        raise WrongOwner("None of the keys decrypts the stored secret.") from error

@@ -55,7 +55,9 @@ def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bo
     for name in sorted(names):
         field: Any = meta.get_field(name)
         value = getattr(row, field.attname)
-        sql, values = _compiled(type(row), value) if isinstance(value, Expression) else ("%s", [_stored(field, value)])
+        sql, values = (
+            _prepared_query(type(row), value) if isinstance(value, Expression) else ("%s", [_stored(field, value)])
+        )
         assignments.append(f'"{field.column}" = {sql}')
         params += values
     conditions: dict[Any, Any] = {meta.get_field(name): value for name, value in only_if.items()} | {meta.pk: row.pk}
@@ -65,7 +67,7 @@ def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bo
 
 
 @lru_cache(maxsize=64)
-def _compiled(model: type[Model], expression: Expression) -> tuple[str, Sequence[Any]]:
+def _prepared_query(model: type[Model], expression: Expression) -> tuple[str, Sequence[Any]]:
     compiler = Query(model).get_compiler(DEFAULT_DB_ALIAS)
     resolved = expression.resolve_expression(compiler.query, allow_joins=False, for_save=True)
     sql, params = compiler.compile(resolved)

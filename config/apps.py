@@ -1,4 +1,4 @@
-"""The start: checks and the Celery application are known, listeners are connected to their seams."""
+"""The start: checks and the Celery application are known, listeners are connected to their hooks."""
 
 import importlib
 from typing import Any
@@ -16,6 +16,6 @@ class ConfigConfig(AppConfig):
         # `shared_task` belongs to the application that exists when it is first called.
         for module in ("config.checks", "config.celery"):
             importlib.import_module(module)
-        for seam, listeners in LISTENERS.items():
-            named: Any = import_string(seam)
-            named.connect([import_string(path) for path in listeners])
+        for path, listeners in LISTENERS.items():
+            hook: Any = import_string(path)
+            hook.connect([import_string(listener) for listener in listeners])

@@ -1,4 +1,4 @@
-"""Who hears what, in order: the whole of what travels up the line of apps, on one page."""
+"""The listeners of every hook, in the order in which they are called."""
 
 LISTENERS: dict[str, list[str]] = {
     "actors.hooks.renamed": ["chats.services.listeners.show_new_name"],

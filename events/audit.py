@@ -1,4 +1,4 @@
-"""Writing the audit trail: called by the services, once per deed (S0.17, B9)."""
+"""Writing the audit trail: called by the services, once per action (S0.17, B9)."""
 
 from typing import Any
 from uuid import UUID
@@ -10,15 +10,15 @@ from events.models import AuditRecord
 
 def record(
     actor: AbstractBaseUser | None,
-    deed: str,
+    action: str,
     *,
     workspace_id: UUID | None = None,
     object_id: UUID | None = None,
     on_behalf_of: AbstractBaseUser | None = None,
     **facts: Any,
 ) -> None:
-    """Keep that `actor` did `deed`, in the caller's transaction. `facts` are small, and never secrets or message texts."""
+    """Keep that `actor` did `action`, in the caller's transaction. `facts` are small, and never secrets or message texts."""
     AuditRecord.objects.create(
-        actor_id=actor.pk if actor else None, on_behalf_of_id=on_behalf_of.pk if on_behalf_of else None, deed=deed,
+        actor_id=actor.pk if actor else None, on_behalf_of_id=on_behalf_of.pk if on_behalf_of else None, action=action,
         workspace_id=workspace_id, object_id=object_id, facts=facts,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import redis.asyncio as redis
 from django.conf import settings
 from django.db import transaction
 
-from events.wire import wire
+from events.redis_client import redis_client
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ STOPS = "control.stops"
 
 def send_stop(root_id: UUID) -> None:
     """On commit, or at once outside a transaction: tell every worker to end the tree of this root run."""
-    transaction.on_commit(lambda: wire.send([(STOPS, str(root_id).encode())]), robust=True)
+    transaction.on_commit(lambda: redis_client.send([(STOPS, str(root_id).encode())]), robust=True)
 
 
 async def stops() -> AsyncGenerator[UUID, None]:

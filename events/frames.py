@@ -144,15 +144,15 @@ class DraftText(Row):
 
 
 ListName = Literal["chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications", "drafts"]
-"""The lists that a bell can name."""
+"""The lists whose changes are announced."""
 
 
-class Bell(Row):
-    """Something in a list changed (workspace or person): read the list again."""
+class ListChanged(Row):
+    """A list of a workspace or of a person changed: the client reads it again."""
 
-    type: Literal["bell"] = "bell"
+    type: Literal["list_changed"] = "list_changed"
     topic: str
-    what: ListName
+    list: ListName
 
 
 class ChatActivity(ChatActivityRow):
@@ -213,7 +213,7 @@ ServerFrame = Annotated[
     | Typing
     | Presence
     | DraftText
-    | Bell
+    | ListChanged
     | ChatActivity
     | Progress
     | AgentStates

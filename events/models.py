@@ -7,7 +7,7 @@ from common.models import Identified
 
 
 class AuditRecord(Identified):
-    """One deed. `facts` never holds a secret or the text of a message (D17)."""
+    """One audited action. `facts` never holds a secret or the text of a message (D17)."""
 
     at = models.DateTimeField(_("at"), auto_now_add=True)
     actor = models.ForeignKey(
@@ -16,7 +16,7 @@ class AuditRecord(Identified):
     on_behalf_of = models.ForeignKey(
         "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    deed = models.CharField(_("action"), max_length=60)
+    action = models.CharField(_("action"), max_length=60)
     workspace_id = models.UUIDField(_("workspace id"), null=True)
     object_id = models.UUIDField(_("object id"), null=True)
     facts = models.JSONField(_("facts"), default=dict)
@@ -27,8 +27,8 @@ class AuditRecord(Identified):
         indexes = [
             models.Index(fields=["workspace_id", "-at"], name="audit_by_workspace"),
             models.Index(fields=["object_id", "-at"], name="audit_by_object"),
-            models.Index(fields=["deed", "id"], name="audit_by_deed"),
+            models.Index(fields=["action", "id"], name="audit_by_action"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.deed} · {self.at:%Y-%m-%d %H:%M}"
+        return f"{self.action} · {self.at:%Y-%m-%d %H:%M}"

@@ -10,12 +10,23 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
 
-from events.frames import AgentStates, Bell, Changes, ChatActivity, Delta, DraftText, Presence, Progress, Typing
-from events.wire import wire
+from events.frames import (
+    AgentStates,
+    Changes,
+    ChatActivity,
+    Delta,
+    DraftText,
+    ListChanged,
+    ListName,
+    Presence,
+    Progress,
+    Typing,
+)
+from events.redis_client import redis_client
 
 Message = tuple[str, bytes]
 """A Redis channel, and what goes there."""
-Frame = Changes | Delta | DraftText | Bell | ChatActivity | Presence | Progress | AgentStates | Typing
+Frame = Changes | Delta | DraftText | ListChanged | ChatActivity | Presence | Progress | AgentStates | Typing
 
 MAX_TEXT = 256 * 1024
 """Longer frames (bytes, encoded) do not travel: the hub hears only the version, and reads the rows itself."""
@@ -30,7 +41,7 @@ RIGHTS = "rights"
 def publish(frame: Frame, *, said_in: UUID | None = None) -> None:
     """Tell everybody on the frame's topic, on commit; at once outside a transaction.
 
-    `said_in` is the workspace, when something was said in the chat: its hubs ring for members who do not have it open.
+    `said_in` is the workspace, when something was said in the chat: its hubs tell members who do not have it open.
     """
     _send_on_commit(packed(frame), *([_said(said_in, frame.topic)] if said_in else ()))
 
@@ -52,7 +63,7 @@ def publish_passing(frames: Iterable[Frame]) -> None:
 
 
 def _send_on_commit(*messages: Message) -> None:
-    transaction.on_commit(lambda: wire.send(messages), robust=True)
+    transaction.on_commit(lambda: redis_client.send(messages), robust=True)
 
 
 def _said(workspace_id: UUID, topic: str) -> Message:
@@ -66,7 +77,18 @@ def _batched(frames: list[tuple[str, str, str]]) -> Message:
 
 def publish_now(*frames: Frame) -> None:
     """Tell at once, in one round trip; for passing frames that belong to no transaction."""
-    wire.send([packed(frame) for frame in frames])
+    redis_client.send([packed(frame) for frame in frames])
+
+
+def notify_list_changed(actor_ids: Iterable[UUID], list_name: ListName) -> None:
+    """Tell these people, on commit, that a list of theirs changed. Their clients read it again."""
+    for actor_id in actor_ids:
+        publish(ListChanged(topic=f"actor:{actor_id}", list=list_name))
+
+
+def notify_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> None:
+    """Tell everybody in the workspace, on commit, that a list of it changed."""
+    publish(ListChanged(topic=f"workspace:{workspace_id}", list=list_name))
 
 
 def rights_changed(actor_id: UUID) -> None:

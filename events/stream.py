@@ -21,7 +21,7 @@ from redis.backoff import NoBackoff
 from events.frames import Delta, Partial
 from events.payloads import MAX_TEXT
 from events.publish import packed
-from events.wire import wire
+from events.redis_client import redis_client
 
 logger = logging.getLogger(__name__)
 
@@ -279,7 +279,7 @@ def partials_of(run_ids: Sequence[UUID]) -> list[Partial]:
     Synchronous, for a thread. Without Redis: nothing.
     """
     nothing: list[list[bytes]] = []
-    kept = wire.ask(lambda client: _kept(client, run_ids), nothing) if run_ids else nothing
+    kept = redis_client.ask(lambda client: _kept(client, run_ids), nothing) if run_ids else nothing
     return [part for run_id, pieces in zip(run_ids, kept, strict=False) for part in _joined(run_id, pieces)]
 
 

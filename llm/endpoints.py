@@ -6,16 +6,16 @@ from uuid import UUID
 
 from django.conf import settings
 
-from common.compiled import Compiled
 from common.errors import Code, Invalid
-from common.secrets import Secret, unseal
+from common.prepared_query import PreparedQuery
+from common.secrets import Secret, decrypt_for
 from llm.protocol import Endpoint
 from workspaces.models import Credential, Workspace
 
 DEMO_MODEL = "demo"
 TRIAL = "model-test"
 """What a key that is only tried is sealed for."""
-_CREDENTIAL = Compiled(lambda workspace_id: Credential.objects.filter(workspace_id=workspace_id), UUID)
+_CREDENTIAL = PreparedQuery(lambda workspace_id: Credential.objects.filter(workspace_id=workspace_id), UUID)
 
 
 def endpoint_for(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
@@ -58,7 +58,7 @@ def _require_offered(model: str) -> str:
 def _of_credential(credential: Credential) -> Endpoint:
     owner = str(credential.workspace_id)
     sealed = credential.sealed_key
-    key = unseal(sealed, owner=owner, purpose=Credential.PURPOSE) if sealed else Secret("")
+    key = decrypt_for(sealed, owner=owner, purpose=Credential.PURPOSE) if sealed else Secret("")
     return Endpoint(
         provider=credential.provider,
         api_base=credential.api_base or None,
@@ -90,11 +90,11 @@ def endpoint_to_test(
 ) -> Endpoint:
     """The endpoint as somebody described it; without a key of theirs, with the one that is set for this very address."""
     owner = str(workspace_id)
-    key = unseal(sealed, owner=owner, purpose=TRIAL) if sealed else _key_that_is_set(owner, provider, api_base)
+    key = decrypt_for(sealed, owner=owner, purpose=TRIAL) if sealed else _key_that_is_set(owner, provider, api_base)
     return Endpoint(provider=provider, api_base=api_base or None, key=key, paid_by="workspace", options=options)
 
 
 def _key_that_is_set(owner: str, provider: str, api_base: str) -> Secret:
     rows = Credential.objects.filter(workspace_id=owner, provider=provider, api_base=api_base).exclude(sealed_key="")
     credential = rows.first()
-    return unseal(credential.sealed_key, owner=owner, purpose=Credential.PURPOSE) if credential else Secret("")
+    return decrypt_for(credential.sealed_key, owner=owner, purpose=Credential.PURPOSE) if credential else Secret("")

@@ -9,8 +9,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from actors.models import Actor
 from chats.permissions import chats_visible_to
 from common.access import person_of
-from common.compiled import Compiled
 from common.paging import Paged
+from common.prepared_query import PreparedQuery
 from events.rows import NotificationRow
 from notifications.models import Notification
 from workspaces.permissions import workspaces_visible_to
@@ -39,7 +39,7 @@ TOLD_UNREAD: Paged[Notification] = Paged(
 """What a person was told, newest first: all of it, or what is unread."""
 
 
-_UNREAD: Compiled[Notification] = Compiled(
+_UNREAD: PreparedQuery[Notification] = PreparedQuery(
     lambda person_id: _told(person_id).filter(read_at=None).values_list("pk")[:MOST_UNREAD], UUID
 )
 

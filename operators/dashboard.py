@@ -147,5 +147,5 @@ def _models() -> list[dict[str, Any]]:
 
 def _audit() -> list[dict[str, Any]]:
     """Return the newest audit records of what was done; what was only looked at is in the list."""
-    rows = AuditRecord.objects.exclude(deed="admin.opened").select_related("actor").order_by("-pk")[:12]
+    rows = AuditRecord.objects.exclude(action="admin.opened").select_related("actor").order_by("-pk")[:12]
     return [{"record": row, "object": audit_object(row)} for row in rows]

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from django.db import InterfaceError, OperationalError
 
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 
 Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -50,7 +50,7 @@ class Batched(Generic[Question, Answer]):
             await asyncio.wait([before])
         questions, self._questions = self._questions, set()
         self._under_way, self._next = self._next, None
-        return await section(self._answers, list(questions))
+        return await run_in_db_thread(self._answers, list(questions))
 
     def _answers(self, questions: Sequence[Question]) -> dict[Question, Answer | Failure]:
         try:

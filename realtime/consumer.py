@@ -17,10 +17,10 @@ from common.logs import OccasionalWarning
 from common.token_bucket import TokenBucket
 from events.frames import ErrorFrame, MarkRead, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
+from realtime.db_executor import run_in_db_thread
 from realtime.entry import knock
 from realtime.hub import Hub, this_hub
 from realtime.outbox import FrameWriter
-from realtime.sections import section
 from realtime.socket import SIGNED_OUT, TOO_LARGE, TOO_MUCH, TRY_LATER, Socket
 from realtime.topics import Topic
 from server import limits
@@ -207,7 +207,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         if topic not in socket.subscriptions or now - self.typed.get(topic, -limits.TYPING_EVERY) < limits.TYPING_EVERY:
             return
         self.typed[topic] = now
-        await section(say_typing, socket.actor, topic)
+        await run_in_db_thread(say_typing, socket.actor, topic)
 
 
 def refuse(socket: Socket, error: AppError, topic: str | None) -> None:

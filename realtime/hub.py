@@ -20,11 +20,11 @@ from events.publish import BATCHES, RIGHTS, group_of
 from realtime import admission, tending
 from realtime.batches import Batched
 from realtime.catchup import catch_up
+from realtime.db_executor import run_in_db_thread
 from realtime.entry import people_behind
 from realtime.feed import Answer, Feed, Frame, Subscription
 from realtime.read_cursors import ReadCursors
 from realtime.room_bells import RoomBells
-from realtime.sections import section
 from realtime.socket import Socket
 from realtime.topics import Topic
 from server import limits
@@ -206,7 +206,7 @@ class Hub:
 
 
 async def _catch_up(topic: Topic, since: int | None) -> Subscribed:
-    return await section(catch_up, topic.id, since)
+    return await run_in_db_thread(catch_up, topic.id, since)
 
 
 def _doorbell(topic: Topic) -> Answer:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from chats import services as chats
 from chats.hooks import ReadMark
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 
 if TYPE_CHECKING:
     from realtime.hub import Hub
@@ -33,4 +33,4 @@ class ReadCursors:
     async def _write(self) -> None:
         await asyncio.sleep(PAUSE)
         waiting, self._waiting = self._waiting, {}
-        await section(chats.mark_many_read, [ReadMark(*key, seq) for key, seq in waiting.items()])
+        await run_in_db_thread(chats.mark_many_read, [ReadMark(*key, seq) for key, seq in waiting.items()])

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from actors.models import Actor, ApiToken
 from chats.models import ChatActor
 from common.clock import now
-from common.compiled import Compiled, is_any_of
+from common.prepared_query import PreparedQuery, is_any_of
 from realtime.topics import Kind, Topic
 from workspaces.models import Membership
 
@@ -60,10 +60,10 @@ def _sessions(keys: list[str], at: datetime) -> QuerySet[Session, tuple[str]]:
     return found.values_list("session_key")
 
 
-_PLACES = Compiled(_places, list[UUID], list[UUID])
-_MEMBERS = Compiled(_members, list[UUID], list[UUID])
-_PEOPLE = Compiled(_people, list[UUID])
-_SESSIONS = Compiled(_sessions, list[str], datetime)
+_PLACES = PreparedQuery(_places, list[UUID], list[UUID])
+_MEMBERS = PreparedQuery(_members, list[UUID], list[UUID])
+_PEOPLE = PreparedQuery(_people, list[UUID])
+_SESSIONS = PreparedQuery(_sessions, list[str], datetime)
 
 
 def _in_chats(asked: Mapping[UUID, set[UUID]]) -> set[tuple[UUID, Topic]]:

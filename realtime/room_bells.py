@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 
 from chats.models import ChatActor
 from chats.selectors import activity_of
-from common.compiled import Compiled, is_any_of
+from common.prepared_query import PreparedQuery, is_any_of
 from events.frames import ChatActivity
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 from realtime.socket import Socket
 from realtime.topics import Topic
 
@@ -45,7 +45,7 @@ class RoomBells:
         await asyncio.sleep(PAUSE)
         self._ringing.discard(chat_id)
         readers = [socket.actor.id for socket in self._elsewhere(workspace, chat_id)]
-        frames = await section(_activity, str(workspace), chat_id, readers)
+        frames = await run_in_db_thread(_activity, str(workspace), chat_id, readers)
         for socket in self._elsewhere(workspace, chat_id):
             if socket.actor.id in frames:
                 socket.give(frames[socket.actor.id], passing=True)
@@ -64,4 +64,4 @@ def _places(chat_id: UUID, among: list[UUID]) -> QuerySet[ChatActor, tuple[UUID]
     return there.values_list("pk")
 
 
-_PLACES = Compiled(_places, UUID, list[UUID])
+_PLACES = PreparedQuery(_places, UUID, list[UUID])

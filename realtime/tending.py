@@ -12,8 +12,8 @@ from events.frames import Access, Heartbeat
 from events.publish import group_of
 from realtime import presence
 from realtime.catchup import heads
+from realtime.db_executor import run_in_db_thread
 from realtime.rights import still_allowed, still_signed_in
-from realtime.sections import section
 from realtime.socket import SIGNED_OUT, Socket
 from realtime.topics import Topic
 
@@ -79,7 +79,7 @@ async def look_at_heads(hub: "Hub") -> dict[Topic, int]:
     if not feeds:
         return {}
     try:
-        found = await section(heads, list(feeds))
+        found = await run_in_db_thread(heads, list(feeds))
     except Exception:
         logger.exception("The chats' versions could not be read")
         return {}
@@ -99,7 +99,7 @@ async def renew_presence(hub: "Hub") -> None:
                 mine[topic].add(socket.actor.id)
     if not mine:
         return
-    for topic, people in (await section(presence.renew, mine, hub.id)).items():
+    for topic, people in (await run_in_db_thread(presence.renew, mine, hub.id)).items():
         if feed := hub.feeds.get(topic):
             feed.tell_presence(people)
 
@@ -111,7 +111,7 @@ async def check_rights(hub: "Hub", sockets: Collection[Socket] | None = None) ->
         return
     tickets = {socket.ticket for socket in asked}
     pairs = {(socket.actor.id, topic) for socket in asked for topic in socket.subscriptions}
-    signed_in, allowed = await section(lambda: (still_signed_in(tickets), still_allowed(pairs)))
+    signed_in, allowed = await run_in_db_thread(lambda: (still_signed_in(tickets), still_allowed(pairs)))
     for socket in asked:
         if socket.ticket not in signed_in:
             hub.part(socket)

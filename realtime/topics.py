@@ -11,7 +11,7 @@ Kind = Literal["chat", "workspace", "actor"]
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """`chat:<id>`, whose frames carry rows; `workspace:<id>` and `actor:<id>`, which only ring."""
+    """`chat:<id>`, whose frames carry rows; `workspace:<id>` and `actor:<id>`, which announce changed lists."""
 
     kind: Kind
     id: UUID

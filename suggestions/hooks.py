@@ -3,12 +3,12 @@
 from typing import Literal
 
 from actors.models import Actor
-from common.hooks import Seam
+from common.hooks import Hook
 from suggestions.models import Merge, Suggestion
 
 SuggestionChange = Literal["created", "accepted", "rejected", "reopened", "unused"]
 
 # Something became of a suggestion, and who did it.
-suggestion_changed: Seam[[Suggestion, SuggestionChange, Actor], None] = Seam("suggestion_changed")
+suggestion_changed: Hook[[Suggestion, SuggestionChange, Actor]] = Hook("suggestion_changed")
 # A merge is done or has failed.
-merge_ended: Seam[[Merge], None] = Seam("merge_ended")
+merge_ended: Hook[[Merge]] = Hook("merge_ended")

@@ -1,19 +1,19 @@
-"""An ear at a seam, in the place of those who listen there (config/hooks.py)."""
+"""A listener that records the calls of a hook, instead of the listeners of `config/hooks.py`."""
 
 from typing import Any
 
 import pytest
 
-from common.hooks import Seam
+from common.hooks import Hook
 
 
-def hear(monkeypatch: pytest.MonkeyPatch, seam: Seam[..., Any]) -> list[tuple[Any, ...]]:
-    """What is told there from now on, each time as the arguments."""
+def hear(monkeypatch: pytest.MonkeyPatch, hook: Hook[...]) -> list[tuple[Any, ...]]:
+    """Return the list of the calls of this hook from now on, each as its arguments."""
     told: list[tuple[Any, ...]] = []
 
     def listener(*facts: Any) -> list[Any]:
         told.append(facts)
         return []
 
-    monkeypatch.setattr(seam, "_listeners", (listener,))
+    monkeypatch.setattr(hook, "_listeners", (listener,))
     return told

@@ -11,8 +11,7 @@ from guardian.models import UserObjectPermissionBase
 from common.errors import Invalid
 from common.operators import check_operator
 from events import audit
-from events.bells import ring
-from events.publish import rights_changed
+from events.publish import notify_list_changed, rights_changed
 from workspaces.hooks import member_demoted
 from workspaces.models import Membership, Role, Workspace
 
@@ -105,4 +104,4 @@ def _tell(grant: Any, operator: "Actor", deed: str) -> None:
     _keep(grant, operator, deed)
     rights_changed(grant.user_id)
     for what in ("me", "agents", "chats"):
-        ring([grant.user_id], what)
+        notify_list_changed([grant.user_id], what)

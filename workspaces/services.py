@@ -17,11 +17,10 @@ from common.local_models import has_answered
 from common.operators import runs_installation
 from common.providers import get_provider
 from common.quotas import check_quota
-from common.secrets import Secret, WrongOwner, is_under_newest_key, rotated, seal
+from common.secrets import Secret, WrongOwner, encrypt_for, is_under_newest_key, rotated
 from common.text import one_line_name
 from events import audit
-from events.bells import ring, ring_workspace
-from events.publish import rights_changed
+from events.publish import notify_list_changed, notify_workspace_list_changed, rights_changed
 from workspaces.grants import end_grants
 from workspaces.hooks import member_demoted, member_left, model_moved
 from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
@@ -41,7 +40,7 @@ def create_workspace(*, creator: "Actor", name: str, handle: str | None = None) 
     Membership.objects.create(workspace=workspace, actor=creator, role=Role.EDITOR)
     audit.record(creator, "workspace.created", workspace_id=workspace.id, object_id=workspace.id)
     rights_changed(creator.id)
-    ring([creator.id], "me")
+    notify_list_changed([creator.id], "me")
     return workspace
 
 
@@ -60,7 +59,7 @@ def rename_workspace(*, workspace: Workspace, actor: "Actor", name: str, revisio
         raise Conflict("Somebody else has changed the workspace meanwhile.", hints=["Look again, then change it."])
     workspace.name, workspace.revision = name, revision + 1
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)
-    ring_workspace(workspace.id, "workspace")
+    notify_workspace_list_changed(workspace.id, "workspace")
     return workspace
 
 
@@ -75,8 +74,8 @@ def join(*, workspace: Workspace, actor: "Actor", role: str, invited_by: "Actor"
         audit.record(actor, "member.joined", workspace_id=workspace.id, object_id=actor.id, role=role,
                      invited_by=str(invited_by.id))  # fmt: skip
         rights_changed(actor.id)
-        ring([actor.id], "me")
-        ring_workspace(workspace.id, "members")
+        notify_list_changed([actor.id], "me")
+        notify_workspace_list_changed(workspace.id, "members")
     return is_new
 
 
@@ -159,8 +158,8 @@ def _not_the_last_editor(workspace: Workspace, membership: Membership) -> None:
 
 def _tell_about_member(workspace: Workspace, member_id: UUID) -> None:
     rights_changed(member_id)
-    ring([member_id], "me")
-    ring_workspace(workspace.id, "members")
+    notify_list_changed([member_id], "me")
+    notify_workspace_list_changed(workspace.id, "members")
 
 
 def set_model(
@@ -195,7 +194,7 @@ def set_model(
     )  # fmt: skip
     if has_moved:
         model_moved(row, actor)
-    ring_workspace(workspace.id, "model")
+    notify_workspace_list_changed(workspace.id, "model")
     return row
 
 
@@ -207,12 +206,12 @@ def forget_key(credential: Credential, operator: "Actor") -> None:
     audit.record(
         operator, "model.key_forgotten", workspace_id=credential.workspace_id, object_id=credential.id
     )  # fmt: skip
-    ring_workspace(credential.workspace_id, "model")
+    notify_workspace_list_changed(credential.workspace_id, "model")
 
 
 def sealed_for(workspace: Workspace, key: Secret) -> str:
     """The key as it is stored: it opens for this workspace only. An empty key stores nothing."""
-    return seal(key, owner=str(workspace.id), purpose=Credential.PURPOSE) if key else ""
+    return encrypt_for(key, owner=str(workspace.id), purpose=Credential.PURPOSE) if key else ""
 
 
 def rotate_model_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:

@@ -19,8 +19,7 @@ from common.errors import Code, Conflict, Invalid, NotFound, Unavailable
 from common.secrets import digest_of
 from common.tasks import send_task_now
 from events import audit
-from events.bells import ring
-from events.publish import rights_changed
+from events.publish import notify_list_changed, rights_changed
 
 KEY_PREFIX = "c-"
 """What the keys of address changes begin with; those of new accounts are allauth's."""
@@ -48,7 +47,7 @@ def start_email_change(*, person: Actor, email: str, password: str, address: str
     except Unavailable:
         EmailChange.objects.filter(pk=change.pk).delete()
         raise
-    ring([person.id], "me")
+    notify_list_changed([person.id], "me")
     return change
 
 
@@ -83,7 +82,7 @@ def cancel_email_change(*, person: Actor) -> None:
     """End a change of address that was started; its link does nothing any more. Doing it twice changes nothing."""
     if EmailChange.objects.filter(person=person).delete()[0]:
         audit.record(person, "email.change_cancelled", object_id=person.id)
-        ring([person.id], "me")
+        notify_list_changed([person.id], "me")
 
 
 def confirm_email(*, key: str, request: HttpRequest) -> Actor:
@@ -121,7 +120,7 @@ def _confirm_change(key: str) -> Actor:
     set_verified_address(person)
     audit.record(person, "email.changed", object_id=person.id, old=old, new=person.email)
     rights_changed(person.id)
-    ring([person.id], "me")
+    notify_list_changed([person.id], "me")
     arguments = [str(person.pk), old]
     transaction.on_commit(
         lambda: current_app.send_task("actors.tasks.send_email_changed_notice", arguments), robust=True

@@ -9,8 +9,7 @@ from common.errors import Invalid
 from common.handles import claim_handle, normalize_handle
 from common.text import one_line_name
 from events import audit
-from events.bells import ring, ring_workspace
-from events.publish import rights_changed
+from events.publish import notify_list_changed, notify_workspace_list_changed, rights_changed
 from events.rows import NewAvatar, stored_avatar
 
 
@@ -38,7 +37,7 @@ def change_profile(
         changed.add("language")
     person.save(update_fields=changed)
     audit.record(person, "profile.changed", object_id=person.id)
-    ring([person.id], "me")
+    notify_list_changed([person.id], "me")
     return person
 
 
@@ -95,4 +94,4 @@ def _set_status(agent: Actor, operator: Actor, status: AgentStatus) -> None:
     Actor.objects.filter(pk=agent.pk).update(status=status)
     audit.record(operator, f"agent.{status}", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
-        ring_workspace(agent.workspace_id, "agents")
+        notify_workspace_list_changed(agent.workspace_id, "agents")

@@ -22,8 +22,8 @@ from common.handles import claim_handle, free_handle, normalize_handle
 from common.quotas import check_quota
 from common.text import one_line_name
 from events import audit
-from events.bells import ring_workspace
 from events.payloads import TextPayload, dump_payload
+from events.publish import notify_workspace_list_changed
 from events.rows import EmojiAvatar, NewAvatar, stored_avatar
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -117,7 +117,7 @@ def store_agent(
     agent.current_spec = write_spec(agent, content, author=actor, origin=origin, number=1)
     agent.save(update_fields=["avatar", "current_spec"])
     audit.record(actor, f"agent.{origin.value}", workspace_id=workspace.id, object_id=agent.id)
-    ring_workspace(workspace.id, "agents")
+    notify_workspace_list_changed(workspace.id, "agents")
     return agent
 
 
@@ -180,7 +180,7 @@ def rename_agent(
     agent.refresh_from_db(fields=["name", "description", "avatar", "handle", "revision"])
     audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
-        ring_workspace(agent.workspace_id, "agents")
+        notify_workspace_list_changed(agent.workspace_id, "agents")
     chats.show_anew(agent, participants)
     return agent
 
@@ -200,5 +200,5 @@ def delete_agent(actor: Actor, agent_id: UUID) -> Actor:
     Actor.objects.filter(pk=agent.pk).update(status=AgentStatus.DELETED)
     audit.record(actor, "agent.deleted", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
-        ring_workspace(agent.workspace_id, "agents")
+        notify_workspace_list_changed(agent.workspace_id, "agents")
     return agent

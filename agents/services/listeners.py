@@ -23,7 +23,6 @@ def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[InCha
     return rows
 
 
-def end_grants_on_agents(workspace: Workspace, actor: Actor, remover: Actor) -> list[None]:
+def end_grants_on_agents(workspace: Workspace, actor: Actor, remover: Actor) -> None:
     """End the grants of a former member on the workspace's agents."""
     end_grants(AgentGrant.objects.filter(content_object__workspace=workspace, user=actor), remover)
-    return []

@@ -15,7 +15,7 @@ from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, Invalid, NotFound
 from events import audit
-from events.bells import ring_workspace
+from events.publish import notify_workspace_list_changed
 from llm.endpoints import check_offered
 from tools.registry import registry
 
@@ -117,5 +117,5 @@ def restore_version(
         chats.changed(chat_id, rows=[log_message])
     audit.record(actor, "spec.restored", workspace_id=agent.workspace_id, object_id=agent.id, version=spec.number)
     if agent.workspace_id:
-        ring_workspace(agent.workspace_id, "agents")
+        notify_workspace_list_changed(agent.workspace_id, "agents")
     return spec

@@ -8,9 +8,9 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from chats.models import Chat
-from common.compiled import Compiled
+from common.prepared_query import PreparedQuery
 
-_HELD: Compiled[Chat] = Compiled(lambda id: Chat.objects.select_for_update(no_key=True).filter(pk=id), UUID)
+_HELD: PreparedQuery[Chat] = PreparedQuery(lambda id: Chat.objects.select_for_update(no_key=True).filter(pk=id), UUID)
 
 
 def hold_chat(id: UUID) -> Chat:

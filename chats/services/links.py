@@ -23,8 +23,7 @@ from common.operators import get_for_operator
 from common.quotas import check_quota
 from common.secrets import digest_of
 from events import audit
-from events.bells import ring
-from events.publish import rights_changed
+from events.publish import notify_list_changed, rights_changed
 from workspaces import services as workspaces
 from workspaces.models import Role, Workspace
 
@@ -108,7 +107,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
         rights_changed(actor.id)
-        ring([actor.id], "chats")
+        notify_list_changed([actor.id], "chats")
     return link
 
 

@@ -5,16 +5,15 @@ from chats.models import ChatGrant
 from chats.services.links import get_invitation
 from chats.services.members import hold_places, leave_workspace_chats, revoke_links, show_anew
 from common.errors import NotFound
-from events.bells import ring_workspace
+from events.publish import notify_workspace_list_changed
 from workspaces.grants import end_grants
 from workspaces.models import Workspace
 
 
-def leave_chats_of_workspace(workspace: Workspace, actor: Actor, remover: Actor) -> list[None]:
+def leave_chats_of_workspace(workspace: Workspace, actor: Actor, remover: Actor) -> None:
     """Somebody is no longer a member: they leave its chats in the same transaction, and what they were granted on them ends."""
     leave_workspace_chats(workspace=workspace, actor=actor, remover=remover)
     end_grants(ChatGrant.objects.filter(content_object__workspace=workspace, user=actor), remover)
-    return []
 
 
 def is_invitation(token: str) -> list[bool]:
@@ -26,15 +25,13 @@ def is_invitation(token: str) -> list[bool]:
     return [True]
 
 
-def revoke_links_of_demoted(workspace: Workspace, actor: Actor, demoter: Actor) -> list[None]:
+def revoke_links_of_demoted(workspace: Workspace, actor: Actor, demoter: Actor) -> None:
     """A member may not invite any more: the links that they made into its chats end."""
     revoke_links(demoter, chat__workspace=workspace, created_by=actor)
-    return []
 
 
-def show_new_name(actor: Actor) -> list[None]:
+def show_new_name(actor: Actor) -> None:
     """Show somebody's new name or avatar in the chats they are in, and in the lists of members of their workspaces."""
     show_anew(actor, hold_places(actor))
     for workspace_id in actor.memberships.values_list("workspace", flat=True):
-        ring_workspace(workspace_id, "members")
-    return []
+        notify_workspace_list_changed(workspace_id, "members")

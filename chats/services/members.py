@@ -22,8 +22,7 @@ from common.operators import check_operator
 from common.quotas import check_quota
 from common.text import one_line_name
 from events import audit
-from events.bells import ring
-from events.publish import rights_changed
+from events.publish import notify_list_changed, rights_changed
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -54,7 +53,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, member_ids: Seq
     joined = [system_line(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
     chat.version = changed(chat.id, rows=[*joined, *places])
     audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, members=len(wanted))
-    ring(wanted, "chats")
+    notify_list_changed(wanted, "chats")
     return chat
 
 
@@ -86,7 +85,7 @@ def add_member(actor: Actor, chat_id: UUID, member_id: UUID) -> ChatActor:
     line = system_line(chat.id, "MEMBER_JOINED", actor=actor, target=member, **facts_of(woken))
     changed(chat.id, rows=[line, place, *woken])
     audit.record(actor, "chat.member_added", workspace_id=chat.workspace_id, object_id=chat.id, member=str(member.id))
-    ring([member.id], "chats")
+    notify_list_changed([member.id], "chats")
     rights_changed(member.id)
     return place
 
@@ -138,7 +137,7 @@ def _remove(chat: Chat, place: ChatActor, remover: Actor) -> None:
         remover, "chat.member_removed", workspace_id=chat.workspace_id, object_id=chat.id, member=str(place.actor_id)
     )
     rights_changed(place.actor_id)
-    ring([place.actor_id], "chats")
+    notify_list_changed([place.actor_id], "chats")
 
 
 def build_leaving_rows(chat: Chat, place: ChatActor, remover: Actor) -> list[InChat]:
@@ -194,7 +193,7 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     chat = get_chat_for(actor, chat_id, ChatVerb.RENAME, lock=True)
     changed(chat.id, rows=[chat.set(title=one_line_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
-    ring(chat.places.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
+    notify_list_changed(chat.places.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
     return chat
 
 

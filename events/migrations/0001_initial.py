@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
                 ('at', models.DateTimeField(auto_now_add=True, verbose_name='at')),
-                ('deed', models.CharField(max_length=60, verbose_name='action')),
+                ('action', models.CharField(max_length=60, verbose_name='action')),
                 ('workspace_id', models.UUIDField(null=True, verbose_name='workspace id')),
                 ('object_id', models.UUIDField(null=True, verbose_name='object id')),
                 ('facts', models.JSONField(default=dict, verbose_name='facts')),
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'audit record',
                 'verbose_name_plural': 'audit records',
-                'indexes': [models.Index(fields=['workspace_id', '-at'], name='audit_by_workspace'), models.Index(fields=['object_id', '-at'], name='audit_by_object'), models.Index(fields=['deed', 'id'], name='audit_by_deed')],
+                'indexes': [models.Index(fields=['workspace_id', '-at'], name='audit_by_workspace'), models.Index(fields=['object_id', '-at'], name='audit_by_object'), models.Index(fields=['action', 'id'], name='audit_by_action')],
             },
         ),
     ]

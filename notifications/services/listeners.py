@@ -1,4 +1,4 @@
-"""What people are told of when something happens below: one listener for each seam (config/hooks.py)."""
+"""What people are told of when something happens below: one listener for each hook (config/hooks.py)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,27 +21,25 @@ from workspaces.models import Credential, Membership
 EXCERPT = Notification._meta.get_field("excerpt").max_length or 0
 
 
-def mentions(chat: Chat, message: Message) -> list[None]:
+def mentions(chat: Chat, message: Message) -> None:
     """Who is mentioned is told; of most messages, which mention nobody, nothing is asked (P1)."""
     mentioned = message.payload.get("mentions", [])
     if message.author is None or not mentioned:
-        return []
+        return
     people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN, actor__in=mentioned)
     tell(
         people.values_list("actor_id", flat=True), event=_event("mention", message.id), type="mention",
         workspace_id=chat.workspace_id, actor=message.author, chat_id=chat.id, message_id=message.id,
         excerpt=_excerpt(_with_names(message.text[: EXCERPT * 4], mentioned)),
     )  # fmt: skip
-    return []
 
 
-def chats_read(marks: Sequence[ReadMark]) -> list[None]:
+def chats_read(marks: Sequence[ReadMark]) -> None:
     """Who reads on in a chat has seen its mentions."""
     mark_mentions_read(marks)
-    return []
 
 
-def suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Actor) -> list[None]:
+def suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Actor) -> None:
     """A new suggestion concerns who may review it; what became of it concerns its author."""
     is_new = what == "created"
     reviewers = people_who_may(suggestion.agent, AgentVerb.REVIEW).values_list("pk", flat=True)
@@ -52,22 +50,20 @@ def suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Ac
         merge_id=suggestion.merge_id,
         excerpt=_excerpt(suggestion.reason if what == "rejected" else suggestion.note),
     )  # fmt: skip
-    return []
 
 
-def merge_ended(merge: Merge) -> list[None]:
+def merge_ended(merge: Merge) -> None:
     """Who asked for a merge that took its time; why it failed, by its code. What was copied is in the answer to their request."""
     if merge.method == "copied" or merge.state not in (MergeState.DONE, MergeState.FAILED):
-        return []
+        return
     tell(
         [merge.by_id], event=_event(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
         type=f"merge_{merge.state}", workspace_id=merge.workspace_id, actor=None, agent_name=merge.agent.name,
         chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=merge.error_code,
     )  # fmt: skip
-    return []
 
 
-def model_moved(credential: Credential, actor: Actor) -> list[None]:
+def model_moved(credential: Credential, actor: Actor) -> None:
     """Tell all members to which provider or host the chats that agents work in are sent from now on."""
     members = Membership.objects.filter(workspace=credential.workspace_id).values_list("actor_id", flat=True)
     where = urlsplit(credential.api_base).netloc or credential.get_provider_display()
@@ -75,16 +71,14 @@ def model_moved(credential: Credential, actor: Actor) -> list[None]:
         members, event=_event("model", credential.id, credential.revision), type="model_changed",
         workspace_id=credential.workspace_id, actor=actor, excerpt=_excerpt(where),
     )  # fmt: skip
-    return []
 
 
-def lock_lost(draft: Draft, holder: Actor, taker: Actor) -> list[None]:
+def lock_lost(draft: Draft, holder: Actor, taker: Actor) -> None:
     """Who held a draft is told who has it now."""
     tell([holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", actor=taker, **_where(draft))
-    return []
 
 
-def draft_asked(waiter: LockWaiter) -> list[None]:
+def draft_asked(waiter: LockWaiter) -> None:
     """Who holds a draft is told who would like it."""
     draft = waiter.draft
     if draft.holder_id and waiter.asked_at:
@@ -92,21 +86,18 @@ def draft_asked(waiter: LockWaiter) -> list[None]:
             [draft.holder_id], event=_event("asked", waiter.id, waiter.asked_at.timestamp()), type="draft_asked",
             actor=waiter.person, **_where(draft),
         )  # fmt: skip
-    return []
 
 
-def draft_handed_over(draft: Draft, by: Actor) -> list[None]:
+def draft_handed_over(draft: Draft, by: Actor) -> None:
     """Tell the person who asked for a draft that they have it now."""
     if draft.holder_id:
         event = _event("handed", draft.id, draft.revision)
         tell([draft.holder_id], event=event, type="draft_handed_over", actor=by, **_where(draft))
-    return []
 
 
-def draft_unlocked(draft: Draft, by: Actor | None, waiting: list[UUID]) -> list[None]:
+def draft_unlocked(draft: Draft, by: Actor | None, waiting: list[UUID]) -> None:
     """Who waited for a draft is told that it is free."""
     tell(waiting, event=_event("free", draft.id, draft.revision), type="draft_free", actor=by, **_where(draft))
-    return []
 
 
 def _where(draft: Draft) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from actors.models import Actor
 from chats.hooks import ReadMark
 from chats.models import Message
 from common.clock import now
-from common.compiled import Compiled, is_any_of
-from events.bells import ring
+from common.prepared_query import PreparedQuery, is_any_of
+from events.publish import notify_list_changed
 from notifications.models import Notification
 
 
@@ -34,7 +34,7 @@ def mark_mentions_read(marks: Sequence[ReadMark]) -> None:
     seen = {pk: person for pk, person, chat, seq in found if seq is not None and seq <= seqs.get((person, chat), -1)}
     if seen:
         Notification.objects.filter(pk__in=seen).update(read_at=now())
-        ring(set(seen.values()), "notifications")
+        notify_list_changed(set(seen.values()), "notifications")
 
 
 def _unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:
@@ -45,7 +45,7 @@ def _unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[Notifica
     return unread.annotate(seq=seq).values_list("pk", "person_id", "chat_id", "seq")
 
 
-_UNREAD_MENTIONS = Compiled(_unread_mentions, list[UUID], list[UUID])
+_UNREAD_MENTIONS = PreparedQuery(_unread_mentions, list[UUID], list[UUID])
 
 
 def _until(time: object, pk: UUID) -> Q:
@@ -54,4 +54,4 @@ def _until(time: object, pk: UUID) -> Q:
 
 def _mark(rows: QuerySet[Notification], person: Actor) -> None:
     if rows.filter(read_at=None).update(read_at=now()):
-        ring([person.pk], "notifications")
+        notify_list_changed([person.pk], "notifications")

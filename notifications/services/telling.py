@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.models import Actor, Kind
 from common.clock import now
 from common.writing import insert
-from events.bells import ring
+from events.publish import notify_list_changed
 from notifications.models import Notification
 
 KEPT = timedelta(days=90)
@@ -19,7 +19,7 @@ PRUNED_AT_ONCE = 500
 def tell(
     people: Iterable[UUID], *, event: str, type: str, workspace_id: UUID, actor: Actor | None, **about: Any
 ) -> list[UUID]:
-    """Keep one row for each of these people, and ring on commit; in the caller's transaction (S0.17).
+    """Keep one row for each of these people, and announce the changed list on commit; in the caller's transaction (S0.17).
 
     Nobody is told of what they did themselves, nor who is not a member of the workspace; the same `event` is told once.
     `people` may be a query set of ids; `about` are fields of `Notification`. Returns who was told.
@@ -33,7 +33,7 @@ def tell(
     about |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor.name if actor else ""}
     insert([Notification(person_id=person_id, **about) for person_id in told], ignore_conflicts=True)
     _forget_old(told)
-    ring(told, "notifications")
+    notify_list_changed(told, "notifications")
     return told
 
 

@@ -16,8 +16,8 @@ from agents.models import AgentSpec
 from agents.specs.content import SpecContent
 from chats.models import InChat
 from common.clock import now
-from common.compiled import Compiled
 from common.ids import new_id
+from common.prepared_query import PreparedQuery
 from common.writing import insert
 from llm.messages import ToolCall
 from llm.protocol import LLMError
@@ -67,19 +67,19 @@ class PreparedRun:
         return self.content.parameters.model_dump(exclude_none=True)
 
 
-def build_query_of_attempt(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> Compiled[Run]:
+def build_query_of_attempt(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
     """Build the query for a running run by its id, attempt and owner."""
 
     def build(id: UUID, attempt: int, owner: str) -> QuerySet[Run]:
         return shape(Run.objects.filter(pk=id, attempt=attempt, lease_owner=owner, state=RunState.RUNNING))
 
-    return Compiled(build, UUID, int, str)
+    return PreparedQuery(build, UUID, int, str)
 
 
 _LOCKED = build_query_of_attempt(lambda runs: runs.select_for_update(no_key=True))
 
 
-def get_attempt(query: Compiled[Run], claimed: Run) -> Run:
+def get_attempt(query: PreparedQuery[Run], claimed: Run) -> Run:
     """Return the run as it is stored now, to be written only while the same worker has it. Raises `LeaseLost`."""
     run = query.first(claimed.pk, claimed.attempt, claimed.lease_owner)
     if run is None:

@@ -20,7 +20,7 @@ from chats import services as chats
 from chats.hooks import message_posted
 from chats.models import Chat, ChatActor, InChat, Message
 from common.clock import now
-from common.compiled import Compiled
+from common.prepared_query import PreparedQuery
 from events.rows import Stamp
 from llm.endpoints import endpoint_for
 from llm.messages import Turn
@@ -88,9 +88,9 @@ def _build_answered(concurrency_key: str, chat_id: UUID, read_to: int) -> QueryS
     return wakes.filter(chat_id=chat_id, trigger_seq__lte=read_to)
 
 
-_CLAIMED = Compiled(_build_claimed, UUID)
-_APPLIED = Compiled(_build_applied, UUID, UUID)
-_ANSWERED_WAKES = Compiled(_build_answered, str, UUID, int)
+_CLAIMED = PreparedQuery(_build_claimed, UUID)
+_APPLIED = PreparedQuery(_build_applied, UUID, UUID)
+_ANSWERED_WAKES = PreparedQuery(_build_answered, str, UUID, int)
 _ATTEMPT = build_query_of_attempt(lambda runs: runs)
 _ATTEMPT_WITH_ALL = build_query_of_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
 

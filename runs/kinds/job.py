@@ -11,8 +11,8 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from actors.models import Actor, AgentStatus
 from chats.models import InChat
-from common.compiled import Compiled
 from common.errors import Forbidden, NotFound
+from common.prepared_query import PreparedQuery
 from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, asked_of_service
 from llm.endpoints import endpoint_for, merge_service
@@ -41,7 +41,7 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 logger = logging.getLogger(__name__)
 
-_CLAIMED: Compiled[Run] = Compiled(
+_CLAIMED: PreparedQuery[Run] = PreparedQuery(
     lambda run_id: Run.objects.filter(pk=run_id).select_related(
         "agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by"
     ),

@@ -9,7 +9,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum, Window
 
 from actors.models import Actor
 from chats.models import ChatActor, Message
-from common.compiled import Compiled
+from common.prepared_query import PreparedQuery
 from llm.messages import ToolCall, Turn
 from runs.models import Run, Step
 from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
@@ -64,11 +64,11 @@ def _places(chat_id: UUID) -> QuerySet[ChatActor]:
     return seated.select_related("actor").order_by("joined_at", "pk")[:MAX_MEMBERS]
 
 
-_NEWEST = Compiled(_newest, UUID, UUID, int)
-_NEWEST_FOR_ONE_SIDE = Compiled(_newest_for_one_side, UUID, UUID, int, int, UUID)
-_NEWS = Compiled(_news, UUID, UUID, int, int)
-_ONE = Compiled(_one, UUID, UUID)
-_PLACES = Compiled(_places, UUID)
+_NEWEST = PreparedQuery(_newest, UUID, UUID, int)
+_NEWEST_FOR_ONE_SIDE = PreparedQuery(_newest_for_one_side, UUID, UUID, int, int, UUID)
+_NEWS = PreparedQuery(_news, UUID, UUID, int, int)
+_ONE = PreparedQuery(_one, UUID, UUID)
+_PLACES = PreparedQuery(_places, UUID)
 
 
 def read_log(run: Run, tokens: int) -> list[LogEntry]:

@@ -10,8 +10,8 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import Coalesce, Now, RowNumber
 
-from common.compiled import Compiled
 from common.database import is_database_away
+from common.prepared_query import PreparedQuery
 from runs.errors import LeaseLost, RunNotStartable
 from runs.kinds import kind_of
 from runs.models import ISOLATE_AFTER, Run, RunState
@@ -67,8 +67,10 @@ def _list_of_same_key(run_id: UUID) -> QuerySet[Run, Any]:
     )
 
 
-_NEXT = Compiled(lambda concurrency_key: _first_of(list_claimable_runs().filter(concurrency_key=concurrency_key)), str)
-_NEXT_BESIDE = Compiled(lambda run_id: _first_of(_list_of_same_key(run_id)), UUID)
+_NEXT = PreparedQuery(
+    lambda concurrency_key: _first_of(list_claimable_runs().filter(concurrency_key=concurrency_key)), str
+)
+_NEXT_BESIDE = PreparedQuery(lambda run_id: _first_of(_list_of_same_key(run_id)), UUID)
 
 
 def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Slots | None = None) -> Run | None:

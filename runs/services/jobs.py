@@ -1,7 +1,7 @@
 """Jobs: work for shipped agents outside any chat, such as a summary or a merge. One engine, one ledger.
 
 A job is a `Run` without a chat: its brief is what the agent reads, its answer what came of it. Whoever started it hears
-of its end by the seam `job_ended`, once.
+of its end by the hook `job_ended`, once.
 """
 
 from dataclasses import asdict

@@ -9,14 +9,14 @@ from actors.models import Actor, AgentStatus, Kind
 from chats import services as chats
 from chats.models import Chat, ChatActor, InChat, Message, Wake
 from common.clock import now
-from common.compiled import Compiled
+from common.prepared_query import PreparedQuery
 from runs.models import Run, RunState
 from runs.services.dispatch import dispatch_run
 
 MAX_HOPS = 4
 """How often agents may wake each other in a row, counted from what a person said (B5, S1.3)."""
 
-_AGENTS_OF: Compiled[ChatActor] = Compiled(
+_AGENTS_OF: PreparedQuery[ChatActor] = PreparedQuery(
     lambda chat_id: (
         ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT)
         .select_related("actor")

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
-from common.sections import Sections
+from common.db_executor import DatabaseExecutor
 from events.frames import AgentStates
 from events.publish import publish_now
 from runs.models import Run, RunState
@@ -28,7 +28,7 @@ class AgentStateReporter:
     it was reported, because another process may have reported an older state later.
     """
 
-    def __init__(self, db: Sections) -> None:
+    def __init__(self, db: DatabaseExecutor) -> None:
         self._db = db
         self._changed: set[AgentKey] = set()
         self._reported: dict[AgentKey, bool] = {}

@@ -19,11 +19,11 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from common.database import is_database_away, may_succeed_again
+from common.db_executor import DatabaseExecutor
 from common.egress import close_sessions
 from common.errors import AppError
 from common.local_models import search_local_servers
 from common.processes import die_without_memory, owner_name
-from common.sections import Sections
 from events.control import stops
 from events.stream import streams
 from runs.errors import LeaseLost, RunNotStartable
@@ -145,10 +145,10 @@ class Engine:
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
-        self._db = Sections(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=die_without_memory)
-        self._tool_db = Sections(TOOL_THREADS, "tools", on_memory_error=die_without_memory)
+        self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=die_without_memory)
+        self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=die_without_memory)
         # Apart, so that a rush of steps to be stored cannot cost us our leases.
-        self._beat_db = Sections(1, "heartbeat", on_memory_error=die_without_memory)
+        self._beat_db = DatabaseExecutor(1, "heartbeat", on_memory_error=die_without_memory)
         self._agent_states = AgentStateReporter(self._db)
         self._keep(self._beat(), "heartbeat")
         self._keep(self._agent_states.run(), "agent states")

@@ -13,9 +13,9 @@ from django.db import DatabaseError
 from actors.models import Actor
 from common.clock import now
 from common.database import is_database_away, may_succeed_again
+from common.db_executor import DatabaseExecutor
 from common.errors import AppError
 from common.processes import die_without_memory
-from common.sections import Sections
 from common.tenants import on_behalf_of_tenant
 from common.text import storable
 from llm.client import llm_for
@@ -48,7 +48,7 @@ STORE_TRIES = 3
 class Runner:
     """Drives one run. `cancel` may come at any moment; what is being stored then is stored first."""
 
-    def __init__(self, prepared: PreparedRun, sections: Sections, tool_sections: Sections) -> None:
+    def __init__(self, prepared: PreparedRun, sections: DatabaseExecutor, tool_sections: DatabaseExecutor) -> None:
         self.run: Run = prepared.run
         self.is_over = False
         self.attempts = {self.run.attempt}

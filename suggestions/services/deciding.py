@@ -15,8 +15,8 @@ from chats import services as chats
 from common.clock import now
 from common.errors import Code, Conflict
 from events import audit
-from events.bells import ring_workspace
 from events.payloads import SystemMessageType
+from events.publish import notify_workspace_list_changed
 from events.rows import Provenance
 from suggestions.hooks import suggestion_changed
 from suggestions.models import Merge, State, Suggestion
@@ -69,7 +69,7 @@ def _decide(suggestion: Suggestion, state: State, actor: Actor, reason: str = ""
     check_open(suggestion)
     mark_decided(suggestion, state, actor, reason)
     chats.changed(suggestion.chat_id, rows=[decided_line(suggestion, _LINES[state], actor)])
-    ring_workspace(suggestion.workspace_id, "suggestions")
+    notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
 def mark_decided(suggestion: Suggestion, state: State, actor: Actor, reason: str = "") -> None:
@@ -89,7 +89,7 @@ def reopen(suggestions: Iterable[Suggestion], actor: Actor) -> None:
         suggestion.merge, suggestion.reason = None, ""
         suggestion.save(update_fields=DECIDED)
         audit.record(actor, "suggestion.reopened", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
-        ring_workspace(suggestion.workspace_id, "suggestions")
+        notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
 def waiting_in(draft: Draft, *, but: Merge | None = None) -> QuerySet[Suggestion]:
@@ -113,4 +113,4 @@ def mark_saved(draft: Draft, spec: AgentSpec, actor: Actor) -> None:
             suggestion_changed(suggestion, "unused", actor)
         suggestion.save(update_fields=["saved_as", "state"])
     for workspace_id in {suggestion.workspace_id for suggestion in waiting}:
-        ring_workspace(workspace_id, "suggestions")
+        notify_workspace_list_changed(workspace_id, "suggestions")

@@ -22,17 +22,17 @@ job being started again and again."""
 ENDS = {"summary": (settle_summary, give_up_summary), "merge": (settle_merge, give_up_merge)}
 
 
-def job_ended(run: Run) -> list[None]:
+def job_ended(run: Run) -> None:
     """A summary or a merge has been worked on. Whatever breaks here, it does not stay under way (B7)."""
     if run.origin in ENDS:
         settle, fail_unstorable_run = ENDS[run.origin]
         if run.attempt > 2 * GIVEN_UP_AFTER:
             logger.error("What the job %s was for is left as it is: it cannot even be given up.", run.pk)
-            return []
+            return
         if run.attempt > GIVEN_UP_AFTER:
             logger.error("What the job %s was for is given up after %d attempts.", run.pk, run.attempt)
             fail_unstorable_run(run)
-            return []
+            return
         try:
             with transaction.atomic():
                 settle(run)
@@ -44,7 +44,6 @@ def job_ended(run: Run) -> list[None]:
                 raise
             logger.exception("What the job %s was for is given up.", run.pk)
             fail_unstorable_run(run)
-    return []
 
 
 def draft_ended(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[InChat]:

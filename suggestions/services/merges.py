@@ -17,7 +17,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, NotFound, id_taken
 from common.writing import insert
 from events import audit
-from events.bells import ring_workspace
+from events.publish import notify_workspace_list_changed
 from runs.services.jobs import start_job, stop_job
 from suggestions.briefs import merge_brief
 from suggestions.models import Merge, MergeState, Suggestion
@@ -105,7 +105,7 @@ def _stand_on(merge: Merge, agent: Actor) -> None:
 def _begin(merge: Merge, suggestions: list[Suggestion]) -> None:
     """Merge them on `merge.base`: at once where nothing has to be merged, or by a job."""
     Suggestion.objects.filter(pk__in=merge.chosen).update(merge=merge)
-    ring_workspace(merge.workspace_id, "suggestions")
+    notify_workspace_list_changed(merge.workspace_id, "suggestions")
     if len(suggestions) == 1 and suggestions[0].base_id == merge.base_id:
         place(merge, suggestions, copied(merge, suggestions))
         return

@@ -14,7 +14,7 @@ from chats.models import InChat
 from common.clock import now
 from common.errors import AppError, Code
 from events import audit
-from events.bells import ring_workspace
+from events.publish import notify_workspace_list_changed
 from runs.models import Run, RunState
 from suggestions.hooks import merge_ended, suggestion_changed
 from suggestions.models import UNDER_WAY, Merge, MergeState, State, Suggestion
@@ -155,11 +155,11 @@ def close(merge: Merge, state: MergeState) -> None:
     merge.state, merge.ended_at = state, now()
     merge.save()
     Suggestion.objects.filter(merge=merge, state=State.PENDING).update(merge=None)
-    ring_workspace(merge.workspace_id, "suggestions")
+    notify_workspace_list_changed(merge.workspace_id, "suggestions")
 
 
 def _told(merge: Merge, deed: str) -> None:
     audit.record(merge.by, deed, workspace_id=merge.workspace_id, object_id=merge.id, method=merge.method,
                  code=merge.error_code)  # fmt: skip
-    ring_workspace(merge.workspace_id, "suggestions")
+    notify_workspace_list_changed(merge.workspace_id, "suggestions")
     merge_ended(merge)

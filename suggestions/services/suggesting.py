@@ -19,7 +19,7 @@ from common.errors import Code, Conflict, NotFound, id_taken
 from common.ids import new_id
 from common.quotas import check_quota
 from events import audit
-from events.bells import ring_workspace
+from events.publish import notify_workspace_list_changed
 from events.rows import DiffRow
 from suggestions.hooks import suggestion_changed
 from suggestions.models import State, Suggestion, SummaryState
@@ -150,5 +150,5 @@ def _told(suggestion: Suggestion, line: Message, change: DiffRow) -> Suggestion:
         suggestion.author, "suggestion.made", workspace_id=suggestion.workspace_id, object_id=suggestion.id,
         agent=str(suggestion.agent_id), base=suggestion.base.number,
     )  # fmt: skip
-    ring_workspace(suggestion.workspace_id, "suggestions")
+    notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
     return suggestion

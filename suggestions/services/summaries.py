@@ -8,7 +8,7 @@ from actors.models import Actor
 from agents.specs.differences import diff
 from chats import services as chats
 from events import audit
-from events.bells import ring_workspace
+from events.publish import notify_workspace_list_changed
 from events.rows import DiffRow
 from runs.models import Run, RunState
 from runs.services.jobs import start_job
@@ -71,7 +71,7 @@ def give_up_summary(run: Run) -> None:
     if suggestion is not None:
         suggestion.summary_state, suggestion.summary_error = SummaryState.FAILED, "Something went wrong on our side."
         suggestion.save(update_fields=["summary_state", "summary_error"])
-        ring_workspace(suggestion.workspace_id, "suggestions")
+        notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
 def _held(run: Run) -> Suggestion | None:
@@ -88,4 +88,4 @@ def _held(run: Run) -> Suggestion | None:
 def _shown(suggestion: Suggestion) -> None:
     suggestion.save(update_fields=["summary", "summary_state", "summary_error", "summary_run"])
     chats.changed(suggestion.chat_id, rows=with_summary(suggestion))
-    ring_workspace(suggestion.workspace_id, "suggestions")
+    notify_workspace_list_changed(suggestion.workspace_id, "suggestions")

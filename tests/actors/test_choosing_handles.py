@@ -27,7 +27,7 @@ def test_person_chooses_a_handle_and_is_mentioned_by_it(team):
     said = chats.post_message(team.bob, team.chat.id, text="hi @ally and @alice", wake="nobody")[0]
     assert said.payload["mentions"] == [str(alice.id)]
     assert ChatActor.objects.get(chat=team.chat, actor=alice).version > before
-    assert AuditRecord.objects.get(deed="handle.changed").facts == {"old": "alice", "new": "ally"}
+    assert AuditRecord.objects.get(action="handle.changed").facts == {"old": "alice", "new": "ally"}
 
 
 def test_the_same_handle_written_in_another_way_is_no_change(team):
@@ -35,7 +35,7 @@ def test_the_same_handle_written_in_another_way_is_no_change(team):
     assert alice.ok("PATCH", "me", {"handle": "@Alice"})["actor"]["handle"] == "alice"
     written = f"@{team.robin.handle.upper()}"
     alice.ok("PATCH", f"agents/{team.robin.id}", {"handle": written, "revision": team.robin.revision})
-    assert not AuditRecord.objects.filter(deed="handle.changed").exists()
+    assert not AuditRecord.objects.filter(action="handle.changed").exists()
     assert ChatActor.objects.get(chat=team.chat, actor=team.alice).version == before
 
 

@@ -89,7 +89,7 @@ def test_address_changes_when_the_link_is_followed_and_not_before(team, mailed):
     assert [(one.email, one.verified, one.primary) for one in EmailAddress.objects.filter(user=team.alice)] == [
         (NEW, True, True)
     ]
-    assert AuditRecord.objects.get(deed="email.changed").facts == {"old": "alice@example.org", "new": NEW}
+    assert AuditRecord.objects.get(action="email.changed").facts == {"old": "alice@example.org", "new": NEW}
     assert confirm(key).status_code == 404
     mail.outbox.clear()
     tasks.send_email_changed_notice(str(team.alice.id), "alice@example.org")

@@ -172,7 +172,7 @@ def test_a_new_password_ends_every_session_and_tells_the_person(team, queue, dja
     for session in (browser, app):
         session.refused(401, "not_signed_in", "GET", "me")
     assert queue() == [("actors.tasks.tell_of_new_password", [str(team.alice.id), "en", True])]
-    assert AuditRecord.objects.filter(deed="password.changed", actor=team.alice).count() == 1
+    assert AuditRecord.objects.filter(action="password.changed", actor=team.alice).count() == 1
     tasks.tell_of_new_password(str(team.alice.id), "zh-hant")
     assert mail.outbox[0].subject == "你的 Atelier 密碼已變更"
 
@@ -203,7 +203,7 @@ def test_signing_out_everywhere_spares_only_this_session(team):
         session.refused(401, "not_signed_in", "GET", "me")
     sign_in("alice@example.org", PASSWORD).ok("DELETE", "me/sessions")
     here.refused(401, "not_signed_in", "GET", "me")
-    assert AuditRecord.objects.filter(deed="sessions.ended", actor=team.alice).count() == 2
+    assert AuditRecord.objects.filter(action="sessions.ended", actor=team.alice).count() == 2
 
 
 def test_signing_out_everywhere_by_cookie_spares_the_cookie(team):

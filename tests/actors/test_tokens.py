@@ -42,7 +42,7 @@ def test_D17_the_text_is_told_once_and_only_its_hash_is_kept(team):
     assert listed == made["token"]
     assert listed["prefix"] == text[:8]
     assert text not in str(listed)
-    assert AuditRecord.objects.get(deed="token.created").facts == {"name": "Deploy", "days": 30, "scope": "full"}
+    assert AuditRecord.objects.get(action="token.created").facts == {"name": "Deploy", "days": 30, "scope": "full"}
 
 
 def test_a_token_acts_as_its_person_and_is_found_by_one_query(team, program, django_assert_num_queries):
@@ -129,7 +129,7 @@ def test_revoking_is_recorded_once(team, program):
     token = ApiToken.objects.get()
     for _ in range(2):
         actors.revoke_token(token, team.alice)
-    assert AuditRecord.objects.filter(deed="token.revoked", actor=team.alice).count() == 1
+    assert AuditRecord.objects.filter(action="token.revoked", actor=team.alice).count() == 1
 
 
 def test_D17_a_token_never_stands_in_a_log(program, caplog):

@@ -22,7 +22,7 @@ from workspaces.models import Credential, Membership
 
 def logged(environment, name, about):
     """Whether the action is in the audit trail with the operator's name, and is shown there."""
-    found = AuditRecord.objects.filter(deed=name, actor=environment.operator, object_id=about.pk).exists()
+    found = AuditRecord.objects.filter(action=name, actor=environment.operator, object_id=about.pk).exists()
     shown = environment.client.get(page(AuditRecord), {"q": str(about.pk)}).content.decode()
     return found and name in shown and environment.operator.name in shown
 
@@ -93,7 +93,7 @@ def test_mission_B9_an_operator_repeats_a_run_for_the_person_it_worked_for(envir
 def test_a_run_that_is_over_is_not_stopped_and_the_operator_reads_why(environment):
     run = a_run(environment, state="completed")
     assert b"This run is over" in run_action(environment.client, run, "stop_run").content
-    assert not AuditRecord.objects.filter(deed="run.stopped").exists()
+    assert not AuditRecord.objects.filter(action="run.stopped").exists()
 
 
 def test_mission_B9_a_closed_account_is_out_at_once_also_its_tokens(environment):
@@ -189,7 +189,7 @@ def test_of_many_rows_those_that_refuse_are_named_and_the_others_done(environmen
     assert "Agents have no account" in text
     assert "cannot deactivate yourself" in text
     assert "Close the account: 1" in text
-    assert list(AuditRecord.objects.filter(deed="person.deactivated").values_list("object_id", flat=True)) == [
+    assert list(AuditRecord.objects.filter(action="person.deactivated").values_list("object_id", flat=True)) == [
         environment.team.bob.id
     ]
 

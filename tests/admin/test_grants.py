@@ -13,7 +13,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Forbidden
 from events.models import AuditRecord
 from events.publish import RIGHTS
-from events.wire import wire
+from events.redis_client import redis_client
 from tests.admin.environment import page, sign_in_as
 from tests.people import make_agent
 from workspaces import services as workspaces
@@ -66,19 +66,19 @@ def test_a_grant_on_a_chat_and_on_a_workspace_takes_effect_there(environment):
 
 def test_mission_B9_who_gave_it_and_when_is_in_the_trail_of_object_and_person(environment):
     give(environment, AgentGrant, "save_agent_actor", environment.team.robin)
-    (record,) = AuditRecord.objects.filter(deed="grant.given")
+    (record,) = AuditRecord.objects.filter(action="grant.given")
     assert (record.actor, record.object_id) == (environment.operator, environment.team.robin.id)
     assert record.workspace_id == environment.team.workspace.id
     assert record.facts == {"table": "actors.Actor", "person": str(environment.team.bob.id), "verb": "save_agent_actor"}
     environment.client.post(page(AgentGrant, AgentGrant.objects.get().pk, "delete"), {"post": "yes"})
-    assert AuditRecord.objects.filter(deed="grant.taken", object_id=environment.team.robin.id).exists()
+    assert AuditRecord.objects.filter(action="grant.taken", object_id=environment.team.robin.id).exists()
 
 
 def test_D5_the_persons_sockets_are_asked_anew_when_it_is_given_and_taken(
     environment, monkeypatch, django_capture_on_commit_callbacks
 ):
     sent = []
-    monkeypatch.setattr(wire, "send", lambda messages: sent.extend(messages))
+    monkeypatch.setattr(redis_client, "send", lambda messages: sent.extend(messages))
 
     def told(act):
         sent.clear()
@@ -138,7 +138,7 @@ def test_D5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_give
     with pytest.raises(Forbidden):
         get_workspace_for(team.bob, team.workspace.id, WorkspaceVerb.CREATE_AGENT)
     assert not ChatGrant.objects.exists()
-    ended = AuditRecord.objects.filter(deed="grant.ended", actor=team.alice, workspace_id=team.workspace.id)
+    ended = AuditRecord.objects.filter(action="grant.ended", actor=team.alice, workspace_id=team.workspace.id)
     assert {(record.object_id, record.facts["person"]) for record in ended} == {
         (target.id, str(team.bob.id)) for target in (team.robin, team.chat, team.workspace)
     }

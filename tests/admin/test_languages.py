@@ -136,7 +136,7 @@ def test_the_switch_of_who_is_signed_in_is_theirs_wherever_they_sign_in(environm
     environment.operator.refresh_from_db()
     assert environment.operator.language == "zh-hans"
     assert environment.client.get("/api/v1/me").json()["language"] == "zh-hans"
-    assert AuditRecord.objects.filter(deed="profile.changed", actor=environment.operator).count() == 1
+    assert AuditRecord.objects.filter(action="profile.changed", actor=environment.operator).count() == 1
 
 
 def test_the_switch_leads_nowhere_else_knows_its_languages_and_is_hidden_from_others(environment, team):

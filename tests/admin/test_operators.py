@@ -56,7 +56,7 @@ def test_mission_B9_a_reader_sees_everything_and_does_nothing(environment):
     """Every button of every table, pressed all the same: 403, and nothing has changed."""
     fill(environment.team, 1)
     reader = level(environment, environment.team.alice, "reader")
-    before = AuditRecord.objects.exclude(deed="admin.opened").count()
+    before = AuditRecord.objects.exclude(action="admin.opened").count()
     for model in MODELS:
         row = model._default_manager.order_by("-pk")[0]
         assert reader.get(page(model)).status_code == 200
@@ -67,7 +67,7 @@ def test_mission_B9_a_reader_sees_everything_and_does_nothing(environment):
             run_list_action(reader, model, name, row)
     assert reader.get(page(AgentGrant, "add")).status_code == 403
     assert reader.post(page(AgentGrant, AgentGrant.objects.all()[0].pk, "delete"), {"post": "yes"}).status_code == 403
-    assert AuditRecord.objects.exclude(deed="admin.opened").count() == before
+    assert AuditRecord.objects.exclude(action="admin.opened").count() == before
 
 
 def test_mission_B9_an_operator_does_everything_but_make_operators(environment):
@@ -86,7 +86,7 @@ def test_no_operator_gets_hold_of_another_operators_account(environment, name):
     operator = level(environment, environment.team.alice, "operator")
     other = make_operator("Other")
     assert b"Only a superuser changes an operator" in run_action(operator, other, name).content
-    assert not AuditRecord.objects.filter(object_id=other.pk).exclude(deed="admin.opened").exists()
+    assert not AuditRecord.objects.filter(object_id=other.pk).exclude(action="admin.opened").exists()
 
 
 @pytest.mark.parametrize(("name", "verbs"), [("reader", {"view"}), ("operator", {"view", "change"}), ("nobody", set())])

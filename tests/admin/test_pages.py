@@ -94,7 +94,7 @@ def test_a_long_list_is_not_counted_to_its_end(filled_environment, monkeypatch):
 
 
 def test_rows_are_found_by_the_time_in_their_id(filled_environment):
-    old = AuditRecord.objects.create(id=id_at(now() - timedelta(days=3)), deed="long.ago")
+    old = AuditRecord.objects.create(id=id_at(now() - timedelta(days=3)), action="long.ago")
     for when, is_there in (("hour", False), ("day", False), ("week", True), ("month", True)):
         assert (
             str(old.pk) in opened(filled_environment.client, page(AuditRecord), {"when": when, "q": "long.ago"})

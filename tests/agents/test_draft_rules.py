@@ -156,7 +156,7 @@ def test_C3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
     assert [facts[1:] for facts in lost] == [(team.bob, operator)]
     line = Message.objects.get(type="LOCK_RELEASED")
     assert line.payload["actor_name"] == "Olga"
-    assert AuditRecord.objects.filter(deed="draft.freed", object_id=draft.id, actor_id=operator.id).exists()
+    assert AuditRecord.objects.filter(action="draft.freed", object_id=draft.id, actor_id=operator.id).exists()
 
 
 def test_who_loses_a_hold_is_told_and_who_gives_it_up_is_not(team, lost):

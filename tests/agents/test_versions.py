@@ -66,7 +66,7 @@ def test_mission_B6_restoring_makes_the_old_text_the_next_version_with_everythin
     team.robin.refresh_from_db()
     assert team.robin.current_spec_id == spec.pk
     assert [row.content() for row in team.robin.specs.filter(number__lt=3).order_by("number")] == [first, SECOND]
-    assert AuditRecord.objects.filter(deed="spec.restored", object_id=team.robin.id).count() == 1
+    assert AuditRecord.objects.filter(action="spec.restored", object_id=team.robin.id).count() == 1
 
 
 def test_a_restore_is_told_in_the_chat_it_was_asked_from_and_nowhere_else(team):

@@ -139,7 +139,7 @@ def test_F6_links_of_a_member_end_with_their_right_to_invite_and_stay_ended(team
     link.refresh_from_db()
     kept.refresh_from_db()
     assert (link.revoked_at is None, kept.revoked_at) == (False, None)
-    assert AuditRecord.objects.filter(deed="link.revoked", object_id=link.id).count() == 1
+    assert AuditRecord.objects.filter(action="link.revoked", object_id=link.id).count() == 1
     if way == "demoted":
         set_role(team, team.bob, "editor")
     refused(token, team.charlie)
@@ -244,7 +244,7 @@ def test_links_of_who_was_granted_to_invite_are_revoked_with_the_grant(team):
     refused(token, make_person("erin"))
     link.refresh_from_db()
     assert link.revoked_at is not None
-    assert AuditRecord.objects.filter(deed="link.revoked", object_id=link.id, actor=operator).exists()
+    assert AuditRecord.objects.filter(action="link.revoked", object_id=link.id, actor=operator).exists()
 
 
 def test_editor_keeps_their_links_when_a_grant_they_did_not_need_is_taken(team):

@@ -7,9 +7,9 @@ import pytest
 import redis.asyncio as redis
 from django.conf import settings
 
-from common.sections import Sections
+from common.db_executor import DatabaseExecutor
 from events.control import STOPS, listener_name, send_stop, stops
-from events.wire import wire
+from events.redis_client import redis_client
 
 
 async def line(client) -> list[str]:
@@ -44,7 +44,7 @@ async def test_B16_a_stop_is_heard_and_the_channel_comes_back_when_it_was_cut():
 
 
 async def tell(root_id) -> None:
-    await Sections(1, "test")(send_stop, root_id)
+    await DatabaseExecutor(1, "test")(send_stop, root_id)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -53,7 +53,7 @@ async def test_a_stop_that_is_no_id_is_passed_over(caplog):
     next_stop = asyncio.ensure_future(anext(heard))
     async with redis.from_url(settings.REDIS_URL) as client:
         await until_heard(client)
-        wire.send([(STOPS, b"nonsense")])
+        redis_client.send([(STOPS, b"nonsense")])
         root_id = uuid4()
         await tell(root_id)
     assert await asyncio.wait_for(next_stop, 5) == root_id

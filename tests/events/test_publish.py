@@ -10,14 +10,14 @@ import redis
 from channels.layers import get_channel_layer
 from django.db import transaction
 
-from common.sections import Sections
+from common.db_executor import DatabaseExecutor
 from events import publish as publishing
-from events.frames import Bell, Changes
+from events.frames import Changes, ListChanged
 from events.publish import group_of, publish, publish_now, rights_changed
+from events.redis_client import RedisClient, redis_client
 from events.rows import ChatRow
-from events.wire import Wire, wire
 
-in_thread = Sections(2, "test")
+in_thread = DatabaseExecutor(2, "test")
 
 
 async def listening(*groups: str) -> Any:
@@ -36,11 +36,11 @@ async def heard(channel: str) -> Any:
 async def test_the_real_layer_hears_what_was_published():
     topic = f"actor:{uuid4()}"
     channel = await listening(group_of(topic))
-    await in_thread(publish, Bell(topic=topic, what="chats"))
+    await in_thread(publish, ListChanged(topic=topic, list="chats"))
     message = await heard(channel)
     assert message["type"] == "frame"
     assert message["topic"] == topic
-    assert json.loads(message["text"]) == Bell(topic=topic, what="chats").model_dump()
+    assert json.loads(message["text"]) == ListChanged(topic=topic, list="chats").model_dump()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -74,13 +74,13 @@ async def test_nothing_is_told_of_a_transaction_that_was_rolled_back():
 
     def roll_back_then_commit():
         with transaction.atomic():
-            publish(Bell(topic=topic, what="agents"))
+            publish(ListChanged(topic=topic, list="agents"))
             transaction.set_rollback(True)
         with transaction.atomic():
-            publish(Bell(topic=topic, what="members"))
+            publish(ListChanged(topic=topic, list="members"))
 
     await in_thread(roll_back_then_commit)
-    assert json.loads((await heard(channel))["text"])["what"] == "members"
+    assert json.loads((await heard(channel))["text"])["list"] == "members"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -93,20 +93,20 @@ async def test_every_hub_hears_whose_rights_changed():
 
 def test_a_redis_that_is_down_is_told_once_and_fails_nobody(settings, caplog):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    broken = Wire()
+    broken = RedisClient()
     for _ in range(5):
         broken.send([("anything", b"x")])
         broken._down_until = 0.0
     assert broken.ask(lambda client: bool(client.ping()), False) is False
-    assert len([record for record in caplog.records if record.name == "events.wire"]) == 1
+    assert len([record for record in caplog.records if record.name == "events.redis_client"]) == 1
 
 
 def test_after_a_restart_of_redis_the_first_frame_goes_through():
-    wire.send([("anything", b"x")])
-    asked = wire.ask(lambda client: client.client_id(), None)
-    with redis.Redis.from_url(wire._url) as other:
+    redis_client.send([("anything", b"x")])
+    asked = redis_client.ask(lambda client: client.client_id(), None)
+    with redis.Redis.from_url(redis_client._url) as other:
         other.client_kill_filter(_id=asked)
-    assert wire.ask(lambda client: client.ping(), False) is True
+    assert redis_client.ask(lambda client: client.ping(), False) is True
 
 
 def _chat_row() -> ChatRow:

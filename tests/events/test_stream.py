@@ -9,12 +9,12 @@ import pytest
 import redis.asyncio as redis
 from channels.layers import get_channel_layer
 
-from common.sections import Sections
+from common.db_executor import DatabaseExecutor
 from events import stream as streaming
 from events.publish import group_of
 from events.stream import Streams, partials_of
 
-in_thread = Sections(2, "test")
+in_thread = DatabaseExecutor(2, "test")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import redis
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from events.frames import Bell
+from events.frames import ListChanged
 from events.publish import packed
 
 
@@ -16,7 +16,7 @@ class Recording:
     """The envelopes of a topic since it was opened."""
 
     def __init__(self, topic: str) -> None:
-        self._channel, _ = packed(Bell(topic=topic, what="me"))
+        self._channel, _ = packed(ListChanged(topic=topic, list="me"))
         self._client = redis.Redis.from_url(settings.REDIS_URL)
         self._ear = self._client.pubsub()
 

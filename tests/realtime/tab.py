@@ -10,8 +10,8 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.contrib.sessions.backends.db import SessionStore
 
 from actors.models import Actor
+from realtime.db_executor import run_in_db_thread
 from realtime.routing import application
-from realtime.sections import section
 from tests.realtime.store import Store
 
 ORIGIN = "http://localhost:8000"
@@ -101,7 +101,7 @@ class Tabs:
 
     async def knocking(self, person: Actor, *, origin: str | None = ORIGIN, key: str | None = None) -> Tab:
         """Not connected yet."""
-        key = key or await section(signed_in, person)
+        key = key or await run_in_db_thread(signed_in, person)
         headers = [(b"host", b"localhost:8000"), (b"cookie", f"sessionid={key}".encode())]
         if origin is not None:
             headers.append((b"origin", origin.encode()))

@@ -19,7 +19,7 @@ from common.ids import new_id
 from events.frames import Changes, Delta
 from events.publish import publish_now
 from events.rows import ChatRow
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 from tests.realtime.story import newest
 from tests.serving import Web, web_process
 
@@ -37,7 +37,7 @@ def web(django_db_setup: None, django_db_blocker: Any) -> Iterator[Web]:
 @contextlib.asynccontextmanager
 async def tab(web: Web, person: Any, *topics: str) -> Any:
     """A socket that has been answered on all topics."""
-    headers = {"X-Session-Token": await section(web.sign_in, person)}
+    headers = {"X-Session-Token": await run_in_db_thread(web.sign_in, person)}
     url = web.address.replace("http", "ws") + "/ws/"
     async with connect(url, additional_headers=headers, max_size=None, max_queue=4, compression=None) as socket:
         for topic in topics:
@@ -75,16 +75,16 @@ def large_change(team: Any, version: int) -> Changes:
 
 async def test_A7_one_who_never_reads_costs_little_and_the_others_hear_everything(team, web):
     topic = f"chat:{team.chat.id}"
-    head = await section(newest, team.chat.id)
+    head = await run_in_db_thread(newest, team.chat.id)
     async with tab(web, team.bob, topic) as bob:
         before = web.memory()
-        line = await asyncio.to_thread(stalled, web, await section(web.sign_in, team.alice), topic)
+        line = await asyncio.to_thread(stalled, web, await run_in_db_thread(web.sign_in, team.alice), topic)
         while str(team.alice.id) not in (await heard(bob, "presence"))["present"]:
             pass
         closing = asyncio.create_task(asyncio.to_thread(is_hung_up, line))
         for first in range(head + 1, head + 3001, 20):
             versions = range(first, first + 20)
-            await section(publish_now, *(large_change(team, version) for version in versions))
+            await run_in_db_thread(publish_now, *(large_change(team, version) for version in versions))
             for version in versions:
                 assert f'"version":{version},' in await changes(bob)
         assert await closing
@@ -119,7 +119,7 @@ BODIES = {
 
 
 async def test_A8_what_is_too_large_is_refused_and_costs_little(team, web):
-    key = await section(web.sign_in, team.alice)
+    key = await run_in_db_thread(web.sign_in, team.alice)
     async with tab(web, team.bob, f"chat:{team.chat.id}") as bob, httpx.AsyncClient(base_url=web.address) as client:
         before = web.memory()
         for name, (body, status, code) in BODIES.items():
@@ -169,7 +169,7 @@ async def test_A8_who_sends_thousands_of_messages_is_told_and_closed(team, web, 
         async with tab(web, team.alice) as alice:
             assert await close_code(alice, [message] * 10_000) == 4029
         assert web.most_memory() - before < 10 * MB
-        await section(publish_now, Delta(
+        await run_in_db_thread(publish_now, Delta(
             topic=topic, message_id=team.chat.id, row_id=team.chat.id, run_id=team.chat.id, agent_id=team.robin.id,
             attempt=1, part="text", offset=0, text="after all that",
         ))  # fmt: skip
@@ -194,7 +194,7 @@ ATTACKERS, KNOCKS, COMERS = 16, 60, 40
 
 
 async def test_F7_strangers_with_bad_cookies_keep_nobody_out_and_fill_no_log(team, web):
-    key = await section(web.sign_in, team.alice)
+    key = await run_in_db_thread(web.sign_in, team.alice)
     logged, before = web.log.stat().st_size, web.memory()
     url, origin = web.address.replace("http", "ws") + "/ws/", Origin(web.address)
     statuses: set[int] = set()

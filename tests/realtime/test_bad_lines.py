@@ -13,8 +13,8 @@ from websockets.exceptions import ConnectionClosed, InvalidMessage
 from chats.models import Message
 from realtime import hub
 from realtime.catchup import catch_up
+from realtime.db_executor import run_in_db_thread
 from realtime.routing import application
-from realtime.sections import section
 from tests import chaos
 from tests.cut_wire import CutWire
 from tests.realtime.store import Store
@@ -61,7 +61,7 @@ class Client:
 
 async def test_A2_two_hundred_messages_over_a_line_that_is_reset_again_and_again(team):
     """The client keeps its version, and comes back with it: every message once, none lost."""
-    client = Client(f"chat:{team.chat.id}", await section(signed_in, team.alice))
+    client = Client(f"chat:{team.chat.id}", await run_in_db_thread(signed_in, team.alice))
     async with serving(application) as server:
         wire = CutWire(f"ws://127.0.0.1:{server.config.port}/ws/")
         listener = asyncio.create_task(client.listen(wire.url.replace("@", "")))
@@ -69,7 +69,7 @@ async def test_A2_two_hundred_messages_over_a_line_that_is_reset_again_and_again
             await asyncio.sleep(0.01)
         per_reset = MESSAGES // RESETS
         for number, text in enumerate(numbers(MESSAGES)):
-            await section(post, team.chat, team.bob, text)
+            await run_in_db_thread(post, team.chat, team.bob, text)
             if number % per_reset == per_reset - 1:
                 known = len(client.answers)
                 wire.reset()
@@ -111,10 +111,10 @@ async def test_A3_a_burst_of_two_thousand_is_there_within_one_heartbeat(team, ta
 
     async with redis.from_url(settings.REDIS_URL) as valkey:
         for part in range(0, BURST // 100, 4):
-            writing = asyncio.gather(*(section(burst, part + beside) for beside in range(4)))
+            writing = asyncio.gather(*(run_in_db_thread(burst, part + beside) for beside in range(4)))
             await cut_lines(valkey)
             await writing
-    found = await section(catch_up, team.chat.id, None)
+    found = await run_in_db_thread(catch_up, team.chat.id, None)
     beats = 0
     while alice.store.version < found.version:
         frame = await alice.hear(30)
@@ -124,4 +124,4 @@ async def test_A3_a_burst_of_two_thousand_is_there_within_one_heartbeat(team, ta
     newest = {str(row.id): row.payload["text"] for row in found.rows if row.kind == "message" and row.seq}
     here = {id: row["payload"].get("text") for (kind, id), row in alice.store.rows.items() if kind == "message"}
     assert {id: here.get(id) for id in newest} == newest
-    assert await section(Message.objects.filter(chat=team.chat, type="TEXT_MESSAGE").count) == BURST
+    assert await run_in_db_thread(Message.objects.filter(chat=team.chat, type="TEXT_MESSAGE").count) == BURST

@@ -10,7 +10,7 @@ from events.frames import Delta
 from events.stream import Streams
 from realtime import catchup
 from realtime.catchup import catch_up
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 from runs.models import Run
 from tests.people import make_agent
 from tests.realtime.test_socket import post
@@ -86,9 +86,9 @@ def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_as
 
 
 async def test_A10_a_newcomer_reads_what_streams_now_and_hears_the_rest(team, tabs):
-    run = await section(a_run, team, message_id=new_id())
-    ended = await section(a_run, team, state="completed", lease_until=None)
-    behind = await section(a_run, team, attempt=2)
+    run = await run_in_db_thread(a_run, team, message_id=new_id())
+    ended = await run_in_db_thread(a_run, team, state="completed", lease_until=None)
+    behind = await run_in_db_thread(a_run, team, attempt=2)
     streams = Streams()
     topic = f"chat:{team.chat.id}"
     names = {"topic": topic, "agent_id": team.robin.id}

@@ -12,8 +12,8 @@ from django.db import connections
 
 from chats.models import Chat
 from realtime.catchup import catch_up
+from realtime.db_executor import run_in_db_thread
 from realtime.hub import this_hub
-from realtime.sections import section
 from tests.realtime.test_socket import post, texts
 
 
@@ -38,7 +38,7 @@ async def test_A2_who_comes_back_gets_exactly_what_they_missed(team, tabs):
     for round_ in range(5):
         await alice.close()
         for text in numbers(4, round_ * 4):
-            await section(post, team.chat, team.bob, text)
+            await run_in_db_thread(post, team.chat, team.bob, text)
         store = alice.store
         alice = await tabs.of(team.alice)
         alice.store = store
@@ -55,7 +55,7 @@ async def test_A2_who_was_away_too_long_begins_anew(team, tabs, monkeypatch):
     alice = await tabs.of(team.alice)
     since = (await alice.follow(f"chat:{team.chat.id}"))["version"]
     for text in numbers(4):
-        await section(post, team.chat, team.bob, text)
+        await run_in_db_thread(post, team.chat, team.bob, text)
     answer = await alice.follow(f"chat:{team.chat.id}", since)
     assert answer["snapshot"] is True
 
@@ -76,7 +76,7 @@ async def test_A3_a_frame_that_the_layer_lost_is_read_once_for_all(team, tabs, m
     hub = this_hub()
     monkeypatch.setattr(hub, "_take", lambda message: None)
     for text in numbers(3):
-        await section(post, team.chat, team.alice, text)
+        await run_in_db_thread(post, team.chat, team.alice, text)
     for tab in tabs_here:
         await until_heard(tab, "number 2")
         assert texts(tab) == numbers(3)
@@ -99,7 +99,7 @@ async def test_A3_a_gap_is_repaired_when_the_next_frame_shows_it(team, tabs, mon
 
     monkeypatch.setattr(hub, "_take", lose_the_first)
     for text in numbers(3):
-        await section(post, team.chat, team.bob, text)
+        await run_in_db_thread(post, team.chat, team.bob, text)
     await until_heard(alice, "number 2")
     assert lost
     assert texts(alice) == numbers(3)
@@ -124,7 +124,7 @@ async def test_A3_two_commits_that_publish_in_the_other_order_are_put_right_with
 
     monkeypatch.setattr(hub, "_take", swap)
     for text in numbers(2):
-        await section(post, team.chat, team.bob, text)
+        await run_in_db_thread(post, team.chat, team.bob, text)
     await until_heard(alice, "number 1")
     assert texts(alice) == numbers(2)
 
@@ -143,7 +143,7 @@ async def test_A3_a_line_to_redis_that_was_cut_comes_back_and_nothing_is_missing
     for round_ in range(3):
         await cut_lines(valkey)
         for text in numbers(5, round_ * 5):
-            await section(post, team.chat, team.bob, text)
+            await run_in_db_thread(post, team.chat, team.bob, text)
         await until_heard(alice, f"number {round_ * 5 + 4}")
     assert texts(alice) == numbers(15)
 
@@ -152,7 +152,7 @@ async def test_a_frame_too_large_to_travel_is_read_from_the_database(team, tabs,
     monkeypatch.setattr("events.publish.MAX_TEXT", 1000)
     alice = await tabs.of(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
-    await section(post, team.chat, team.bob, "x" * 5000)
+    await run_in_db_thread(post, team.chat, team.bob, "x" * 5000)
     frame = await alice.hear_type("changes")
     assert frame["rows"][-1]["payload"]["text"] == "x" * 5000
 
@@ -171,7 +171,7 @@ async def test_P8_those_who_come_at_once_share_one_read(team, tabs, monkeypatch)
     assert {answer["version"] for answer in answers} == {answers[0]["version"]}
     for number in range(5):
         # Whoever comes after something was said reads it, and does not get an answer from before.
-        await section(post, team.chat, team.bob, f"number {number}")
+        await run_in_db_thread(post, team.chat, team.bob, f"number {number}")
         await until_heard(many[0], f"number {number}")
         late = await tabs.of(team.bob)
         assert f"number {number}" in json.dumps(await late.follow(topic))
@@ -181,7 +181,7 @@ async def test_A9_the_heartbeat_says_the_versions_of_what_is_followed(team, tabs
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(f"chat:{team.chat.id}")
     await bob.follow(f"actor:{team.bob.id}")
-    version = await section(lambda: Chat.objects.get(pk=team.chat.id).version)
+    version = await run_in_db_thread(lambda: Chat.objects.get(pk=team.chat.id).version)
     assert (await alice.hear_type("heartbeat"))["versions"] == {f"chat:{team.chat.id}": version}
     assert (await bob.hear_type("heartbeat"))["versions"] == {}
 
@@ -198,7 +198,7 @@ async def test_B7_sockets_stay_when_the_database_does_not_answer(team, tabs, mon
         broken.setattr("realtime.tending.still_signed_in", fail)
         await alice.hear_type("heartbeat")
         await asyncio.sleep(0.5)
-    await section(post, team.chat, team.bob, "still here")
+    await run_in_db_thread(post, team.chat, team.bob, "still here")
     await until_heard(alice, "still here")
 
 

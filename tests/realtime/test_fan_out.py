@@ -10,15 +10,15 @@ from websockets.asyncio.client import connect
 from chats import services as chats
 from common.ids import new_id
 from events import publish
-from events.frames import Bell, Delta, Heartbeat, Typing
+from events.frames import Delta, Heartbeat, ListChanged, Typing
 from events.publish import publish_now, publish_passing
-from events.wire import wire
+from events.redis_client import redis_client
 from realtime import feed, tending
+from realtime.db_executor import run_in_db_thread
 from realtime.feed import CROWD, Answer, Feed
 from realtime.hub import this_hub
 from realtime.outbox import encode_frame
 from realtime.routing import application
-from realtime.sections import section
 from realtime.topics import Topic
 from server.protocols import BoundedSocket
 from tests.realtime.story import newest
@@ -33,7 +33,7 @@ async def readers(people, *topics, number=SOCKETS):
     """Open sockets of these people at a real server, each following all topics."""
     async with contextlib.AsyncExitStack() as stack:
         server = await stack.enter_async_context(serving(application))
-        keys = [await section(signed_in, person) for person in people]
+        keys = [await run_in_db_thread(signed_in, person) for person in people]
         opened = []
         for which in range(number):
             headers = {"X-Session-Token": keys[which % len(keys)]}
@@ -80,7 +80,7 @@ async def test_a_frame_is_encoded_once_and_written_without_an_asgi_message_for_e
         encoded = encode_frame.cache_info().misses
         text = "one 🦜 " + "x" * 70_000  # a length of three bytes, of eight, and characters of four
         for said in ("short", "x" * 200, text):
-            await section(publish_now, delta(team.chat, said))
+            await run_in_db_thread(publish_now, delta(team.chat, said))
             assert {(await hear(socket, "delta"))["text"] for socket in sockets} == {said}
         assert encode_frame.cache_info().misses - encoded == 3
         assert sent == []
@@ -138,7 +138,7 @@ async def test_what_was_gathered_is_one_write_for_each_socket_and_comes_as_singl
     monkeypatch.setattr(feed, "CROWD", SOCKETS)
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         written = count_calls(monkeypatch, BoundedSocket, "write_frame")
-        await section(publish_now, *(delta(team.chat, f"piece {number}") for number in range(5)))
+        await run_in_db_thread(publish_now, *(delta(team.chat, f"piece {number}") for number in range(5)))
         for socket in sockets:
             assert [(await hear(socket, "delta"))["text"] for _ in range(5)] == [
                 f"piece {number}" for number in range(5)
@@ -170,7 +170,7 @@ async def test_a_heartbeat_is_encoded_once_for_all_who_follow_the_same_chats(tea
         beats = count_calls(monkeypatch, Heartbeat, "model_dump_json")
         await tending.beat(this_hub())
         heard = [(await hear(socket, "heartbeat"))["versions"] for socket in sockets]
-        head = await section(newest, team.chat.id)
+        head = await run_in_db_thread(newest, team.chat.id)
         assert heard == [{f"chat:{team.chat.id}": head}] * SOCKETS
         assert len(beats) == 1
 
@@ -216,9 +216,9 @@ async def test_a_room_that_reads_together_costs_one_redis_message(team, monkeypa
         for socket, person in zip(sockets, (team.alice, team.bob), strict=True):
             await socket.send(json.dumps({"type": "subscribe", "topic": f"actor:{person.id}"}))
             await hear(socket, "subscribed")
-        await section(post)
-        head = await section(newest, team.chat.id)
-        sent = count_calls(monkeypatch, wire, "send")
+        await run_in_db_thread(post)
+        head = await run_in_db_thread(newest, team.chat.id)
+        sent = count_calls(monkeypatch, redis_client, "send")
         for socket in sockets:
             await socket.send(json.dumps({"type": "mark_read", "topic": topics, "seq": head}))
         for socket, person in zip(sockets, (team.alice, team.bob), strict=True):
@@ -231,15 +231,15 @@ async def test_a_batch_reaches_those_who_follow_its_topics_and_nobody_else(team,
     alice, bob, charlie = await tabs.of(team.alice), await tabs.of(team.bob), await tabs.of(team.charlie)
     for tab, person in ((alice, team.alice), (bob, team.bob), (charlie, team.charlie)):
         await tab.follow(f"actor:{person.id}")
-    frames = [Bell(topic=f"actor:{person.id}", what="me") for person in (team.alice, team.bob)]
-    await section(publish_passing, frames)
+    frames = [ListChanged(topic=f"actor:{person.id}", list="me") for person in (team.alice, team.bob)]
+    await run_in_db_thread(publish_passing, frames)
     for tab, person in ((alice, team.alice), (bob, team.bob)):
-        assert (await tab.hear_type("bell"))["topic"] == f"actor:{person.id}"
+        assert (await tab.hear_type("list_changed"))["topic"] == f"actor:{person.id}"
     assert await charlie.is_silent()
 
 
 def test_a_long_batch_travels_in_messages_of_a_bounded_size(monkeypatch):
-    sent = count_calls(monkeypatch, wire, "send")
+    sent = count_calls(monkeypatch, redis_client, "send")
     monkeypatch.setattr(transaction, "on_commit", lambda send, robust: send())
     publish_passing(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))
     [(messages,)] = [args[-1:] for args in sent]

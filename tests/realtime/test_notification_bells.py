@@ -7,15 +7,15 @@ from chats import services as chats
 from common.ids import new_id
 from notifications import services as notifications
 from notifications.models import Notification
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 
 
 def rings(frame):
-    return frame["type"] == "bell" and frame["what"] == "notifications"
+    return frame["type"] == "list_changed" and frame["list"] == "notifications"
 
 
 async def say(team, text):
-    await section(chats.post_message, team.alice, team.chat.id, id=new_id(), text=text, wake="nobody")
+    await run_in_db_thread(chats.post_message, team.alice, team.chat.id, id=new_id(), text=text, wake="nobody")
 
 
 async def test_S0_17_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read(team, tabs):
@@ -27,11 +27,13 @@ async def test_S0_17_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read
     await say(team, "@bob")
     for tab in (first, second):
         assert (await tab.hear_until(rings))["topic"] == f"actor:{team.bob.id}"
-    row = await section(Notification.objects.get)
+    row = await run_in_db_thread(Notification.objects.get)
     assert row.person_id == team.bob.id
-    await section(transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id])
+    await run_in_db_thread(transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id])
     await second.hear_until(rings)
-    await section(transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id])  # read already: no news
+    await run_in_db_thread(
+        transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id]
+    )  # read already: no news
     assert await second.is_silent()
     assert not [frame for frame in alice.heard if rings(frame)]
 
@@ -45,6 +47,6 @@ async def test_what_is_rolled_back_rings_nowhere(team, tabs):
     bob = await tabs.of(team.bob)
     await bob.follow(f"actor:{team.bob.id}")
     with pytest.raises(RuntimeError):
-        await section(changed_my_mind)
+        await run_in_db_thread(changed_my_mind)
     assert await bob.is_silent()
-    assert await section(Notification.objects.count) == 0
+    assert await run_in_db_thread(Notification.objects.count) == 0

@@ -8,8 +8,8 @@ import redis
 from django.conf import settings
 
 from realtime import presence
+from realtime.db_executor import run_in_db_thread
 from realtime.hub import this_hub
-from realtime.sections import section
 from realtime.topics import Topic
 
 
@@ -29,7 +29,7 @@ async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
     await second.follow(topic)
     await bob.close()
     assert await alice.is_silent()
-    assert people(await section(lambda: {"present": map(str, presence.present_in(Topic.parse(topic)))})) == {
+    assert people(await run_in_db_thread(lambda: {"present": map(str, presence.present_in(Topic.parse(topic)))})) == {
         alice_id,
         bob_id,
     }
@@ -40,7 +40,7 @@ async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
 async def test_somebody_whose_process_died_is_forgotten(team, tabs, quick):
     topic = Topic("chat", team.chat.id)
     alice = await tabs.of(team.alice)
-    await section(presence.arrive, {topic: [team.bob.id]}, "another process")
+    await run_in_db_thread(presence.arrive, {topic: [team.bob.id]}, "another process")
     assert people(await alice.follow(str(topic))) == {str(team.alice.id), str(team.bob.id)}
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         client.zadd(f"present:{topic}", {f"another process/{team.bob.id}": time.time() - 1})
@@ -57,7 +57,7 @@ async def test_who_goes_and_comes_back_at_once_is_there(team, tabs):
     hub = this_hub()
     while hub._tasks:
         await next(iter(hub._tasks))
-    assert await section(presence.present_in, topic) == [team.alice.id]
+    assert await run_in_db_thread(presence.present_in, topic) == [team.alice.id]
 
 
 def test_presence_is_asked_for_all_chats_in_one_round_trip():

@@ -29,8 +29,8 @@ from events.frames import Subscribed, server_frame
 from events.publish import publish
 from realtime import feed as feeds
 from realtime.catchup import catch_up
+from realtime.db_executor import run_in_db_thread
 from realtime.feed import Feed
-from realtime.sections import section
 from realtime.topics import Topic
 from tests.chaos import examples
 from tests.realtime.recording import Recording
@@ -116,7 +116,7 @@ class Line:
         self.late: list[dict] = []
 
     async def _read(self, topic: Topic, since: int | None) -> Subscribed:
-        return await section(catch_up, topic.id, since)
+        return await run_in_db_thread(catch_up, topic.id, since)
 
     async def join(self, reader: Reader, since: int | None = None) -> None:
         subscription = self.feed.follow(reader)
@@ -125,7 +125,7 @@ class Line:
         self.feed.settle(answer.version)
 
     async def bring(self, fault: str) -> None:
-        envelopes = await section(self.recording.heard)
+        envelopes = await run_in_db_thread(self.recording.heard)
         brought = {"lost": [], "doubled": envelopes * 2, "late": []}.get(fault, envelopes)
         for envelope in brought:
             self.feed.take(envelope)
@@ -138,7 +138,7 @@ class Line:
         await asyncio.sleep(0)
 
     async def heartbeat(self) -> None:
-        self.feed.behind(await section(newest, self.chat_id))
+        self.feed.behind(await run_in_db_thread(newest, self.chat_id))
         while self.feed.repair is not None:
             await asyncio.wait([self.feed.repair])
             if self.feed.repair is not None and self.feed.repair.done():
@@ -157,7 +157,7 @@ async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict],
         await line.join(steady)
         await line.join(restless)
         for seed, fault in script:
-            await section(story.take, seed)
+            await run_in_db_thread(story.take, seed)
             await line.bring(fault)
             if fault == "returns":
                 line.feed.leave(restless)
@@ -167,15 +167,15 @@ async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict],
         await line.join(restless, since=restless.store.version)
         await line.heartbeat()
     for reader in (steady, restless):
-        await section(assert_same, reader.store, story.chat.id)
-    return steady.told, await section(snapshot, story.chat.id)
+        await run_in_db_thread(assert_same, reader.store, story.chat.id)
+    return steady.told, await run_in_db_thread(snapshot, story.chat.id)
 
 
 @proof
 @given(script=scripts)
 async def test_A5_whatever_happens_and_whatever_is_lost_the_client_sees_what_is(team, monkeypatch, script):
     monkeypatch.setattr(feeds, "GRACE", 0.0)
-    await play(await section(Story, team), script)
+    await play(await run_in_db_thread(Story, team), script)
 
 
 # --- nothing that changes a chat is left out --------------------------------------------------------------------
@@ -244,7 +244,7 @@ async def test_write_the_fixtures(team, monkeypatch, name):
     monkeypatch.setattr(feeds, "GRACE", 0.0)
     chance = random.Random(name)
     script = [(chance.randrange(10**9), chance.choice(KINDS[name])) for _ in range(60)]
-    frames, fresh = await play(await section(Story, team), script)
+    frames, fresh = await play(await run_in_db_thread(Story, team), script)
     FIXTURES.mkdir(parents=True, exist_ok=True)
     told = {"frames": frames, "snapshot": fresh}
     (FIXTURES / f"{name}.json").write_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n")

@@ -12,7 +12,7 @@ import pytest
 from launcher.home import open_home
 from launcher.valkey import Valkey
 from realtime import hub
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 from tests.realtime.test_continuity import numbers, until_heard
 from tests.realtime.test_socket import post, texts
 
@@ -38,14 +38,14 @@ async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, 
     topic = f"chat:{team.chat.id}"
     alice = await tabs.of(team.alice)
     await alice.follow(topic)
-    await section(post, team.chat, team.bob, "number 0")
+    await run_in_db_thread(post, team.chat, team.bob, "number 0")
     await until_heard(alice, "number 0")
 
     own_valkey.child.kill()
     own_valkey.child.wait()
     for text in numbers(3, 1):
         began = time.monotonic()
-        await section(post, team.chat, team.bob, text)
+        await run_in_db_thread(post, team.chat, team.bob, text)
         assert time.monotonic() - began < 5
     await until_heard(alice, "number 3")
     bob = await tabs.of(team.bob)
@@ -53,7 +53,7 @@ async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, 
 
     own_valkey.start()
     for text in numbers(3, 4):
-        await section(post, team.chat, team.bob, text)
+        await run_in_db_thread(post, team.chat, team.bob, text)
     for tab in (alice, bob):
         await until_heard(tab, "number 6")
     assert texts(alice) == numbers(7)
@@ -62,7 +62,7 @@ async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, 
     reads = []
     await asyncio.sleep(3)
     monkeypatch.setattr(hub, "catch_up", lambda *args: reads.append(args))
-    await section(post, team.chat, team.bob, "number 7")
+    await run_in_db_thread(post, team.chat, team.bob, "number 7")
     for tab in (alice, bob):
         await until_heard(tab, "number 7")
     assert not reads

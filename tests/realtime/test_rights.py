@@ -13,9 +13,9 @@ from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import NotFound
 from realtime import tending
+from realtime.db_executor import run_in_db_thread
 from realtime.hub import this_hub
 from realtime.rights import Ticket, still_allowed, still_signed_in
-from realtime.sections import section
 from realtime.topics import Topic
 from tests.realtime.test_socket import post, texts
 from workspaces import services as workspaces
@@ -37,10 +37,10 @@ async def test_D5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
     for tab in (alice, bob):
         await tab.follow(topic)
     await bob.follow(f"actor:{team.bob.id}")
-    await section(chats.remove_member, team.alice, team.chat.id, team.bob.id)
+    await run_in_db_thread(chats.remove_member, team.alice, team.chat.id, team.bob.id)
     access = await bob.hear_type("access")
     assert (access["topic"], access["allowed"]) == (topic, False)
-    await section(post, team.chat, team.alice, "among ourselves")
+    await run_in_db_thread(post, team.chat, team.alice, "among ourselves")
     await alice.hear_until(lambda frame: "among ourselves" in json.dumps(frame))
     assert await bob.is_silent()
     assert "among ourselves" not in texts(bob)
@@ -53,7 +53,7 @@ async def test_D5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
     for topic in topics | {f"actor:{team.bob.id}"}:
         await bob.follow(topic)
     remove = transaction.atomic(workspaces.remove_member)
-    await section(remove, workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    await run_in_db_thread(remove, workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
     lost = {(await bob.hear_type("access"))["topic"] for _ in topics}
     assert lost == topics
     assert [str(topic) for socket in this_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
@@ -63,7 +63,7 @@ async def test_D5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team, 
     """The shared look finds it also when the news was lost."""
     bob = await tabs.of(team.bob)
     await bob.follow(f"chat:{team.chat.id}")
-    await section(lambda: team.chat.places.filter(actor=team.bob).delete())
+    await run_in_db_thread(lambda: team.chat.places.filter(actor=team.bob).delete())
     assert (await bob.hear_type("access"))["allowed"] is False
 
 
@@ -83,7 +83,7 @@ async def test_D5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick, 
             team.bob.save()
 
     this_hub_sockets = list(this_hub().sockets)
-    await section(happen)
+    await run_in_db_thread(happen)
     assert await bob.hear_close() == 4003
     assert [socket.actor for socket in this_hub().sockets] == [team.alice]
     assert (await alice.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
@@ -98,8 +98,8 @@ async def test_D5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, mon
         page.force_login(team.bob)
         return page.cookies["sessionid"].value
 
-    bob, elsewhere = await tabs.of(team.bob, key=await section(sign_in)), await tabs.of(team.bob)
-    await section(lambda: page.delete("/_allauth/browser/v1/auth/session"))
+    bob, elsewhere = await tabs.of(team.bob, key=await run_in_db_thread(sign_in)), await tabs.of(team.bob)
+    await run_in_db_thread(lambda: page.delete("/_allauth/browser/v1/auth/session"))
     assert await bob.hear_close() == 4003
     assert (await elsewhere.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 

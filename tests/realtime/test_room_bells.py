@@ -5,7 +5,7 @@ from django.db import transaction
 from chats import services as chats
 from common.ids import new_id
 from notifications.models import Notification
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 from tests.realtime.story import newest
 
 
@@ -14,7 +14,7 @@ def is_bell(frame):
 
 
 async def say(team, chat, text="hello"):
-    await section(chats.post_message, team.alice, chat.id, id=new_id(), text=text, wake="nobody")
+    await run_in_db_thread(chats.post_message, team.alice, chat.id, id=new_id(), text=text, wake="nobody")
 
 
 async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs):
@@ -22,7 +22,7 @@ async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs
         with transaction.atomic():
             return chats.create_chat(team.alice, team.workspace.id, title="Without Bob")
 
-    private = await section(alone)
+    private = await run_in_db_thread(alone)
     lobby = f"workspace:{team.workspace.id}"
     bob, alice = await tabs.of(team.bob), await tabs.of(team.alice)
     await bob.follow(lobby)
@@ -60,7 +60,7 @@ async def test_those_who_read_at_the_same_time_are_written_together_and_their_ot
     for tab in readers:
         await tab.follow(topic)
     await say(team, team.chat, f"hello @{team.bob.handle}")
-    head = await section(newest, team.chat.id)
+    head = await run_in_db_thread(newest, team.chat.id)
     for tab in readers:
         await tab.say(type="mark_read", topic=topic, seq=head - 1)
         await tab.say(type="mark_read", topic=topic, seq=head)
@@ -70,7 +70,7 @@ async def test_those_who_read_at_the_same_time_are_written_together_and_their_ot
     )  # fmt: skip
     assert writes == [2]
     unread = Notification.objects.filter(person=team.bob, type="mention", read_at=None)
-    assert not await section(unread.exists)
+    assert not await run_in_db_thread(unread.exists)
 
 
 async def test_nobody_moves_a_cursor_in_a_chat_that_they_do_not_follow_nor_past_its_end(team, tabs):
@@ -82,9 +82,9 @@ async def test_nobody_moves_a_cursor_in_a_chat_that_they_do_not_follow_nor_past_
     await bob.follow(f"actor:{team.bob.id}")
     await bob.follow(topic)
     await bob.say(type="mark_read", topic=topic, seq=2**62)
-    head = await section(newest, team.chat.id)
+    head = await run_in_db_thread(newest, team.chat.id)
     assert (await bob.hear_until(is_bell))["last_read_seq"] == head
-    places = await section(lambda: dict(team.chat.places.values_list("actor__name", "last_read_seq")))
+    places = await run_in_db_thread(lambda: dict(team.chat.places.values_list("actor__name", "last_read_seq")))
     assert {name: places[name] for name in ("Alice", "Bob")} == {"Alice": 0, "Bob": head}
     await bob.say(type="mark_read", topic=topic, seq=2**63)
     assert (await bob.hear_until(lambda frame: frame["type"] == "error"))["code"] == "invalid"

@@ -14,8 +14,8 @@ from chats import services as chats
 from common.ids import new_id
 from realtime import feed, hub
 from realtime.catchup import catch_up
+from realtime.db_executor import run_in_db_thread
 from realtime.hub import this_hub
-from realtime.sections import section
 from server import limits
 from tests.realtime.tab import signed_in
 
@@ -43,7 +43,7 @@ async def test_a_message_reaches_the_others_in_order(team, tabs):
     assert answer["snapshot"] is True
     assert {row["kind"] for row in answer["rows"]} == {"chat", "member", "message"}
     for number in range(5):
-        await section(post, team.chat, team.alice, f"number {number}")
+        await run_in_db_thread(post, team.chat, team.alice, f"number {number}")
     for tab in (alice, bob):
         await tab.hear_until(lambda frame: "number 4" in json.dumps(frame))
         assert texts(tab) == [f"number {number}" for number in range(5)]
@@ -53,7 +53,7 @@ async def test_a_bell_rings_at_the_door_of_whom_it_concerns(team, tabs):
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(f"actor:{team.alice.id}")
     await bob.follow(f"workspace:{team.workspace.id}")
-    await section(chats.mark_read, team.alice, team.chat.id, seq=2)
+    await run_in_db_thread(chats.mark_read, team.alice, team.chat.id, seq=2)
     assert (await alice.hear_type("chat_activity"))["last_read_seq"] == 2
     assert await bob.is_silent()
 
@@ -68,7 +68,7 @@ async def test_D4_a_stranger_hears_nothing_and_learns_nothing(team, tabs):
         )
     ]  # fmt: skip
     assert {(answer["type"], answer["code"]) for answer in answers} == {("error", "not_found")}
-    await section(post, team.chat, team.alice, "not for charlie")
+    await run_in_db_thread(post, team.chat, team.alice, "not for charlie")
     assert await charlie.is_silent()
     assert this_hub().sockets
     assert not any(socket.subscriptions for socket in this_hub().sockets)
@@ -84,7 +84,7 @@ async def test_D6_a_cookie_needs_a_page_of_ours(team, tabs):
 
 
 async def test_D6_a_host_that_is_not_ours_is_refused_also_with_an_origin_that_fits(team, tabs):
-    key = await section(signed_in, team.alice)
+    key = await run_in_db_thread(signed_in, team.alice)
     headers = [
         (b"host", b"evil.example"),
         (b"origin", b"http://evil.example"),
@@ -99,7 +99,7 @@ async def test_D6_the_address_that_the_operator_named_is_ours(team, tabs, settin
 
 
 async def test_D6_a_token_in_a_header_needs_no_page(team, tabs):
-    key = await section(signed_in, team.alice)
+    key = await run_in_db_thread(signed_in, team.alice)
     tab = tabs.with_headers([(b"host", b"localhost:8000"), (b"x-session-token", key.encode())])
     assert await tab.connect()
     assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
@@ -168,7 +168,7 @@ async def test_after_unsubscribing_nothing_comes(team, tabs):
     await tab.follow(f"chat:{team.chat.id}")
     await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
     await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
-    await section(post, team.chat, team.bob, "nobody here")
+    await run_in_db_thread(post, team.chat, team.bob, "nobody here")
     assert await tab.is_silent()
 
 
@@ -202,7 +202,7 @@ def draft_with_caret(team, draft, caret):
 
 @pytest.mark.parametrize("forger", ["alice", "bob", "charlie"])
 async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
-    draft = await section(
+    draft = await run_in_db_thread(
         drafts.claim_draft, actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, content=None
     )
     reader, tab = await tabs.of(team.bob), await tabs.of(team[forger])
@@ -213,18 +213,18 @@ async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
             await tab.say(**forged)
             assert (await tab.hear_type("error"))["code"] == "invalid"
     assert await reader.is_silent()
-    await section(draft.refresh_from_db)
+    await run_in_db_thread(draft.refresh_from_db)
     assert (draft.revision, draft.written["prompt"]) == (1, "Answer.")
 
 
 @pytest.mark.parametrize(("caret", "heard"), [(2, 2), (10**18, 4), (-3, 0), (None, None)])
 async def test_A7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret, heard):
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
-    draft = await section(drafts.claim_draft, **where, content=None)
+    draft = await run_in_db_thread(drafts.claim_draft, **where, content=None)
     reader = await tabs.of(team.bob)
     await reader.follow(f"chat:{team.chat.id}")
     said = SpecContent(prompt="A 🦜")  # a bird is two units in a browser
-    await section(drafts.write_draft, **where, content=said, revision=draft.revision, caret=caret)
+    await run_in_db_thread(drafts.write_draft, **where, content=said, revision=draft.revision, caret=caret)
     assert (await reader.hear_type("draft"))["caret"] == heard
 
 
@@ -275,8 +275,8 @@ async def test_a_broken_socket_hurts_nobody_else(team, tabs):
         raise OSError("the line is gone")
 
     broken.outbox._send = fail
-    await section(post, team.chat, team.bob, "one")
-    await section(post, team.chat, team.bob, "two")
+    await run_in_db_thread(post, team.chat, team.bob, "one")
+    await run_in_db_thread(post, team.chat, team.bob, "two")
     await bob.hear_until(lambda frame: "two" in json.dumps(frame))
     assert texts(bob) == ["one", "two"]
     assert broken not in this_hub().sockets

@@ -18,9 +18,9 @@ from events.frames import Changes
 from events.publish import publish_now
 from events.rows import ChatRow
 from realtime import admission, entry, hub
+from realtime.db_executor import run_in_db_thread
 from realtime.hub import this_hub
 from realtime.routing import application
-from realtime.sections import section
 from server import limits
 from tests.realtime.story import newest
 from tests.realtime.tab import signed_in
@@ -42,10 +42,10 @@ def address(server):
 async def test_A7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(team, server):
     """What waits for them is bounded meanwhile. How one who never reads again is cut: `test_attacks.py`."""
     topic = f"chat:{team.chat.id}"
-    head = await section(newest, team.chat.id)
+    head = await run_in_db_thread(newest, team.chat.id)
     row = ChatRow(id=team.chat.id, workspace_id=team.workspace.id, title="x" * 100_000, version=head, created_by=None,
                   created_at="2026-01-01T00:00:00Z")  # fmt: skip
-    headers = {"X-Session-Token": await section(signed_in, team.alice)}
+    headers = {"X-Session-Token": await run_in_db_thread(signed_in, team.alice)}
     async with connect(address(server), additional_headers=headers, max_queue=1) as alice:
         await alice.send(json.dumps({"type": "subscribe", "topic": topic}))
         while json.loads(await alice.recv())["type"] != "subscribed":
@@ -54,7 +54,9 @@ async def test_A7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(te
         number = most = 0
         while this_hub().sockets:
             number += 1
-            await section(publish_now, Changes(topic=topic, after=head + number - 1, version=head + number, rows=[row]))
+            await run_in_db_thread(
+                publish_now, Changes(topic=topic, after=head + number - 1, version=head + number, rows=[row])
+            )
             most = max(most, socket.outbox._size)
         assert most <= limits.MAX_WAITING_SIZE
         with contextlib.suppress(ConnectionClosed):
@@ -64,7 +66,7 @@ async def test_A7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(te
 
 
 async def test_A8_a_frame_too_large_ends_its_socket_and_no_other(team, server):
-    key, other = await section(signed_in, team.alice), await section(signed_in, team.bob)
+    key, other = await run_in_db_thread(signed_in, team.alice), await run_in_db_thread(signed_in, team.bob)
     async with connect(address(server), additional_headers={"X-Session-Token": other}) as neighbour:
         async with connect(address(server), additional_headers={"X-Session-Token": key}) as socket:
             await socket.send("x" * 100_000)
@@ -77,7 +79,7 @@ async def test_A8_a_frame_too_large_ends_its_socket_and_no_other(team, server):
 
 
 async def test_D6_the_handshake_is_answered_with_403(team, server):
-    key = await section(signed_in, team.alice)
+    key = await run_in_db_thread(signed_in, team.alice)
     for origin in ("https://evil.example", "null"):
         with pytest.raises(InvalidStatus) as refused:
             await connect(address(server), additional_headers={"Cookie": f"sessionid={key}"}, origin=Origin(origin))
@@ -122,7 +124,7 @@ async def test_A6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeyp
     counted(hub, "catch_up")
     topics = [f"workspace:{team.workspace.id}", "actor:{}", f"chat:{team.chat.id}"]
     people = [team.alice, team.bob]
-    keys = [await section(signed_in, person) for person in people]
+    keys = [await run_in_db_thread(signed_in, person) for person in people]
     theirs = [[topic.format(person.id) for topic in topics] for person in people]
 
     async def all_come(server, since):
@@ -136,7 +138,7 @@ async def test_A6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeyp
     for socket, _ in first:
         await socket.wait_closed()
         assert socket.close_code == 1012
-    await section(post, team.chat, team.bob, "while you were away")
+    await run_in_db_thread(post, team.chat, team.bob, "while you were away")
     asked.clear()
     async with serving(application) as server:
         again = await all_come(server, version)
@@ -180,7 +182,7 @@ async def test_D20_ten_thousand_messages_of_anything_and_the_socket_lives_on(tea
     monkeypatch.setattr(limits, "BURST", 1e6)
     monkeypatch.setattr(limits, "PERSON_BURST", 1e6)
     topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]
-    rng, headers = random.Random(20), {"X-Session-Token": await section(signed_in, team.bob)}
+    rng, headers = random.Random(20), {"X-Session-Token": await run_in_db_thread(signed_in, team.bob)}
     async with connect(address(server), additional_headers=headers) as bob:
 
         async def speak():

@@ -11,8 +11,8 @@ from actors import rates
 from actors.rates import OwnBuckets
 from common.logs import OccasionalWarning
 from realtime.batches import Batched
+from realtime.db_executor import run_in_db_thread
 from realtime.entry import knock, people_behind
-from realtime.sections import section
 from tests.realtime.tab import signed_in
 
 NUL = r'"\000aaaaaaaa"'
@@ -101,8 +101,8 @@ async def test_F7_when_the_database_is_away_it_is_asked_once_for_all():
 
 
 async def test_F7_people_get_in_while_others_knock_with_bad_cookies(team, tabs):
-    key = await section(signed_in, team.alice)
-    assert set(await section(people_behind, {key, "a" * 32})) == {key}
+    key = await run_in_db_thread(signed_in, team.alice)
+    assert set(await run_in_db_thread(people_behind, {key, "a" * 32})) == {key}
     bad = [tabs.with_headers(headers(key)) for key in (*BAD_KEYS, "a" * 32) for _ in range(4)]
     good = [tabs.with_headers(headers(key)) for _ in range(10)]
     await asyncio.gather(*(tab.connect() for tab in (*bad, *good)))

@@ -7,7 +7,7 @@ from actors import services as actors
 from actors.models import ApiToken
 from common.clock import now
 from realtime import read_cursors, tending
-from realtime.sections import section
+from realtime.db_executor import run_in_db_thread
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ async def test_D6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
 async def test_C6_a_read_only_token_changes_nothing_by_the_socket(team, tabs, made, monkeypatch):
     monkeypatch.setattr(read_cursors, "PAUSE", 0.0)
     token, text = made
-    await section(ApiToken.objects.filter(pk=token.pk).update, scope="read")
+    await run_in_db_thread(ApiToken.objects.filter(pk=token.pk).update, scope="read")
     tab, bob, topic = by_token(tabs, text), await tabs.of(team.bob), f"chat:{team.chat.id}"
     assert await tab.connect()
     assert (await tab.follow(topic))["snapshot"] is True
@@ -41,7 +41,7 @@ async def test_C6_a_read_only_token_changes_nothing_by_the_socket(team, tabs, ma
         await tab.say(**frame)
         assert (await tab.hear_type("error"))["code"] == "forbidden"
     assert await bob.is_silent()
-    assert (await section(team.chat.places.get, actor=team.alice)).last_read_seq == 0
+    assert (await run_in_db_thread(team.chat.places.get, actor=team.alice)).last_read_seq == 0
 
 
 def _in_transaction(deed, *args):
@@ -58,10 +58,10 @@ async def test_D5_with_the_token_its_sockets_end_at_once(team, tabs, made, end, 
     await tab.follow(f"actor:{team.alice.id}")
     await session.follow(f"actor:{team.alice.id}")
     if end == "revoked":
-        await section(_in_transaction, actors.revoke_token, token, team.alice)
+        await run_in_db_thread(_in_transaction, actors.revoke_token, token, team.alice)
         assert await session.is_silent()
     else:
-        await section(_in_transaction, actors.deactivate, team.alice, team.bob)
+        await run_in_db_thread(_in_transaction, actors.deactivate, team.alice, team.bob)
     assert await tab.hear_close() == 4003
 
 
@@ -70,7 +70,7 @@ async def test_D5_an_expired_token_ends_by_the_clock(team, tabs, made):
     token, text = made
     tab = by_token(tabs, text)
     assert await tab.connect()
-    await section(ApiToken.objects.filter(pk=token.pk).update, expires_at=now())
+    await run_in_db_thread(ApiToken.objects.filter(pk=token.pk).update, expires_at=now())
     assert await tab.hear_close() == 4003
 
 
@@ -85,7 +85,7 @@ async def test_D5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_s
     for deed, args in ((actors.end_sessions, ()), (actors.set_password, ("another long password",))):
         tab = await tabs.of(team.alice)
         await tab.follow(f"actor:{team.alice.id}")
-        await section(_in_transaction, deed, team.alice, *args)
+        await run_in_db_thread(_in_transaction, deed, team.alice, *args)
         assert await tab.hear_close() == 4003
     assert await program.is_silent()
 

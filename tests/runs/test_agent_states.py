@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from common.sections import Sections
+from common.db_executor import DatabaseExecutor
 from runs.models import Run
 from runs.services import claims
 from runs.worker.agent_states import AgentStateReporter
@@ -43,7 +43,7 @@ def test_a_workspace_hears_that_an_agent_works_and_that_it_does_not_any_more(wor
 
 @pytest.fixture
 def reporter(workroom):
-    return AgentStateReporter(Sections(1, "test"))
+    return AgentStateReporter(DatabaseExecutor(1, "test"))
 
 
 def test_agents_are_told_together_and_again_only_when_another_process_has_changed_them(workroom, recording, reporter):

@@ -11,9 +11,9 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from chats.models import Message
+from common.db_executor import DatabaseExecutor
 from common.processes import is_dead, owner_name
 from common.secrets import Secret
-from common.sections import Sections
 from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
 from runs.errors import LeaseLost
@@ -316,7 +316,7 @@ def test_a_process_elsewhere_is_presumed_dead_and_takes_that_back_when_it_lives(
 async def test_memory_that_runs_out_is_told_although_nobody_waits_for_the_work_any_more():
     """A run that is cancelled meanwhile does not hear of it; its process has to end all the same (B9)."""
     told, begun, go_on = [], threading.Event(), threading.Event()
-    sections = Sections(1, "test", on_memory_error=lambda: told.append(True))
+    sections = DatabaseExecutor(1, "test", on_memory_error=lambda: told.append(True))
 
     def run_out():
         begun.set()

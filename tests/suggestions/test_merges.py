@@ -62,8 +62,8 @@ def test_S0_12_one_made_on_todays_production_is_a_draft_at_once_and_no_model_is_
     assert board.lines()[-2:] == ["DRAFT_MERGED", "SUGGESTION_ACCEPTED"]
     assert board.line("DRAFT_MERGED")["authors"] == board.line("SUGGESTION_ACCEPTED")["authors"] == ["Bob"]
     assert board.line("DRAFT_MERGED")["merge_id"] == str(id)
-    deeds = AuditRecord.objects.filter(deed__in=["merge.started", "suggestion.accepted", "merge.done"])
-    assert deeds.count() == 3
+    actions = AuditRecord.objects.filter(action__in=["merge.started", "suggestion.accepted", "merge.done"])
+    assert actions.count() == 3
     assert (row_of(board, made, "alice").verbs, row_of(board, made, "bob").verbs) == ([], [])
 
 

@@ -57,7 +57,7 @@ def test_S0_11_a_draft_that_is_suggested_is_gone_and_the_lock_is_free(board):
     assert (line["suggestion_id"], line["note"], line["summary_state"]) == (str(made.id), made.note, "pending")
     assert (line["actor_name"], line["target_name"]) == ("Bob", "Scribe")
     assert board.draft(KINDER, "alice").holder == board["alice"]
-    assert AuditRecord.objects.filter(deed="suggestion.made", object_id=made.id, actor=board["bob"]).count() == 1
+    assert AuditRecord.objects.filter(action="suggestion.made", object_id=made.id, actor=board["bob"]).count() == 1
 
 
 def test_an_editor_may_suggest_too(board):

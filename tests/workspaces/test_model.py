@@ -7,7 +7,7 @@ from agents.models import AgentSpec, Origin
 from agents.services import specs
 from agents.specs.content import SpecContent
 from common.errors import Code, Conflict, Invalid
-from common.secrets import Secret, WrongOwner, rotated, seal, unseal
+from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for, rotated
 from events.models import AuditRecord
 from llm.endpoints import endpoint_for
 from workspaces import services as workspaces
@@ -57,16 +57,16 @@ def test_D18_a_key_moved_to_another_workspace_does_not_open(team):
 def test_D18_keys_rotate_and_an_old_key_still_opens_until_it_is_retired(settings):
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     settings.SECRET_KEYS = [old]
-    sealed = seal(Secret("s"), owner="w", purpose="p")
+    sealed = encrypt_for(Secret("s"), owner="w", purpose="p")
     settings.SECRET_KEYS = [new, old]
-    assert unseal(sealed, owner="w", purpose="p").reveal() == "s"
+    assert decrypt_for(sealed, owner="w", purpose="p").reveal() == "s"
     fresh = rotated(sealed)
     settings.SECRET_KEYS = [new]
-    assert unseal(fresh, owner="w", purpose="p").reveal() == "s"
+    assert decrypt_for(fresh, owner="w", purpose="p").reveal() == "s"
     with pytest.raises(WrongOwner):
-        unseal(sealed, owner="w", purpose="p")
+        decrypt_for(sealed, owner="w", purpose="p")
     with pytest.raises(WrongOwner):
-        unseal(fresh, owner="w", purpose="other")
+        decrypt_for(fresh, owner="w", purpose="other")
 
 
 def test_a_key_is_kept_for_the_same_provider_and_asked_again_for_another_address(team, settings):
@@ -159,7 +159,7 @@ def test_the_operators_key_is_for_the_models_that_the_operator_lists(team, setti
 def test_setting_the_model_leaves_a_record_of_the_host(team, settings):
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999"})
     set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:9999/v1")
-    record = AuditRecord.objects.filter(deed="model.set").latest("pk")
+    record = AuditRecord.objects.filter(action="model.set").latest("pk")
     assert record.facts["host"] == "127.0.0.1:9999"
 
 

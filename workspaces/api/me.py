@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from actors import services as actors
 from actors.models import EmailChange
 from common.access import person_of
-from common.compiled import Compiled
+from common.prepared_query import PreparedQuery
 from common.rest import Body, Request, answer, read
 from common.shapes import Handle, Language, Name
 from events.rows import ActorRow, NewAvatar, Row, WorkspaceRow
@@ -37,7 +37,7 @@ class ProfileBody(Body):
     handle: Handle | None = None
 
 
-_WORKSPACES: Compiled[Workspace] = Compiled(
+_WORKSPACES: PreparedQuery[Workspace] = PreparedQuery(
     lambda person_id: workspaces_visible_to(person_of(person_id)).order_by("name", "pk"), UUID
 )
 

@@ -20,7 +20,7 @@ from common.clock import now
 from common.errors import Code, Conflict, Forbidden
 from common.operators import check_operator
 from events import audit
-from events.bells import ring_workspace
+from events.publish import notify_workspace_list_changed
 
 
 @transaction.atomic
@@ -63,7 +63,7 @@ def save_draft(
     chats.changed(chat.id, rows=[log_message, *finish_draft(draft, actor, "saved", spec)])
     audit.record(actor, "spec.saved", workspace_id=chat.workspace_id, object_id=agent.id, version=spec.number)
     if agent.workspace_id:
-        ring_workspace(agent.workspace_id, "agents")
+        notify_workspace_list_changed(agent.workspace_id, "agents")
     return spec
 
 

@@ -23,7 +23,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict, NotFound
 from events import audit
-from events.bells import ring_workspace
+from events.publish import notify_workspace_list_changed
 
 LOCK_DURATION = timedelta(minutes=30)
 
@@ -217,4 +217,4 @@ def notify_lock_lost(draft: Draft, actor: Actor) -> None:
 
 def notify_locks_changed(chat: Chat) -> None:
     """Tell the members of the chat's workspace, on commit, that the list of locked drafts changed."""
-    ring_workspace(chat.workspace_id, "drafts")
+    notify_workspace_list_changed(chat.workspace_id, "drafts")

@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { type ChatSummaryRow, keys, type ServerFrame, withActivity } from '@/api'
 import { actorTopic, connection, onFrame, startLive, useTopic, workspaceTopic } from '@/realtime'
 
-type ListChanged = Extract<ServerFrame, { type: 'bell' }>
+type ListChanged = Extract<ServerFrame, { type: 'list_changed' }>
 type Activity = Extract<ServerFrame, { type: 'chat_activity' }>
 
 /** Lists that change together are read together, and not by everybody at the same moment. */
@@ -12,7 +12,7 @@ const PAUSE_MS = 150
 const JITTER_MS = 850
 
 function keyOf(change: ListChanged, workspaceId: string): readonly unknown[] {
-  switch (change.what) {
+  switch (change.list) {
     case 'chats':
       return keys.chats(workspaceId)
     case 'agents':
@@ -31,7 +31,7 @@ function keyOf(change: ListChanged, workspaceId: string): readonly unknown[] {
     case 'me':
       return keys.me
     default:
-      return change.what satisfies never
+      return change.list satisfies never
   }
 }
 
@@ -56,7 +56,7 @@ function answerer(client: QueryClient, workspaceId: string) {
       if (frame.type === 'chat_activity' && learn(frame)) return
       if (frame.type === 'access') waiting.set('chats', keys.chats(workspaceId)).set('me', keys.me)
       else if (frame.type === 'chat_activity') waiting.set('chats', key)
-      else if (frame.type === 'bell') waiting.set(frame.what, keyOf(frame, workspaceId))
+      else if (frame.type === 'list_changed') waiting.set(frame.list, keyOf(frame, workspaceId))
       else return
       timer ??= setTimeout(answer, PAUSE_MS + Math.random() * JITTER_MS)
     },

@@ -27,7 +27,7 @@ export function apply(state: LiveState, frame: ServerFrame, now: number): LiveSt
       return withHeartbeat(state, frame.versions)
     case 'error':
       return withRefusal(state, frame.topic, frame.code)
-    case 'bell':
+    case 'list_changed':
     case 'chat_activity':
     case 'progress':
     case 'agent_states':

@@ -1375,17 +1375,6 @@ export interface components {
             /** @constant */
             kind: "automatic";
         };
-        /** @description Something in a list changed (workspace or person): read the list again. */
-        Bell: {
-            topic: string;
-            /**
-             * @default bell
-             * @constant
-             */
-            type: "bell";
-            /** @enum {string} */
-            what: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts";
-        };
         /**
          * @description The durable frame: rows changed between version `after` and `version` of the topic's chat.
          *
@@ -1875,6 +1864,17 @@ export interface components {
             url: string | null;
             /** @default 0 */
             uses: number;
+        };
+        /** @description A list of a workspace or of a person changed: the client reads it again. */
+        ListChanged: {
+            /** @enum {string} */
+            list: "chats" | "agents" | "members" | "workspace" | "model" | "me" | "suggestions" | "notifications" | "drafts";
+            topic: string;
+            /**
+             * @default list_changed
+             * @constant
+             */
+            type: "list_changed";
         };
         /**
          * @description A proposal to change an agent, as lists have it (S0.11): without what it proposes, which may be long.
@@ -2567,7 +2567,7 @@ export interface components {
             /** @default null */
             up_to?: string | null;
         };
-        ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["Bell"] | components["schemas"]["ChatActivity"] | components["schemas"]["Progress"] | components["schemas"]["AgentStates"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
+        ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["ListChanged"] | components["schemas"]["ChatActivity"] | components["schemas"]["Progress"] | components["schemas"]["AgentStates"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
         /**
          * @description Who may sign up: anybody (`open`), whoever has a living invite link (`invited`), nobody (`closed`).
          *     `confirms_email`: a new account begins when a mailed link has been followed.

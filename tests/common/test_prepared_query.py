@@ -14,8 +14,8 @@ from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, chats_with_rights, get_chat_for
 from common.clock import now
-from common.compiled import Compiled, is_any_of
 from common.errors import NotFound
+from common.prepared_query import PreparedQuery, is_any_of
 
 pytestmark = pytest.mark.django_db
 
@@ -53,21 +53,23 @@ def test_it_is_one_query_and_locks_when_asked_to(team):
         assert ("FOR NO KEY UPDATE" in queries[0]["sql"]) is lock
 
 
-def test_a_query_in_which_a_value_has_no_place_is_refused(team):
-    with pytest.raises(ValueError, match="no place"):
-        Compiled(lambda chat_id, other: Chat.objects.filter(pk=chat_id), UUID, UUID).first(team.chat.pk, team.chat.pk)
+def test_a_query_in_which_a_value_has_no_parameter_is_refused(team):
+    with pytest.raises(ValueError, match="no parameter"):
+        PreparedQuery(lambda chat_id, other: Chat.objects.filter(pk=chat_id), UUID, UUID).first(
+            team.chat.pk, team.chat.pk
+        )
 
 
 def test_a_query_that_packs_a_value_into_another_is_refused(team):
-    packed = Compiled(
+    packed = PreparedQuery(
         lambda actor_id: Message.objects.filter(author_id=actor_id, payload__mentions__contains=[str(actor_id)]), UUID
     )
-    with pytest.raises(ValueError, match="no place"):
+    with pytest.raises(ValueError, match="no parameter"):
         packed.all(team.alice.pk)
 
 
 def test_many_objects_and_plain_rows_by_values_of_any_kind(team):
-    places = Compiled(
+    places = PreparedQuery(
         lambda chat_id, kind, since: ChatActor.objects.filter(
             chat_id=chat_id, actor__kind=kind, joined_at__lt=since
         ).select_related("actor"),
@@ -77,14 +79,16 @@ def test_many_objects_and_plain_rows_by_values_of_any_kind(team):
     assert {place.actor.name for place in people} == {team.alice.name, team.bob.name}
     assert places.all(team.chat.pk, "human", team.chat.created_at) == []
     said = chats.post_message(team.alice, team.chat.id, text="好")[0]
-    rows = Compiled(
+    rows = PreparedQuery(
         lambda chat_id, seq: Message.objects.filter(chat_id=chat_id, seq=seq).values_list("id", "payload"), UUID, int
     ).rows(team.chat.pk, said.seq)
     assert [tuple(row) for row in rows] == [(said.id, said.payload)]
 
 
 def test_what_the_query_set_prefetches_comes_with_the_objects(team):
-    specs = Compiled(lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(with_tools()), UUID)
+    specs = PreparedQuery(
+        lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(with_tools()), UUID
+    )
     for found in (specs.all(team.robin.pk)[0], specs.first(team.robin.pk)):
         assert found is not None
         with CaptureQueriesContext(connection) as queries:
@@ -94,13 +98,13 @@ def test_what_the_query_set_prefetches_comes_with_the_objects(team):
 
 
 def test_a_list_is_one_parameter_however_many_values_it_has(team):
-    places = Compiled(lambda ids: ChatActor.objects.filter(is_any_of("actor_id", ids)).order_by("pk"), list[UUID])
+    places = PreparedQuery(lambda ids: ChatActor.objects.filter(is_any_of("actor_id", ids)).order_by("pk"), list[UUID])
     wanted = [team.alice.pk, team.bob.pk, team.charlie.pk]
     for ids in (wanted, wanted[:1], []):
         with CaptureQueriesContext(connection) as queries:
             found = places.all(ids)
         assert found == list(ChatActor.objects.filter(actor_id__in=ids).order_by("pk"))
         assert len(queries) == 1
-    names = Compiled(lambda texts: Chat.objects.filter(is_any_of("title", texts, of=TextField)), list[str])
+    names = PreparedQuery(lambda texts: Chat.objects.filter(is_any_of("title", texts, of=TextField)), list[str])
     assert names.all([team.chat.title, "no title"]) == [team.chat]
     assert names.all([]) == []

@@ -17,7 +17,7 @@ PAUSE = 1.0
 """Seconds that nothing is tried after Redis did not answer, so that requests do not each wait for it."""
 
 
-class Wire:
+class RedisClient:
     """Asks Redis, and remembers when it is not worth trying."""
 
     def __init__(self) -> None:
@@ -67,4 +67,4 @@ def _publish(client: redis.Redis, messages: Sequence[tuple[str, bytes]]) -> None
         pipeline.execute()
 
 
-wire = Wire()
+redis_client = RedisClient()

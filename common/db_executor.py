@@ -1,7 +1,7 @@
-"""Database work asked for from an event loop: short synchronous sections on a few threads (architecture §6).
+"""Run database work of an event loop in threads.
 
-There is no async transaction in Django; so each section is one ordinary function that does a whole piece of work, and
-its connection goes back to the pool when it ends: none is held while a model talks or a socket waits.
+Django has no asynchronous transactions. So the work is an ordinary function, and its connection returns to the pool when the
+function ends: no connection is held while a model answers or a socket waits.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Sections:
-    """A few threads for database work; `threads` bounds how many connections it may hold.
+class DatabaseExecutor:
+    """A thread pool for database work. `threads` is also the largest number of connections that it uses.
 
-    `on_memory_error` is called in the thread whose work ran out of memory: its caller may have been cancelled meanwhile.
+    `on_memory_error` is called in the thread that ran out of memory, because its caller may have been cancelled.
     """
 
     def __init__(self, threads: int, name: str, *, on_memory_error: Callable[[], None] | None = None) -> None:
@@ -27,11 +27,11 @@ class Sections:
         self._on_memory_error = on_memory_error
 
     async def __call__(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do `work` in a thread; returns what it returns. Cancelling the caller does not break off work under way."""
+        """Run `work` in a thread and return its result. Cancelling the caller does not interrupt work that has begun."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(self._section, work, *args, **kwargs))
+        return await loop.run_in_executor(self._threads, partial(self._run, work, *args, **kwargs))
 
-    def _section(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return work(*args, **kwargs)
         except MemoryError:

@@ -1,0 +1,7 @@
+"""The threads in which the sockets of this process use the database."""
+
+from django.conf import settings
+
+from common.db_executor import DatabaseExecutor
+
+run_in_db_thread = DatabaseExecutor(settings.LIVE_THREADS, "live")
