@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-from actors.models import Actor, Kind
+from actors.models import Actor
 from agents.services import agents
 from chats import services as chats
 from chats.models import Chat
+from tests.factories.actors import PASSWORD, PersonFactory
 from workspaces import services as workspaces
 from workspaces.models import Role, Workspace
-
-PASSWORD = "a long enough password"
 
 
 @dataclass
@@ -31,12 +30,7 @@ class Team:
 
 def make_person(name: str) -> Actor:
     """Somebody who has signed up."""
-    handle = name.lower()
-    person = Actor(kind=Kind.HUMAN, name=name, handle=handle, username=handle, email=f"{handle}@example.org",
-                   is_active=True)  # fmt: skip
-    person.set_password(PASSWORD)
-    person.save()
-    return person
+    return PersonFactory.create(name=name, handle=name.lower())
 
 
 def make_operator(name: str = "Op") -> Actor:

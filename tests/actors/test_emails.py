@@ -17,7 +17,8 @@ from events.models import AuditRecord
 from tests.actors.test_passwords import ADDRESS, can_sign_in, key_of, link_of, queue, reset  # noqa: F401
 from tests.api.client import APP, Api
 from tests.api.test_rights import asked_by, fingerprint
-from tests.people import PASSWORD, make_person
+from tests.factories.actors import PASSWORD
+from tests.people import make_person
 
 pytestmark = pytest.mark.django_db
 

@@ -21,7 +21,7 @@ from actors.models import Actor
 from common.errors import Invalid
 from events.models import AuditRecord
 from tests.api.client import APP, Api, sign_in
-from tests.people import PASSWORD
+from tests.factories.actors import PASSWORD
 
 NEW = "quite another password"
 ADDRESS = "http://testserver"

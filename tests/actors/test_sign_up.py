@@ -5,7 +5,7 @@ import pytest
 from actors.models import Actor
 from chats import services as chats
 from tests.api.client import APP, Api
-from tests.people import PASSWORD
+from tests.factories.actors import PASSWORD
 
 pytestmark = pytest.mark.django_db
 

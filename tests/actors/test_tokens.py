@@ -18,7 +18,7 @@ from events.models import AuditRecord
 from tests.api.client import Api
 from tests.api.operations import OPERATIONS, things_of
 from tests.api.test_rights import asked, asked_by, fingerprint
-from tests.people import PASSWORD
+from tests.factories.actors import PASSWORD
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from actors.models import Actor
 from tests.actors.test_passwords import ADDRESS
 from tests.api.client import APP, Api
 from tests.api.test_rights import asked_by, fingerprint
-from tests.people import PASSWORD
+from tests.factories.actors import PASSWORD
 
 pytestmark = pytest.mark.django_db
 

@@ -5,28 +5,28 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
-from django.contrib.auth.models import Permission
 from django.db import transaction
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
 from actors import services as actors
-from actors.models import Actor, EmailChange
-from agents.models import AgentGrant, AgentSpec, Draft, DraftSnapshot, LockWaiter
+from actors.models import Actor
+from agents.models import Draft
 from chats import services as chats
-from chats.models import ChatGrant
 from common.clock import now
-from common.ids import new_id
 from common.secrets import Secret
 from events import audit
-from notifications.models import Notification
-from runs.models import LLMCall, Run, Step
-from suggestions.models import Merge, Suggestion
 from tests.api.test_rights import OURS
+from tests.factories.actors import EmailChangeFactory
+from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
+from tests.factories.notifications import NotificationFactory
+from tests.factories.runs import JobFactory, LLMCallFactory, RunFactory, StepFactory
+from tests.factories.suggestions import MergeFactory, SuggestionFactory
+from tests.factories.workspaces import PastMembershipFactory, grant_right
 from tests.people import Team, make_agent, make_person
 from workspaces import services as workspaces
-from workspaces.models import PastMembership, Role, WorkspaceGrant
+from workspaces.models import Role
 
 NAMES = ("李雷 🦊", "<script>alert('x')</script>", 'O\'Brien "Q" & Co', "{{ 7 }} x-data", "ملاك", "a" * 80)
 CANARY = "sk-CANARY-0123456789abcdef"
@@ -87,10 +87,8 @@ def _one_more(team: Team, number: int) -> None:
     Actor.objects.filter(pk=person.pk).update(name=name)
     workspace = workspaces.create_workspace(creator=person, name=f"{name[:60]} {number}")
     workspaces.join(workspace=team.workspace, actor=person, role=Role.SUGGESTER, invited_by=team.alice)
-    EmailChange.objects.create(person=person, email=f"new-{number}@example.org", digest=f"digest-{number}",
-                               created_at=now(), expires_at=now())  # fmt: skip
-    PastMembership.objects.create(workspace=team.workspace, actor=person, role=Role.SUGGESTER, ended_at=now(),
-                                  removed_at=now() if number % 2 else None)  # fmt: skip
+    EmailChangeFactory.create(person=person)
+    PastMembershipFactory.create(workspace=team.workspace, actor=person, removed_at=now() if number % 2 else None)
     workspaces.set_model(workspace=workspace, actor=person, provider="openai", default_model=name, revision=0,
                          key=Secret(CANARY))  # fmt: skip
     agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
@@ -98,42 +96,35 @@ def _one_more(team: Team, number: int) -> None:
     said = chats.post_message(person, chat.id, text=f"{name} {CANARY[:3]}", wake="nobody")[0]
     actors.create_token(person=person, name=name, days=None)
     chats.create_link(person, chat.id, role="suggester", hours=1)
-    draft = Draft.objects.create(chat=chat, agent=agent, written={"prompt": name}, base_version=1, created_by=person,
-                                 updated_by=person)  # fmt: skip
-    DraftSnapshot.objects.create(draft=draft, revision=1, written={"prompt": name}, author=person, why="takeover")
-    LockWaiter.objects.create(draft=draft, person=person, is_waiting=True, asked_at=now() if number % 2 else None)
+    draft = DraftFactory.create(chat=chat, agent=agent, prompt=name, created_by=person)
+    DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, why="takeover")
+    LockWaiterFactory.create(draft=draft, person=person, asked_at=now() if number % 2 else None)
     _suggestions_of(draft, person, name, number)
     _run_of(agent, chat, said, number)
-    for grants, target, verb in ((WorkspaceGrant, workspace, "invite_workspace"), (ChatGrant, chat, "stop_run_chat"),
-                                 (AgentGrant, agent, "save_agent_actor")):  # fmt: skip
-        grants.objects.create(user=person, permission=Permission.objects.get(codename=verb), content_object=target)
+    grant_right(person, "invite_workspace", workspace)
+    grant_right(person, "stop_run_chat", chat)
+    grant_right(person, "save_agent_actor", agent)
     audit.record(None, "run.stopped")
 
 
 def _run_of(agent: Actor, chat: Any, said: Any, number: int) -> None:
-    shared = {"workspace": chat.workspace, "chat": chat, "agent": agent, "payer": chat.workspace}
-    root = Run.objects.create(**shared, concurrency_key=f"a{number}{agent.id}", trigger_id=said.id, state="failed",
-                              error_code="timeout", error="<b>no</b> 出錯了", on_behalf_of=said.author)  # fmt: skip
-    child = Run.objects.create(**shared, concurrency_key=f"b{number}{agent.id}", root=root, parent=root, state="queued")
-    Run.objects.create(workspace=chat.workspace, agent=agent, payer=chat.workspace, concurrency_key=f"c{number}{agent.id}",
-                       job_input={"text": "<b>x</b>"}, state="completed", ended_at=now())  # fmt: skip
-    Step.objects.create(run=child, number=1, kind="tool", state="started", attempt=1, name="current_time",
-                        result={"text": "<i>結果</i>"})  # fmt: skip
-    LLMCall.objects.create(run=root, step_number=1, attempt=1, workspace=chat.workspace, agent=agent, provider="openai",
-                           model="gpt-<b>", paid_by="workspace", error_code="timeout" if number % 2 else "")  # fmt: skip
-    LLMCall.objects.create(step_number=0, attempt=1, workspace=chat.workspace, on_behalf_of=said.author, provider="openai",
-                           model="tried-<b>", paid_by="workspace")  # fmt: skip
+    root = RunFactory.create(chat=chat, agent=agent, trigger_id=said.id, state="failed", error_code="timeout",
+                      error="<b>no</b> 出錯了", on_behalf_of=said.author)  # fmt: skip
+    child = RunFactory.create(chat=chat, agent=agent, root=root, parent=root)
+    JobFactory.create(workspace=chat.workspace, agent=agent, origin="wake", job_input={"text": "<b>x</b>"}, ended=True)
+    StepFactory.create(run=child, result={"text": "<i>結果</i>"})
+    LLMCallFactory.create(run=root, workspace=chat.workspace, agent=agent, model="gpt-<b>",
+                   error_code="timeout" if number % 2 else "")  # fmt: skip
+    LLMCallFactory.create(step_number=0, workspace=chat.workspace, on_behalf_of=said.author, model="tried-<b>")
 
 
 def _suggestions_of(draft: Draft, person: Actor, name: str, number: int) -> None:
-    shared = {"workspace": draft.chat.workspace, "chat": draft.chat, "agent": draft.agent,
-              "base": AgentSpec.objects.get(agent=draft.agent, number=1)}  # fmt: skip
-    merge = Merge.objects.create(**shared, by=person, state="failed", ended_at=now(), error_code="draft_held",
-                                 error="<b>no</b> 出錯了", draft=draft if number % 2 else None)  # fmt: skip
+    merge = MergeFactory.create(chat=draft.chat, agent=draft.agent, by=person, state="failed", ended_at=now(),
+                         error_code="draft_held", error="<b>no</b> 出錯了", draft=draft if number % 2 else None)  # fmt: skip
     for state, decided in (("pending", {}), ("accepted", {"merge": merge, "decided_by": person, "decided_at": now()})):
-        suggestion = Suggestion.objects.create(**shared, **decided, author=person, content={"prompt": name}, note=name,
-                                               line_id=new_id(), state=state)  # fmt: skip
-        Notification.objects.create(
+        suggestion = SuggestionFactory.create(chat=draft.chat, agent=draft.agent, author=person, content={"prompt": name},
+                                       note=name, state=state, **decided)  # fmt: skip
+        NotificationFactory.create(
             person=person, event=f"{state}:{suggestion.id}", type=f"suggestion_{state.replace('pending', 'created')}",
             workspace=draft.chat.workspace, actor_name=name, agent_name=name, chat_id=draft.chat_id,
             suggestion_id=suggestion.id, merge_id=suggestion.merge_id, message_id=suggestion.line_id, excerpt=name,

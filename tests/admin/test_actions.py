@@ -9,13 +9,13 @@ from agents.models import Draft
 from agents.services import drafts
 from chats import services as chats
 from chats.models import ChatActor, ChatLink, Message
-from common.ids import new_id
 from common.secrets import Secret
 from events.models import AuditRecord
 from runs.models import Run
-from suggestions.models import Merge, Suggestion
 from tests.admin.environment import CANARY, page, run_action, run_list_action, sign_in_as
-from tests.people import PASSWORD
+from tests.factories.actors import PASSWORD
+from tests.factories.runs import JobFactory, RunFactory
+from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from workspaces import services as workspaces
 from workspaces.models import Credential, Membership
 
@@ -34,8 +34,7 @@ def place_of(environment, actor):
 def a_run(environment, **fields):
     team = environment.team
     said = chats.post_message(team.bob, team.chat.id, text="hello", wake="nobody")[0]
-    return Run.objects.create(workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin,
-                              concurrency_key="a lane", trigger_id=said.id, on_behalf_of=team.bob, **fields)  # fmt: skip
+    return RunFactory.create(chat=team.chat, agent=team.robin, trigger_id=said.id, on_behalf_of=team.bob, **fields)
 
 
 def test_C3_an_operator_frees_a_lock_and_the_text_stays(environment):
@@ -60,8 +59,7 @@ def test_mission_B9_an_operator_stops_a_run_and_the_room_reads_who(environment):
 
 def test_a_job_has_no_message_to_be_answered_anew(environment):
     team = environment.team
-    job = Run.objects.create(workspace=team.workspace, payer=team.workspace, agent=team.robin, concurrency_key="a job",
-                             origin="summary", job_input={}, state="failed")  # fmt: skip
+    job = JobFactory.create(workspace=team.workspace, agent=team.robin, state="failed")
     answer = run_list_action(environment.client, Run, "retry_run", job)
     assert [
         "A summary or a merge is asked for again where it was asked for." in str(one)
@@ -72,9 +70,8 @@ def test_a_job_has_no_message_to_be_answered_anew(environment):
 
 def test_mission_B9_an_operator_stops_a_merge_and_its_suggestions_wait_again(environment):
     team = environment.team
-    shared = {"workspace": team.workspace, "chat": team.chat, "agent": team.robin, "base": team.robin.current_spec}
-    merge = Merge.objects.create(**shared, by=team.alice)
-    waiting = Suggestion.objects.create(**shared, author=team.bob, content={}, line_id=new_id(), merge=merge)
+    merge = MergeFactory.create(chat=team.chat, agent=team.robin, by=team.alice)
+    waiting = SuggestionFactory.create(chat=team.chat, agent=team.robin, author=team.bob, merge=merge)
     run_action(environment.client, merge, "stop_merge")
     merge.refresh_from_db()
     waiting.refresh_from_db()

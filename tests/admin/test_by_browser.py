@@ -16,7 +16,8 @@ from events.models import AuditRecord
 from runs.models import Run
 from tests.admin.environment import fill, page
 from tests.browser import chromium
-from tests.people import PASSWORD, make_operator, make_team
+from tests.factories.actors import PASSWORD
+from tests.people import make_operator, make_team
 from tests.stories.test_accessibility import ASK, ASKED, AXE
 from workspaces.models import Workspace
 

@@ -4,6 +4,7 @@ from common.clock import now
 from common.ids import id_at
 from runs.models import Run
 from tests.admin.environment import fill, sign_in_as
+from tests.factories.runs import RunFactory
 
 
 def shown(client):
@@ -18,9 +19,8 @@ def shown(client):
 def test_mission_B9_what_is_at_work_what_failed_today_and_how_many_there_are(environment):
     fill(environment.team, 2)
     long_ago = id_at(now().replace(year=now().year - 1))
-    of = Run.objects.filter(state="failed")[0]
-    Run.objects.create(id=long_ago, workspace=of.workspace, chat=of.chat, agent=of.agent, payer=of.workspace, concurrency_key="old",
-                       state="failed", error_code="timeout")  # fmt: skip
+    failed = Run.objects.filter(state="failed")[0]
+    RunFactory.create(id=long_ago, chat=failed.chat, agent=failed.agent, state="failed", error_code="timeout")
     page = shown(environment.client)
     assert page["runs"]["Queued"][0] == "2"
     assert page["failed"] == {"timeout": ("2", "bad")}

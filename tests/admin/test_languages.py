@@ -20,7 +20,7 @@ from agents.models import AgentGrant
 from events.models import AuditRecord
 from operators.management.commands import texts
 from tests.admin.environment import MODELS, page, run_action
-from tests.people import PASSWORD
+from tests.factories.actors import PASSWORD
 
 LOGIN = "/admin/login/"
 WORD, CHINESE = re.compile(r"[A-Za-z]{3}"), re.compile(r"[\u4e00-\u9fff]")

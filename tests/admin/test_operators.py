@@ -21,7 +21,8 @@ from tests.admin.environment import (
     run_list_action,
     sign_in_as,
 )
-from tests.people import PASSWORD, make_operator
+from tests.factories.actors import PASSWORD
+from tests.people import make_operator
 
 
 def level(environment, person, name):

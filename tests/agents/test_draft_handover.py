@@ -9,10 +9,9 @@ from agents.models import Draft, DraftSnapshot, LockWaiter
 from agents.services import drafts
 from agents.specs.content import SpecContent
 from chats import services as chats
-from common.clock import now
 from common.errors import Code, Conflict, NotFound
 from notifications.models import Notification
-from runs.models import Run
+from tests.factories.runs import RunFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -115,12 +114,12 @@ def test_S0_9_whether_a_text_was_applied_and_has_answered_here_is_told(team):
     assert trial() == (False, False)
     applied = drafts.apply_draft(**where(team, "alice"), revision=draft.revision)
     assert trial() == (True, False)
-    about = {"workspace": team.workspace, "agent": team.robin, "payer": team.workspace, "spec": applied.applied}
+    about = {"agent": team.robin, "spec": applied.applied, "ended": True}
     other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[])
-    Run.objects.create(chat=other, concurrency_key="elsewhere", state="completed", ended_at=now(), **about)
-    Run.objects.create(chat=team.chat, concurrency_key="failed", state="failed", ended_at=now(), **about)
+    RunFactory.create(chat=other, **about)
+    RunFactory.create(chat=team.chat, **about, state="failed")
     assert trial() == (True, False)
-    Run.objects.create(chat=team.chat, concurrency_key="here", state="completed", ended_at=now(), **about)
+    RunFactory.create(chat=team.chat, **about)
     assert trial() == (True, True)
     written = drafts.write_draft(
         **where(team, "alice"), content=given_content(draft, "Newer"), revision=applied.revision

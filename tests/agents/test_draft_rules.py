@@ -6,7 +6,6 @@ from threading import Barrier
 
 import pytest
 import time_machine
-from django.contrib.auth.models import Permission
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -23,6 +22,7 @@ from runs.kinds import kind_of
 from runs.models import Run
 from runs.services import claims
 from tests.chaos import IS_CHAOS
+from tests.factories.workspaces import grant_right
 from tests.hearing import hear
 from tests.meanwhile import Meanwhile
 from tests.people import make_agent, make_operator, make_person
@@ -51,8 +51,7 @@ def run_out():
 
 def may_save(team):
     """Bob is granted to save Robin."""
-    right = Permission.objects.get(codename="save_agent_actor")
-    AgentGrant.objects.create(user=team.bob, permission=right, content_object=team.robin)
+    grant_right(team.bob, "save_agent_actor", team.robin)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from chats import services as chats
 from chats.models import Message
 from common.errors import Code, Conflict, NotFound
 from events.rows import Piece, Provenance, Voice
+from tests.factories.agents import AgentSpecFactory
 from tests.hearing import hear
 from tests.people import make_agent
 from tools.interface import ToolContext, ToolError
@@ -212,9 +213,7 @@ def test_rebasing_a_merged_draft_leaves_every_line_its_author(team):
     written = drafts.write_draft(**where(team), content=says("a\nb\nalice's\nd\nbob's"), revision=merged.revision)
     there = {"actor": team.bob, "chat_id": other.id, "agent_id": team.robin.id}
     newer = drafts.claim_draft(**there, content=says("today\nb\nc\nd\ne"))
-    spec = AgentSpec.objects.create(
-        agent=team.robin, number=3, prompt="today\nb\nc\nd\ne", author=team.alice, origin="draft"
-    )
+    spec = AgentSpecFactory.create(agent=team.robin, number=3, prompt="today\nb\nc\nd\ne", author=team.alice)
     team.robin.current_spec = spec
     team.robin.save()
     assert newer.base_version == 2

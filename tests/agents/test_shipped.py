@@ -11,7 +11,7 @@ from agents.models import AgentSpec
 from agents.services import shipped as module
 from agents.services.shipped import SHIPPED, get_shipped_agent
 from tests.api.client import sign_in
-from tests.people import PASSWORD
+from tests.factories.actors import PASSWORD
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

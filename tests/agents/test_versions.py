@@ -14,10 +14,10 @@ from chats import services as chats
 from chats.models import Chat, Message
 from common.clock import now
 from common.errors import Code, Conflict, Forbidden, NotFound
-from common.ids import new_id
 from events.models import AuditRecord
 from runs.models import Run
 from tests.api.test_rights import asked_by
+from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,10 +38,10 @@ def restore(team: Team, who: str = "alice", **more) -> AgentSpec:
 
 def answered(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Run:
     """A run of Robin's that used this text, with what it said."""
-    run = Run.objects.create(
-        workspace=team.workspace, payer=team.workspace, chat=chat, agent=team.robin, spec=spec, concurrency_key=str(new_id()),
-        state="completed", cost_micro=1200, started_at=now() - timedelta(seconds=3), ended_at=now(), **more,
-    )  # fmt: skip
+    started = now() - timedelta(seconds=3)
+    run = RunFactory.create(
+        chat=chat, agent=team.robin, spec=spec, ended=True, cost_micro=1200, started_at=started, **more
+    )
     for text in texts:
         message = Message(chat=chat, author=team.robin, type="TEXT_MESSAGE", payload={"text": text, "mentions": []},
                           run_id=run.id, created_at=now())  # fmt: skip

@@ -22,7 +22,10 @@ from llm import model_tests
 from runs.models import Run
 from runs.services import comparisons
 from suggestions.models import Merge, Suggestion
-from tests.people import PASSWORD, Team
+from tests.factories.actors import PASSWORD
+from tests.factories.runs import RunFactory
+from tests.factories.suggestions import MergeFactory, SuggestionFactory
+from tests.people import Team
 
 PEOPLE = ("alice", "bob", "charlie", "nobody")
 EVERYBODY = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 401}
@@ -53,10 +56,14 @@ def things_of(team: Team) -> Things:
     said = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
     link, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     token, _ = actors.create_token(person=team.alice, name="Mine", days=None)
-    run = Run.objects.create(
-        workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, on_behalf_of=team.bob,
-        concurrency_key="elsewhere", trigger_id=said.id, trigger_seq=said.seq, state="failed",
-    )  # fmt: skip
+    run = RunFactory.create(
+        chat=team.chat,
+        agent=team.robin,
+        on_behalf_of=team.bob,
+        trigger_id=said.id,
+        trigger_seq=said.seq,
+        state="failed",
+    )
     suggestion = a_suggestion(team, said)
     return {
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
@@ -69,20 +76,15 @@ def things_of(team: Team) -> Things:
 
 def a_suggestion(team: Team, line: Message) -> Suggestion:
     """Bob's, of which no summary could be written."""
-    assert team.robin.current_spec is not None
-    return Suggestion.objects.create(
-        workspace=team.workspace, agent=team.robin, chat=team.chat, author=team.bob, base=team.robin.current_spec,
-        content=SpecContent(prompt="Newer").as_json(), touches=["prompt"], line_id=line.id, summary_state="failed",
-    )  # fmt: skip
+    return SuggestionFactory.create(
+        chat=team.chat, agent=team.robin, author=team.bob, touches=["prompt"], line_id=line.id, summary_state="failed"
+    )
 
 
 def a_merge(team: Team, suggestion: Suggestion, **fields: Any) -> Merge:
     """Alice's, that could not be done."""
-    assert team.robin.current_spec is not None
-    return Merge.objects.create(
-        workspace=team.workspace, agent=team.robin, chat=team.chat, by=team.alice, base=team.robin.current_spec,
-        chosen=[suggestion.id], **{"state": "failed", "ended_at": now(), **fields},
-    )  # fmt: skip
+    ended = {"state": "failed", "ended_at": now(), **fields}
+    return MergeFactory.create(chat=team.chat, agent=team.robin, by=team.alice, chosen=[suggestion.id], **ended)
 
 
 def _a_changed_draft(team: Team, things: Things, who: str) -> None:

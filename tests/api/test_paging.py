@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.models import DraftSnapshot, Origin
+from agents.models import Origin
 from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats.models import Message
@@ -10,6 +10,7 @@ from common.paging import LARGE
 from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
 from tests.api.test_query_counts import grow
 from tests.api.test_rights import asked_by
+from tests.factories.agents import DraftSnapshotFactory
 
 PAGED = [
     "list_workspaces", "list_members", "list_agents", "list_versions", "list_chats", "list_chat_members", "list_links",
@@ -47,7 +48,7 @@ def make_large_rows(team, count):
     for number in range(count):
         specs.write_spec(team.robin, SpecContent(), author=team.alice, origin=Origin.DRAFT, number=100 + number)
         a_merge(team, suggestion)
-        DraftSnapshot.objects.create(draft=draft, revision=number, written={}, author=team.alice, why="merge")
+        DraftSnapshotFactory.create(draft=draft, revision=number, author=team.alice)
 
 
 @pytest.mark.parametrize("name", ["list_versions", "list_merges", "list_draft_snapshots"])

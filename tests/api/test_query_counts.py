@@ -5,14 +5,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
-from agents.models import DraftSnapshot, Origin
+from agents.models import Origin
 from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
-from runs.models import Run
 from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
 from tests.api.test_rights import asked, asked_by
+from tests.factories.agents import DraftSnapshotFactory
+from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent, make_person
 from workspaces import services as workspaces
 
@@ -37,15 +38,10 @@ def grow(team: Team, count: int) -> None:
             said = chats.post_message(team.alice, chat.id, text=f"hi @{team.robin.handle}")[0]
         a_merge(team, a_suggestion(team, said), state="waiting", ended_at=None)
         its_draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
-        DraftSnapshot.objects.create(
-            draft=its_draft, revision=its_draft.revision, written={}, author=person, why="merge"
-        )
+        DraftSnapshotFactory.create(draft=its_draft, author=person)
         draft = drafts.claim_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
-        Run.objects.create(
-            workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin,
-            spec=team.robin.current_spec, concurrency_key=tag, state="completed",
-        )  # fmt: skip
+        RunFactory.create(chat=team.chat, agent=team.robin, spec=team.robin.current_spec, state="completed")
         specs.write_spec(
             team.robin, SpecContent(), author=team.alice, origin=Origin.DRAFT, number=100 + team.robin.specs.count()
         )

@@ -10,6 +10,7 @@ from chats import services as chats
 from chats.services import members
 from common.clock import now
 from tests.api.test_rights import asked_by, fingerprint
+from tests.factories.actors import SessionFactory
 from tests.people import make_person
 from workspaces import services as workspaces
 
@@ -53,8 +54,8 @@ def test_full_chat_admits_nobody_by_adding_or_by_a_link(team, monkeypatch):
 
 
 def test_expired_sessions_are_deleted_and_living_ones_stay(db):
-    for number in range(5):
-        Session.objects.create(session_key=f"old{number}", session_data="x", expire_date=now() - timedelta(seconds=1))
-    Session.objects.create(session_key="living", session_data="x", expire_date=now() + timedelta(days=1))
+    for _ in range(5):
+        SessionFactory.create(expire_date=now() - timedelta(seconds=1))
+    SessionFactory.create(session_key="living")
     assert actors.delete_expired() == 5
     assert [session.pk for session in Session.objects.all()] == ["living"]

@@ -19,6 +19,7 @@ from common.errors import Forbidden
 from notifications.models import Notification
 from tests.api.client import Api
 from tests.api.operations import OPERATIONS, PEOPLE, Operation, things_of
+from tests.factories.workspaces import grant_right
 from tests.people import Team, make_team
 from workspaces import services as workspaces
 from workspaces.grants import grantable_verbs
@@ -203,14 +204,12 @@ GRANTABLE: list[tuple[Any, str]] = [(WorkspaceGrant, "workspace"), (ChatGrant, "
 
 def opened_by(team, things, codename: str) -> set[str]:
     """The operations that Bob may do with this grant and not without."""
-    grants, target = next(
-        (grants, getattr(team, where))
+    target = next(
+        getattr(team, where)
         for grants, where in GRANTABLE
         if grantable_verbs(grants).filter(codename=codename).exists()
     )
-    grants.objects.create(
-        user=team.bob, permission=grantable_verbs(grants).get(codename=codename), content_object=target
-    )
+    grant_right(team.bob, codename, target)
     found = set()
     for name, operation in OPERATIONS.items():
         if operation.answers["bob"] != 403:

@@ -13,7 +13,8 @@ from actors import tasks
 from actors.models import EmailChange
 from tests.actors.test_passwords import ADDRESS, key_of, link_of, queue  # noqa: F401
 from tests.api.client import Api, sign_in
-from tests.people import PASSWORD, make_team
+from tests.factories.actors import PASSWORD
+from tests.people import make_team
 
 CANARY = "sk-CANARY-0123456789abcdef"
 

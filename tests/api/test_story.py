@@ -6,7 +6,7 @@ from django.test import Client
 
 from actors.models import Actor
 from tests.api.client import Api, message_body, sign_in, sign_up
-from tests.people import PASSWORD
+from tests.factories.actors import PASSWORD
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

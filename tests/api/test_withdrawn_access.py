@@ -13,7 +13,8 @@ from chats.models import ChatActor
 from tests.actors.test_passwords import ADDRESS, key_of, link_of, reset
 from tests.api.client import Api, sign_in
 from tests.api.test_rights import fingerprint
-from tests.people import PASSWORD, Team
+from tests.factories.actors import PASSWORD
+from tests.people import Team
 from workspaces import services as workspaces
 from workspaces.models import Membership, Role
 

@@ -8,12 +8,12 @@ from chats.models import ChatActor, ChatLink
 from common.errors import Code, Invalid, NotFound
 from events.models import AuditRecord
 from tests.api.test_rights import asked_by, fingerprint
+from tests.factories.workspaces import grant_right
 from tests.meanwhile import Meanwhile
 from tests.people import make_operator, make_person, make_team
 from workspaces import grants
 from workspaces import services as workspaces
-from workspaces.grants import grantable_verbs
-from workspaces.models import Membership, WorkspaceGrant
+from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db
 
@@ -203,16 +203,10 @@ def test_maximum_of_uses_is_set_by_the_api(team):
     alice.refused(400, "invalid", "POST", path, {"role": "editor", "max_uses": 0})
 
 
-def let_invite(team, person):
-    """Give this person the right to invite into the workspace; return the grant."""
-    permission = grantable_verbs(WorkspaceGrant).get(codename="invite_workspace")
-    return WorkspaceGrant.objects.create(user=person, permission=permission, content_object=team.workspace)
-
-
 def test_suggester_who_is_granted_to_invite_brings_in_suggesters_and_no_editors(team):
     bob, links = asked_by(team, "bob"), f"chats/{team.chat.id}/links"
     bob.refused(403, "forbidden", "POST", links, {"role": "suggester"})
-    let_invite(team, team.bob)
+    grant_right(team.bob, "invite_workspace", team.workspace)
     made = bob.ok("POST", links, {"role": "suggester"})
     before = fingerprint()
     bob.refused(403, "forbidden", "POST", links, {"role": "editor"})
@@ -223,7 +217,7 @@ def test_suggester_who_is_granted_to_invite_brings_in_suggesters_and_no_editors(
 
 
 def test_granted_inviter_neither_invites_into_a_chat_they_are_not_in_nor_revokes_links_for_editors(team):
-    let_invite(team, team.bob)
+    grant_right(team.bob, "invite_workspace", team.workspace)
     private = chats.create_chat(team.alice, team.workspace.id, title="Private")
     link, _ = make_link(team, "editor")
     bob = asked_by(team, "bob")
@@ -235,12 +229,12 @@ def test_granted_inviter_neither_invites_into_a_chat_they_are_not_in_nor_revokes
 
 def test_links_of_who_was_granted_to_invite_are_revoked_with_the_grant(team):
     operator = make_operator()
-    grant = let_invite(team, team.bob)
+    grant = grant_right(team.bob, "invite_workspace", team.workspace)
     link, token = make_link(team, creator=team.bob)
     with transaction.atomic():
         grants.take(grant, operator)
     refused(token, make_person("dana"))
-    let_invite(team, team.bob)
+    grant_right(team.bob, "invite_workspace", team.workspace)
     refused(token, make_person("erin"))
     link.refresh_from_db()
     assert link.revoked_at is not None
@@ -248,7 +242,7 @@ def test_links_of_who_was_granted_to_invite_are_revoked_with_the_grant(team):
 
 
 def test_editor_keeps_their_links_when_a_grant_they_did_not_need_is_taken(team):
-    grant = let_invite(team, team.alice)
+    grant = grant_right(team.alice, "invite_workspace", team.workspace)
     _, token = make_link(team)
     with transaction.atomic():
         grants.take(grant, make_operator())

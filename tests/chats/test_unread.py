@@ -6,8 +6,8 @@ from chats import hooks as chats_seams
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.selectors import MOST_SEARCHED, MOST_UNREAD, activity_of, chat_summary
-from common.clock import now
 from common.ids import new_id
+from tests.factories.chats import MessageFactory
 from tests.people import make_person
 from workspaces import services as workspaces
 
@@ -18,12 +18,9 @@ def said(team, count, **payload):
     """Alice says something, `count` times."""
     chat = Chat.objects.get(pk=team.chat.pk)
     Message.objects.bulk_create(
-        Message(
-            chat=chat, seq=seq, version=seq, author=team.alice, type="TEXT_MESSAGE", created_at=now(),
-            payload={"text": "hi", "mentions": [], **payload},
-        )
+        MessageFactory.build(chat=chat, seq=seq, author=team.alice, payload={"text": "hi", "mentions": [], **payload})
         for seq in range(chat.version + 1, chat.version + count + 1)
-    )  # fmt: skip
+    )
     Chat.objects.filter(pk=chat.pk).update(version=chat.version + count)
 
 

@@ -10,6 +10,7 @@ from common.ids import new_id
 from notifications.models import Notification
 from notifications.selectors import MOST_UNREAD
 from tests.api.test_rights import asked_by
+from tests.factories.notifications import NotificationFactory
 from workspaces import services as workspaces
 
 
@@ -83,8 +84,7 @@ def test_D1_who_left_the_workspace_sees_nothing_of_it(crowd):
 def test_the_count_stops_where_nobody_reads_on(crowd):
     team = crowd.team
     Notification.objects.bulk_create(
-        Notification(person=team.bob, event=str(number), type="mention", workspace=team.workspace)
-        for number in range(MOST_UNREAD + 5)
+        NotificationFactory.build_batch(MOST_UNREAD + 5, person=team.bob, workspace=team.workspace)
     )
     assert unread(asked_by(team, "bob")) == MOST_UNREAD
 
@@ -95,9 +95,10 @@ def test_P7_reading_takes_the_same_queries_at_any_length(crowd, path):
     bob("GET", path)
     counts = []
     for more in (2, 20):
-        for number in range(more):
-            Notification.objects.create(person=team.bob, event=f"{more}:{number}", type="mention", message_id=new_id(),
-                                        workspace=team.workspace, chat_id=team.chat.id)  # fmt: skip
+        for _ in range(more):
+            NotificationFactory.create(
+                person=team.bob, workspace=team.workspace, chat_id=team.chat.id, message_id=new_id()
+            )
         with CaptureQueriesContext(connection) as queries:
             assert bob("GET", path).status_code == 200
         counts.append(len(queries))
@@ -107,8 +108,7 @@ def test_P7_reading_takes_the_same_queries_at_any_length(crowd, path):
 def test_pages_follow_each_other_and_lose_nothing(crowd):
     team, bob = crowd.team, asked_by(crowd.team, "bob")
     moment = now()
-    for number in range(7):
-        Notification.objects.create(person=team.bob, event=str(number), type="mention", workspace=team.workspace)
+    NotificationFactory.create_batch(7, person=team.bob, workspace=team.workspace)
     Notification.objects.update(created_at=moment)  # all at once: the id decides
     found, path = [], "notifications?limit=3"
     while path:

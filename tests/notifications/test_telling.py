@@ -3,13 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
 from agents.hooks import lock_lost
-from agents.models import AgentGrant
 from agents.services import drafts
 from chats import services as chats
 from chats.hooks import message_posted
@@ -19,7 +17,8 @@ from notifications import services as notifications
 from notifications.models import Notification
 from notifications.services import telling
 from suggestions.hooks import merge_ended, suggestion_changed
-from suggestions.models import Merge, Suggestion
+from tests.factories.suggestions import MergeFactory, SuggestionFactory
+from tests.factories.workspaces import grant_right
 from workspaces import services as workspaces
 
 
@@ -28,15 +27,11 @@ def say(crowd, text, author=None):
 
 
 def suggestion_by(person, team, **fields):
-    return Suggestion.objects.create(
-        workspace=team.workspace, agent=team.robin, chat=team.chat, author=person, base=team.robin.current_spec,
-        content={"prompt": "New"}, note="Shorter answers", line_id=new_id(), **fields,
-    )  # fmt: skip
+    return SuggestionFactory.create(chat=team.chat, agent=team.robin, author=person, note="Shorter answers", **fields)
 
 
 def merge_of(person, team, **fields):
-    return Merge.objects.create(workspace=team.workspace, agent=team.robin, chat=team.chat, by=person,
-                                base=team.robin.current_spec, **fields)  # fmt: skip
+    return MergeFactory.create(chat=team.chat, agent=team.robin, by=person, **fields)
 
 
 def test_S0_17_a_mention_tells_the_one_who_is_mentioned_and_nobody_else(crowd):
@@ -120,9 +115,8 @@ def test_S0_17_a_new_suggestion_tells_those_who_may_review_it(crowd):
 
 def test_who_was_granted_the_review_of_this_agent_is_told_and_an_editor_is_not_told_of_their_own(crowd):
     team = crowd.team
-    verb = Permission.objects.get(codename="review_agent_actor")
     for person in (crowd.eve, team.charlie):  # a grant opens no workspace to a stranger
-        AgentGrant.objects.create(user=person, permission=verb, content_object=team.robin)
+        grant_right(person, "review_agent_actor", team.robin)
     suggestion_changed(suggestion_by(team.alice, team), "created", team.alice)
     assert crowd.told() == {"Dora": ["suggestion_created"], "Eve": ["suggestion_created"]}
 

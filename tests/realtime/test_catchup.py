@@ -4,23 +4,19 @@ from django.db import transaction
 
 from agents.services import drafts
 from chats import services as chats
-from common.clock import now
 from common.ids import new_id
 from events.frames import Delta
 from events.stream import Streams
 from realtime import catchup
 from realtime.catchup import catch_up
 from realtime.db_executor import run_in_db_thread
-from runs.models import Run
+from tests.factories.runs import RunFactory
 from tests.people import make_agent
 from tests.realtime.test_socket import post
 
 
 def a_run(team, **fields):
-    given = {"state": "running", "attempt": 1, "lease_until": now(), "concurrency_key": str(new_id())}
-    return Run.objects.create(
-        workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, **(given | fields)
-    )
+    return RunFactory.create(chat=team.chat, agent=team.robin, running=True, **fields)
 
 
 def kinds(found):

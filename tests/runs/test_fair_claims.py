@@ -16,6 +16,7 @@ from runs.services import claims, comparisons, runs
 from runs.services.jobs import start_job
 from runs.services.wake import build_concurrency_key
 from runs.worker.capacity import Capacity
+from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_person, make_team
 from tests.scripted_model import overlap
 from workspaces import services as workspaces
@@ -36,12 +37,11 @@ def slots(settings):
 def queued(team, number, *, person=None, workspace=None):
     """Runs that wait, each in a concurrency key of its own."""
     return Run.objects.bulk_create(
-        Run(
-            workspace=workspace or team.workspace, payer=workspace or team.workspace, agent=team.robin,
-            chat=team.chat, on_behalf_of=person or team.alice, origin="compare", concurrency_key=f"test:{next(_numbers)}",
-            spec=team.robin.current_spec, stamp={"spec_id": str(team.robin.current_spec_id), "version": 1},
+        RunFactory.build_batch(
+            number, workspace=workspace or team.workspace, chat=team.chat, agent=team.robin, spec=team.robin.current_spec,
+            on_behalf_of=person or team.alice, origin="compare",
+            stamp={"spec_id": str(team.robin.current_spec_id), "version": 1},
         )
-        for _ in range(number)
     )  # fmt: skip
 
 
@@ -128,9 +128,9 @@ def test_F1_comparisons_retries_and_jobs_are_counted(workroom, slots, settings):
     draft = drafts.claim_draft(**where)
     drafts.apply_draft(**where, revision=draft.revision)
     comparisons.start_comparison(**where, id=new_id(), text="Which?", revision=None)
-    failed = Run.objects.create(
-        workspace=team.workspace, payer=team.workspace, chat=team.chat, agent=team.robin, on_behalf_of=team.alice,
-        state="failed", concurrency_key=build_concurrency_key(team.robin.id, team.chat.id), trigger_id=new_id(),
+    failed = RunFactory.create(
+        chat=team.chat, agent=team.robin, on_behalf_of=team.alice, state="failed", trigger_id=new_id(),
+        concurrency_key=build_concurrency_key(team.robin.id, team.chat.id),
     )  # fmt: skip
     again = runs.retry_run(actor=team.alice, run_id=failed.id)
     with transaction.atomic():

@@ -5,9 +5,9 @@ from django.db.models import Max
 
 from chats import services as chats
 from chats.models import Chat, Message
-from common.clock import now
 from runs.runtime import provenance
 from runs.runtime.provenance import ReadTexts
+from tests.factories.chats import MessageFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -72,10 +72,8 @@ def test_D9_another_rooms_words_count_for_nothing_here(team, asked):
 def _read(team, text: str, status: str) -> None:
     seq = 1 + (Message.objects.filter(chat=team.chat).aggregate(last=Max("seq"))["last"] or 0)
     Chat.objects.filter(pk=team.chat.pk).update(version=seq)
-    Message.objects.create(
-        chat=team.chat, seq=seq, author=team.robin, type="TOOL_RESPONSE", created_at=now(),
-        payload={"tool_call_id": "call_1", "name": "web_fetch", "status": status, "text": text},
-    )  # fmt: skip
+    payload = {"tool_call_id": "call_1", "name": "web_fetch", "status": status, "text": text}
+    MessageFactory.create(chat=team.chat, seq=seq, author=team.robin, type="TOOL_RESPONSE", payload=payload)
 
 
 def test_F5_a_line_is_read_once_however_often_it_is_asked_for(team, django_assert_num_queries):

@@ -3,13 +3,10 @@
 import json
 
 import pytest
-from django.contrib.auth.models import Permission
-from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from actors.models import Actor
-from agents.models import AgentGrant, Draft, DraftSnapshot
+from agents.models import Draft, DraftSnapshot
 from agents.services import drafts
 from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, NotFound
@@ -25,6 +22,7 @@ from suggestions.merge_answer import Why
 from suggestions.models import Merge, Suggestion
 from suggestions.selectors import merge_row_of
 from tests.api.test_rights import asked_by
+from tests.factories.workspaces import grant_right
 from tests.jobs import answer_job, begin_job
 from tests.people import make_agent
 from tests.suggestions.board import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, brief_of, fresh, jobs, piece
@@ -272,12 +270,10 @@ def test_D2_a_suggestion_for_another_agent_is_not_found_among_these(board):
 
 def test_a_suggester_who_is_granted_it_reviews_this_agent(board):
     """C6: an object-level grant, on one agent."""
-    of_agents = ContentType.objects.get_for_model(Actor)
-    right, _ = Permission.objects.get_or_create(codename="review_agent_actor", content_type=of_agents)
     made, other = board.suggest(), board.suggest(KINDER, "carol")
     with refused(Forbidden):
         board.merge(made, who="bob")
-    AgentGrant.objects.create(user=board["bob"], content_object=board.scribe, permission=right)
+    grant_right(board["bob"], "review_agent_actor", board.scribe)
     suggestions.reject_suggestion(actor=board["bob"], suggestion_id=other.id)
     assert board.merge(made, who="bob").state == "done"
     assert board.live().holder == board["bob"]

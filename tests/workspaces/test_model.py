@@ -10,6 +10,7 @@ from common.errors import Code, Conflict, Invalid
 from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for, rotated
 from events.models import AuditRecord
 from llm.endpoints import endpoint_for
+from tests.factories.workspaces import CredentialFactory
 from workspaces import services as workspaces
 from workspaces.models import Credential
 from workspaces.rows import model_row
@@ -47,9 +48,7 @@ def test_a_short_key_shows_nothing_of_itself_but_that_it_is_stored_and_it_is_for
 
 def test_D18_a_key_moved_to_another_workspace_does_not_open(team):
     row = set_model(team)
-    Credential.objects.create(
-        workspace=team.elsewhere, provider="openai", default_model="gpt", sealed_key=row.sealed_key
-    )
+    CredentialFactory.create(workspace=team.elsewhere, sealed_key=row.sealed_key)
     with pytest.raises(WrongOwner):
         endpoint_for(team.elsewhere)
 
