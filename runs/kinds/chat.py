@@ -3,13 +3,12 @@
 The chat is locked first, so that what is read (new messages, open calls) and what is written are one moment of the chat.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
@@ -22,11 +21,10 @@ from chats.models import Chat, ChatActor, InChat, Message
 from common.clock import now
 from common.prepared_query import PreparedQuery
 from events.rows import Stamp
+from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import endpoint_for
 from llm.messages import Turn
-from llm.prices import answer_size, context_size
-from llm.protocol import Endpoint, LLMError
-from llm.tokens import estimated_tokens, text_of_tool
+from llm.protocol import LLMError
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds.base import (
     FailedState,
@@ -48,26 +46,20 @@ from runs.kinds.transitions import (
 from runs.models import Run, RunState, Step
 from runs.permissions import lock_chat_of_run
 from runs.runtime.answer_rows import PartialMessage, ResolvedModel, build_answer_rows, build_partial_rows
-from runs.runtime.context import BUDGET, LogEntry, build_system_text, build_transcript
+from runs.runtime.context import LogEntry, build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
     find_known_results,
     list_past_calls,
     read_chat_context,
     read_log,
-    read_news,
+    read_new_turns,
 )
 from runs.runtime.ledger import record_failed_llm_call
 from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolResult, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
-from runs.runtime.toolbox import ConfiguredTool, configure_tools
+from runs.runtime.toolbox import configure_tools
 
-LEAST_BUDGET = 1_000
-"""Tokens that are read whatever the model's size is: it says itself when that is too much."""
-MOST_FOR_ANSWER = 16_000
-"""Tokens that are left free for an answer, at most a quarter of the model's size."""
-OF_ESTIMATE = 0.75
-"""Tokens are estimated to within a third."""
 NO_VERSION = RunNotAllowed("no_version", "The agent has no saved version.")
 
 
@@ -156,13 +148,14 @@ class ChatRun(RunKind):
         context, agent = read_chat_context(run, entries), build_participant(run.agent)
         instructions = {name: tool.instructions for name, tool in tools.items()}
         system = build_system_text(content.prompt, agent, context, instructions)
-        budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, tools.values())
+        schemas = [tool.schema for tool in tools.values()]
+        budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas)
         transcript = build_transcript(
             entries,
             system=system,
             agent_id=agent.id,
             run_id=run.id,
-            room=context,
+            chat=context,
             budget=budget,
             trigger_id=run.trigger_id,
         )
@@ -201,14 +194,14 @@ class ChatRun(RunKind):
     @transaction.atomic
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
         run = self._lock_attempt(claimed)
-        rows = [_store_result(run, result) for result in step.outcomes]
-        news = self._read_news(run)
+        rows = [_store_result(run, result) for result in step.results]
+        new_turns = self._read_new_turns(run)
         run.set(read_to=run.get_chat().version)
         self._save_attempt(run, [*rows, *self._acknowledge_messages(run)])
-        return replace(build_step_saved(run), news=news)
+        return replace(build_step_saved(run), new_turns=new_turns)
 
-    def _read_news(self, run: Run) -> Sequence[Turn]:
-        return read_news(run)
+    def _read_new_turns(self, run: Run) -> Sequence[Turn]:
+        return read_new_turns(run)
 
     @transaction.atomic
     def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
@@ -280,27 +273,6 @@ def find_spec(run: Run) -> tuple[AgentSpec | None, dict[str, Any] | None]:
     else:
         return None, None
     return spec, stamp.model_dump(mode="json")
-
-
-def get_context_budget(
-    endpoint: Endpoint, model: str, max_tokens: int | None, system: str, tools: Iterable[ConfiguredTool]
-) -> int:
-    """Return how many estimated tokens the conversation may have: what the model reads, without the system text, the tools
-    and room for its answer."""
-    if endpoint.provider == "demo":
-        return BUDGET
-    size = get_model_size(endpoint, model)
-    answer = min(max_tokens or answer_size(endpoint, model) or MOST_FOR_ANSWER, MOST_FOR_ANSWER, size // 4)
-    fixed = estimated_tokens(system) + sum(estimated_tokens(text_of_tool(tool.schema)) for tool in tools)
-    return max(LEAST_BUDGET, int((size - answer - fixed) * OF_ESTIMATE))
-
-
-def get_model_size(endpoint: Endpoint, model: str) -> int:
-    """Return how many tokens the model may read."""
-    if endpoint.provider == "demo":
-        return BUDGET
-    size: int = min(context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE, settings.LLM_MAX_CONTEXT)
-    return size
 
 
 def _store_result(run: Run, result: ToolResult) -> Message:

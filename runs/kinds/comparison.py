@@ -23,7 +23,7 @@ class ComparisonRun(ChatRun):
     def _read_log(self, run: Run, tokens: int) -> list[LogEntry]:
         return read_log_until_question(run, tokens)
 
-    def _read_news(self, run: Run) -> Sequence[Turn]:
+    def _read_new_turns(self, run: Run) -> Sequence[Turn]:
         return ()
 
     def _call_hook(self, run: Run, message: Message) -> Sequence[InChat]:

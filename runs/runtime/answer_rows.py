@@ -12,7 +12,7 @@ from events.rows import Stamp
 from llm.messages import Answer, Piece, Usage
 from llm.protocol import Endpoint
 from runs.models import Run
-from runs.runtime.conversation import row_id_of
+from runs.runtime.conversation import get_row_id
 from runs.runtime.steps import ModelAnswered
 
 
@@ -91,7 +91,7 @@ def _was_cut(answer: Answer) -> bool:
 def _thinking(run: Run, message_id: UUID, thinking: str) -> list[Message]:
     if not thinking.strip():
         return []
-    return [_message(run, row_id_of(message_id, "thinking"), "THINKING", ThinkingPayload(text=thinking[:MAX_TEXT]))]
+    return [_message(run, get_row_id(message_id, "thinking"), "THINKING", ThinkingPayload(text=thinking[:MAX_TEXT]))]
 
 
 def _text(run: Run, message_id: UUID, text: str, stamp: Stamp, *, incomplete: bool, find_mentions: bool) -> Message:

@@ -1,4 +1,4 @@
-"""The conversation of one run as it grows: what was said, which calls are open, and when enough is enough."""
+"""The conversation of one run as it grows: its turns, the open calls, and the limits at which the run ends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -6,18 +6,17 @@ from typing import Literal
 from uuid import UUID, uuid5
 
 from common.text import storable
+from llm.context_window import estimate_tokens_of_turns, shorten_turns
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
-from runs.runtime.context import estimate_tokens_of_turns, shorten
 from runs.runtime.steps import RunEnded, StepId, StepSaved, ToolResult
 
 MAX_ARGUMENTS = 250_000
-"""Characters; longer arguments are cut for storing, and refused (B12)."""
-BROKEN_OFF = ("cut", "server", "timeout_idle")
+"""Characters. Longer arguments are cut for storing, and refused (B12)."""
+BREAKING_CODES = ("cut", "server", "timeout_idle")
 """Codes of errors in the middle of an answer: its provider broke it off, or sends nothing more."""
-MAX_FAULTS = 3
+MAX_ERRORS = 3
 """Answers in a row whose calls were all malformed, or tools that broke, after which the run fails."""
-
 LIMITS = {
     "step_limit": "It reached the limit of {max_steps} steps.",
     "malformed_calls": "The model called tools in a way that cannot be understood, three times in a row.",
@@ -27,9 +26,9 @@ LIMITS = {
 
 @dataclass
 class Conversation:
-    """`turns` end with the open calls' assistant turn, if there are open calls; `later` is what was said after it.
+    """`turns` end with the assistant turn of the open calls, if there are any; `later` are the turns after it.
 
-    `budget`: the tokens that `turns` may take beside the system text. Without one, nothing is ever left out of them.
+    `budget`: the tokens that `turns` may take beside the system text. Without one, no turn is ever left out.
     """
 
     turns: list[Turn]
@@ -37,101 +36,93 @@ class Conversation:
     open: list[ToolCall] = field(default_factory=list)
     later: list[Turn] = field(default_factory=list)
     budget: int | None = None
-    stop: bool = False
-    cut: bool = False
-    build_retried_side: bool = False
-    shortened: bool = False
-    bad_answers: int = 0
+    stop_requested: bool = False
+    is_cut: bool = False
+    was_retried: bool = False
+    was_shortened: bool = False
+    malformed_answers: int = 0
     broken_tools: int = 0
-    _faults: list[str] = field(default_factory=list)
+    _error_kinds: list[str] = field(default_factory=list)
 
-    def say(self, answer: Answer, saved: StepSaved) -> None:
-        """The model's answer is part of the conversation."""
+    def add_answer(self, answer: Answer, saved: StepSaved) -> None:
+        """Add the model's answer; its calls are open."""
         self.turns.append(Turn("assistant", answer.text, calls=answer.calls))
         self.open = list(answer.calls)
-        self.cut = answer.finish == "length"
-        self.build_retried_side = self.shortened = False
-        self.go_on(saved)
+        self.is_cut = answer.finish == "length"
+        self.was_retried = self.was_shortened = False
+        self.advance(saved)
 
-    def settle(self, outcomes: Sequence[ToolResult], saved: StepSaved) -> None:
-        """Calls have come to something; once all have, what was said meanwhile follows."""
-        settled = {outcome.call.id for outcome in outcomes}
-        self.open = [call for call in self.open if call.id not in settled]
-        self.turns += [Turn("tool", outcome.text, call_id=outcome.call.id) for outcome in outcomes]
-        self._faults += [outcome.fault for outcome in outcomes]
-        self.later += saved.news
+    def add_results(self, results: Sequence[ToolResult], saved: StepSaved) -> None:
+        """Add the results of calls. Once no call is open, the messages that were written meanwhile follow."""
+        finished = {result.call.id for result in results}
+        self.open = [call for call in self.open if call.id not in finished]
+        self.turns += [Turn("tool", result.text, call_id=result.call.id) for result in results]
+        self._error_kinds += [result.error_kind for result in results]
+        self.later += saved.new_turns
         if not self.open:
-            self._count_faults()
+            is_malformed = all(kind == "call" for kind in self._error_kinds)
+            self.malformed_answers = self.malformed_answers + 1 if is_malformed else 0
+            self.broken_tools += self._error_kinds.count("tool")
+            self._error_kinds = []
             self.turns += self.later
             self.later = []
-            self._keep_to_budget()
-        self.go_on(saved)
+            if self.budget is not None and estimate_tokens_of_turns(self.turns[1:]) > self.budget:
+                self.turns = shorten_turns(self.turns, self.budget)
+        self.advance(saved)
 
-    def may_ask_again(self, error: LLMError, *, was_shown: bool, has_written: bool) -> bool:
-        """Return whether the model is asked again after this error; if so, the conversation has been shortened where needed.
+    def advance(self, saved: StepSaved) -> None:
+        """Continue with the next step."""
+        self.step = saved.step
+        self.stop_requested = self.stop_requested or saved.stop
 
-        `was_shown`: a part of the answer was streamed. Before that, `llm.retry` repeats requests.
+    def prepare_retry(self, error: LLMError, *, was_streamed: bool, has_written: bool) -> None:
+        """Make ready to ask the model again after this error: shorten the conversation when it was too long. Raise the error
+        when the model is not asked again.
+
+        `was_streamed`: a part of the answer was streamed. Before that, `llm.retry` repeats requests.
         """
-        if error.code == "context_too_long" and not self.shortened and self.budget is not None:
-            self.shortened = True
-            before, self.turns = self.turns, shorten(self.turns)
-            return estimate_tokens_of_turns(self.turns) < estimate_tokens_of_turns(before)
-        if not was_shown or error.code not in BROKEN_OFF or self.build_retried_side or has_written:
-            return False
-        self.build_retried_side = True
-        return True
+        if error.code == "context_too_long" and not self.was_shortened and self.budget is not None:
+            self.was_shortened = True
+            before, self.turns = self.turns, shorten_turns(self.turns)
+            if estimate_tokens_of_turns(self.turns) >= estimate_tokens_of_turns(before):
+                raise error
+        elif not was_streamed or error.code not in BREAKING_CODES or self.was_retried or has_written:
+            raise error
+        else:
+            self.was_retried = True
 
-    def _keep_to_budget(self) -> None:
-        """Leave out the oldest turns when results and new messages have made the conversation too long."""
-        if self.budget is not None and estimate_tokens_of_turns(self.turns[1:]) > self.budget:
-            self.turns = shorten(self.turns, self.budget)
-
-    def end(self, max_steps: int) -> RunEnded | None:
-        """CancelReason the model is not to be asked now; nothing when it is."""
-        if self.stop:
+    def find_end(self, max_steps: int) -> RunEnded | None:
+        """Return how the run ends before the model is asked again, if it does."""
+        if self.stop_requested:
             return RunEnded("stopped")
         if self.open:
             return RunEnded("waiting_approval")
-        limit = self._limit(max_steps)
+        limit = ""
+        if self.malformed_answers >= MAX_ERRORS:
+            limit = "malformed_calls"
+        elif self.broken_tools >= MAX_ERRORS:
+            limit = "tools_broken"
+        elif self.step.number > max_steps:
+            limit = "step_limit"
         return RunEnded("failed", limit, LIMITS[limit].format(max_steps=max_steps)) if limit else None
 
-    def _limit(self, max_steps: int) -> str:
-        if self.bad_answers >= MAX_FAULTS:
-            return "malformed_calls"
-        if self.broken_tools >= MAX_FAULTS:
-            return "tools_broken"
-        return "step_limit" if self.step.number > max_steps else ""
 
-    def _count_faults(self) -> None:
-        self.bad_answers = self.bad_answers + 1 if all(fault == "call" for fault in self._faults) else 0
-        self.broken_tools += self._faults.count("tool")
-        self._faults = []
-
-    def go_on(self, saved: StepSaved) -> None:
-        """Take in where the run stands."""
-        self.step = saved.step
-        self.stop = self.stop or saved.stop
-
-
-def row_id_of(message_id: UUID, part: Literal["text", "thinking", "arguments"], index: int = 0) -> UUID:
+def get_row_id(message_id: UUID, part: Literal["text", "thinking", "arguments"], index: int = 0) -> UUID:
     """Return the id of the row that a part of a step becomes: the same whenever the step is made again."""
     if part == "text":
         return message_id
     return uuid5(message_id, "thinking" if part == "thinking" else f"call:{index}")
 
 
-def call_id_of(message_id: UUID, index: int) -> str:
+def get_call_id(message_id: UUID, index: int) -> str:
     """Return our id of a call: the same whenever the step is made again, unlike the provider's."""
-    return f"call_{row_id_of(message_id, 'arguments', index).hex}"
+    return f"call_{get_row_id(message_id, 'arguments', index).hex}"
 
 
-def numbered(answer: Answer, step: StepId) -> Answer:
-    """The answer as it is kept: its calls under our ids, and no character that cannot be stored."""
-    calls = tuple(
-        replace(
-            call, id=call_id_of(step.message_id, index), index=index, name=storable(call.name)[:64],
-            arguments=storable(call.arguments[: MAX_ARGUMENTS + 1]),
-        )
-        for index, call in enumerate(answer.calls)
-    )  # fmt: skip
-    return replace(answer, text=storable(answer.text), thinking=storable(answer.thinking), calls=calls)
+def make_storable(answer: Answer, step: StepId) -> Answer:
+    """Return the answer as it is stored: its calls with our ids, and without characters that cannot be stored."""
+    calls: list[ToolCall] = []
+    for index, call in enumerate(answer.calls):
+        name, arguments = storable(call.name)[:64], storable(call.arguments[: MAX_ARGUMENTS + 1])
+        calls.append(replace(call, id=get_call_id(step.message_id, index), index=index, name=name, arguments=arguments))
+    return replace(answer, text=storable(answer.text), thinking=storable(answer.thinking), calls=tuple(calls))

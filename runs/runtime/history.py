@@ -99,12 +99,12 @@ def _build_entries(run: Run, newest: Sequence[Sequence[Any]]) -> list[LogEntry]:
     return [line for line in lines if line.run_id == run.id or _side(line) != "production"]
 
 
-def read_news(run: Run) -> list[Turn]:
+def read_new_turns(run: Run) -> list[Turn]:
     """What others have said in the room since the run read it last, beside comparisons. The caller holds the chat."""
     most = _count_bytes(settings.LLM_MAX_CONTEXT)
     lines = [_line(row) for row in reversed(_NEWS.rows(run.get_chat_id(), run.agent_id, most, run.read_to))]
     lines = [line for line in lines if _side(line) is None]
-    return build_turns_of_others(lines, agent_id=run.agent_id, room=read_chat_context(run, lines)) if lines else []
+    return build_turns_of_others(lines, agent_id=run.agent_id, chat=read_chat_context(run, lines)) if lines else []
 
 
 def read_chat_context(run: Run, lines: Iterable[LogEntry]) -> ChatContext:

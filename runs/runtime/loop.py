@@ -1,4 +1,4 @@
-"""The loop of an agent at work: one generator that knows neither the database nor the network (architecture §6)."""
+"""The loop of an agent at work: one generator that knows neither the database nor the network."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -6,12 +6,12 @@ from typing import Protocol
 
 from llm.messages import Answer, Piece, Request, ToolCall, Turn
 from llm.protocol import LLM, LLMError
-from runs.runtime.conversation import Conversation, numbered
+from runs.runtime.conversation import Conversation, make_storable
 from runs.runtime.steps import (
     Batch,
+    LoopStep,
     ModelAnswered,
     ModelRetried,
-    Step,
     StepId,
     StepSaved,
     ToolResult,
@@ -21,15 +21,15 @@ from runs.runtime.steps import (
 
 
 class Tools(Protocol):
-    """What the loop wants of a toolbox."""
+    """What the loop needs of a toolbox."""
 
-    def batches(self, calls: Sequence[ToolCall], *, cut: bool) -> Iterable[Batch]:
-        """The calls that can be settled now, in the model's order; without those that wait for a person."""
+    def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> Iterable[Batch]:
+        """Split the calls into batches, in the model's order, without those that wait for a person."""
         ...
 
     @property
     def has_written(self) -> bool:
-        """Whether a tool that acts was called in this run."""
+        """Whether a tool that writes was called in this run."""
         ...
 
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]:
@@ -38,53 +38,60 @@ class Tools(Protocol):
 
 
 async def run_loop(
-    talk: Conversation, llm: LLM, tools: Tools, request: Callable[[Sequence[Turn]], Request], *, max_steps: int
-) -> AsyncGenerator[Piece | Step, StepSaved | None]:
-    """Settle the open calls; if one waits for a person, rest; if asked to stop, stop; take in what was said; ask the
-    model; no call: done; and again, within limits. An answer that breaks off in the middle is asked for once more, unless
-    a tool has acted already; a conversation that is too long for the model is shortened once.
+    conversation: Conversation,
+    llm: LLM,
+    tools: Tools,
+    build_request: Callable[[Sequence[Turn]], Request],
+    *,
+    max_steps: int,
+) -> AsyncGenerator[Piece | LoopStep, StepSaved | None]:
+    """Make the open calls; end if a call waits for a person or if asked to stop; add the messages that were written
+    meanwhile; ask the model; return when it makes no call, and repeat otherwise, within limits. An answer that breaks off in
+    the middle is requested once more, unless a tool has written; a conversation that is too long for the model is shortened
+    once.
 
-    Every step is yielded before the next effect; the driver sends `StepSaved` once it is stored. So resuming after a crash
-    is calling this again with the conversation so far: calls that are still open are settled first. Raises `LLMError`.
+    Every step is yielded before the next effect, and the driver sends `StepSaved` once it is stored. So this is also how a
+    run is resumed after a crash: the calls that are open in the stored conversation are made first. Raises `LLMError`.
     """
     while True:
-        for batch in tools.batches(tuple(talk.open), cut=talk.cut):
+        for batch in tools.split(tuple(conversation.open), is_cut=conversation.is_cut):
             if not batch.known:
                 yield ToolsStarted(batch.calls)
-            outcomes = batch.known or await tools.call(batch)
-            talk.settle(outcomes, _saved((yield ToolsFinished(outcomes))))
-            if talk.stop:
+            results = batch.known or await tools.call(batch)
+            conversation.add_results(results, _require((yield ToolsFinished(results))))
+            if conversation.stop_requested:
                 break
-        if end := talk.end(max_steps):
+        if end := conversation.find_end(max_steps):
             yield end
             return
-        was_shown = False
+        was_streamed = False
         try:
-            async with aclosing(_ask(llm, request(talk.turns), talk.step)) as parts:
+            async with aclosing(_ask(llm, build_request(conversation.turns), conversation.step)) as parts:
                 async for part in parts:
-                    was_shown = True
+                    was_streamed = True
                     reply = yield part
+                    if isinstance(part, ModelAnswered):
+                        conversation.add_answer(part.answer, _require(reply))
         except LLMError as error:
-            if not talk.may_ask_again(error, was_shown=was_shown, has_written=tools.has_written):
-                raise
-            talk.go_on(_saved((yield ModelRetried(error))))
+            conversation.prepare_retry(error, was_streamed=was_streamed, has_written=tools.has_written)
+            conversation.advance(_require((yield ModelRetried(error))))
             continue
-        assert isinstance(part, ModelAnswered)
-        talk.say(part.answer, _saved(reply))
-        if not talk.open:
+        if not conversation.open:
             return
 
 
 async def _ask(llm: LLM, request: Request, step: StepId) -> AsyncGenerator[Piece | ModelAnswered, None]:
-    """The pieces of an answer, and the answer last."""
+    """Yield the chunks of an answer and, at the end, the answer."""
     async with aclosing(llm.ask(request)) as parts:
         async for part in parts:
-            yield ModelAnswered(step, numbered(part, step)) if isinstance(part, Answer) else part
             if isinstance(part, Answer):
+                yield ModelAnswered(step, make_storable(part, step))
                 return
+            yield part
     raise LLMError("cut", "The model's answer broke off.", retryable=True)
 
 
-def _saved(reply: StepSaved | None) -> StepSaved:
-    assert reply is not None, "the driver answers each step with `StepSaved`"
+def _require(reply: StepSaved | None) -> StepSaved:
+    if reply is None:
+        raise TypeError("The driver has to answer each step with StepSaved.")
     return reply

@@ -1,4 +1,4 @@
-"""The data of a run: its calls and its steps. No database, no network."""
+"""What the loop and its driver pass to each other: tool calls, their results, and steps. No database, no network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from llm.protocol import LLMError
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What came of a tool call. `fault`: the call was malformed and not made, or the tool itself broke (our bug). `data` is
-    for the screen."""
+    """The result of a tool call. `error_kind`: the call was malformed and was not made, or the tool itself broke (our bug).
+    `data` is for the screen."""
 
     call: ToolCall
     status: Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
     text: str
     seconds: float | None = None
-    fault: Literal["", "call", "tool"] = ""
+    error_kind: Literal["", "call", "tool"] = ""
     data: WebPageData | None = None
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Calls settled together: one, or several that only read. `known`: said about them without making them."""
+    """Calls that are made together: one, or several that only read. `known`: their results, without making them."""
 
     calls: tuple[ToolCall, ...]
     known: tuple[ToolResult, ...] = ()
@@ -33,7 +33,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class StepId:
-    """Where we are: the id of the message that is being made is fixed before its first byte (S2.4)."""
+    """The number of a step and the id of its message, which is fixed before the first byte."""
 
     number: int
     message_id: UUID
@@ -51,14 +51,14 @@ class ToolsStarted:
 
 @dataclass(frozen=True)
 class ToolsFinished:
-    """This came of these calls."""
+    """These calls have results."""
 
-    outcomes: tuple[ToolResult, ...]
+    results: tuple[ToolResult, ...]
 
 
 @dataclass(frozen=True)
 class ModelAnswered:
-    """The model answered. Without a call, it is the run's last word."""
+    """The model answered. An answer without calls ends the run."""
 
     step: StepId
     answer: Answer
@@ -66,27 +66,27 @@ class ModelAnswered:
 
 @dataclass(frozen=True)
 class ModelRetried:
-    """The model is asked once more for the same answer, because of this error: what was shown of it counts no longer."""
+    """The model is asked once more for the same answer, because of this error. What was streamed of it is void."""
 
     error: LLMError
 
 
 @dataclass(frozen=True)
 class RunEnded:
-    """The run ends, or rests, otherwise than by an answer."""
+    """The run ends without an answer, or waits for a person."""
 
     how: Literal["stopped", "failed", "waiting_approval"]
     code: str = ""
     text: str = ""
 
 
-Step = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnded
+LoopStep = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnded
 
 
 @dataclass(frozen=True)
 class StepSaved:
-    """What the driver says once a step is stored: where we are next, what was said meanwhile, whether to stop."""
+    """The driver's reply once a step is stored: the next step, messages that others wrote meanwhile, whether to stop."""
 
     step: StepId
-    news: Sequence[Turn] = ()
+    new_turns: Sequence[Turn] = ()
     stop: bool = False

@@ -11,7 +11,7 @@ from events.publish import publish_now
 from events.stream import Stream, streams
 from llm.messages import Piece
 from runs.models import Run
-from runs.runtime.conversation import call_id_of, row_id_of
+from runs.runtime.conversation import get_call_id, get_row_id
 
 PROGRESS_EVERY = 0.25
 """Seconds between two frames about how far a merge has come."""
@@ -54,9 +54,9 @@ class ChatSink:
                 message_id=message_id,
                 attempt=self._run.attempt,
             )
-        call_id = call_id_of(message_id, chunk.index) if chunk.part == "arguments" else None
+        call_id = get_call_id(message_id, chunk.index) if chunk.part == "arguments" else None
         self._stream.say(
-            chunk.part, chunk.text, index=chunk.index, row_id=row_id_of(message_id, chunk.part, chunk.index),
+            chunk.part, chunk.text, index=chunk.index, row_id=get_row_id(message_id, chunk.part, chunk.index),
             call_id=call_id, name=chunk.name,
         )  # fmt: skip
 

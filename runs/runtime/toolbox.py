@@ -1,4 +1,4 @@
-"""The tools of one run: which calls can be made, and making them (style §6, B12, B13)."""
+"""The tools of one run: which calls are refused, and making the others (B12, B13)."""
 
 import asyncio
 import json
@@ -27,19 +27,19 @@ logger = logging.getLogger(__name__)
 MAX_RESULT = 20_000
 """Characters of a result that the model reads (B14)."""
 MAX_CALLS_OF_RUN = 200
-"""Calls that one run makes, whatever its limit of steps allows (guarantees §2.7)."""
-READS_AT_ONCE = 4
-"""Calls of one run that are made side by side (F5)."""
-MAX_SAME = 2
-"""How often in a row a tool is called with the same arguments; a loop would go on for ever (guarantees §2.7)."""
+"""Calls of one run, whatever its limit of steps allows."""
+CONCURRENT_READS = 4
+"""Calls of one run that are made at the same time (F5)."""
+MAX_REPEATS = 2
+"""How often in a row a tool is called with the same arguments, so that a model in a loop comes to an end."""
 
-InTransaction = Callable[[ToolCall, Callable[[], str], float], Awaitable[str]]
+RunInTransaction = Callable[[ToolCall, Callable[[], str], float], Awaitable[str]]
 """Runs a synchronous tool in one transaction of at most so many seconds, together with the record that it was done."""
 
 
 @dataclass(frozen=True)
 class ConfiguredTool:
-    """A tool as this agent has it."""
+    """A tool with the settings of an agent."""
 
     tool: Tool
     config: ToolConfig
@@ -47,178 +47,164 @@ class ConfiguredTool:
 
     @cached_property
     def schema(self) -> ToolSchema:
-        """As it is offered to the model."""
+        """The tool as it is offered to the model."""
         return ToolSchema(self.tool.name, self.tool.description, self.tool.schema())
 
 
 @dataclass
 class Toolbox:
-    """`recovered`: what is known of calls that a crash left open. `past`: this run's calls so far, in order."""
+    """`known_results`: of calls that a crash left open. `past_calls`: this run's calls so far, in order."""
 
-    given: Mapping[str, ConfiguredTool]
+    tools: Mapping[str, ConfiguredTool]
     context: ToolContext
-    in_transaction: InTransaction
-    recovered: dict[str, ToolResult] = field(default_factory=dict)
-    past: list[ToolCall] = field(default_factory=list)
+    run_in_transaction: RunInTransaction
+    known_results: dict[str, ToolResult] = field(default_factory=dict)
+    past_calls: list[ToolCall] = field(default_factory=list)
 
-    def batches(self, calls: Sequence[ToolCall], *, cut: bool) -> Iterator[Batch]:
-        """In the model's order; neighbours that only read go together. `cut`: the answer hit its length limit."""
-        reading: list[ToolCall] = []
+    def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> Iterator[Batch]:
+        """Yield the calls in the model's order; neighbours that only read are one batch. `is_cut`: the answer reached its
+        length limit."""
+        reads: list[ToolCall] = []
         for call in calls:
-            known = self.recovered.pop(call.id, None) or self._refusal(call, cut=cut)
-            self.past.append(call)
-            if known is None and self.given[call.name].tool.effect == "read":
-                reading.append(call)
+            known = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)
+            self.past_calls.append(call)
+            if known is None and self.tools[call.name].tool.effect == "read":
+                reads.append(call)
                 continue
-            if reading:
-                yield Batch(tuple(reading))
-                reading = []
+            if reads:
+                yield Batch(tuple(reads))
+                reads = []
             yield Batch((call,), (known,) if known else ())
-        if reading:
-            yield Batch(tuple(reading))
+        if reads:
+            yield Batch(tuple(reads))
 
     @property
     def has_written(self) -> bool:
-        """Whether a tool that acts was called in this run, as far as is known."""
-        tools = [
-            self.given[call.name].tool if call.name in self.given else registry.get(call.name) for call in self.past
-        ]
+        """Whether a tool that writes was called in this run, as far as is known."""
         # A tool may have been taken from the agent since it was called.
-        return any(tool is not None and tool.effect != "read" for tool in tools)
+        configured = {name: tool.tool for name, tool in self.tools.items()}
+        called = [configured.get(call.name) or registry.get(call.name) for call in self.past_calls]
+        return any(tool is not None and tool.effect != "read" for tool in called)
 
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]:
-        """Make the calls of a batch, side by side. Never raises for what a tool does; raises `LeaseLost`."""
+        """Make the calls of a batch concurrently. Never raises for what a tool does; raises `LeaseLost`."""
+        semaphore = asyncio.Semaphore(CONCURRENT_READS)
         try:
             async with asyncio.TaskGroup() as group:
-                some = asyncio.Semaphore(READS_AT_ONCE)
-                tasks = [group.create_task(self._call(call, some)) for call in batch.calls]
+                tasks = [group.create_task(self._call(call, semaphore)) for call in batch.calls]
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
         return tuple(task.result() for task in tasks)
 
-    def _refusal(self, call: ToolCall, *, cut: bool) -> ToolResult | None:
-        """CancelReason a call is not made, if it is not. Nothing is guessed: the model is told, and may call again (B12)."""
+    def _find_refusal(self, call: ToolCall, *, is_cut: bool) -> ToolResult | None:
+        """Return why a call is not made, if it is not. Nothing is guessed: the model reads it, and may call again (B12)."""
+        text = ""
+        before = self.past_calls[-MAX_REPEATS:]
         if call.index >= MAX_CALLS:
-            return _refused(call, f"At most {MAX_CALLS} calls of one answer are made: not this one, nor any after it.")
-        if len(self.past) >= MAX_CALLS_OF_RUN:
-            return _refused(call, f"{MAX_CALLS_OF_RUN} calls were made in this run, which is the most. Answer now.")
-        if cut:
-            return _refused(call, "The answer was cut off by its length limit, so no call was made. Be shorter.")
-        given = self.given.get(call.name)
-        if given is None:
-            return _refused(call, f"There is no tool {call.name!r}. There are: {', '.join(self.given) or 'none'}.")
-        args = read_args(given.tool, call.arguments)
-        if isinstance(args, str):
-            return _refused(call, args)
-        if self._was_same(call):
-            text = f"{call.name} was called with the same arguments {MAX_SAME} times in a row; it was not called again."
-            return _refused(call, text)
-        return None
+            text = f"At most {MAX_CALLS} calls of one answer are made: not this one, nor any after it."
+        elif len(self.past_calls) >= MAX_CALLS_OF_RUN:
+            text = f"{MAX_CALLS_OF_RUN} calls were made in this run, which is the most. Answer now."
+        elif is_cut:
+            text = "The answer was cut off by its length limit, so no call was made. Be shorter."
+        elif call.name not in self.tools:
+            text = f"There is no tool {call.name!r}. There are: {', '.join(self.tools) or 'none'}."
+        else:
+            try:
+                parse_arguments(self.tools[call.name].tool, call.arguments)
+            except ToolError as error:
+                text = str(error)
+            else:
+                if len(before) == MAX_REPEATS and all(_normalize(past) == _normalize(call) for past in before):
+                    text = f"{call.name} was called with the same arguments {MAX_REPEATS} times in a row; it was not called again."
+        return ToolResult(call, "error", text, error_kind="call") if text else None
 
-    def _was_same(self, call: ToolCall) -> bool:
-        before = self.past[-MAX_SAME:]
-        return len(before) == MAX_SAME and all(_key(past) == _key(call) for past in before)
-
-    async def _call(self, call: ToolCall, some: asyncio.Semaphore) -> ToolResult:
-        """One call, as soon as one of `some` is free; tried again as often as the agent's settings say."""
-        async with some:
-            return await self._made(call)
-
-    async def _made(self, call: ToolCall) -> ToolResult:
-        started = asyncio.get_running_loop().time()
-        config = self.given[call.name].config
-        outcome, may_pass = await self._try(call)
-        for _ in range(config.retries):
-            if not may_pass:
-                break
-            outcome, may_pass = await self._try(call)
-        return replace(outcome, seconds=round(asyncio.get_running_loop().time() - started, 3))
+    async def _call(self, call: ToolCall, semaphore: asyncio.Semaphore) -> ToolResult:
+        """Make one call, with the retries that the agent's settings allow."""
+        async with semaphore:
+            started = asyncio.get_running_loop().time()
+            result, may_retry = await self._try(call)
+            for _ in range(self.tools[call.name].config.retries):
+                if not may_retry:
+                    break
+                result, may_retry = await self._try(call)
+            return replace(result, seconds=round(asyncio.get_running_loop().time() - started, 3))
 
     async def _try(self, call: ToolCall) -> tuple[ToolResult, bool]:
-        """What came of it, and whether another try could end otherwise."""
-        limit = self.given[call.name].config.timeout_s
+        """Return the result, and whether another try could have another one."""
+        timeout = self.tools[call.name].config.timeout_s
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(timeout):
                 output = await self._run(call)
         except TimeoutError:
-            text = f"{call.name} did not answer within {limit:g} s. What came of it is not known."
+            text = f"{call.name} did not answer within {timeout:g} s. What came of it is not known."
             return ToolResult(call, "timeout", text), False
         except ToolError as error:
-            return ToolResult(call, "error", _short(str(error))), not error.is_final
+            return ToolResult(call, "error", _shorten(str(error))), not error.is_final
         except AppError as error:
-            return ToolResult(call, "error", _short(str(error))), False
+            return ToolResult(call, "error", _shorten(str(error))), False
         except (LeaseLost, MemoryError):
             raise
         except Exception:
             logger.exception("The tool %s broke.", call.name)
-            return ToolResult(call, "error", f"{call.name} failed by an internal error.", fault="tool"), False
+            return ToolResult(call, "error", f"{call.name} failed by an internal error.", error_kind="tool"), False
         return ToolResult(call, "ok", output.text, data=output.data), False
 
     async def _run(self, call: ToolCall) -> ToolOutput:
-        given = self.given[call.name]
-        args = read_args(given.tool, call.arguments)
-        assert isinstance(args, ToolArgs)
-        context = replace(self.context, call_id=call.id, config=given.config)
-        if given.tool.effect == "write":
+        configured = self.tools[call.name]
+        tool, config = configured.tool, configured.config
+        arguments = parse_arguments(tool, call.arguments)
+        context = replace(self.context, call_id=call.id, config=config)
+        if tool.effect == "write":
             context = replace(context, authors=await context.find_authors())
-        if given.tool.is_async:
-            return _storable_output(await given.tool.run(context, args))
-        work = partial(given.tool.run, context, args)
-        return ToolOutput(await self.in_transaction(call, lambda: _short(str(work())), given.config.timeout_s))
+        if not tool.is_async:
+            work = partial(tool.run, context, arguments)
+            return ToolOutput(await self.run_in_transaction(call, lambda: _shorten(str(work())), config.timeout_s))
+        output: str | ToolOutput = await tool.run(context, arguments)
+        if isinstance(output, str):
+            return ToolOutput(_shorten(output))
+        data = output.data and output.data.model_validate(storable_json(output.data.model_dump()))
+        return ToolOutput(_shorten(output.text), data)
 
 
 def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> dict[str, ConfiguredTool]:
-    """The tools that a spec names and that exist. One that is gone, or whose settings no longer fit, is left out.
+    """Return the tools that a spec names and that exist. Leave out one whose settings are not valid any more.
 
-    `only_reading`: those that act are left out, too, where two answer the same question and would act twice.
+    `only_reading`: leave out those that write, too, where two runs answer the same question and would write twice.
     """
-    found: dict[str, ConfiguredTool] = {}
+    configured: dict[str, ConfiguredTool] = {}
     for use in uses:
         tool = registry.get(use.tool)
         if tool is None or not use.is_enabled or (only_reading and tool.effect != "read"):
             continue
         try:
-            found[use.tool] = ConfiguredTool(tool, tool.configured(use.custom_config), use.usage_instructions)
+            configured[use.tool] = ConfiguredTool(tool, tool.configured(use.custom_config), use.usage_instructions)
         except ValidationError:
             logger.warning("The settings of the tool %s no longer fit; the agent works without it.", use.tool)
-    return found
+    return configured
 
 
-def read_args(tool: Tool, arguments: str) -> ToolArgs | str:
-    """The arguments, checked strictly; or what is wrong with them, for the model. Empty stands for `{}`."""
+def parse_arguments(tool: Tool, arguments: str) -> ToolArgs:
+    """Return the arguments, checked strictly. No text counts as `{}`. Raises `ToolError` with what is wrong, for the model."""
     if len(arguments) > MAX_ARGUMENTS:
-        return f"The arguments are too long: more than {MAX_ARGUMENTS:,} characters. The call was not made."
+        raise ToolError(f"The arguments are too long: more than {MAX_ARGUMENTS:,} characters. The call was not made.")
     try:
         return tool.Args.model_validate_json(arguments.strip() or "{}", strict=True)
     except ValidationError as error:
-        return f"The call was not made, because its arguments are wrong. {_complaints(error)}"
+        problems = Counter(
+            (".".join(map(str, e["loc"])) or "arguments", e["msg"]) for e in error.errors(include_url=False)
+        )
+        text = _shorten("; ".join(f"{field}: {message}" for field, message in list(problems)[:5]), 1000)
+        raise ToolError(f"The call was not made, because its arguments are wrong. {text}") from error
 
 
-def _complaints(error: ValidationError) -> str:
-    found = Counter((".".join(map(str, e["loc"])) or "arguments", e["msg"]) for e in error.errors(include_url=False))
-    return _short("; ".join(f"{place}: {message}" for place, message in list(found)[:5]), 1000)
-
-
-def _refused(call: ToolCall, text: str) -> ToolResult:
-    return ToolResult(call, "error", text, fault="call")
-
-
-def _key(call: ToolCall) -> tuple[str, Any]:
-    """What makes two calls the same, however their arguments are written."""
+def _normalize(call: ToolCall) -> tuple[str, Any]:
+    """Return what makes two calls the same, however their arguments are written."""
     try:
         return call.name, json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
     except ValueError:
         return call.name, call.arguments
 
 
-def _storable_output(output: str | ToolOutput) -> ToolOutput:
-    """Return the output of a tool, of which everything can be stored and the text is not too long."""
-    if isinstance(output, str):
-        return ToolOutput(_short(output))
-    data = output.data and output.data.model_validate(storable_json(output.data.model_dump()))
-    return ToolOutput(_short(output.text), data)
-
-
-def _short(text: str, limit: int = MAX_RESULT) -> str:
+def _shorten(text: str, limit: int = MAX_RESULT) -> str:
     text = storable(text)
     return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"

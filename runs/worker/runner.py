@@ -29,7 +29,7 @@ from runs.models import Run
 from runs.runtime.answer_rows import PartialMessage
 from runs.runtime.loop import run_loop
 from runs.runtime.provenance import ReadTexts, find_authors
-from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, Step, StepSaved, ToolsFinished, ToolsStarted
+from runs.runtime.steps import LoopStep, ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished, ToolsStarted
 from runs.runtime.streaming import get_reading_rate
 from runs.runtime.toolbox import Toolbox
 from runs.services.leases import requeue_run
@@ -142,13 +142,13 @@ class Runner:
 
     def _request(self, turns: Sequence[Turn]) -> Request:
         made = self._prepared
-        schemas = [given.schema for given in made.tools.values()]
+        schemas = [tool.schema for tool in made.tools.values()]
         self._asked = Request(made.model.name, list(turns), schemas, made.get_parameters())
         return self._asked
 
     # --- what the loop yields -----------------------------------------------------------------------------------
 
-    async def _take(self, step: Piece | Step) -> StepSaved | None:
+    async def _take(self, step: Piece | LoopStep) -> StepSaved | None:
         match step:
             case Piece():
                 self._say(step)

@@ -7,8 +7,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from actors.models import Actor
+from llm.context_window import DEFAULT_BUDGET
 from llm.messages import Piece, Request, ToolCall
-from runs.runtime.context import BUDGET, ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
+from runs.runtime.context import ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
 from runs.runtime.conversation import Conversation
 from runs.runtime.loop import run_loop
 from runs.runtime.steps import (
@@ -27,7 +28,7 @@ from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 
 AGENT = Participant(UUID(int=1), "Scribe", "scribe", is_agent=True)
 ALICE = Participant(UUID(int=2), "Alice", "alice", is_agent=False)
-ROOM = ChatContext("ChatContext", "Acme", [AGENT, ALICE], {AGENT.id: AGENT, ALICE.id: ALICE})
+CHAT = ChatContext("ChatContext", "Acme", [AGENT, ALICE], {AGENT.id: AGENT, ALICE.id: ALICE})
 RUN = UUID(int=3)
 
 
@@ -61,7 +62,7 @@ class House:
     crash_at: frozenset[int] = frozenset()
     news_at: frozenset[int] = frozenset()
     stop_at: int = -1
-    budget: int | None = BUDGET
+    budget: int | None = DEFAULT_BUDGET
     news: str = "news"
     lines: list[LogEntry] = field(default_factory=list)
     started: dict[str, str] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class House:
     stores: int = 0
     crashes: int = 0
     ends: list[RunEnded] = field(default_factory=list)
-    build_retried_side: list[str] = field(default_factory=list)
+    retries: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "begin"}))
@@ -85,7 +86,7 @@ class House:
             self.crashes += 1
             raise Crash
 
-    def given(self) -> dict[str, ConfiguredTool]:
+    def build_tools(self) -> dict[str, ConfiguredTool]:
         async def look(tool: Tool, ctx: ToolContext, args: Number) -> str:
             self.execute(ctx.call_id)
             if args.n < 0:
@@ -115,7 +116,7 @@ class House:
         self.moment()
         return text
 
-    def recovered(self, open_calls: list[ToolCall]) -> dict[str, ToolResult]:
+    def find_known_results(self, open_calls: list[ToolCall]) -> dict[str, ToolResult]:
         """As the runner does it: what was done is done; what was begun and may not be repeated is not repeated."""
         known: dict[str, ToolResult] = {}
         for call in open_calls:
@@ -127,17 +128,19 @@ class House:
 
     async def process(self, llm: ScriptedLLM, *, max_steps: int) -> None:
         """One worker process: rebuild, drive, store; raises `Crash` when it dies."""
-        made = build_transcript(self.lines, system="S", agent_id=AGENT.id, run_id=RUN, room=ROOM)
+        made = build_transcript(self.lines, system="S", agent_id=AGENT.id, run_id=RUN, chat=CHAT)
         context = ToolContext(Actor(name="Scribe"), None, None, RUN, "", find_authors=nobody)
-        box = Toolbox(self.given(), context, self.in_transaction, recovered=self.recovered(made.open))
+        box = Toolbox(
+            self.build_tools(), context, self.in_transaction, known_results=self.find_known_results(made.open)
+        )
         at = StepId(self.steps_done + 1, self.message_id)
-        talk = Conversation(made.turns, at, made.open, made.later, budget=self.budget)
+        conversation = Conversation(made.turns, at, made.open, made.later, budget=self.budget)
         reply: StepSaved | None = None
         steps = run_loop(
-            talk,
+            conversation,
             llm,
             box,
-            lambda turns: Request("m", list(turns), [given.schema for given in box.given.values()]),
+            lambda turns: Request("m", list(turns), [tool.schema for tool in box.tools.values()]),
             max_steps=max_steps,
         )
         async with aclosing(steps):
@@ -155,21 +158,21 @@ class House:
         match step:
             case ToolsStarted(calls):
                 self.started |= {call.id: call.name for call in calls}
-            case ToolsFinished(outcomes):
-                self.lines += [self._result(outcome) for outcome in outcomes]
+            case ToolsFinished(results):
+                self.lines += [self._result(result) for result in results]
             case ModelAnswered(at, answer):
                 assert at.number == self.steps_done + 1
                 assert at.message_id == self.message_id
                 self._answer(at, answer)
             case ModelRetried(error):
-                self.build_retried_side.append(error.code)
+                self.retries.append(error.code)
             case RunEnded():
                 self.ends.append(step)
         news = []
         if isinstance(step, ToolsFinished) and self.stores in self.news_at:
             line = LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{self.news} {self.stores}"})
             self.lines.append(line)
-            news = build_turns_of_others([line], agent_id=AGENT.id, room=ROOM)
+            news = build_turns_of_others([line], agent_id=AGENT.id, chat=CHAT)
         return StepSaved(StepId(self.steps_done + 1, self.message_id), news, stop=self.stores == self.stop_at)
 
     def _answer(self, at: StepId, answer: Any) -> None:

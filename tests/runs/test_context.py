@@ -6,20 +6,16 @@ from uuid import UUID, uuid4
 import pytest
 
 from common.secrets import Secret
+from llm.context_window import CUT, LEFT_OUT, estimate_tokens_of_turns, get_context_budget, shorten_turns
 from llm.prices import context_size
 from llm.protocol import Endpoint
-from runs.kinds.chat import get_context_budget
 from runs.runtime.context import (
-    CUT,
     INTERRUPTED,
-    LEFT_OUT,
     ChatContext,
     LogEntry,
     Participant,
     build_system_text,
     build_transcript,
-    estimate_tokens_of_turns,
-    shorten,
 )
 from tests.runs.scripted_llm import unanswered
 
@@ -49,7 +45,7 @@ def result(call_id, text, by=ROBIN, run=RUN):
 
 
 def seen(lines, where=None, **more):
-    made = build_transcript(lines, system="S", agent_id=ROBIN.id, run_id=RUN, room=where or room(ALICE), **more)
+    made = build_transcript(lines, system="S", agent_id=ROBIN.id, run_id=RUN, chat=where or room(ALICE), **more)
     return made, [(turn.role, turn.text) for turn in made.turns[1:]]
 
 
@@ -161,8 +157,8 @@ def test_what_the_run_answers_is_never_left_out():
     assert "old" not in "".join(text for _, text in turns)
     assert [turn.is_trigger for turn in made.turns] == [False, True, *(False for _ in turns[1:])]
     # Also when less has to do.
-    assert shorten(made.turns)[1].text.startswith("Alice: What is the third word of this?")
-    assert estimate_tokens_of_turns(shorten(made.turns)[1:]) <= 1_000
+    assert shorten_turns(made.turns)[1].text.startswith("Alice: What is the third word of this?")
+    assert estimate_tokens_of_turns(shorten_turns(made.turns)[1:]) <= 1_000
 
 
 def test_a_short_question_about_a_long_message_is_asked_with_a_part_of_it():

@@ -19,7 +19,7 @@ from llm.protocol import LLMError
 from runs.kinds import chat as kinds
 from runs.models import Step
 from runs.runtime.steps import Batch
-from runs.runtime.toolbox import READS_AT_ONCE
+from runs.runtime.toolbox import CONCURRENT_READS
 from tests.runs.test_toolbox import box
 from tests.servers import database_url
 
@@ -196,10 +196,10 @@ def test_F5_arguments_that_look_whole_again_and_again_are_read_a_few_times_only(
 
 def test_F5_a_run_makes_two_hundred_calls_at_most():
     made = box(lambda tool, ctx, args: "")
-    made.past.extend(ToolCall(f"call_{number}", "other", "{}") for number in range(199))
+    made.past_calls.extend(ToolCall(f"call_{number}", "other", "{}") for number in range(199))
     call = ToolCall("call_x", "it", "{}")
-    assert [batch.known for batch in made.batches([call], cut=False)] == [()]
-    [refused] = made.batches([call], cut=False)
+    assert [batch.known for batch in made.split([call], is_cut=False)] == [()]
+    [refused] = made.split([call], is_cut=False)
     assert "200 calls" in refused.known[0].text
 
 
@@ -216,4 +216,4 @@ async def test_F5_a_run_reads_four_pages_at_once(monkeypatch):
 
     outcomes = await box(read).call(Batch(tuple(ToolCall(f"call_{n}", "it", "{}") for n in range(16))))
     assert len(outcomes) == 16
-    assert most == READS_AT_ONCE
+    assert most == CONCURRENT_READS

@@ -5,8 +5,9 @@ from uuid import uuid4
 
 import pytest
 
+from llm.context_window import LEFT_OUT, estimate_tokens_of_turns
 from llm.protocol import LLMError
-from runs.runtime.context import LEFT_OUT, LogEntry, estimate_tokens_of_turns
+from runs.runtime.context import LogEntry
 from tests.runs.loop_house import ALICE, House
 from tests.runs.scripted_llm import ScriptedLLM, called, said
 
@@ -136,7 +137,7 @@ def broken_off(code="cut"):
 async def test_B11_an_answer_that_breaks_off_in_the_middle_is_asked_for_once_more(code):
     house, llm = await run([broken_off(code), said("whole")])
     assert house.said() == ["whole"]
-    assert house.build_retried_side == [code]
+    assert house.retries == [code]
     assert llm.requests[0].turns == llm.requests[1].turns
 
 
@@ -144,7 +145,7 @@ async def test_B11_each_answer_is_asked_for_once_more_only():
     house, llm = House(), ScriptedLLM([broken_off(), called(OK), broken_off(), broken_off(), said("never")])
     with pytest.raises(LLMError, match="broke off"):
         await house.process(llm, max_steps=10)
-    assert house.build_retried_side == ["cut", "cut"]
+    assert house.retries == ["cut", "cut"]
     assert len(llm.requests) == 4
 
 
@@ -153,14 +154,14 @@ async def test_B11_after_a_tool_has_acted_nothing_is_asked_again(code):
     house, llm = House(), ScriptedLLM([called(("send", '{"n": 1}')), broken_off(code), said("never")])
     with pytest.raises(LLMError):
         await house.process(llm, max_steps=10)
-    assert (house.build_retried_side, len(llm.requests)) == ([], 2)
+    assert (house.retries, len(llm.requests)) == ([], 2)
 
 
 async def test_an_answer_of_which_nothing_was_shown_is_not_asked_for_again_here():
     house, llm = House(), ScriptedLLM([LLMError("cut", "It broke off.", retryable=True), said("never")])
     with pytest.raises(LLMError):
         await house.process(llm, max_steps=10)
-    assert (house.build_retried_side, len(llm.requests)) == ([], 1)
+    assert (house.retries, len(llm.requests)) == ([], 1)
 
 
 async def test_a_conversation_that_is_too_long_is_shortened_once():
@@ -168,7 +169,7 @@ async def test_a_conversation_that_is_too_long_is_shortened_once():
     house.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 400}) for n in range(20)]
     too_long = LLMError("context_too_long", "too long")
     _, llm = await run([too_long, called(OK), said("ok")], house)
-    assert house.build_retried_side == ["context_too_long"]
+    assert house.retries == ["context_too_long"]
     assert len(llm.requests[1].turns) < 13
     assert llm.requests[1].turns[-1].text.startswith("19 ")
     assert llm.requests[1].turns[0].text.endswith(LEFT_OUT)
@@ -185,7 +186,7 @@ async def test_a_single_message_that_is_too_long_is_asked_about_with_half_of_it(
     text = "".join(f"{n:04} " for n in range(2_000))
     house.lines = [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": text})]
     _, llm = await run([TOO_LONG, said("ok")], house)
-    assert house.build_retried_side == ["context_too_long"]
+    assert house.retries == ["context_too_long"]
     long, short = (request.turns[-1].text for request in llm.requests)
     assert long == text
     assert len(short) < 0.51 * len(text)
@@ -199,14 +200,14 @@ async def test_a_short_message_to_a_model_that_finds_it_too_long_is_not_asked_ab
     house, llm = House(), ScriptedLLM([TOO_LONG, said("never")])
     with pytest.raises(LLMError):
         await house.process(llm, max_steps=10)
-    assert (house.build_retried_side, len(llm.requests)) == ([], 1)
+    assert (house.retries, len(llm.requests)) == ([], 1)
 
 
 async def test_each_answer_has_one_try_with_less():
     house = House()
     house.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 4_000}) for n in range(8)]
     _, llm = await run([TOO_LONG, called(OK), TOO_LONG, said("ok")], house)
-    assert house.build_retried_side == ["context_too_long", "context_too_long"]
+    assert house.retries == ["context_too_long", "context_too_long"]
     sizes = [estimate_tokens_of_turns(request.turns) for request in llm.requests]
     assert sizes[1] < 0.6 * sizes[0]
     assert sizes[3] < 0.6 * sizes[2]
@@ -220,7 +221,7 @@ async def test_nothing_of_a_job_is_left_out():
     llm = ScriptedLLM([TOO_LONG, said("never")])
     with pytest.raises(LLMError):
         await house.process(llm, max_steps=10)
-    assert (house.build_retried_side, len(llm.requests)) == ([], 1)
+    assert (house.retries, len(llm.requests)) == ([], 1)
 
 
 async def test_what_is_said_meanwhile_keeps_to_the_budget():

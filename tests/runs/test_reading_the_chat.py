@@ -4,7 +4,7 @@ import pytest
 
 from runs.kinds import kind_of
 from runs.kinds.comparison import COMPARISON
-from runs.runtime.history import read_log, read_log_until_question, read_news
+from runs.runtime.history import read_log, read_log_until_question, read_new_turns
 from tests.counting import counting
 from tests.runs.test_takeover import claimed
 
@@ -72,6 +72,6 @@ def test_F3_of_what_was_said_meanwhile_the_newest_that_can_fit_is_read(workroom,
     say_much(workroom)
     workroom.say("last word")
     with counting() as asked:
-        turns = read_news(run)
+        turns = read_new_turns(run)
     assert [turn.text.split()[1] for turn in turns[-2:]] == ["word", "last"]
     assert asked.rows_of("chats_message") == len(turns) < 6

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from events.stream import partials_of
-from runs.runtime.conversation import call_id_of
+from runs.runtime.conversation import get_call_id
 from tests import chaos
 from tests.realtime.recording import Recording
 
@@ -91,7 +91,7 @@ def test_arguments_stream_under_the_calls_own_id(workroom, frames):
     assert "".join(frame["text"] for frame in said) == arguments
     assert said[0]["name"] == "current_time"
     message_id = said[0]["message_id"]
-    assert call.payload["call_id"] == call_id_of(type(call.id)(message_id), 0)
+    assert call.payload["call_id"] == get_call_id(type(call.id)(message_id), 0)
 
 
 def test_a_run_shows_its_states_in_order(workroom, frames):

@@ -20,7 +20,7 @@ from runs.errors import LeaseLost
 from runs.kinds import kind_of
 from runs.models import Run, Step
 from runs.runtime.answer_rows import PartialMessage, ResolvedModel
-from runs.runtime.conversation import numbered
+from runs.runtime.conversation import make_storable
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
 from runs.worker.engine import Engine
@@ -45,7 +45,7 @@ def claimed(workroom, owner="there:1:a", text="hello"):
 def answer(run, text="", *calls):
     step = StepId(run.steps_done + 1, run.message_id)
     made = tuple(ToolCall("", name, arguments, index=n) for n, (name, arguments) in enumerate(calls))
-    return ModelAnswered(step, numbered(Answer(text, "", made, Usage(1, 1), "stop", "demo"), step))
+    return ModelAnswered(step, make_storable(Answer(text, "", made, Usage(1, 1), "stop", "demo"), step))
 
 
 def expire(run):

@@ -12,7 +12,7 @@ from common.egress import HostRefused
 from llm.messages import ToolCall
 from runs.models import Step
 from runs.runtime.steps import Batch
-from runs.runtime.toolbox import MAX_RESULT, ConfiguredTool, Toolbox, configure_tools, read_args
+from runs.runtime.toolbox import MAX_RESULT, ConfiguredTool, Toolbox, configure_tools, parse_arguments
 from runs.services import runs
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 from tools.registry import register, registry
@@ -94,17 +94,17 @@ async def test_a_tool_that_breaks_tells_the_model_nothing_of_our_inside(caplog):
         raise KeyError("secret detail")
 
     made = await outcome(broken, retries=3)
-    assert (made.status, made.fault, made.text) == ("error", "tool", "it failed by an internal error.")
+    assert (made.status, made.error_kind, made.text) == ("error", "tool", "it failed by an internal error.")
     assert "secret detail" in caplog.text
     assert caplog.text.count("Traceback") == 1
 
 
 def test_empty_arguments_are_none_given_and_only_where_none_are_needed():
-    it = box(lambda tool, ctx, args: "").given["it"].tool
-    assert read_args(it, "") == Nothing()
-    assert read_args(registry["current_time"], "") == (
-        "The call was not made, because its arguments are wrong. timezone: Field required"
-    )
+    it = box(lambda tool, ctx, args: "").tools["it"].tool
+    assert parse_arguments(it, "") == Nothing()
+    with pytest.raises(ToolError) as refused:
+        parse_arguments(registry["current_time"], "")
+    assert str(refused.value) == "The call was not made, because its arguments are wrong. timezone: Field required"
 
 
 def test_tools_that_are_gone_off_or_misset_are_left_out():
@@ -112,7 +112,7 @@ def test_tools_that_are_gone_off_or_misset_are_left_out():
         ToolUse(tool="current_time", usage_instructions="Only for Tokyo."),
         ToolUse(tool="never_was"),
     ]
-    assert {name: given.instructions for name, given in configure_tools(uses).items()} == {
+    assert {name: tool.instructions for name, tool in configure_tools(uses).items()} == {
         "current_time": "Only for Tokyo."
     }
     assert configure_tools([ToolUse(tool="current_time", is_enabled=False)]) == {}
@@ -240,5 +240,5 @@ def test_B16_stop_ends_a_tool_at_once_and_its_call_has_a_result(workroom):
 async def test_a_tool_that_acts_has_acted_although_it_was_taken_from_the_agent_since(name, has_written):
     """So an answer that breaks off after it is not asked for again (B11)."""
     made = box(lambda tool, ctx, args: "")
-    made.past.append(ToolCall("call_1", name, "{}"))
+    made.past_calls.append(ToolCall("call_1", name, "{}"))
     assert made.has_written is has_written

@@ -1,0 +1,146 @@
+"""How much of a conversation a model reads: its budget in estimated tokens, and cutting turns to a budget."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from django.conf import settings
+
+from llm.messages import ToolSchema, Turn
+from llm.prices import answer_size, context_size
+from llm.protocol import Endpoint
+from llm.tokens import estimated_tokens, text_of_tool
+
+DEFAULT_BUDGET = 24_000
+"""Tokens of the conversation beside the system text, where nothing is known of the model."""
+MIN_BUDGET = 1_000
+"""Tokens that are sent whatever the model's size is: the model itself reports when that is too much."""
+MAX_FOR_ANSWER = 16_000
+"""Tokens that are reserved for an answer, at most a quarter of the model's size."""
+SHARE_OF_ESTIMATE = 0.75
+"""Tokens are estimated to within a third."""
+MIN_PART = 500
+"""Tokens that must be left for a part of a message, when the whole message does not fit any more."""
+PER_TURN = 4
+LEFT_OUT = "Older messages of this chat are left out."
+CUT = "[{count:,} characters are left out here, because the whole is too long for this model.]"
+"""The line in the middle of a text that was shortened."""
+
+
+def get_model_size(endpoint: Endpoint, model: str) -> int:
+    """Return how many tokens the model may read."""
+    if endpoint.provider == "demo":
+        return DEFAULT_BUDGET
+    size: int = min(context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE, settings.LLM_MAX_CONTEXT)
+    return size
+
+
+def get_context_budget(
+    endpoint: Endpoint, model: str, max_tokens: int | None, system: str, tools: Iterable[ToolSchema]
+) -> int:
+    """Return the budget of the conversation: the model's size without the system text, the tools and space for the answer."""
+    if endpoint.provider == "demo":
+        return DEFAULT_BUDGET
+    size = get_model_size(endpoint, model)
+    answer = min(max_tokens or answer_size(endpoint, model) or MAX_FOR_ANSWER, MAX_FOR_ANSWER, size // 4)
+    fixed = estimated_tokens(system) + sum(estimated_tokens(text_of_tool(tool)) for tool in tools)
+    return max(MIN_BUDGET, int((size - answer - fixed) * SHARE_OF_ESTIMATE))
+
+
+def estimate_tokens_of_turns(turns: Iterable[Turn]) -> int:
+    """Return about how many tokens these turns take."""
+    total = 0
+    for turn in turns:
+        total += PER_TURN + estimated_tokens(turn.text)
+        total += sum(estimated_tokens(call.name) + estimated_tokens(call.arguments) for call in turn.calls)
+    return total
+
+
+def shorten_turns(turns: Sequence[Turn], budget: int | None = None) -> list[Turn]:
+    """Return the newest part of a conversation that fits into the budget; by default, half of what it takes now. Calls stay
+    with their results."""
+    system, rest = turns[0], turns[1:]
+    blocks: list[list[Turn]] = []
+    for turn in rest:
+        if turn.role == "tool" and blocks:
+            blocks[-1].append(turn)
+        else:
+            blocks.append([turn])
+    text = system.text.removesuffix(f"\n\n{LEFT_OUT}")
+    return fit_blocks(text, blocks, estimate_tokens_of_turns(rest) // 2 if budget is None else budget)
+
+
+def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[Turn]:
+    """Return the system text and the turns of the newest blocks that fit into the budget. A block (a call and its result, for
+    instance) stays together.
+
+    The last block and the one that is answered are always included, and share the budget when they are too long for it.
+    """
+    included = {index: block for index, block in enumerate(blocks) if any(turn.is_trigger for turn in block)}
+    if blocks:
+        included[len(blocks) - 1] = blocks[-1]
+    limit = _compute_limit([estimate_tokens_of_turns(block) for block in included.values()], budget)
+    included = {index: _shorten_block(block, limit) for index, block in included.items()}
+    budget -= sum(estimate_tokens_of_turns(block) for block in included.values())
+    for index in reversed(range(len(blocks))):
+        if index in included:
+            continue
+        size = estimate_tokens_of_turns(blocks[index])
+        if size > budget < MIN_PART:
+            break
+        included[index] = _shorten_block(blocks[index], budget)
+        budget -= size
+    if len(included) < len(blocks):
+        system = f"{system}\n\n{LEFT_OUT}"
+    return [Turn("system", system), *(turn for _, block in sorted(included.items()) for turn in block)]
+
+
+def _shorten_block(block: list[Turn], budget: int) -> list[Turn]:
+    """Cut the longest texts of a block, so that it fits into the budget as far as that is possible."""
+    total = estimate_tokens_of_turns(block)
+    if total <= budget:
+        return block
+    texts = [turn.text for turn in block] + [call.arguments for turn in block for call in turn.calls]
+    sizes = [estimated_tokens(text) for text in texts]
+    limit = _compute_limit(sizes, budget - (total - sum(sizes)))
+    shortened: list[Turn] = []
+    for turn in block:
+        calls = tuple(replace(call, arguments=_cut_arguments(call.arguments, limit)) for call in turn.calls)
+        shortened.append(replace(turn, text=_cut_text(turn.text, limit), calls=calls))
+    return shortened
+
+
+def _compute_limit(sizes: Iterable[int], budget: int) -> int:
+    """Return the size to which the largest have to be cut, so that together they fit into the budget."""
+    ordered = sorted(sizes)
+    for index, size in enumerate(ordered):
+        share = budget // (len(ordered) - index)
+        if size > share:
+            return share
+        budget -= size
+    return ordered[-1] if ordered else 0
+
+
+def _cut_text(text: str, limit: int) -> str:
+    """Return the beginning and the end of a text of more than `limit` tokens, and between them how much is left out. Return the
+    text as it is when that would not make it shorter."""
+    size = estimated_tokens(text)
+    if size <= limit:
+        return text
+    available = limit - estimated_tokens(CUT.format(count=len(text))) - 1
+    length = max(0, len(text) * available // size)
+    while True:
+        first, last = text[: length - length // 2], text[len(text) - length // 2 :]
+        if not length or estimated_tokens(first + last) <= available:
+            break
+        length = length * 9 // 10
+    result = "\n".join(part for part in (first, CUT.format(count=len(text) - length), last) if part)
+    return result if len(result) < len(text) else text
+
+
+def _cut_arguments(arguments: str, limit: int) -> str:
+    """Return the arguments of a call or, when they are too long, an object that says so: half of a JSON object is not one."""
+    if estimated_tokens(arguments) <= limit:
+        return arguments
+    result = json.dumps({"left_out": CUT.format(count=len(arguments))})
+    return result if len(result) < len(arguments) else arguments
