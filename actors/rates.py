@@ -19,7 +19,7 @@ from rest_framework.throttling import BaseThrottle
 from actors.callers import remember_caller
 from common.bounded import BoundedMap
 from common.errors import LimitReached
-from events.redis_client import redis_client
+from common.redis_client import redis_client
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # which names this module's throttle in its defaults
@@ -90,7 +90,7 @@ def demand(*buckets: Bucket, only_here: bool = False) -> None:
     def ask(client: Redis) -> Any:
         return client.register_script(SCRIPT)(keys, measures)
 
-    shared = None if only_here else redis_client.ask(ask, None)
+    shared = None if only_here else redis_client.call(ask, None)
     wait, which = shared or _own.take(keys, measures)
     if wait:
         _refused_until.set(keys[which], time.monotonic() + wait / 1000)

@@ -1,20 +1,20 @@
 """Model servers that run on this machine already, in embedded mode only.
 
-Workers search for them every `EVERY` seconds and store what they found in the cache, where web processes read it: no
-request waits for a port to answer (F2).
+Workers search for them every `EVERY` seconds and store the result in Redis, where web processes read it: no request
+waits for a port to answer (F2).
 """
 
 import asyncio
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import aiohttp
 from django.conf import settings
-from django.core.cache import cache
 from pydantic_core import from_json
-from redis import RedisError
 
 from common.egress import LOCAL_MODEL_SERVERS, MODEL_PATH, check_url, local_hosts, read_capped, session_for
+from common.redis_client import redis_client
 
 TIMEOUT = 0.7
 """Seconds that each port gets to answer."""
@@ -36,7 +36,7 @@ class LocalServer:
 
 
 async def search_local_servers() -> None:
-    """Search for ever, storing what is found in the cache. Return at once unless embedded."""
+    """Search for ever, storing the result in Redis. Return at once unless embedded."""
     while settings.EMBEDDED:
         found = await find_local_servers()
         await asyncio.to_thread(keep_local_servers, found)
@@ -51,21 +51,16 @@ async def find_local_servers() -> list[LocalServer]:
 
 
 def keep_local_servers(servers: list[LocalServer]) -> None:
-    """Store what was found for web processes. Without Redis, do nothing."""
-    try:
-        cache.set(_KEY, json.dumps([asdict(server) for server in servers]), timeout=KEPT)
-    except (RedisError, OSError):
-        return
+    """Store the servers for the web processes."""
+    found = json.dumps([asdict(server) for server in servers])
+    redis_client.call(lambda client: client.set(_KEY, found, ex=KEPT), None)
 
 
 def list_local_servers() -> list[LocalServer]:
-    """Return what a worker found in the last `KEPT` seconds; an empty list when that is not known."""
+    """Return the servers that a worker found in the last `KEPT` seconds; an empty list without a worker or Redis."""
     if not settings.EMBEDDED:
         return []
-    try:
-        kept = cache.get(_KEY)
-    except (RedisError, OSError):
-        return []
+    kept: Any = redis_client.call(lambda client: client.get(_KEY), None)
     return [LocalServer(**server) for server in json.loads(kept)] if kept else []
 
 

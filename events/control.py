@@ -7,11 +7,10 @@ import os
 from collections.abc import AsyncGenerator
 from uuid import UUID
 
-import redis.asyncio as redis
-from django.conf import settings
 from django.db import transaction
+from redis import RedisError
 
-from events.redis_client import redis_client
+from common.redis_client import build_subscription_client, redis_client
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +19,7 @@ STOPS = "control.stops"
 
 def send_stop(root_id: UUID) -> None:
     """On commit, or at once outside a transaction: tell every worker to end the tree of this root run."""
-    transaction.on_commit(lambda: redis_client.send([(STOPS, str(root_id).encode())]), robust=True)
+    transaction.on_commit(lambda: redis_client.publish([(STOPS, str(root_id).encode())]), robust=True)
 
 
 async def stops() -> AsyncGenerator[UUID, None]:
@@ -31,7 +30,7 @@ async def stops() -> AsyncGenerator[UUID, None]:
             async for root_id in _listen():
                 pause = 0.1
                 yield root_id
-        except (redis.RedisError, OSError) as error:
+        except (RedisError, OSError) as error:
             logger.warning("The control channel broke off; trying again in %.1f s: %s", pause, error)
         await asyncio.sleep(pause)
         pause = min(pause * 2, 2.0)
@@ -43,11 +42,10 @@ def listener_name() -> str:
 
 
 async def _listen() -> AsyncGenerator[UUID, None]:
-    # No socket timeout: the channel may rightly be silent for hours; the health check notices a dead line.
-    async with redis.from_url(
-        settings.REDIS_URL, socket_connect_timeout=1.0, socket_timeout=None, socket_keepalive=True,
-        health_check_interval=10, client_name=listener_name(),
-    ) as client, client.pubsub(ignore_subscribe_messages=True) as channel:  # fmt: skip
+    async with (
+        build_subscription_client(listener_name()) as client,
+        client.pubsub(ignore_subscribe_messages=True) as channel,
+    ):
         await channel.subscribe(STOPS)
         while True:
             message = await channel.get_message(timeout=5.0)

@@ -10,6 +10,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
 
+from common.redis_client import redis_client
 from events.frames import (
     AgentStates,
     Changes,
@@ -22,7 +23,6 @@ from events.frames import (
     Progress,
     Typing,
 )
-from events.redis_client import redis_client
 
 Message = tuple[str, bytes]
 """A Redis channel, and what goes there."""
@@ -63,7 +63,7 @@ def publish_passing(frames: Iterable[Frame]) -> None:
 
 
 def _send_on_commit(*messages: Message) -> None:
-    transaction.on_commit(lambda: redis_client.send(messages), robust=True)
+    transaction.on_commit(lambda: redis_client.publish(messages), robust=True)
 
 
 def _said(workspace_id: UUID, topic: str) -> Message:
@@ -77,7 +77,7 @@ def _batched(frames: list[tuple[str, str, str]]) -> Message:
 
 def publish_now(*frames: Frame) -> None:
     """Tell at once, in one round trip; for passing frames that belong to no transaction."""
-    redis_client.send([packed(frame) for frame in frames])
+    redis_client.publish([packed(frame) for frame in frames])
 
 
 def notify_list_changed(actor_ids: Iterable[UUID], list_name: ListName) -> None:

@@ -6,24 +6,18 @@ Nothing here is the truth: the durable row that follows is. So Redis may be down
 
 import asyncio
 import json
-import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
-import redis.asyncio as redis
-from django.conf import settings
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
+from redis.asyncio import Redis
 
+from common.redis_client import PAUSE, AsyncRedisClient, redis_client
 from events.frames import Delta, Partial
 from events.payloads import MAX_TEXT
 from events.publish import packed
-from events.redis_client import redis_client
-
-logger = logging.getLogger(__name__)
 
 Part = Literal["text", "thinking", "arguments"]
 
@@ -82,7 +76,7 @@ class Stream:
 
     async def flush(self) -> None:
         """Send what waits; call it before the durable frame goes out. Neither raises nor waits for a dead Redis."""
-        if not self._streams.down:
+        if not self._streams.is_redis_down:
             await self._streams.flush([self])
 
     async def close(self) -> None:
@@ -130,13 +124,12 @@ class Streams:
         self._begin()
 
     def _begin(self) -> None:
-        self._client: redis.Redis | None = None
+        self._client = AsyncRedisClient()
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._sending = asyncio.Lock()
         self._dirty: dict[Stream, None] = {}
         self._current: dict[UUID, Stream] = {}
-        self.down = False
 
     def open(self, *, topic: str, run_id: UUID, agent_id: UUID, message_id: UUID, attempt: int) -> Stream:
         """Begin to stream a message. Call on the loop; a newer message of the same run replaces the older one."""
@@ -155,11 +148,9 @@ class Streams:
 
     async def flush(self, streams: Iterable[Stream]) -> None:
         """Send what these streams have waiting, in one pipeline. What could not be sent waits for the next time."""
-        try:
-            async with asyncio.timeout(2.0), self._sending:
-                await self._send([stream for stream in streams if stream.waits])
-        except (redis.RedisError, OSError, TimeoutError) as error:
-            self._fell(error)
+        streams = [stream for stream in streams if stream.waits]
+        if streams:
+            await self._client.call(lambda client: self._send(client, streams), None)
 
     async def close_stream(self, stream: Stream) -> None:
         """See `Stream.close`."""
@@ -167,11 +158,11 @@ class Streams:
         if self._current.get(stream.run_id) is not stream:
             return  # a newer message of this run has taken the place, and cleared it
         del self._current[stream.run_id]
-        try:
-            async with asyncio.timeout(2.0):
-                await self._connected().delete(_key(stream.run_id))
-        except (redis.RedisError, OSError, TimeoutError) as error:
-            self._fell(error)
+        await self._client.call(lambda client: client.delete(_key(stream.run_id)), 0)
+
+    @property
+    def is_redis_down(self) -> bool:
+        return self._client.breaker.is_open
 
     async def aclose(self) -> None:
         """Stop the loop and let the connection go."""
@@ -179,27 +170,25 @@ class Streams:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
+        await self._client.close()
         self._dirty.clear()
         self._current.clear()
 
-    async def _send(self, streams: Sequence[Stream]) -> None:
-        if not streams:
-            return
-        taken = [(stream, stream.take()) for stream in streams]
-        async with self._connected().pipeline(transaction=False) as pipeline:
+    async def _send(self, client: Redis, streams: Iterable[Stream]) -> None:
+        async with self._sending:
+            taken = [(stream, stream.take()) for stream in streams if stream.waits]
+            if not taken:
+                return
+            async with client.pipeline(transaction=False) as pipeline:
+                for stream, deltas in taken:
+                    _remember(pipeline, stream, deltas)
+                    for delta in deltas:
+                        pipeline.publish(*packed(delta))
+                await pipeline.execute()
             for stream, deltas in taken:
-                _remember(pipeline, stream, deltas)
-                for delta in deltas:
-                    pipeline.publish(*packed(delta))
-            await pipeline.execute()
-        self.down = False
-        for stream, deltas in taken:
-            stream.sent(deltas)
-            if not stream.waits:
-                self._dirty.pop(stream, None)
+                stream.sent(deltas)
+                if not stream.waits:
+                    self._dirty.pop(stream, None)
 
     async def _run(self) -> None:
         """The flush loop. Ticks are shared, so that all runs go out together; a first piece does not wait for one."""
@@ -213,8 +202,8 @@ class Streams:
                 for stream in due:
                     stream.due = (int(now / TICK) + (2 if not stream.begun else 1)) * TICK
                 await self.flush(due)
-            if self.down:
-                await asyncio.sleep(1.0)
+            if self.is_redis_down:
+                await asyncio.sleep(PAUSE)
 
     async def _wait(self, clock: Callable[[], float]) -> None:
         """Until a first piece comes; or until the next shared tick after anything else was said."""
@@ -237,18 +226,6 @@ class Streams:
             self._loop = loop
         if self._task is None or self._task.done():
             self._task = loop.create_task(self._run(), name="streams")
-
-    def _connected(self) -> redis.Redis:
-        if self._client is None:
-            self._client = redis.from_url(
-                settings.REDIS_URL, socket_connect_timeout=1.0, socket_timeout=2.0, retry=Retry(NoBackoff(), 1)
-            )
-        return self._client
-
-    def _fell(self, error: Exception) -> None:
-        if not self.down:
-            logger.warning("Redis did not take what agents say; readers will see it once it is stored: %s", error)
-        self.down = True
 
 
 streams = Streams()
@@ -279,7 +256,7 @@ def partials_of(run_ids: Sequence[UUID]) -> list[Partial]:
     Synchronous, for a thread. Without Redis: nothing.
     """
     nothing: list[list[bytes]] = []
-    kept = redis_client.ask(lambda client: _kept(client, run_ids), nothing) if run_ids else nothing
+    kept = redis_client.call(lambda client: _kept(client, run_ids), nothing) if run_ids else nothing
     return [part for run_id, pieces in zip(run_ids, kept, strict=False) for part in _joined(run_id, pieces)]
 
 

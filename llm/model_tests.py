@@ -20,10 +20,10 @@ from common.errors import LimitReached, NotFound, Unavailable
 from common.ids import new_id
 from common.local_models import list_local_servers
 from common.operators import runs_installation
+from common.redis_client import redis_client
 from common.secrets import Secret, encrypt_for
 from common.tasks import send_task_now
 from common.tenants import on_behalf_of_tenant
-from events.redis_client import redis_client
 from llm.client import try_model
 from llm.endpoints import TRIAL
 from llm.model_list import list_models
@@ -242,7 +242,7 @@ def _release_locks(locks: Sequence[str], test_id: str) -> None:
 
 
 def _ask_redis(command: Any) -> Any:
-    answer = redis_client.ask(command, _NO_ANSWER)
+    answer = redis_client.call(command, _NO_ANSWER)
     if answer is _NO_ANSWER:
         raise Unavailable("The answer cannot be heard now. Try again in a moment.")
     return answer

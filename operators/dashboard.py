@@ -5,20 +5,21 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-import redis
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from redis import Redis
 
 from actors.models import Actor, AgentStatus, Kind
 from admin_kit.audit_objects import audit_object
 from chats.models import Chat
 from common.clock import now
 from common.ids import id_at
+from common.redis_client import redis_client
 from events.models import AuditRecord
 from runs.models import ACTIVE, LLMCall, Run, RunState
-from server.health import QUESTION, connect
+from server.health import QUESTION
 from workspaces.models import Workspace
 
 DAY = timedelta(days=1)
@@ -53,21 +54,24 @@ def _changelist_url(table: str, **filters: Any) -> str:
 
 def _processes() -> list[Figure]:
     """Count the workers that listen and the messages in the queues; say so if Redis does not answer."""
-    try:
-        server = connect()
-        with server.pipeline(transaction=False) as asked:
-            asked.pubsub_numsub(QUESTION)
-            asked.llen("runs")
-            asked.llen("work")
-            listening, runs, work = asked.execute()
-    except redis.RedisError:
+    counted = redis_client.call(_count_in_redis, None)
+    if counted is None:
         return [Figure("Redis", _("does not answer"), tone="bad")]
-    workers = int(listening[0][1]) if listening else 0
+    workers, runs, work = counted
     return [
         Figure(_("Workers"), str(workers), tone="" if workers else "bad"),
         Figure(_("Runs in the queue"), str(runs)),
         Figure(_("Other jobs waiting"), str(work)),
     ]
+
+
+def _count_in_redis(client: Redis) -> tuple[int, int, int]:
+    with client.pipeline(transaction=False) as pipeline:
+        pipeline.pubsub_numsub(QUESTION)
+        pipeline.llen("runs")
+        pipeline.llen("work")
+        listening, runs, work = pipeline.execute()
+    return (int(listening[0][1]) if listening else 0), runs, work
 
 
 def _runs() -> list[Figure]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from common.redis_client import redis_client
 from events.frames import Presence
 from events.publish import publish_now
-from events.redis_client import redis_client
 from realtime.topics import Topic
 
 LASTS = 25.0
@@ -36,7 +36,7 @@ def depart(leaving: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
 def present_in(topic: Topic) -> list[UUID]:
     """Who has the chat open, in the order of ids."""
     nobody: list[Any] = []
-    return _people(redis_client.ask(lambda client: _entries(client, topic), nobody))
+    return _people(redis_client.call(lambda client: _entries(client, topic), nobody))
 
 
 def _entries(client: Any, topic: Topic) -> Any:
@@ -46,7 +46,7 @@ def _entries(client: Any, topic: Topic) -> Any:
 def renew(mine: Mapping[Topic, Collection[UUID]], hub_id: str) -> dict[Topic, list[UUID]]:
     """Say that these are still there, and learn who is, with the dead ones forgotten. One round trip for all chats."""
     nothing: list[Any] = []
-    answers = redis_client.ask(lambda client: _renewed(client, mine, hub_id), nothing)
+    answers = redis_client.call(lambda client: _renewed(client, mine, hub_id), nothing)
     return {topic: _people(people) for topic, people in zip(mine, answers[3::4], strict=False)}
 
 
@@ -63,7 +63,7 @@ def _renewed(client: Any, mine: Mapping[Topic, Collection[UUID]], hub_id: str) -
 
 def _change(topics: Sequence[Topic], step: Callable[[Any, Topic], None]) -> None:
     nothing: list[Any] = []
-    answers = redis_client.ask(lambda client: _before_and_after(client, topics, step), nothing)
+    answers = redis_client.call(lambda client: _before_and_after(client, topics, step), nothing)
     told = zip(topics, map(_people, answers[::4]), map(_people, answers[2::4]), strict=False)
     publish_now(*(Presence(topic=str(topic), present=after) for topic, before, after in told if before != after))
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import redis
 from asgiref.typing import ASGISendCallable
-from django.conf import settings
 from django.db import connection
 from redis.client import PubSub
+
+from common.redis_client import build_client
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ class Health:
         self.warm = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="health")
         self._answer: asyncio.Task[dict[str, bool]] | None = None
-        self._redis = connect()
+        self._redis = build_probe_client()
 
     async def answer(self, path: str, send: ASGISendCallable) -> None:
         """Send 200, or 503 with the parts that are missing."""
@@ -76,9 +77,9 @@ class Health:
         }
 
 
-def connect() -> "redis.Redis":
-    """A connection of our own, with short patience."""
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE + 1, socket_connect_timeout=PATIENCE)
+def build_probe_client() -> "redis.Redis":
+    """Return a client that waits for the answer of a worker."""
+    return build_client(connect_timeout=PATIENCE, timeout=PATIENCE + 1)
 
 
 def a_worker_answers(server: "redis.Redis") -> bool:
@@ -114,7 +115,7 @@ class AnswersProbes:
                 self._over.wait(1)
 
     def _listen(self) -> None:
-        server = connect()
+        server = build_probe_client()
         with PubSub(server.connection_pool, ignore_subscribe_messages=True) as questions:
             questions.subscribe(QUESTION)
             questions.get_message(ignore_subscribe_messages=False, timeout=PATIENCE)

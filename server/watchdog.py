@@ -13,7 +13,7 @@ from typing import Any
 import redis
 from celery.signals import task_postrun, task_received
 
-from server.health import connect
+from server.health import build_probe_client
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Watchdog:
         self._received_at = time.monotonic()
 
     def _run(self) -> None:
-        server = connect()
+        server = build_probe_client()
         while not self._stopped.wait(self._patience / 10):
             try:
                 are_waiting = any(server.llen(queue) for queue in QUEUES)

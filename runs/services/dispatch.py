@@ -12,8 +12,8 @@ from django.db import transaction
 from kombu import Producer
 from kombu.exceptions import KombuError
 
+from common.redis_client import redis_client
 from common.tasks import FAIL_SOON
-from events.redis_client import redis_client
 from runs.models import Run, RunState
 
 QUEUE = "runs"
@@ -35,7 +35,7 @@ def send_run_tasks(run_ids: Iterable[UUID]) -> bool:
     """Send the tasks of these runs now. Return false when Redis did not take them. Never raises: the transaction that
     queued the run has been committed and must not look failed (B4)."""
     run_ids = list(run_ids)
-    return not run_ids or redis_client.ask(lambda client: _publish(run_ids), False)
+    return not run_ids or redis_client.call(lambda client: _publish(run_ids), False)
 
 
 def _publish(run_ids: Iterable[UUID]) -> bool:

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from actors import services as actors
 from actors.callers import find_caller
 from common.errors import LimitReached
+from common.redis_client import RedisClient
 from config.asgi import identify_caller
-from events.redis_client import RedisClient
 from tests.realtime.tab import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +63,7 @@ def test_what_was_refused_a_person_is_refused_again_at_once_and_nobody_else(team
     assert ask(mine["cookie"]) == 200
     assert [ask(headers) for headers in mine.values()] == [429] * 3
     asked = []
-    monkeypatch.setattr(RedisClient, "ask", lambda *args: asked.append(args))
+    monkeypatch.setattr(RedisClient, "call", lambda *args: asked.append(args))
     with CaptureQueriesContext(connection) as queries:
         for headers in mine.values():
             with pytest.raises(LimitReached) as refusal:

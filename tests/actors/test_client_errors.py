@@ -1,13 +1,12 @@
 """What the web app's faults leave in the operator's log: where they happened, and nothing that anybody wrote."""
 
 import logging
-import time
 
 import pytest
 
 from actors import rates
 from actors.rates import OwnBuckets
-from events.redis_client import redis_client
+from common.redis_client import redis_client
 from tests.api.test_rights import asked_by
 
 FAULT = {
@@ -54,7 +53,7 @@ def test_D17_nothing_but_places_in_our_files_gets_into_the_log(team, lines, wron
 
 
 def test_D21_a_broken_browser_fills_no_log(team, lines, settings, monkeypatch):
-    monkeypatch.setattr(redis_client, "_down_until", time.monotonic() + 60)
+    monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
     monkeypatch.setattr(rates, "_own", OwnBuckets())
     settings.RATES = settings.RATES | {"client_errors": (0.001, 3), "all_client_errors": (0.001, 4)}
     assert [told(team, "bob") for _ in range(5)] == [204, 204, 204, 429, 429]

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from actors import rates
 from actors.rates import OwnBuckets, demand, stranger
 from common.errors import LimitReached
-from events.redis_client import RedisClient, redis_client
+from common.redis_client import RedisClient, redis_client
 from tests.api.client import Api, message_body
 from tests.api.test_rights import asked_by
 
@@ -30,7 +30,7 @@ def limits(settings):
 
 @pytest.fixture
 def _no_redis(monkeypatch):
-    monkeypatch.setattr(redis_client, "_down_until", time.monotonic() + 60)
+    monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
     monkeypatch.setattr(rates, "_own", OwnBuckets())
 
 
@@ -180,12 +180,12 @@ def test_D21_limits_ask_redis_once_and_the_database_never(team, limits, monkeypa
     without = queries()
     limits(requests=(50, 300), posts=(50, 300), workspace_posts=(50, 300))
     asked = []
-    ask = RedisClient.ask
+    call = RedisClient.call
 
-    def counted(self, question, otherwise):
-        asked.append(otherwise)
-        return ask(self, question, otherwise)
+    def counted(self, command, default):
+        asked.append(default)
+        return call(self, command, default)
 
-    monkeypatch.setattr(RedisClient, "ask", counted)
+    monkeypatch.setattr(RedisClient, "call", counted)
     assert queries() == without
     assert len(asked) == 1

@@ -11,9 +11,9 @@ from agents.services import drafts
 from chats.models import ChatGrant
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Forbidden
+from common.redis_client import redis_client
 from events.models import AuditRecord
 from events.publish import RIGHTS
-from events.redis_client import redis_client
 from tests.admin.environment import page, sign_in_as
 from tests.people import make_agent
 from workspaces import services as workspaces
@@ -78,7 +78,7 @@ def test_D5_the_persons_sockets_are_asked_anew_when_it_is_given_and_taken(
     environment, monkeypatch, django_capture_on_commit_callbacks
 ):
     sent = []
-    monkeypatch.setattr(redis_client, "send", lambda messages: sent.extend(messages))
+    monkeypatch.setattr(redis_client, "publish", lambda messages: sent.extend(messages))
 
     def told(act):
         sent.clear()

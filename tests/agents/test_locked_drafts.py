@@ -10,7 +10,7 @@ from agents.models import Draft
 from agents.services import drafts
 from chats import services as chats
 from common.clock import now
-from events.redis_client import redis_client
+from common.redis_client import redis_client
 from tests.api.test_rights import asked_by
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_workspace_is_told_when_an_edit_begins_or_ends_and_not_while_it_lasts(
     team, monkeypatch, django_capture_on_commit_callbacks
 ):
     sent: list[Any] = []
-    monkeypatch.setattr(redis_client, "send", lambda messages: sent.extend(messages))
+    monkeypatch.setattr(redis_client, "publish", lambda messages: sent.extend(messages))
 
     def bells(act) -> int:
         sent.clear()

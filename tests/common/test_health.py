@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from server.health import AliveFile, AnswersProbes, Health, a_worker_answers, connect
+from server.health import AliveFile, AnswersProbes, Health, a_worker_answers, build_probe_client
 
 
 class Sent(list[Any]):
@@ -54,7 +54,7 @@ def test_a_worker_that_is_not_well_does_not_answer() -> None:
     probes.start()
     try:
         probes.listening.wait(5)
-        assert not a_worker_answers(connect())
+        assert not a_worker_answers(build_probe_client())
     finally:
         probes.stop()
 
@@ -63,9 +63,9 @@ def test_a_worker_that_is_gone_does_not_answer() -> None:
     probes = AnswersProbes(is_well=lambda: True)
     probes.start()
     probes.listening.wait(5)
-    assert a_worker_answers(connect())
+    assert a_worker_answers(build_probe_client())
     probes.stop()
-    assert not a_worker_answers(connect())
+    assert not a_worker_answers(build_probe_client())
 
 
 def teardown_module() -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from django.core.cache import cache
 
 from common import egress, local_models
 from common.egress import check_model_server
 from common.local_models import find_local_servers, has_answered, keep_local_servers, list_local_servers
+from common.redis_client import redis_client
 from tests.scripted_model import ScriptedModel
 
 
@@ -23,7 +23,7 @@ def port(server: ScriptedModel, settings, monkeypatch: pytest.MonkeyPatch) -> in
     for module in (egress, local_models):
         monkeypatch.setattr(module, "LOCAL_MODEL_SERVERS", {"Ollama": port, "LM Studio": 9})
     settings.EMBEDDED = True
-    cache.delete("local-model-servers")
+    redis_client.call(lambda client: client.delete("local-model-servers"), 0)
     return port
 
 

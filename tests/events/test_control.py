@@ -8,8 +8,8 @@ import redis.asyncio as redis
 from django.conf import settings
 
 from common.db_executor import DatabaseExecutor
+from common.redis_client import redis_client
 from events.control import STOPS, listener_name, send_stop, stops
-from events.redis_client import redis_client
 
 
 async def line(client) -> list[str]:
@@ -53,7 +53,7 @@ async def test_a_stop_that_is_no_id_is_passed_over(caplog):
     next_stop = asyncio.ensure_future(anext(heard))
     async with redis.from_url(settings.REDIS_URL) as client:
         await until_heard(client)
-        redis_client.send([(STOPS, b"nonsense")])
+        redis_client.publish([(STOPS, b"nonsense")])
         root_id = uuid4()
         await tell(root_id)
     assert await asyncio.wait_for(next_stop, 5) == root_id

@@ -11,10 +11,10 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 
 from common.db_executor import DatabaseExecutor
+from common.redis_client import RedisClient, redis_client
 from events import publish as publishing
 from events.frames import Changes, ListChanged
 from events.publish import group_of, publish, publish_now, rights_changed
-from events.redis_client import RedisClient, redis_client
 from events.rows import ChatRow
 
 in_thread = DatabaseExecutor(2, "test")
@@ -95,18 +95,18 @@ def test_a_redis_that_is_down_is_told_once_and_fails_nobody(settings, caplog):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     broken = RedisClient()
     for _ in range(5):
-        broken.send([("anything", b"x")])
-        broken._down_until = 0.0
-    assert broken.ask(lambda client: bool(client.ping()), False) is False
-    assert len([record for record in caplog.records if record.name == "events.redis_client"]) == 1
+        broken.publish([("anything", b"x")])
+        broken.breaker._retry_at = 0.0
+    assert broken.call(lambda client: bool(client.ping()), False) is False
+    assert len([record for record in caplog.records if record.name == "common.redis_client"]) == 1
 
 
 def test_after_a_restart_of_redis_the_first_frame_goes_through():
-    redis_client.send([("anything", b"x")])
-    asked = redis_client.ask(lambda client: client.client_id(), None)
+    redis_client.publish([("anything", b"x")])
+    asked = redis_client.call(lambda client: client.client_id(), None)
     with redis.Redis.from_url(redis_client._url) as other:
         other.client_kill_filter(_id=asked)
-    assert redis_client.ask(lambda client: client.ping(), False) is True
+    assert redis_client.call(lambda client: client.ping(), False) is True
 
 
 def _chat_row() -> ChatRow:

@@ -138,9 +138,9 @@ async def test_what_redis_did_not_take_is_sent_later_and_no_run_fails(streams, e
     stream = opened(streams, ear)
     stream.say("text", "while it was down, ")
     await stream.flush()
-    assert streams.down
+    assert streams.is_redis_down
     settings.REDIS_URL = right
-    streams._client = None
+    streams._client._client = None
     stream.say("text", "and after")
     await ear.hear("while it was down, and after")
     assert [p.text for p in await in_thread(partials_of, [stream.run_id])] == ["while it was down, and after"]

@@ -9,10 +9,10 @@ from websockets.asyncio.client import connect
 
 from chats import services as chats
 from common.ids import new_id
+from common.redis_client import redis_client
 from events import publish
 from events.frames import Delta, Heartbeat, ListChanged, Typing
 from events.publish import publish_now, publish_passing
-from events.redis_client import redis_client
 from realtime import feed, tending
 from realtime.db_executor import run_in_db_thread
 from realtime.feed import CROWD, Answer, Feed
@@ -218,7 +218,7 @@ async def test_a_room_that_reads_together_costs_one_redis_message(team, monkeypa
             await hear(socket, "subscribed")
         await run_in_db_thread(post)
         head = await run_in_db_thread(newest, team.chat.id)
-        sent = count_calls(monkeypatch, redis_client, "send")
+        sent = count_calls(monkeypatch, redis_client, "publish")
         for socket in sockets:
             await socket.send(json.dumps({"type": "mark_read", "topic": topics, "seq": head}))
         for socket, person in zip(sockets, (team.alice, team.bob), strict=True):
@@ -239,7 +239,7 @@ async def test_a_batch_reaches_those_who_follow_its_topics_and_nobody_else(team,
 
 
 def test_a_long_batch_travels_in_messages_of_a_bounded_size(monkeypatch):
-    sent = count_calls(monkeypatch, redis_client, "send")
+    sent = count_calls(monkeypatch, redis_client, "publish")
     monkeypatch.setattr(transaction, "on_commit", lambda send, robust: send())
     publish_passing(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))
     [(messages,)] = [args[-1:] for args in sent]

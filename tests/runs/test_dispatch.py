@@ -11,7 +11,7 @@ from celery import current_app
 from django.conf import settings
 
 from common.errors import AppError
-from events.redis_client import redis_client
+from common.redis_client import redis_client
 from llm import model_tests
 from runs.services import dispatch
 
@@ -23,7 +23,7 @@ def fresh_broker():
     client = redis.from_url(settings.REDIS_URL)
     client.delete("runs")
     yield client
-    redis_client._down_until = 0.0
+    redis_client.breaker.record_success()
 
 
 @pytest.fixture

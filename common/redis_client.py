@@ -1,0 +1,156 @@
+"""The connections of this process to Redis, with one policy for when Redis is unavailable.
+
+Nothing durable is in Redis. A call that fails returns the default that its caller gave, and for `PAUSE` seconds no other call
+is tried, so that requests do not each wait for a timeout. After that one call at a time tries again.
+
+Django's cache, Celery and the channel layer have connections of their own.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import redis
+import redis.asyncio
+from django.conf import settings
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+PAUSE = 1.0
+"""Seconds without a call after one has failed."""
+CONNECT_TIMEOUT = 0.5
+ANSWER_TIMEOUT = 1.0
+ASYNC_TIMEOUT = 2.0
+"""Seconds for a whole call on an event loop, with the time that it waits for other calls."""
+
+
+class CircuitBreaker:
+    """Decides whether a call to Redis is tried. It logs the first failure only, until a call succeeds again."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._retry_at = 0.0
+
+    def allows_call(self) -> bool:
+        """Return whether the caller may call Redis. While Redis is unavailable, one caller each `PAUSE` seconds may."""
+        if self.is_open:
+            if time.monotonic() < self._retry_at:
+                return False
+            self._retry_at = time.monotonic() + PAUSE
+        return True
+
+    def record_failure(self, error: Exception) -> None:
+        self._retry_at = time.monotonic() + PAUSE
+        if not self.is_open:
+            logger.warning("Redis does not answer; what depends on it is delayed or skipped: %s", error)
+        self.is_open = True
+
+    def record_success(self) -> None:
+        self.is_open = False
+
+
+class RedisClient:
+    """A client for threads."""
+
+    def __init__(self) -> None:
+        self.breaker = CircuitBreaker()
+        self._client: redis.Redis | None = None
+        self._url = ""
+
+    def call(self, command: Callable[[redis.Redis], T], default: T) -> T:
+        """Return the result of `command(client)`, or the default if Redis is unavailable."""
+        if not self.breaker.allows_call():
+            return default
+        try:
+            result = command(self._get_client())
+        except (redis.RedisError, OSError) as error:
+            self.breaker.record_failure(error)
+            return default
+        self.breaker.record_success()
+        return result
+
+    def publish(self, messages: Sequence[tuple[str, bytes]]) -> None:
+        """Publish messages (channel, body) in one round trip. Never raises."""
+        self.call(lambda client: _publish(client, messages), None)
+
+    def _get_client(self) -> redis.Redis:
+        if self._client is None or self._url != settings.REDIS_URL:
+            self._url = settings.REDIS_URL
+            self._client = build_client()
+        return self._client
+
+
+class AsyncRedisClient:
+    """A client for one event loop."""
+
+    def __init__(self) -> None:
+        self.breaker = CircuitBreaker()
+        self._client: redis.asyncio.Redis | None = None
+
+    async def call(self, command: Callable[[redis.asyncio.Redis], Awaitable[T]], default: T) -> T:
+        """Return the result of `await command(client)`, or the default if Redis is unavailable."""
+        if not self.breaker.allows_call():
+            return default
+        if self._client is None:
+            self._client = redis.asyncio.from_url(
+                settings.REDIS_URL,
+                socket_connect_timeout=CONNECT_TIMEOUT,
+                socket_timeout=ANSWER_TIMEOUT,
+                retry=AsyncRetry(NoBackoff(), 1),
+            )
+        try:
+            async with asyncio.timeout(ASYNC_TIMEOUT):
+                result = await command(self._client)
+        except (redis.RedisError, OSError, TimeoutError) as error:
+            self.breaker.record_failure(error)
+            return default
+        self.breaker.record_success()
+        return result
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+
+def build_client(connect_timeout: float = CONNECT_TIMEOUT, timeout: float = ANSWER_TIMEOUT) -> redis.Redis:
+    """Return a client without a circuit breaker: for probes, which ask Redis in any case, and for blocking commands."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_connect_timeout=connect_timeout,
+        socket_timeout=timeout,
+        retry=Retry(NoBackoff(), 1),
+    )
+
+
+def build_subscription_client(name: str) -> redis.asyncio.Redis:
+    """Return a client for subscribing. Its channel may be silent for hours, so only the health check notices that the
+    connection is dead. `name` is shown in Redis' list of clients."""
+    return redis.asyncio.from_url(
+        settings.REDIS_URL,
+        socket_connect_timeout=CONNECT_TIMEOUT,
+        socket_timeout=None,
+        socket_keepalive=True,
+        health_check_interval=10,
+        client_name=name,
+    )
+
+
+def _publish(client: redis.Redis, messages: Sequence[tuple[str, bytes]]) -> None:
+    if len(messages) == 1:
+        client.publish(*messages[0])
+        return
+    with client.pipeline(transaction=False) as pipeline:
+        for channel, body in messages:
+            pipeline.publish(channel, body)
+        pipeline.execute()
+
+
+redis_client = RedisClient()
+"""The client of this process's threads."""
