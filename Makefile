@@ -8,10 +8,10 @@ N ?= 20
 SEED ?= $(shell date +%s)
 CHAOS := $(BIN)/python -m pytest -s -v
 # Those that mostly wait run beside each other; those that time something, or fill the machine, one after the other.
-SCENARIOS := tests/runs/test_crash.py tests/runs/test_redelivered_calls.py tests/runs/test_deaf_worker.py \
-	tests/runs/test_postgres_restarts.py tests/agents/test_draft_rules.py tests/realtime/test_redis_dies.py \
-	tests/realtime/test_bad_lines.py tests/chats/test_double_posts.py tests/runs/test_silent_models.py
-ALONE := tests/runs/test_stops_in_time.py tests/runs/test_streaming.py tests/runs/test_connections.py
+SCENARIOS := tests/runs/test_crash.py tests/runs/test_redelivered_calls.py tests/runs/test_redis_connection_loss.py \
+	tests/runs/test_postgres_restarts.py tests/agents/test_draft_rules.py tests/realtime/test_redis_restarts.py \
+	tests/realtime/test_unreliable_connections.py tests/chats/test_double_posts.py tests/runs/test_silent_models.py
+ALONE := tests/runs/test_stop_latency.py tests/runs/test_streaming.py tests/runs/test_connections.py
 PROPERTIES := tests/api/test_schema_from_outside.py tests/api/test_fuzz.py tests/runs/test_loop_property.py \
 	tests/agents/test_draft_property.py tests/agents/test_files.py tests/realtime/test_proof.py \
 	tests/suggestions/test_merge_answer.py

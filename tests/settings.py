@@ -16,7 +16,7 @@ if os.environ.get("PYTEST_XDIST_WORKER"):
 from config.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# Nobody in a test waits for others: what a limit does is tested with numbers of its own (tests/actors/test_rates.py).
+# Nobody in a test waits for others: what a limit does is tested with numbers of its own (tests/actors/test_throttling.py).
 RATES = dict.fromkeys(RATES, (0, 0))  # noqa: F405
 ACCOUNT_RATE_LIMITS = False  # type: ignore[assignment]  # allauth: none at all
 # Each test client builds the middleware anew: a static file is looked for when it is asked for, not all of them each time.

@@ -8,7 +8,7 @@ from actors.models import Actor
 from agents.services.shipped import get_shipped_agent
 from agents.specs.files import AgentFile, format_file, read_file
 from chats.models import ChatActor
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 from tests.people import make_agent
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ def avatar_of(actor):
 
 
 def test_an_editor_chooses_how_an_agent_looks_and_everyone_in_its_chats_sees_it(team):
-    alice, bob = asked_by(team, "alice"), asked_by(team, "bob")
+    alice, bob = client_for(team, "alice"), client_for(team, "bob")
     row = alice.ok("PATCH", f"agents/{team.robin.id}", {"avatar": FOX, "revision": team.robin.revision})
     assert row["actor"]["avatar"] == FOX
     place = ChatActor.objects.get(chat=team.chat, actor=team.robin)
@@ -35,7 +35,7 @@ def test_an_editor_chooses_how_an_agent_looks_and_everyone_in_its_chats_sees_it(
 
 
 def test_what_is_not_said_stays_and_automatic_takes_an_avatar_away(team):
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     revision = alice.ok("PATCH", f"agents/{team.robin.id}", {"avatar": LETTER, "revision": 1})["revision"]
     row = alice.ok("PATCH", f"agents/{team.robin.id}", {"name": "Wren", "revision": revision})
     assert row["actor"]["avatar"] == LETTER
@@ -46,16 +46,16 @@ def test_what_is_not_said_stays_and_automatic_takes_an_avatar_away(team):
 
 def test_a_suggester_and_a_stranger_choose_no_agents_avatar_and_a_stale_choice_is_refused(team):
     before, address = avatar_of(team.robin), f"agents/{team.robin.id}"
-    asked_by(team, "bob").refused(403, "forbidden", "PATCH", address, {"avatar": FOX, "revision": 1})
-    asked_by(team, "charlie").refused(404, "not_found", "PATCH", address, {"avatar": FOX, "revision": 1})
-    assert asked_by(team, "alice")("PATCH", address, {"avatar": FOX, "revision": 9}).status_code == 409
+    client_for(team, "bob").refused(403, "forbidden", "PATCH", address, {"avatar": FOX, "revision": 1})
+    client_for(team, "charlie").refused(404, "not_found", "PATCH", address, {"avatar": FOX, "revision": 1})
+    assert client_for(team, "alice")("PATCH", address, {"avatar": FOX, "revision": 9}).status_code == 409
     assert avatar_of(team.robin) == before
 
 
 def test_each_person_chooses_for_themselves(team):
-    row = asked_by(team, "bob").ok("PATCH", "me", {"avatar": FOX})
+    row = client_for(team, "bob").ok("PATCH", "me", {"avatar": FOX})
     assert row["actor"]["avatar"] == FOX
-    assert asked_by(team, "bob").ok("PATCH", "me", {"name": "Bobby"})["actor"]["avatar"] == FOX
+    assert client_for(team, "bob").ok("PATCH", "me", {"name": "Bobby"})["actor"]["avatar"] == FOX
     team.chat.refresh_from_db()
     assert ChatActor.objects.get(chat=team.chat, actor=team.bob).version == team.chat.version
     assert avatar_of(team.alice) is None
@@ -64,7 +64,7 @@ def test_each_person_chooses_for_themselves(team):
 @pytest.mark.parametrize("emoji", ["🦊", "❤️", "☺", "👍🏽", "🇹🇼", "1️⃣", "👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏳️‍🌈", "🧑🏻‍❤️‍💋‍🧑🏿", "✍️"])
 def test_whatever_unicode_draws_as_one_emoji_is_one(team, emoji):
     avatar = {"kind": "emoji", "emoji": emoji}
-    assert asked_by(team, "bob").ok("PATCH", "me", {"avatar": avatar})["actor"]["avatar"] == avatar
+    assert client_for(team, "bob").ok("PATCH", "me", {"avatar": avatar})["actor"]["avatar"] == avatar
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_whatever_unicode_draws_as_one_emoji_is_one(team, emoji):
     ids=ascii,
 )  # fmt: skip
 def test_what_is_no_avatar_is_refused_everywhere_and_changes_nothing(team, avatar):
-    alice, before = asked_by(team, "alice"), Actor.objects.count()
+    alice, before = client_for(team, "alice"), Actor.objects.count()
     agents = f"workspaces/{team.workspace.id}/agents"
     seen = avatar_of(team.robin)
     alice.refused(400, "invalid", "PATCH", "me", {"avatar": avatar})
@@ -95,7 +95,7 @@ def test_what_is_no_avatar_is_refused_everywhere_and_changes_nothing(team, avata
 
 
 def test_each_template_has_a_face_of_its_own_that_the_new_agent_keeps(team):
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     templates = alice.ok("GET", "agent-templates")["results"]
     faces = {one["key"]: one["avatar"] for one in templates}
     assert len({json.dumps(face) for face in faces.values()}) == len(templates)
@@ -115,7 +115,7 @@ def test_shipped_agents_have_faces(db):
 def test_an_avatar_leaves_with_its_agent_and_comes_in_again(team, avatar, format):
     heron = make_agent(team.workspace, team.alice, "Heron")
     Actor.objects.filter(pk=heron.pk).update(avatar=avatar)
-    text = asked_by(team, "bob")("GET", f"agents/{heron.id}/file?format={format}").content.decode()
-    row = asked_by(team, "alice").ok("POST", f"workspaces/{team.workspace.id}/agents/import", {"text": text})
+    text = client_for(team, "bob")("GET", f"agents/{heron.id}/file?format={format}").content.decode()
+    row = client_for(team, "alice").ok("POST", f"workspaces/{team.workspace.id}/agents/import", {"text": text})
     assert row["agent"]["actor"]["avatar"] == avatar
     assert read_file(format_file(AgentFile(name="X", avatar=avatar), format)).avatar == read_file(text).avatar

@@ -11,8 +11,8 @@ from chats.models import ChatActor
 from common.errors import Conflict
 from common.handles import free_handle
 from events.models import AuditRecord
-from tests.api.test_rights import asked_by, fingerprint
-from tests.meanwhile import Meanwhile
+from tests.api.test_rights import client_for, fingerprint
+from tests.concurrency import ConcurrentTransaction
 from tests.people import make_agent, make_person, make_team
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 def test_person_chooses_a_handle_and_is_mentioned_by_it(team):
     before = ChatActor.objects.get(chat=team.chat, actor=team.alice).version
-    me = asked_by(team, "alice").ok("PATCH", "me", {"handle": "@Ally"})
+    me = client_for(team, "alice").ok("PATCH", "me", {"handle": "@Ally"})
     assert me["actor"]["handle"] == "ally"
     alice = Actor.objects.get(pk=team.alice.pk)
     assert (alice.handle, alice.username) == ("ally", "ally")
@@ -31,7 +31,7 @@ def test_person_chooses_a_handle_and_is_mentioned_by_it(team):
 
 
 def test_the_same_handle_written_in_another_way_is_no_change(team):
-    alice, before = asked_by(team, "alice"), ChatActor.objects.get(chat=team.chat, actor=team.alice).version
+    alice, before = client_for(team, "alice"), ChatActor.objects.get(chat=team.chat, actor=team.alice).version
     assert alice.ok("PATCH", "me", {"handle": "@Alice"})["actor"]["handle"] == "alice"
     written = f"@{team.robin.handle.upper()}"
     alice.ok("PATCH", f"agents/{team.robin.id}", {"handle": written, "revision": team.robin.revision})
@@ -45,7 +45,7 @@ def test_the_same_handle_written_in_another_way_is_no_change(team):
      ("has space", 400, "invalid"), ("-dash", 400, "invalid"), ("x" * 41, 400, "invalid"), ("名字", 400, "invalid")],
 )  # fmt: skip
 def test_handle_that_is_taken_or_none_is_refused(team, handle, status, code):
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     before = fingerprint()
     alice.refused(status, code, "PATCH", "me", {"handle": handle})
     assert fingerprint() == before
@@ -54,8 +54,8 @@ def test_handle_that_is_taken_or_none_is_refused(team, handle, status, code):
 def test_editor_chooses_the_handle_of_an_agent_and_suggesters_do_not(team):
     other = make_agent(team.workspace, team.alice, "Other")
     path = f"agents/{team.robin.id}"
-    asked_by(team, "bob").refused(403, "forbidden", "PATCH", path, {"handle": "helper", "revision": 1})
-    alice = asked_by(team, "alice")
+    client_for(team, "bob").refused(403, "forbidden", "PATCH", path, {"handle": "helper", "revision": 1})
+    alice = client_for(team, "alice")
     alice.refused(409, "handle_taken", "PATCH", path, {"handle": other.handle, "revision": 1})
     assert alice.ok("PATCH", path, {"handle": "helper", "revision": 1})["actor"]["handle"] == "helper"
     with pytest.raises(Conflict):
@@ -67,7 +67,7 @@ def test_of_two_who_choose_one_handle_at_once_one_gets_it():
     team = make_team()
     with transaction.atomic():
         actors.change_profile(person=team.alice, handle="ally")
-        second = Meanwhile(lambda: actors.change_profile(person=team.charlie, handle="ally"))
+        second = ConcurrentTransaction(lambda: actors.change_profile(person=team.charlie, handle="ally"))
     with pytest.raises(Conflict):
         second.result()
     assert Actor.people.filter(handle="ally").count() == 1
@@ -82,12 +82,12 @@ def test_handle_that_somebody_gets_by_their_name_meanwhile_is_taken():
     with transaction.atomic():
         bob.handle = bob.username = free_handle("Ally", Actor.people.all())
         bob.save()
-        choosing = Meanwhile(lambda: actors.change_profile(person=charlie, handle="ally-2"))
+        choosing = ConcurrentTransaction(lambda: actors.change_profile(person=charlie, handle="ally-2"))
     with pytest.raises(Conflict):
         choosing.result()
     with transaction.atomic():
         free_handle("Ally", Actor.people.all())
-        naming = Meanwhile(lambda: free_handle("Ally 2", Actor.people.all()))
+        naming = ConcurrentTransaction(lambda: free_handle("Ally 2", Actor.people.all()))
         make_person("Ally-3")
     assert bob.handle == "ally-2"
     assert naming.result() == "ally-2-2"

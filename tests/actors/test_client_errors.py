@@ -7,7 +7,7 @@ import pytest
 from actors import rates
 from actors.rates import OwnBuckets
 from common.redis_client import redis_client
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 
 FAULT = {
     "kind": "rendering",
@@ -24,7 +24,7 @@ def lines(caplog):
 
 
 def told(team, who, **fault):
-    return asked_by(team, who)("POST", "client-errors", FAULT | fault).status_code
+    return client_for(team, who)("POST", "client-errors", FAULT | fault).status_code
 
 
 def test_a_fault_is_one_line_that_says_what_and_where(team, lines):

@@ -16,7 +16,7 @@ from actors.models import Actor, ApiToken, EmailChange
 from events.models import AuditRecord
 from tests.actors.test_passwords import ADDRESS, can_sign_in, key_of, link_of, queue, reset  # noqa: F401
 from tests.api.client import APP, Api
-from tests.api.test_rights import asked_by, fingerprint
+from tests.api.test_rights import client_for, fingerprint
 from tests.factories.actors import PASSWORD
 from tests.people import make_person
 
@@ -58,7 +58,7 @@ def test_a_session_alone_does_not_change_the_address(team, method, path):
 @pytest.fixture
 def mailed(team, django_capture_on_commit_callbacks, monkeypatch):
     """Run what a worker would do; returns a function that asks for a change and answers with the key that was mailed."""
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
 
     def ask(email=NEW, password=PASSWORD):
         mail.outbox.clear()
@@ -80,7 +80,7 @@ def test_address_changes_when_the_link_is_followed_and_not_before(team, mailed):
     notice, link = mail.outbox
     assert (notice.to, link.to) == (["alice@example.org"], [NEW])
     assert NEW not in str(notice.body)
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     me = alice.ok("GET", "me")
     assert (me["email"], me["new_email"]) == ("alice@example.org", NEW)
     assert can_sign_in(team.alice, PASSWORD)
@@ -102,7 +102,7 @@ def test_both_addresses_are_written_to_when_a_change_starts_and_the_old_one_when
 ):  # fmt: skip
     alice = str(team.alice.id)
     with django_capture_on_commit_callbacks(execute=True):
-        asked_by(team, "alice").ok("POST", "me/email", {"email": NEW, "password": PASSWORD})
+        client_for(team, "alice").ok("POST", "me/email", {"email": NEW, "password": PASSWORD})
     change = str(EmailChange.objects.get(person=team.alice).id)
     assert [(task, arguments[0]) for task, arguments in queue()] == [
         ("actors.tasks.send_email_change_notice", alice), ("actors.tasks.send_email_change", change)
@@ -130,12 +130,12 @@ def test_key_of_a_change_stands_nowhere_but_in_the_mail(team, queue, mailed):  #
     ],
 )
 def test_change_of_address_is_refused(team, body, code):
-    asked_by(team, "alice").refused(400, code, "POST", "me/email", body)
+    client_for(team, "alice").refused(400, code, "POST", "me/email", body)
     assert not EmailChange.objects.exists()
 
 
 def test_api_token_starts_no_change_of_address(team):
-    api = asked_by(team, "alice", "token")
+    api = client_for(team, "alice", "token")
     api.refused(403, "forbidden", "POST", "me/email", {"email": NEW, "password": PASSWORD})
     assert not EmailChange.objects.exists()
 
@@ -159,7 +159,7 @@ def test_newer_change_and_cancelling_end_the_one_before(team, mailed):
     first = mailed()
     second = mailed("alice@example.com")
     assert confirm(first).status_code == 404
-    asked_by(team, "alice").ok("DELETE", "me/email")
+    client_for(team, "alice").ok("DELETE", "me/email")
     assert confirm(second).status_code == 404
     team.alice.refresh_from_db()
     assert team.alice.email == "alice@example.org"
@@ -274,13 +274,13 @@ def test_change_is_not_started_when_nobody_takes_its_mails(team, settings, monke
         if not is_stalled:
             server.close()
         monkeypatch.setattr(current_app.conf, "broker_write_url", url)
-        asked_by(team, "alice").refused(503, "unavailable", "POST", "me/email", {"email": NEW, "password": PASSWORD})
+        client_for(team, "alice").refused(503, "unavailable", "POST", "me/email", {"email": NEW, "password": PASSWORD})
     assert not EmailChange.objects.exists()
-    assert asked_by(team, "alice").ok("GET", "me")["new_email"] is None
+    assert client_for(team, "alice").ok("GET", "me")["new_email"] is None
 
 
 def test_both_mails_of_a_change_wait_for_a_worker_when_it_is_answered(team, queue):  # noqa: F811
-    asked_by(team, "alice").ok("POST", "me/email", {"email": NEW, "password": PASSWORD})
+    client_for(team, "alice").ok("POST", "me/email", {"email": NEW, "password": PASSWORD})
     change = EmailChange.objects.get()
     assert [(name, arguments[0]) for name, arguments in queue()] == [
         ("actors.tasks.send_email_change_notice", str(team.alice.id)),

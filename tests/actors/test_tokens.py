@@ -17,7 +17,7 @@ from common.logs import scrub
 from events.models import AuditRecord
 from tests.api.client import Api
 from tests.api.operations import OPERATIONS, things_of
-from tests.api.test_rights import asked, asked_by, fingerprint
+from tests.api.test_rights import asked, client_for, fingerprint
 from tests.factories.actors import PASSWORD
 
 
@@ -30,7 +30,7 @@ def program(team):
 
 
 def test_D17_the_text_is_told_once_and_only_its_hash_is_kept(team):
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     made = alice.ok("POST", "me/tokens", {"name": "Deploy", "days": 30, "password": PASSWORD})
     text = made["text"]
     assert text.startswith("atl_")
@@ -57,7 +57,7 @@ def test_a_token_acts_as_its_person_and_is_found_by_one_query(team, program, dja
 def test_an_ended_token_is_dead_at_once(team, program, end):
     program.ok("GET", "me")
     if end == "revoked":
-        asked_by(team, "alice").ok("DELETE", f"me/tokens/{ApiToken.objects.get().id}")
+        client_for(team, "alice").ok("DELETE", f"me/tokens/{ApiToken.objects.get().id}")
     elif end == "expired":
         ApiToken.objects.update(expires_at=now())
     else:
@@ -69,7 +69,7 @@ def test_an_ended_token_is_dead_at_once(team, program, end):
 
 @pytest.mark.parametrize("text", ["", "atl_", "atl_wrong", "no token", "atl_" + "é" * 43, "x" * 5000])
 def test_D7_a_token_that_is_no_good_is_refused_whatever_else_is_there(team, text):
-    api = asked_by(team, "alice")
+    api = client_for(team, "alice")
     api.ok("GET", "me")
     assert api.client.get("/api/v1/me", headers={"Authorization": f"Bearer {text}"}).status_code == 401
 
@@ -84,7 +84,7 @@ def test_D7_guessing_tokens_is_limited_by_address(settings):
 
 def test_D7_a_token_takes_from_its_persons_bucket(team, program, settings):
     settings.RATES = settings.RATES | {"requests": (0.01, 2)}
-    asked_by(team, "alice").ok("GET", "me")
+    client_for(team, "alice").ok("GET", "me")
     program.ok("GET", "me")
     assert program("GET", "me").status_code == 429
 
@@ -120,7 +120,7 @@ def test_the_last_use_is_written_once_a_minute(team, program, django_assert_num_
 
 def test_a_new_password_leaves_tokens_alone(team, program):
     assert actors.set_password(team.alice, "another long password")
-    with_session = asked_by(team, "alice")
+    with_session = client_for(team, "alice")
     with_session.ok("DELETE", "me/sessions")
     program.ok("GET", "me")
 
@@ -147,7 +147,7 @@ def test_agents_have_no_tokens_that_open_anything(team):
 
 
 def test_token_is_made_by_who_knows_the_password(team):
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     for body in ({"name": "X"}, {"name": "X", "password": "not the password"}):
         assert alice("POST", "me/tokens", body).status_code == 400
     assert not ApiToken.objects.exists()

@@ -11,7 +11,7 @@ from actors import services as actors
 from actors.models import Actor
 from tests.actors.test_passwords import ADDRESS
 from tests.api.client import APP, Api
-from tests.api.test_rights import asked_by, fingerprint
+from tests.api.test_rights import client_for, fingerprint
 from tests.factories.actors import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +69,7 @@ UNSEEN = "\u200b\u2066\u3164"
 
 @pytest.fixture
 def alice(team):
-    return asked_by(team, "alice")
+    return client_for(team, "alice")
 
 
 def test_D11_names_of_all_kinds_are_one_line_and_turn_nothing(team, alice):

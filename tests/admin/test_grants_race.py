@@ -6,7 +6,7 @@ from django.db import transaction
 
 from agents.models import AgentGrant
 from common.errors import Invalid
-from tests.meanwhile import Meanwhile
+from tests.concurrency import ConcurrentTransaction
 from tests.people import make_operator, make_team
 from workspaces import services as workspaces
 from workspaces.grants import give
@@ -28,13 +28,13 @@ def test_D5_a_right_given_while_its_person_leaves_goes_with_them():
 
     with transaction.atomic():
         grant()
-        leaving = Meanwhile(leave)
+        leaving = ConcurrentTransaction(leave)
     leaving.result()
     assert not AgentGrant.objects.exists()
     workspaces.join(workspace=team.workspace, actor=team.bob, role="suggester", invited_by=team.alice)
     with transaction.atomic():
         leave()
-        giving = Meanwhile(grant)
+        giving = ConcurrentTransaction(grant)
     with pytest.raises(Invalid):
         giving.result()
     assert not AgentGrant.objects.exists()

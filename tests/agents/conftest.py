@@ -1,5 +1,5 @@
 """Fixtures of a worker and a scripted model."""
 
-from tests.runs.fixtures import _scripted_model, crew, engine, model, shop, workroom
+from tests.runs.fixtures import _scripted_model, engine, environment, model, order_server, start_worker
 
-__all__ = ["_scripted_model", "crew", "engine", "model", "shop", "workroom"]
+__all__ = ["_scripted_model", "start_worker", "engine", "model", "order_server", "environment"]

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 from tests.people import make_agent
 
 pytestmark = pytest.mark.django_db
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 def test_a_list_of_agents_carries_and_reads_no_prompts(team):
     long_prompt = "Answer slowly. " * 1_000
     scribe = make_agent(team.workspace, team.alice, "Scribe", prompt=long_prompt)
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     with CaptureQueriesContext(connection) as queries:
         rows = alice.ok("GET", f"workspaces/{team.workspace.id}/agents")["results"]
     assert [row["actor"]["name"] for row in rows] == ["Robin", "Scribe"]
@@ -28,6 +28,6 @@ def test_a_list_of_agents_carries_and_reads_no_prompts(team):
 def test_a_page_of_agents_is_as_long_as_it_is_asked_for(team):
     for number in range(30):
         make_agent(team.workspace, team.alice, f"Agent {number:02}")
-    page = asked_by(team, "alice").ok("GET", f"workspaces/{team.workspace.id}/agents?limit=25")
+    page = client_for(team, "alice").ok("GET", f"workspaces/{team.workspace.id}/agents?limit=25")
     assert len(page["results"]) == 25
     assert page["next"] is not None

@@ -26,7 +26,7 @@ from suggestions.models import Merge, Suggestion
 from tests.chaos import examples
 from tests.jobs import answer_job
 from tests.people import make_operator, make_person
-from tests.suggestions.board import Board
+from tests.suggestions.environment import SuggestionEnvironment
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ class Crash(Exception):
 class Workshop:
     """What has been done, and what must be found of it."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: SuggestionEnvironment) -> None:
         self.board = board
         dora = make_person("Dora")
         workspaces.join(workspace=board.team.workspace, actor=dora, role="editor", invited_by=board.team.alice)
@@ -235,7 +235,7 @@ STEPS += [
 @given(script=st.lists(st.integers(0, 10**9), min_size=15, max_size=40))
 def test_whatever_is_done_in_whatever_order_nothing_is_lost(team, script):
     with transaction.atomic():
-        workshop = Workshop(Board(team))
+        workshop = Workshop(SuggestionEnvironment(team))
         for seed in script:
             workshop.take(seed)
             workshop.check()

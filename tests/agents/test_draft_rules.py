@@ -22,9 +22,9 @@ from runs.kinds import kind_of
 from runs.models import Run
 from runs.services import claims
 from tests.chaos import IS_CHAOS
+from tests.concurrency import ConcurrentTransaction
 from tests.factories.workspaces import grant_right
-from tests.hearing import hear
-from tests.meanwhile import Meanwhile
+from tests.hooks import record_calls
 from tests.people import make_agent, make_operator, make_person
 from tools.interface import Tool, ToolArgs, ToolConfig
 from tools.registry import registry
@@ -57,7 +57,7 @@ def may_save(team):
 @pytest.fixture
 def lost(monkeypatch):
     """Who is told that they lost a hold, and to whom."""
-    return hear(monkeypatch, hooks.lock_lost)
+    return record_calls(monkeypatch, hooks.lock_lost)
 
 
 def at_once(works):
@@ -140,7 +140,7 @@ def test_C3_who_types_in_the_last_moment_keeps_the_draft(team):
     with transaction.atomic():
         drafts.write_draft(**where(team), content=SpecContent(prompt="Still here"), revision=draft.revision)
         Draft.objects.update(held_until=timezone.now() + timedelta(minutes=30))
-        taker = Meanwhile(lambda: take(team, "bob", None))
+        taker = ConcurrentTransaction(lambda: take(team, "bob", None))
     with pytest.raises(Conflict) as refusal:
         taker.result()
     assert refusal.value.code == Code.DRAFT_HELD
@@ -175,7 +175,7 @@ def test_who_loses_a_hold_is_told_and_who_gives_it_up_is_not(team, lost):
 
 
 def test_an_agent_that_leaves_takes_its_draft_along_and_it_is_told_who_did_it(team, monkeypatch):
-    ended = hear(monkeypatch, hooks.draft_ended)
+    ended = record_calls(monkeypatch, hooks.draft_ended)
     draft = take(team, "bob")
     with transaction.atomic():
         chats.remove_member(team.alice, team.chat.id, team.robin.id)
@@ -191,7 +191,7 @@ def test_the_first_word_of_a_new_writer_does_not_hide_the_draft_from_who_waits_f
     taken = take(team, "bob", None)
     with transaction.atomic():
         drafts.write_draft(**where(team, "bob"), content=SpecContent(prompt="Mine"), revision=taken.revision)
-        discarding = Meanwhile(lambda: drafts.discard_draft(**where(team), revision=taken.revision + 1))
+        discarding = ConcurrentTransaction(lambda: drafts.discard_draft(**where(team), revision=taken.revision + 1))
     assert discarding.result().ended_how == "discarded"
 
 

@@ -16,7 +16,7 @@ from chats.models import Message
 from common.errors import Code, Conflict, NotFound
 from events.rows import Piece, Provenance, Voice
 from tests.factories.agents import AgentSpecFactory
-from tests.hearing import hear
+from tests.hooks import record_calls
 from tests.people import make_agent
 from tools.interface import ToolContext, ToolError
 from workspaces import services as workspaces
@@ -163,7 +163,7 @@ def test_what_is_left_free_is_not_placed_under_ones_own_hands(team):
 
 
 def test_S0_11_handing_in_ends_the_draft_and_frees_the_hold(team, monkeypatch):
-    told = hear(monkeypatch, hooks.draft_ended)
+    told = record_calls(monkeypatch, hooks.draft_ended)
     draft = take(team, "bob", "Bob's")
     line = chats.system_line(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
     with pytest.raises(Conflict):

@@ -17,7 +17,7 @@ from chats.models import Message
 from common.errors import AppError, Code, Conflict, Invalid, TooLarge
 from common.secrets import Secret
 from common.text import storable, storable_json
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 from tests.chaos import examples
 from tests.people import make_agent
 from workspaces import services as workspaces
@@ -153,7 +153,7 @@ def production(agent_id):
 
 def brought(team, text, **more):
     address = f"workspaces/{team.workspace.id}/agents/import"
-    return asked_by(team, "alice").ok("POST", address, {"text": text, **more})
+    return client_for(team, "alice").ok("POST", address, {"text": text, **more})
 
 
 @pytest.mark.parametrize("format", ["yaml", "json"])
@@ -161,7 +161,7 @@ def test_mission_B6_an_exported_agent_comes_in_as_another_with_the_same_content_
     heron = make_agent(
         team.workspace, team.alice, "Heron 蒼鷺", prompt="Wait.\nStrike.", tools=["current_time", "web_fetch"]
     )
-    got = asked_by(team, "bob")("GET", f"agents/{heron.id}/file?format={format}")
+    got = client_for(team, "bob")("GET", f"agents/{heron.id}/file?format={format}")
     assert got["Content-Type"] == f"application/{format}; charset=utf-8"
     assert got["Content-Disposition"] == f"attachment; filename*=utf-8''Heron_%E8%92%BC%E9%B7%BA.v1.{format}"
     row = brought(team, got.content.decode())
@@ -177,7 +177,7 @@ def test_mission_B6_an_exported_agent_comes_in_as_another_with_the_same_content_
 def test_any_version_can_be_taken_away(team):
     content = SpecContent(prompt="New")
     specs.write_spec(team.robin, content, author=team.alice, origin=Origin.DRAFT, number=2)
-    api, address = asked_by(team, "bob"), f"agents/{team.robin.id}/file"
+    api, address = client_for(team, "bob"), f"agents/{team.robin.id}/file"
     assert read_file(api("GET", f"{address}?version=2").content.decode()).prompt == "New"
     assert read_file(api("GET", address).content.decode()).prompt == "Answer."
     api.refused(404, "not_found", "GET", f"{address}?version=9")
@@ -187,7 +187,7 @@ def test_any_version_can_be_taken_away(team):
 def test_a_key_of_the_workspace_is_in_no_file(team):
     workspaces.set_model(workspace=team.workspace, actor=team.alice, provider="openai", default_model="m", api_base="",
                          key=Secret("sk-very-secret-1234"), revision=0)  # fmt: skip
-    text = asked_by(team, "alice")("GET", f"agents/{team.robin.id}/file").content.decode()
+    text = client_for(team, "alice")("GET", f"agents/{team.robin.id}/file").content.decode()
     assert "1234" not in text
     assert "openai" not in text
 
@@ -226,7 +226,7 @@ def test_a_memory_that_does_not_exist_yet_is_missing_from_a_file_and_refused_els
     row = brought(team, "name: Wren\nmemory: agent")
     assert [(one["what"], one["name"]) for one in row["missing"]] == [("setting", "memory")]
     assert production(row["agent"]["actor"]["id"]).memory == "chat"
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     before = Actor.objects.count()
     content = SpecContent(prompt="x", memory="agent").as_json()
     address = f"chats/{team.chat.id}/agents/{team.robin.id}"
@@ -253,7 +253,7 @@ def test_a_handle_that_was_asked_for_is_given_or_refused(team, handle, error):
 
 def test_an_unreadable_file_makes_nothing(team):
     before = Actor.objects.count()
-    api = asked_by(team, "alice")
+    api = client_for(team, "alice")
     address = f"workspaces/{team.workspace.id}/agents/import"
     refusal = api.refused(400, "file_unreadable", "POST", address, {"text": "name: Robin\nowner: me"})
     assert refusal["hints"] == ["owner: Extra inputs are not permitted"]
@@ -264,7 +264,7 @@ def test_an_unreadable_file_makes_nothing(team):
 
 
 def test_the_shape_of_the_file_is_a_json_schema_that_its_own_files_fit(team):
-    schema = asked_by(team, "bob").ok("GET", "agent-file-schema")
+    schema = client_for(team, "bob").ok("GET", "agent-file-schema")
     Draft202012Validator.check_schema(schema)
-    text = asked_by(team, "bob")("GET", f"agents/{team.robin.id}/file?format=json").content
+    text = client_for(team, "bob")("GET", f"agents/{team.robin.id}/file?format=json").content
     Draft202012Validator(schema).validate(json.loads(text))

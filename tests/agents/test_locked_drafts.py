@@ -11,7 +11,7 @@ from agents.services import drafts
 from chats import services as chats
 from common.clock import now
 from common.redis_client import redis_client
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def take(team, who, chat=None):
 
 
 def listed(team, who) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = asked_by(team, who).ok("GET", f"workspaces/{team.workspace.id}/held-drafts")[
+    found: list[dict[str, Any]] = client_for(team, who).ok("GET", f"workspaces/{team.workspace.id}/held-drafts")[
         "results"
     ]
     return found

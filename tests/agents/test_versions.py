@@ -16,7 +16,7 @@ from common.clock import now
 from common.errors import Code, Conflict, Forbidden, NotFound
 from events.models import AuditRecord
 from runs.models import Run
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent
 
@@ -128,7 +128,7 @@ def test_a_draft_begun_before_a_restore_is_on_an_older_base_and_cannot_be_saved_
 
 def test_any_two_versions_are_compared_in_either_direction(team):
     saved(team, SECOND)
-    api, address = asked_by(team, "bob"), f"agents/{team.robin.id}/diff"
+    api, address = client_for(team, "bob"), f"agents/{team.robin.id}/diff"
     there = api.ok("GET", f"{address}?a=1&b=2")
     assert there["prompt"] == "@@ -1 +1,2 @@\n Answer.\n+Briefly."
     assert (there["prompt_added"], there["prompt_removed"]) == (1, 0)
@@ -145,7 +145,9 @@ def test_any_two_versions_are_compared_in_either_direction(team):
 
 
 def replies(team: Team, who: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = asked_by(team, who).ok("GET", f"agents/{team.robin.id}/versions/1/replies")["results"]
+    rows: list[dict[str, Any]] = client_for(team, who).ok("GET", f"agents/{team.robin.id}/versions/1/replies")[
+        "results"
+    ]
     return rows
 
 
@@ -212,7 +214,7 @@ def test_line_of_an_apply_says_what_differs_from_what_answered_before(team):
     second = applied(team, "alice", SECOND.model_copy(update={"prompt": "Answer.\nBriefly.\nIn verse."}))
     assert (second.payload["lines_changed"], second.payload["touches"]) == (1, ["prompt"])
     assert second.payload["before_id"] == first.payload["spec_id"]
-    change = asked_by(team, "bob").ok("GET", f"chats/{team.chat.id}/messages/{second.id}/diff")
+    change = client_for(team, "bob").ok("GET", f"chats/{team.chat.id}/messages/{second.id}/diff")
     assert change["prompt"].endswith("+In verse.")
     assert (change["prompt_added"], change["prompt_removed"], change["fields"]) == (1, 0, [])
 
@@ -222,4 +224,4 @@ def test_what_an_apply_changed_is_shown_in_its_chat_only(team):
     elsewhere = other_room(team, "bob")
     said = Message.objects.filter(chat=team.chat, type="MEMBER_JOINED").earliest("seq")
     for who, chat, message in (("bob", elsewhere, line), ("charlie", team.chat, line), ("bob", team.chat, said)):
-        asked_by(team, who).refused(404, "not_found", "GET", f"chats/{chat.id}/messages/{message.id}/diff")
+        client_for(team, who).refused(404, "not_found", "GET", f"chats/{chat.id}/messages/{message.id}/diff")

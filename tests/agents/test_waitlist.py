@@ -17,8 +17,8 @@ from events.rows import Provenance
 from notifications.models import Notification
 from suggestions import services as suggestions
 from tests.agents.test_draft_rules import at_once
-from tests.api.test_rights import asked_by
-from tests.meanwhile import Meanwhile
+from tests.api.test_rights import client_for
+from tests.concurrency import ConcurrentTransaction
 from tests.people import make_agent, make_operator, make_person
 from workspaces import services as workspaces
 from workspaces.models import Role
@@ -158,7 +158,7 @@ def test_of_a_draft_that_is_over_nothing_can_be_wished(team, held):
 
 
 def test_a_wish_is_there_after_a_reload(team, held):
-    path, bob = f"chats/{team.chat.id}/agents/{team.robin.id}/draft", asked_by(team, "bob")
+    path, bob = f"chats/{team.chat.id}/agents/{team.robin.id}/draft", client_for(team, "bob")
     assert bob("GET", f"{path}/wish").json() == {"is_waiting": False, "asked_at": None}
     asked = bob("POST", f"{path}/ask").json()
     assert asked["asked_at"]
@@ -301,7 +301,7 @@ def test_twenty_wait_and_each_is_told_once_by_whoever_ends_the_hold(team, held):
 def test_a_wish_that_meets_the_end_of_the_hold_is_refused_or_told(team, held):
     with transaction.atomic():
         release(team, held)
-        wishing = Meanwhile(lambda: wait_for(team))
+        wishing = ConcurrentTransaction(lambda: wait_for(team))
     with pytest.raises(Conflict):
         wishing.result()
     assert not LockWaiter.objects.exists()
@@ -312,7 +312,7 @@ def test_a_hold_that_is_renewed_at_the_last_moment_goes_on(team, held):
     run_out()
     with transaction.atomic():
         Draft.objects.update(held_until=timezone.now() + timedelta(minutes=5))
-        sweeping = Meanwhile(drafts.notify_expired_locks)
+        sweeping = ConcurrentTransaction(drafts.notify_expired_locks)
     sweeping.result()
     assert told(team.bob) == []
     assert selectors.get_lock_waiter(**where(team, "bob")).is_waiting
@@ -324,7 +324,7 @@ def test_a_hold_that_ran_out_and_is_taken_first_was_not_free(team, held):
     run_out()
     with transaction.atomic():
         chats.hold_chat(team.chat.id)
-        sweeping = Meanwhile(drafts.notify_expired_locks)
+        sweeping = ConcurrentTransaction(drafts.notify_expired_locks)
         drafts.claim_draft(**where(team) | {"actor": eve})
     sweeping.result()
     assert told(team.bob) == []
@@ -345,7 +345,7 @@ def test_a_holder_who_types_keeps_the_sweeper_from_nothing_else(team, held):
     assert list(LockWaiter.objects.values_list("draft__agent__name", flat=True)) == ["Robin"]
 
 
-def test_C3_a_worker_tells_when_a_hold_runs_out_and_nobody_does_anything(workroom, team, held, engine):
+def test_C3_a_worker_tells_when_a_hold_runs_out_and_nobody_does_anything(environment, team, held, engine):
     wait_for(team)
     run_out()
     until = time.monotonic() + 20

@@ -67,7 +67,7 @@ def a_world(name: str) -> dict[str, Any]:
     link = alice.ok("POST", f"chats/{chat}/links", {"role": "suggester"})
     token = link["url"].rsplit("/", 1)[1]
     bob.ok("POST", f"join/{token}")
-    said = alice.say(chat, "hello")
+    said = alice.post(chat, "hello")
     runs = alice.ok("GET", f"chats/{chat}/runs?state=all")["results"]
     world = {
         "workspace_id": workspace["id"], "chat_id": chat, "agent_id": robin, "actor_id": bob.id, "link_id": link["id"],

@@ -9,7 +9,7 @@ from chats.models import Message
 from common.paging import LARGE
 from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
 from tests.api.test_query_counts import grow
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 from tests.factories.agents import DraftSnapshotFactory
 
 PAGED = [
@@ -24,7 +24,7 @@ def key_of(row):
 
 @pytest.mark.parametrize("name", PAGED)
 def test_the_pages_together_are_the_list_each_row_once(team, name):
-    things, alice = things_of(team), asked_by(team, "alice")
+    things, alice = things_of(team), client_for(team, "alice")
     grow(team, 3)
     path = OPERATIONS[name].path.format(**things)
     whole = alice.ok("GET", f"{path}?limit=200")
@@ -53,7 +53,7 @@ def make_large_rows(team, count):
 
 @pytest.mark.parametrize("name", ["list_versions", "list_merges", "list_draft_snapshots"])
 def test_F3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_asked_for(team, name):
-    things, alice = things_of(team), asked_by(team, "alice")
+    things, alice = things_of(team), client_for(team, "alice")
     make_large_rows(team, LARGE + 3)
     path = OPERATIONS[name].path.format(**things) + "?limit=50" + ("&state=all" if name == "list_merges" else "")
     pages = [alice.ok("GET", path)]
@@ -68,7 +68,7 @@ def test_F3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_asked_f
     "cursor", ["x", "bnVsbA==", "WzEsMl0=", "WyJub3QtYS1kYXRlIiwgIngiXQ==", "%00", "é", "WzFlOTk5LCAieCJd"]
 )
 def test_a_cursor_that_is_not_ours_is_bad_input(team, cursor):
-    things, alice = things_of(team), asked_by(team, "alice")
+    things, alice = things_of(team), client_for(team, "alice")
     for name in PAGED:
         path = OPERATIONS[name].path.format(**things)
         alice.refused(400, "invalid", "GET", f"{path}?cursor={cursor}")

@@ -11,7 +11,7 @@ from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
 from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
-from tests.api.test_rights import asked, asked_by
+from tests.api.test_rights import asked, client_for
 from tests.factories.agents import DraftSnapshotFactory
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent, make_person
@@ -49,7 +49,7 @@ def grow(team: Team, count: int) -> None:
 
 @pytest.mark.parametrize("name", LISTS)
 def test_P7_a_list_takes_the_same_queries_at_any_length(team, name):
-    things, alice = things_of(team), asked_by(team, "alice")
+    things, alice = things_of(team), client_for(team, "alice")
     counts = []
     for more in (2, 8):
         grow(team, more)

@@ -9,7 +9,7 @@ from actors import services as actors
 from chats import services as chats
 from chats.services import members
 from common.clock import now
-from tests.api.test_rights import asked_by, fingerprint
+from tests.api.test_rights import client_for, fingerprint
 from tests.factories.actors import SessionFactory
 from tests.people import make_person
 from workspaces import services as workspaces
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 )
 def test_no_more_than_the_quota_can_be_made(team, settings, quota, path, body):
     chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
-    alice, path = asked_by(team, "alice"), path.format(w=team.workspace.id, c=team.chat.id)
+    alice, path = client_for(team, "alice"), path.format(w=team.workspace.id, c=team.chat.id)
     settings.QUOTAS = {**settings.QUOTAS, quota: 1}
     before = fingerprint()
     error = alice.refused(429, "quota_reached", "POST", path, body)
@@ -44,7 +44,7 @@ def test_full_chat_admits_nobody_by_adding_or_by_a_link(team, monkeypatch):
     dora = make_person("Dora")
     workspaces.join(workspace=team.workspace, actor=dora, role="suggester", invited_by=team.alice)
     _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
-    alice, person = asked_by(team, "alice"), asked_by(team, "charlie")
+    alice, person = client_for(team, "alice"), client_for(team, "charlie")
     before = fingerprint()
     alice.refused(429, "quota_reached", "POST", f"chats/{team.chat.id}/members", {"actor_id": str(dora.id)})
     person.refused(429, "quota_reached", "POST", f"join/{url.rsplit('/', 1)[1]}")

@@ -41,7 +41,7 @@ def fingerprint() -> list[tuple[str, str]]:
 WAYS = ("session", "token")
 
 
-def asked_by(team: Team, who: str, by: str = "session") -> Api:
+def client_for(team: Team, who: str, by: str = "session") -> Api:
     api = Api()
     if who == "nobody":
         return api
@@ -83,7 +83,7 @@ def test_the_matrix_of_roles_and_actions(team, name, who):
     operation.given(team, things, who)
     for by in WAYS:
         with transaction.atomic():
-            api = asked_by(team, who, by)
+            api = client_for(team, who, by)
             before = fingerprint()
             answer = asked(api, operation, things)
             assert expected(operation, who, by) in (answer.status_code, answer.status_code // 100), answer.content
@@ -99,7 +99,7 @@ def test_D1_what_is_not_ones_own_looks_like_what_does_not_exist(team, name):
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "charlie")
     nowhere = {key: "019aa0aa-0000-7000-8000-000000000000" if key.endswith("_id") else v for key, v in things.items()}
-    charlie = asked_by(team, "charlie")
+    charlie = client_for(team, "charlie")
     theirs, nobodys = asked(charlie, operation, things), asked(charlie, operation, nowhere)
     assert (theirs.status_code, theirs.content) == (nobodys.status_code, nobodys.content)
 
@@ -119,7 +119,7 @@ def test_D2_a_foreign_id_among_ones_own_opens_nothing(team, name, swapped):
     theirs = things_of(others)
     if swapped == "comparison_id":
         operation.given(others, theirs, "alice")
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     before = fingerprint()
     answer = asked(alice, operation, {**things, swapped: theirs[swapped]})
     assert answer.status_code == 404, answer.content
@@ -146,7 +146,7 @@ def test_C6_only_participants_of_a_chat_see_it_and_what_is_in_it(team, name, rol
     workspaces.join(workspace=team.workspace, actor=team.charlie, role=role, invited_by=team.alice)
     for by in WAYS:
         with transaction.atomic():
-            api = asked_by(team, "charlie", by)
+            api = client_for(team, "charlie", by)
             before = fingerprint()
             answer = asked(api, operation, things)
             is_for_editors = name in THROUGH_A_CHAT - {"restore_version"}
@@ -163,7 +163,7 @@ def test_C6_a_member_outside_the_chat_has_the_rights_of_their_role_elsewhere(tea
     operation.given(team, things, "charlie")
     workspaces.join(workspace=team.workspace, actor=team.charlie, role="suggester", invited_by=team.alice)
     with transaction.atomic():
-        answer = asked(asked_by(team, "charlie"), operation, things)
+        answer = asked(client_for(team, "charlie"), operation, things)
         wanted = {"withdraw_suggestion": 403, "summarize_suggestion": 403}.get(name, operation.answers["bob"])
         assert wanted in (answer.status_code, answer.status_code // 100), answer.content
         transaction.set_rollback(True)
@@ -216,7 +216,7 @@ def opened_by(team, things, codename: str) -> set[str]:
             continue
         with transaction.atomic():
             operation.given(team, things, "bob")
-            answer = asked(asked_by(team, "bob"), operation, things)
+            answer = asked(client_for(team, "bob"), operation, things)
             if answer.status_code != 403:
                 assert answer.status_code < 300, (name, answer.content)
                 found.add(name)
@@ -319,7 +319,7 @@ def test_D3_a_foreign_id_in_a_body_opens_nothing(team, name, field):
     theirs = things_of(others)
     chats.post_message(others.bob, others.chat.id, text=f"@{others.alice.handle}", wake="nobody")
     theirs["notification_id"] = Notification.objects.get(person=others.alice).id
-    api = asked_by(team, "alice")
+    api = client_for(team, "alice")
     texts = {key: str(value) if not isinstance(value, int) else value for key, value in things.items()}
     body = {**operation.body(texts), field: [str(theirs[key])] if field.endswith("ids") else str(theirs[key])}
     before = fingerprint()

@@ -7,9 +7,9 @@ from chats import services as chats
 from chats.models import ChatActor, ChatLink
 from common.errors import Code, Invalid, NotFound
 from events.models import AuditRecord
-from tests.api.test_rights import asked_by, fingerprint
+from tests.api.test_rights import client_for, fingerprint
+from tests.concurrency import ConcurrentTransaction
 from tests.factories.workspaces import grant_right
-from tests.meanwhile import Meanwhile
 from tests.people import make_operator, make_person, make_team
 from workspaces import grants
 from workspaces import services as workspaces
@@ -175,7 +175,7 @@ def test_two_people_at_once_do_not_use_up_a_link_for_one_twice():
     _, token = make_link(team, "editor")
     with transaction.atomic():
         chats.accept_link(dora, token)
-        second = Meanwhile(lambda: chats.accept_link(team.charlie, token))
+        second = ConcurrentTransaction(lambda: chats.accept_link(team.charlie, token))
     with pytest.raises(NotFound):
         second.result()
     assert role_of(team, team.charlie) is None
@@ -188,12 +188,12 @@ def test_links_of_a_member_are_listed_for_who_may_remove_them(team):
     chats.revoke_link(team.bob, ended.id)
     make_link(team)
     path = f"workspaces/{team.workspace.id}/members/{team.bob.id}/links"
-    [row] = asked_by(team, "alice").ok("GET", path)["results"]
+    [row] = client_for(team, "alice").ok("GET", path)["results"]
     assert (row["id"], row["max_uses"], row["url"]) == (str(link.id), None, None)
 
 
 def test_maximum_of_uses_is_set_by_the_api(team):
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     path = f"chats/{team.chat.id}/links"
     made = [
         alice.ok("POST", path, body)["max_uses"]
@@ -204,7 +204,7 @@ def test_maximum_of_uses_is_set_by_the_api(team):
 
 
 def test_suggester_who_is_granted_to_invite_brings_in_suggesters_and_no_editors(team):
-    bob, links = asked_by(team, "bob"), f"chats/{team.chat.id}/links"
+    bob, links = client_for(team, "bob"), f"chats/{team.chat.id}/links"
     bob.refused(403, "forbidden", "POST", links, {"role": "suggester"})
     grant_right(team.bob, "invite_workspace", team.workspace)
     made = bob.ok("POST", links, {"role": "suggester"})
@@ -220,7 +220,7 @@ def test_granted_inviter_neither_invites_into_a_chat_they_are_not_in_nor_revokes
     grant_right(team.bob, "invite_workspace", team.workspace)
     private = chats.create_chat(team.alice, team.workspace.id, title="Private")
     link, _ = make_link(team, "editor")
-    bob = asked_by(team, "bob")
+    bob = client_for(team, "bob")
     before = fingerprint()
     bob.refused(404, "not_found", "POST", f"chats/{private.id}/links", {"role": "suggester"})
     bob.refused(403, "forbidden", "DELETE", f"links/{link.id}")

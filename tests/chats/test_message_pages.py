@@ -9,7 +9,7 @@ from chats.models import Message
 from chats.selectors import PREVIEW
 from common.ids import new_id
 from realtime.catchup import MISSED_BYTES, catch_up
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 
 LONG = 200_000
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def log(team):
 @pytest.fixture
 def read(team):
     """Ask for a page as Alice."""
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     return lambda query: alice.ok("GET", f"chats/{team.chat.pk}/messages?{query}")
 
 
@@ -68,13 +68,13 @@ def test_pages_in_both_directions_from_a_message_are_the_whole_log_each_message_
 def test_a_message_of_another_chat_is_not_found(team, log):
     other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[])
     elsewhere = chats.post_message(team.alice, other.id, text="elsewhere", wake="nobody")[0]
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     for id in (elsewhere.pk, new_id()):
         alice.refused(404, "not_found", "GET", f"chats/{team.chat.pk}/messages?around={id}")
 
 
 def test_a_person_outside_the_chat_finds_no_message_of_it(team, log):
-    asked_by(team, "charlie").refused(404, "not_found", "GET", f"chats/{team.chat.pk}/messages?around={log[3]}")
+    client_for(team, "charlie").refused(404, "not_found", "GET", f"chats/{team.chat.pk}/messages?around={log[3]}")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_person_outside_the_chat_finds_no_message_of_it(team, log):
 )
 def test_a_page_with_two_places_or_none_that_exists_is_bad_input(team, log, query):
     query = query.format(id=log[0])
-    asked_by(team, "alice").refused(400, "invalid", "GET", f"chats/{team.chat.pk}/messages?{query}")
+    client_for(team, "alice").refused(400, "invalid", "GET", f"chats/{team.chat.pk}/messages?{query}")
 
 
 @pytest.mark.parametrize("query", ["limit=200", "after=0&limit=200", "around={id}&limit=200"])
@@ -108,7 +108,7 @@ def test_F3_what_was_missed_is_measured_before_it_is_read(team):
 
 def test_F3_a_summary_of_a_chat_holds_the_beginning_of_its_last_message(team):
     said = post(team, f"@{team.bob.handle} " + "x" * 100_000)
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     for last in (
         alice.ok("GET", f"workspaces/{team.workspace.pk}/chats")["results"][0]["last_message"],
         alice.ok("GET", f"chats/{team.chat.pk}")["last_message"],

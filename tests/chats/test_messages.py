@@ -16,9 +16,9 @@ from common.ids import new_id
 from events.payloads import MAX_TEXT
 from runs.models import Run
 from runs.services.wake import preview_wakes
-from tests.api.test_rights import asked_by
-from tests.counting import counting
+from tests.api.test_rights import client_for
 from tests.people import make_agent
+from tests.queries import record_statements
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -100,7 +100,7 @@ def test_at_all_mentions_all_people_of_the_room_and_no_agent(team):
 def test_F3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
     read = []
     for size in range(2):
-        with counting() as asked:
+        with record_statements() as asked:
             assert chats.mentions_in(team.chat, "@bob and @nobody") == [team.bob.id]
         read.append((len(asked.statements), asked.rows_of("chats_chatactor")))
         with transaction.atomic():
@@ -109,7 +109,7 @@ def test_F3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
                     team.alice, team.chat.id, make_agent(team.workspace, team.alice, f"Agent {size} {number}").id
                 )
     assert read == [(1, 1), (1, 1)]
-    with counting() as asked:
+    with record_statements() as asked:
         assert set(chats.mentions_in(team.chat, "@robin, and @all")) == {team.robin.id, team.bob.id, team.alice.id}
     assert asked.rows_of("chats_chatactor") == 3
 
@@ -127,7 +127,7 @@ def test_F3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team):
 
 def test_F3_a_preview_takes_no_longer_text_than_a_message(team):
     path = f"chats/{team.chat.id}/wakes"
-    api = asked_by(team, "alice")
+    api = client_for(team, "alice")
     api.refused(400, "invalid", "POST", path, {"text": "x" * (MAX_TEXT + 1)})
     api.ok("POST", path, {"text": "x" * MAX_TEXT})
 

@@ -15,8 +15,8 @@ from suggestions import services as suggestions
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from tests.api.operations import a_merge, a_suggestion
-from tests.api.test_rights import asked_by
-from tests.meanwhile import Meanwhile, count_sessions_that_wait
+from tests.api.test_rights import client_for
+from tests.concurrency import ConcurrentTransaction, count_sessions_that_wait
 from tests.people import make_agent, make_team
 from workspaces import services as workspaces
 from workspaces.models import Membership, Role
@@ -52,7 +52,7 @@ def test_F6_removed_editor_who_waits_promotes_nobody(editors, withdraw, refusal)
 
     with transaction.atomic():
         withdraw(editors)
-        waiting = Meanwhile(promote)
+        waiting = ConcurrentTransaction(promote)
     with pytest.raises(refusal):
         waiting.result()
     assert Membership.objects.get(workspace=editors.workspace, actor=editors.charlie).role == Role.SUGGESTER
@@ -71,7 +71,7 @@ def test_F6_who_is_taken_out_of_a_chat_while_they_wait_for_it_does_nothing_in_it
 
     with transaction.atomic():
         withdraw(editors)
-        waiting = Meanwhile(rename)
+        waiting = ConcurrentTransaction(rename)
     with pytest.raises(NotFound):
         waiting.result()
     assert Chat.objects.get(pk=editors.chat.pk).title == "Room"
@@ -82,7 +82,9 @@ def test_F6_who_is_taken_out_of_a_chat_while_they_post_says_nothing(editors, wit
     id = new_id()
     with transaction.atomic():
         withdraw(editors)
-        posting = Meanwhile(lambda: chats.post_message(editors.bob, editors.chat.id, id=id, text="still here"))
+        posting = ConcurrentTransaction(
+            lambda: chats.post_message(editors.bob, editors.chat.id, id=id, text="still here")
+        )
     with pytest.raises(NotFound):
         posting.result()
     assert not Message.objects.filter(pk=id).exists()
@@ -92,7 +94,7 @@ def test_F6_demoted_editor_who_waits_saves_no_agent(editors):
     with transaction.atomic():
         get_agent_for(editors.alice, editors.robin.id, AgentVerb.SAVE, lock=True)
         demote_bob(editors)
-        waiting = Meanwhile(lambda: get_agent_for(editors.bob, editors.robin.id, AgentVerb.SAVE, lock=True))
+        waiting = ConcurrentTransaction(lambda: get_agent_for(editors.bob, editors.robin.id, AgentVerb.SAVE, lock=True))
     with pytest.raises(Forbidden):
         waiting.result()
 
@@ -103,7 +105,7 @@ def test_agent_that_got_another_version_meanwhile_is_found_when_its_lock_is_ther
         agent = get_agent_for(editors.alice, editors.robin.id, AgentVerb.SAVE, lock=True)
         agent.current_spec = other
         agent.save(update_fields=["current_spec"])
-        waiting = Meanwhile(
+        waiting = ConcurrentTransaction(
             lambda: get_agent_for(editors.bob, editors.robin.id, AgentVerb.SAVE, lock=True).current_spec_id
         )
     assert other is not None
@@ -116,7 +118,9 @@ def test_F6_demoted_editor_who_waits_decides_on_no_suggestion(editors):
     with transaction.atomic():
         get_chat_for(editors.alice, editors.chat.id, ChatVerb.POST, lock=True)
         demote_bob(editors)
-        waiting = Meanwhile(lambda: get_suggestion_for(editors.bob, suggestion.id, SuggestionVerb.REJECT, lock=True))
+        waiting = ConcurrentTransaction(
+            lambda: get_suggestion_for(editors.bob, suggestion.id, SuggestionVerb.REJECT, lock=True)
+        )
     with pytest.raises(Forbidden):
         waiting.result()
 
@@ -141,7 +145,7 @@ def test_nobody_locks_what_they_may_not_see(what):
         Chat.objects.select_for_update().get(pk=team.chat.pk)
         type(team.workspace).objects.select_for_update().get(pk=team.workspace.pk)
         type(team.robin).objects.select_for_update().get(pk=team.robin.pk)
-        asking = Meanwhile(ask)
+        asking = ConcurrentTransaction(ask)
         assert count_sessions_that_wait() == 0
     with pytest.raises(NotFound):
         asking.result()
@@ -183,16 +187,16 @@ def private(editors):
 
 
 def add_bob(team, private):
-    asked_by(team, "charlie").ok("POST", f"chats/{private.id}/members", {"actor_id": str(team.bob.id)})
+    client_for(team, "charlie").ok("POST", f"chats/{private.id}/members", {"actor_id": str(team.bob.id)})
 
 
 def create_chat_with_bob(team, private):
     body = {"title": "Other", "member_ids": [str(team.bob.id)]}
-    asked_by(team, "charlie").ok("POST", f"workspaces/{team.workspace.id}/chats", body)
+    client_for(team, "charlie").ok("POST", f"workspaces/{team.workspace.id}/chats", body)
 
 
 def create_chat_as_bob(team, private):
-    asked_by(team, "bob").ok("POST", f"workspaces/{team.workspace.id}/chats", {"title": "Bob's"})
+    client_for(team, "bob").ok("POST", f"workspaces/{team.workspace.id}/chats", {"title": "Bob's"})
 
 
 def places_of(actor):
@@ -203,7 +207,7 @@ def places_of(actor):
 def test_F6_who_is_being_removed_gets_no_place_meanwhile(editors, private, give):
     with transaction.atomic():
         remove_bob(editors)
-        giving = Meanwhile(lambda: give(editors, private))
+        giving = ConcurrentTransaction(lambda: give(editors, private))
     with pytest.raises(AssertionError, match="40[04]"):
         giving.result()
     assert places_of(editors.bob) == 0
@@ -213,7 +217,7 @@ def test_F6_who_is_being_removed_gets_no_place_meanwhile(editors, private, give)
 def test_F6_place_that_is_given_while_somebody_is_removed_ends_with_the_others(editors, private, give):
     with transaction.atomic():
         give(editors, private)
-        removing = Meanwhile(lambda: remove_bob(editors))
+        removing = ConcurrentTransaction(lambda: remove_bob(editors))
     removing.result()
     assert places_of(editors.bob) == 0
 
@@ -222,13 +226,13 @@ def test_F6_place_that_is_given_while_somebody_is_removed_ends_with_the_others(e
 def test_agent_that_is_being_deleted_gets_no_place_meanwhile(editors, private, is_first):
     def add():
         body = {"actor_id": str(editors.robin.id)}
-        return asked_by(editors, "charlie")("POST", f"chats/{private.id}/members", body).status_code
+        return client_for(editors, "charlie")("POST", f"chats/{private.id}/members", body).status_code
 
     def delete():
         agents.delete_agent(editors.alice, editors.robin.id)
 
     with transaction.atomic():
         (delete if is_first else add)()
-        other = Meanwhile(add if is_first else delete)
+        other = ConcurrentTransaction(add if is_first else delete)
     assert other.result() == (404 if is_first else None)
     assert places_of(editors.robin) == 0

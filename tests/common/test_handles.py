@@ -9,7 +9,7 @@ from django.test import Client
 from actors.models import Actor
 from common.errors import Code, Conflict, Invalid
 from common.handles import claim_handle
-from tests.meanwhile import Meanwhile
+from tests.concurrency import ConcurrentTransaction
 from tests.people import make_agent, make_person, make_team
 from workspaces.services import create_workspace
 
@@ -48,7 +48,7 @@ def test_two_workspaces_of_one_name_at_once_get_two_handles():
     alice, bob = make_person("Alice"), make_person("Bob")
     with transaction.atomic():
         first = create_workspace(creator=alice, name="Twins")
-        other = Meanwhile(lambda: create_workspace(creator=bob, name="Twins"))
+        other = ConcurrentTransaction(lambda: create_workspace(creator=bob, name="Twins"))
     assert {first.handle, other.result().handle} == {"twins", "twins-2"}
 
 
@@ -57,7 +57,7 @@ def test_two_agents_of_one_name_at_once_get_two_handles():
     team = make_team()
     with transaction.atomic():
         first = make_agent(team.workspace, team.alice, "Twin")
-        other = Meanwhile(lambda: make_agent(team.workspace, team.alice, "Twin"))
+        other = ConcurrentTransaction(lambda: make_agent(team.workspace, team.alice, "Twin"))
     assert {first.handle, other.result().handle} == {"twin", "twin-2"}
 
 
@@ -65,7 +65,7 @@ def test_two_agents_of_one_name_at_once_get_two_handles():
 def test_two_people_of_one_name_who_sign_up_at_once_are_both_let_in():
     with transaction.atomic():
         assert signed_up("Anna", "anna@example.org")[0] == 200
-        other = Meanwhile(lambda: signed_up("Anna", "anna@example.com"))
+        other = ConcurrentTransaction(lambda: signed_up("Anna", "anna@example.com"))
     assert other.result()[0] == 200
     assert set(Actor.objects.values_list("handle", flat=True)) == {"anna", "anna-2"}
 
@@ -74,7 +74,7 @@ def test_two_people_of_one_name_who_sign_up_at_once_are_both_let_in():
 def test_a_second_click_on_sign_up_is_told_that_there_is_an_account():
     with transaction.atomic():
         make_person("Alice")
-        other = Meanwhile(lambda: signed_up("Other", "alice@example.org"))
+        other = ConcurrentTransaction(lambda: signed_up("Other", "alice@example.org"))
     status, body = other.result()
     assert (status, body["errors"][0]["code"], body["errors"][0]["param"]) == (400, "email_taken", "email")
 

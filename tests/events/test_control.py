@@ -18,7 +18,7 @@ async def line(client) -> list[str]:
     return [one["id"] for one in clients if one["name"] == listener_name()]
 
 
-async def until_heard(client, but: tuple[str, ...] = ()) -> None:
+async def wait_for_subscription(client, but: tuple[str, ...] = ()) -> None:
     async with asyncio.timeout(10):
         while not [one for one in await line(client) if one not in but]:
             await asyncio.sleep(0.02)
@@ -26,21 +26,21 @@ async def until_heard(client, but: tuple[str, ...] = ()) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_B16_a_stop_is_heard_and_the_channel_comes_back_when_it_was_cut():
-    heard = stops()
-    next_stop = asyncio.ensure_future(anext(heard))
+    received = stops()
+    next_stop = asyncio.ensure_future(anext(received))
     async with redis.from_url(settings.REDIS_URL) as client:
-        await until_heard(client)
+        await wait_for_subscription(client)
         first, second = uuid4(), uuid4()
         await tell(first)
         assert await asyncio.wait_for(next_stop, 5) == first
-        next_stop = asyncio.ensure_future(anext(heard))
+        next_stop = asyncio.ensure_future(anext(received))
         cut = tuple(await line(client))
         for one in cut:
             await client.client_kill_filter(_id=one)
-        await until_heard(client, but=cut)
+        await wait_for_subscription(client, but=cut)
         await tell(second)
         assert await asyncio.wait_for(next_stop, 5) == second
-    await heard.aclose()
+    await received.aclose()
 
 
 async def tell(root_id) -> None:
@@ -49,12 +49,12 @@ async def tell(root_id) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_stop_that_is_no_id_is_passed_over(caplog):
-    heard = stops()
-    next_stop = asyncio.ensure_future(anext(heard))
+    received = stops()
+    next_stop = asyncio.ensure_future(anext(received))
     async with redis.from_url(settings.REDIS_URL) as client:
-        await until_heard(client)
+        await wait_for_subscription(client)
         redis_client.publish([(STOPS, b"nonsense")])
         root_id = uuid4()
         await tell(root_id)
     assert await asyncio.wait_for(next_stop, 5) == root_id
-    await heard.aclose()
+    await received.aclose()

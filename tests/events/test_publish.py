@@ -28,7 +28,7 @@ async def listening(*groups: str) -> Any:
     return channel
 
 
-async def heard(channel: str) -> Any:
+async def received(channel: str) -> Any:
     return await asyncio.wait_for(get_channel_layer().receive(channel), 5)
 
 
@@ -37,7 +37,7 @@ async def test_the_real_layer_hears_what_was_published():
     topic = f"actor:{uuid4()}"
     channel = await listening(group_of(topic))
     await in_thread(publish, ListChanged(topic=topic, list="chats"))
-    message = await heard(channel)
+    message = await received(channel)
     assert message["type"] == "frame"
     assert message["topic"] == topic
     assert json.loads(message["text"]) == ListChanged(topic=topic, list="chats").model_dump()
@@ -52,7 +52,7 @@ async def test_a_changes_frame_says_its_versions_beside_the_text():
         Changes(topic=topic, after=3, version=5, rows=[]),
         Changes(topic=topic, after=5, version=6, rows=[]),
     )
-    first, second = await heard(channel), await heard(channel)
+    first, second = await received(channel), await received(channel)
     assert (first["after"], first["version"], second["after"], second["version"]) == (3, 5, 5, 6)
 
 
@@ -62,7 +62,7 @@ async def test_a_frame_that_is_too_large_travels_without_its_text(monkeypatch):
     topic = f"chat:{uuid4()}"
     channel = await listening(group_of(topic))
     await in_thread(publish_now, Changes(topic=topic, after=0, version=1, rows=[_chat_row()]))
-    message = await heard(channel)
+    message = await received(channel)
     assert message["text"] is None
     assert message["version"] == 1
 
@@ -80,7 +80,7 @@ async def test_nothing_is_told_of_a_transaction_that_was_rolled_back():
             publish(ListChanged(topic=topic, list="members"))
 
     await in_thread(roll_back_then_commit)
-    assert json.loads((await heard(channel))["text"])["list"] == "members"
+    assert json.loads((await received(channel))["text"])["list"] == "members"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -88,7 +88,7 @@ async def test_every_hub_hears_whose_rights_changed():
     actor = uuid4()
     channel = await listening(publishing.RIGHTS)
     await in_thread(rights_changed, actor)
-    assert await heard(channel) == {"type": "rights", "actor": str(actor)}
+    assert await received(channel) == {"type": "rights", "actor": str(actor)}
 
 
 def test_a_redis_that_is_down_is_told_once_and_fails_nobody(settings, caplog):

@@ -103,7 +103,7 @@ class Talk:
 
     def goes_on(self) -> None:
         """Say one thing more."""
-        self._said.add(self._who.say(self._chat, f"number {len(self._said)}", wake="nobody")["id"])
+        self._said.add(self._who.post(self._chat, f"number {len(self._said)}", wake="nobody")["id"])
 
     def is_whole(self) -> bool:
         """Whether everything that was taken is there, once."""

@@ -113,13 +113,13 @@ EDITORS = "only editors"
         ("bob", "以後請用繁體中文回答", EDITORS, None),
     ],
 )
-def test_S0_10_it_revises_itself_for_an_editor_and_says_what_came_of_it(workroom, who, order, told, waits) -> None:
+def test_S0_10_it_revises_itself_for_an_editor_and_says_what_came_of_it(environment, who, order, told, waits) -> None:
     Credential.objects.all().delete()
-    robin, team = workroom.add_agent("Scribe", tools=["revise_prompt"]), workroom.team
+    robin, team = environment.add_agent("Scribe", tools=["revise_prompt"]), environment.team
     with transaction.atomic():
         chat = chats.create_chat(team[who], team.workspace.id, title="Alone", member_ids=[robin.id])
-    workroom.say(order, by=team[who], chat=chat)
-    workroom.settle(20)
+    environment.post(order, by=team[who], chat=chat)
+    environment.wait_until_idle(20)
     [answer] = Message.objects.filter(chat=chat, author=robin, type="TEXT_MESSAGE")
     assert "revise_prompt" in answer.text
     assert told in answer.text

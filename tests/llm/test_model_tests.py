@@ -46,12 +46,12 @@ def do_task(client: Any) -> None:
     client.delete("work")
 
 
-def wait_for(workroom: Any, test: model_tests.ModelTest) -> model_tests.ModelTest:
+def wait_for(environment: Any, test: model_tests.ModelTest) -> model_tests.ModelTest:
     def is_done() -> Any:
-        found = model_tests.get_model_test(workroom.team.alice, workroom.team.workspace.id, test.id)
+        found = model_tests.get_model_test(environment.team.alice, environment.team.workspace.id, test.id)
         return found if found.state == "done" else None
 
-    found: model_tests.ModelTest = workroom.wait(is_done)
+    found: model_tests.ModelTest = environment.wait(is_done)
     return found
 
 
@@ -61,15 +61,15 @@ def of_process(engine, monkeypatch):
 
 
 @pytest.mark.usefixtures("of_process")
-def test_a_test_is_started_done_by_a_worker_and_asked_for(workroom, model, nothing_under_way):
-    test = start(workroom.team, model, key=Secret("sk-CANARY-of-a-test-0001"))
+def test_a_test_is_started_done_by_a_worker_and_asked_for(environment, model, nothing_under_way):
+    test = start(environment.team, model, key=Secret("sk-CANARY-of-a-test-0001"))
     assert test.state == "waiting"
     assert b"CANARY" not in b"".join(nothing_under_way.lrange("work", 0, -1))
     do_task(nothing_under_way)
-    done = wait_for(workroom, test)
+    done = wait_for(environment, test)
     assert (done.ok, done.code, done.message) == (True, "", "")
     assert model.requests[-1].headers["Authorization"] == "Bearer sk-CANARY-of-a-test-0001"
-    assert start(workroom.team, model).state == "waiting"  # the next may begin
+    assert start(environment.team, model).state == "waiting"  # the next may begin
 
 
 TASK_ARGUMENTS = (
@@ -100,13 +100,13 @@ def ledger():
     ],
 )
 def test_each_trial_of_a_model_is_in_the_ledger(
-    workroom, model, nothing_under_way, script, tokens, is_estimated, code
+    environment, model, nothing_under_way, script, tokens, is_estimated, code
 ):  # fmt: skip
-    team = workroom.team
+    team = environment.team
     model.script(**script)
     test = start(team, model)
     do_task(nothing_under_way)
-    done = wait_for(workroom, test)
+    done = wait_for(environment, test)
     assert (done.ok, done.code) == (not code, code)
     assert ledger() == [(team.workspace, team.alice, "scripted", "workspace", code)]
     call = LLMCall.objects.get()
@@ -120,46 +120,48 @@ def test_each_trial_of_a_model_is_in_the_ledger(
 
 
 @pytest.mark.usefixtures("of_process")
-def test_a_trial_that_cannot_be_stored_in_the_ledger_still_has_its_result(workroom, model, nothing_under_way, caplog):
-    test = start(workroom.team, model)
+def test_a_trial_that_cannot_be_stored_in_the_ledger_still_has_its_result(
+    environment, model, nothing_under_way, caplog
+):
+    test = start(environment.team, model)
     [task] = nothing_under_way.lrange("work", 0, -1)
     arguments = json.loads(b64decode(json.loads(task)["body"]))[0]
     do_test_model(**dict(zip(TASK_ARGUMENTS, [*arguments[:-1], str(new_id())], strict=True)))
-    assert wait_for(workroom, test).ok
+    assert wait_for(environment, test).ok
     assert "could not be stored in the ledger" in caplog.text
     assert not LLMCall.objects.exists()
 
 
 @pytest.mark.usefixtures("of_process")
-def test_without_a_name_the_servers_models_are_listed_and_no_model_is_asked(workroom, model, nothing_under_way):
-    test = start(workroom.team, model, default_model=" ")
+def test_without_a_name_the_servers_models_are_listed_and_no_model_is_asked(environment, model, nothing_under_way):
+    test = start(environment.team, model, default_model=" ")
     do_task(nothing_under_way)
-    done = wait_for(workroom, test)
+    done = wait_for(environment, test)
     assert (done.ok, done.models) == (True, ("scripted",))
     assert model.requests == []
     assert ledger() == []
 
 
 @pytest.mark.usefixtures("of_process")
-def test_F2_a_server_that_never_answers_holds_no_thread_of_the_worker(workroom, model, nothing_under_way):
+def test_F2_a_server_that_never_answers_holds_no_thread_of_the_worker(environment, model, nothing_under_way):
     """The task returns at once, and twenty such tests leave the loop and its agents alone."""
     model.script(model="silent", mode="nofirst")
-    team = workroom.team
+    team = environment.team
     for _ in range(20):
         start(team, model, default_model="silent")
         do_task(nothing_under_way)
         for lock in nothing_under_way.keys("model-test:answer:*"):
             nothing_under_way.delete(lock)
-    workroom.wait(lambda: len(model.requests) == 20)
-    workroom.say("hello")
-    assert workroom.settle()[0].state == "completed"
+    environment.wait(lambda: len(model.requests) == 20)
+    environment.post("hello")
+    assert environment.wait_until_idle()[0].state == "completed"
     test = start(team, model)
     do_task(nothing_under_way)
-    assert wait_for(workroom, test).code == "unavailable"  # twenty at once are what a process makes
+    assert wait_for(environment, test).code == "unavailable"  # twenty at once are what a process makes
 
 
-def test_one_test_at_a_time_in_a_workspace_and_of_a_person(workroom, model):
-    team = workroom.team
+def test_one_test_at_a_time_in_a_workspace_and_of_a_person(environment, model):
+    team = environment.team
     workspaces.join(workspace=team.workspace, actor=team.charlie, role="editor", invited_by=team.alice)
     start(team, model)
     for by in (team.alice, team.charlie):
@@ -176,8 +178,8 @@ def test_one_test_at_a_time_in_a_workspace_and_of_a_person(workroom, model):
     assert elsewhere.state == "waiting"
 
 
-def test_where_no_worker_takes_it_the_service_is_unavailable(workroom, model, monkeypatch):
-    team = workroom.team
+def test_where_no_worker_takes_it_the_service_is_unavailable(environment, model, monkeypatch):
+    team = environment.team
     test = start(team, model)
     monkeypatch.setattr(model_tests, "MAX_WAIT", -1)
     with pytest.raises(Unavailable) as error:
@@ -186,8 +188,8 @@ def test_where_no_worker_takes_it_the_service_is_unavailable(workroom, model, mo
     start(team, model)  # and the next is not refused for it
 
 
-def test_a_test_belongs_to_its_workspace_and_to_who_may_set_the_model(workroom, model):
-    team = workroom.team
+def test_a_test_belongs_to_its_workspace_and_to_who_may_set_the_model(environment, model):
+    team = environment.team
     test = start(team, model)
     with pytest.raises(NotFound):
         model_tests.get_model_test(team.charlie, team.workspace.id, test.id)

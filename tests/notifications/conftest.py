@@ -13,14 +13,14 @@ from workspaces.models import Role
 
 
 @dataclass
-class Crowd:
+class NotificationEnvironment:
     """The team; dora, an editor who is not in the room; eve, a suggester in it; charlie is in no workspace of theirs."""
 
     team: Team
     dora: Actor
     eve: Actor
 
-    def told(self) -> dict[str, list[str]]:
+    def list_notified(self) -> dict[str, list[str]]:
         """What each person was told, oldest first."""
         found: dict[str, list[str]] = {}
         for one in Notification.objects.select_related("person").order_by("created_at", "pk"):
@@ -29,10 +29,10 @@ class Crowd:
 
 
 @pytest.fixture
-def crowd(team: Team) -> Crowd:
+def environment(team: Team) -> NotificationEnvironment:
     dora, eve = make_person("Dora"), make_person("Eve")
     for person, role in ((dora, Role.EDITOR), (eve, Role.SUGGESTER)):
         workspaces.join(workspace=team.workspace, actor=person, role=role, invited_by=team.alice)
     chats.add_member(team.alice, team.chat.id, eve.id)
     team.chat.refresh_from_db()
-    return Crowd(team, dora, eve)
+    return NotificationEnvironment(team, dora, eve)

@@ -9,7 +9,7 @@ from common.clock import now
 from common.ids import new_id
 from notifications.models import Notification
 from notifications.selectors import MOST_UNREAD
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 from tests.factories.notifications import NotificationFactory
 from workspaces import services as workspaces
 
@@ -27,18 +27,18 @@ def unread(api):
     return api("GET", "notifications/count").json()["unread"]
 
 
-def test_one_reads_ones_own_the_newest_first(crowd):
-    team = crowd.team
+def test_one_reads_ones_own_the_newest_first(environment):
+    team = environment.team
     ids = [str(mention(team)[1].id) for _ in range(3)]
     mention(team, "eve")
-    bob = asked_by(team, "bob")
+    bob = client_for(team, "bob")
     assert [row["id"] for row in listed(bob)] == ids[::-1]
     assert unread(bob) == 3
-    assert [unread(asked_by(team, name)) for name in ("alice", "charlie")] == [0, 0]
+    assert [unread(client_for(team, name)) for name in ("alice", "charlie")] == [0, 0]
 
 
-def test_ones_own_can_be_marked_by_id_up_to_one_and_all(crowd):
-    team, bob = crowd.team, asked_by(crowd.team, "bob")
+def test_ones_own_can_be_marked_by_id_up_to_one_and_all(environment):
+    team, bob = environment.team, client_for(environment.team, "bob")
     rows = [mention(team)[1] for _ in range(4)]
     eves = mention(team, "eve")[1]
     assert bob("POST", "notifications/read", {"ids": [str(rows[3].id), str(eves.id)]}).json() == {"unread": 3}
@@ -51,8 +51,8 @@ def test_ones_own_can_be_marked_by_id_up_to_one_and_all(crowd):
     assert eves.read_at is None
 
 
-def test_reading_a_chat_up_to_a_mention_reads_the_mention(crowd):
-    team, bob = crowd.team, asked_by(crowd.team, "bob")
+def test_reading_a_chat_up_to_a_mention_reads_the_mention(environment):
+    team, bob = environment.team, client_for(environment.team, "bob")
     (first, _), (second, _) = mention(team), mention(team)
     elsewhere = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id])
     mention(team, chat=elsewhere)
@@ -62,8 +62,8 @@ def test_reading_a_chat_up_to_a_mention_reads_the_mention(crowd):
     assert [row["chat_id"] for row in listed(bob, unread="true")] == [str(elsewhere.id)]
 
 
-def test_D1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(crowd):
-    team, bob = crowd.team, asked_by(crowd.team, "bob")
+def test_D1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(environment):
+    team, bob = environment.team, client_for(environment.team, "bob")
     mention(team)
     chats.remove_member(team.alice, team.chat.id, team.bob.id)
     answer = bob("GET", "notifications")
@@ -74,24 +74,24 @@ def test_D1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(crowd):
     assert listed(bob)[0]["excerpt"] == "a secret, @Bob"
 
 
-def test_D1_who_left_the_workspace_sees_nothing_of_it(crowd):
-    team, bob = crowd.team, asked_by(crowd.team, "bob")
+def test_D1_who_left_the_workspace_sees_nothing_of_it(environment):
+    team, bob = environment.team, client_for(environment.team, "bob")
     mention(team)
     workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
     assert (listed(bob), unread(bob)) == ([], 0)
 
 
-def test_the_count_stops_where_nobody_reads_on(crowd):
-    team = crowd.team
+def test_the_count_stops_where_nobody_reads_on(environment):
+    team = environment.team
     Notification.objects.bulk_create(
         NotificationFactory.build_batch(MOST_UNREAD + 5, person=team.bob, workspace=team.workspace)
     )
-    assert unread(asked_by(team, "bob")) == MOST_UNREAD
+    assert unread(client_for(team, "bob")) == MOST_UNREAD
 
 
 @pytest.mark.parametrize("path", ["notifications", "notifications?unread=true", "notifications/count"])
-def test_P7_reading_takes_the_same_queries_at_any_length(crowd, path):
-    team, bob = crowd.team, asked_by(crowd.team, "bob")
+def test_P7_reading_takes_the_same_queries_at_any_length(environment, path):
+    team, bob = environment.team, client_for(environment.team, "bob")
     bob("GET", path)
     counts = []
     for more in (2, 20):
@@ -105,8 +105,8 @@ def test_P7_reading_takes_the_same_queries_at_any_length(crowd, path):
     assert counts[0] == counts[1] <= 5
 
 
-def test_pages_follow_each_other_and_lose_nothing(crowd):
-    team, bob = crowd.team, asked_by(crowd.team, "bob")
+def test_pages_follow_each_other_and_lose_nothing(environment):
+    team, bob = environment.team, client_for(environment.team, "bob")
     moment = now()
     NotificationFactory.create_batch(7, person=team.bob, workspace=team.workspace)
     Notification.objects.update(created_at=moment)  # all at once: the id decides

@@ -18,25 +18,25 @@ class Recording:
     def __init__(self, topic: str) -> None:
         self._channel, _ = packed(ListChanged(topic=topic, list="me"))
         self._client = redis.Redis.from_url(settings.REDIS_URL)
-        self._ear = self._client.pubsub()
+        self._pubsub = self._client.pubsub()
 
     def __enter__(self) -> Self:
-        self._ear.subscribe(self._channel)
-        while self._ear.get_message(timeout=5) is None:
+        self._pubsub.subscribe(self._channel)
+        while self._pubsub.get_message(timeout=5) is None:
             pass
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._ear.close()
+        self._pubsub.close()
         self._client.close()
 
-    def heard(self) -> list[dict[str, Any]]:
+    def received(self) -> list[dict[str, Any]]:
         """What has come since the last time, in order, up to a mark that is sent now."""
         mark = str(time.monotonic_ns()).encode()
         self._client.publish(self._channel, mark)
         found: list[dict[str, Any]] = []
         while True:
-            message = self._ear.get_message(timeout=5)
+            message = self._pubsub.get_message(timeout=5)
             assert message is not None, "Redis does not answer"
             if message["data"] == mark:
                 return found

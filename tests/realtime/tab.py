@@ -32,7 +32,7 @@ class Tab:
 
     def __init__(self, headers: list[tuple[bytes, bytes]], path: str = "/ws/") -> None:
         self.socket = WebsocketCommunicator(application, path, headers=headers)
-        self.heard: list[dict[str, Any]] = []
+        self.received: list[dict[str, Any]] = []
         self.store = Store()
         self.closed: int | None = None
 
@@ -40,38 +40,40 @@ class Tab:
         opened, _ = await self.socket.connect(timeout=10)
         return bool(opened)
 
-    async def say(self, **frame: Any) -> None:
+    async def send(self, **frame: Any) -> None:
         await self.socket.send_to(text_data=json.dumps(frame))
 
-    async def hear(self, timeout: float = 5.0) -> dict[str, Any]:
+    async def receive(self, timeout: float = 5.0) -> dict[str, Any]:
         """The next frame; a closing is kept in `closed`, and raised."""
         message = await self.socket.receive_output(timeout)
         if message["type"] == "websocket.close":
             self.closed = message.get("code")
             raise ConnectionResetError(self.closed)
         frame: dict[str, Any] = json.loads(message["text"])
-        self.heard.append(frame)
+        self.received.append(frame)
         self.store.take(frame)
         return frame
 
-    async def hear_until(self, wanted: Callable[[dict[str, Any]], bool], timeout: float = 10.0) -> dict[str, Any]:
+    async def receive_until(self, wanted: Callable[[dict[str, Any]], bool], timeout: float = 10.0) -> dict[str, Any]:
         async with asyncio.timeout(timeout):
-            while not wanted(frame := await self.hear(timeout)):
+            while not wanted(frame := await self.receive(timeout)):
                 pass
         return frame
 
-    async def hear_type(self, type_: str, timeout: float = 10.0) -> dict[str, Any]:
-        return await self.hear_until(lambda frame: frame["type"] == type_, timeout)
+    async def receive_type(self, type_: str, timeout: float = 10.0) -> dict[str, Any]:
+        return await self.receive_until(lambda frame: frame["type"] == type_, timeout)
 
     async def follow(self, topic: str, since: int | None = None) -> dict[str, Any]:
-        await self.say(type="subscribe", topic=topic, since=since)
-        return await self.hear_until(lambda frame: frame["type"] in ("subscribed", "error") and frame["topic"] == topic)
+        await self.send(type="subscribe", topic=topic, since=since)
+        return await self.receive_until(
+            lambda frame: frame["type"] in ("subscribed", "error") and frame["topic"] == topic
+        )
 
-    async def hear_close(self, timeout: float = 10.0) -> int | None:
+    async def wait_for_close(self, timeout: float = 10.0) -> int | None:
         async with asyncio.timeout(timeout):
             while self.closed is None:
                 try:
-                    await self.hear(timeout)
+                    await self.receive(timeout)
                 except ConnectionResetError:
                     break
         return self.closed
@@ -79,7 +81,7 @@ class Tab:
     async def is_silent(self, seconds: float = 0.3) -> bool:
         """Nothing but heartbeats and presence comes for a while."""
         try:
-            await self.hear_until(lambda frame: frame["type"] not in ("heartbeat", "presence"), seconds)
+            await self.receive_until(lambda frame: frame["type"] not in ("heartbeat", "presence"), seconds)
         except TimeoutError:
             return True
         return False

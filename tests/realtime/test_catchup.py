@@ -98,7 +98,7 @@ async def test_A10_a_newcomer_reads_what_streams_now_and_hears_the_rest(team, ta
     assert [(partial["run_id"], partial["text"]) for partial in answer["partials"]] == [(str(run.id), "It is ")]
     stream.say("text", "noon 🌞")
     await stream.flush()
-    delta = await alice.hear_type("delta")
+    delta = await alice.receive_type("delta")
     assert Delta.model_validate(delta).offset == len("It is ")
     assert delta["text"] == "noon 🌞"
     await streams.aclose()

@@ -27,8 +27,8 @@ def numbers(count, start=0):
     return [f"number {number}" for number in range(start, start + count)]
 
 
-async def until_heard(tab, text):
-    return await tab.hear_until(lambda frame: text in json.dumps(frame))
+async def wait_for_text(tab, text):
+    return await tab.receive_until(lambda frame: text in json.dumps(frame))
 
 
 async def test_A2_who_comes_back_gets_exactly_what_they_missed(team, tabs):
@@ -78,7 +78,7 @@ async def test_A3_a_frame_that_the_layer_lost_is_read_once_for_all(team, tabs, m
     for text in numbers(3):
         await run_in_db_thread(post, team.chat, team.alice, text)
     for tab in tabs_here:
-        await until_heard(tab, "number 2")
+        await wait_for_text(tab, "number 2")
         assert texts(tab) == numbers(3)
     assert len(reads) == 1
 
@@ -100,7 +100,7 @@ async def test_A3_a_gap_is_repaired_when_the_next_frame_shows_it(team, tabs, mon
     monkeypatch.setattr(hub, "_take", lose_the_first)
     for text in numbers(3):
         await run_in_db_thread(post, team.chat, team.bob, text)
-    await until_heard(alice, "number 2")
+    await wait_for_text(alice, "number 2")
     assert lost
     assert texts(alice) == numbers(3)
 
@@ -125,7 +125,7 @@ async def test_A3_two_commits_that_publish_in_the_other_order_are_put_right_with
     monkeypatch.setattr(hub, "_take", swap)
     for text in numbers(2):
         await run_in_db_thread(post, team.chat, team.bob, text)
-    await until_heard(alice, "number 1")
+    await wait_for_text(alice, "number 1")
     assert texts(alice) == numbers(2)
 
 
@@ -144,7 +144,7 @@ async def test_A3_a_line_to_redis_that_was_cut_comes_back_and_nothing_is_missing
         await cut_lines(valkey)
         for text in numbers(5, round_ * 5):
             await run_in_db_thread(post, team.chat, team.bob, text)
-        await until_heard(alice, f"number {round_ * 5 + 4}")
+        await wait_for_text(alice, f"number {round_ * 5 + 4}")
     assert texts(alice) == numbers(15)
 
 
@@ -153,7 +153,7 @@ async def test_a_frame_too_large_to_travel_is_read_from_the_database(team, tabs,
     alice = await tabs.of(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
     await run_in_db_thread(post, team.chat, team.bob, "x" * 5000)
-    frame = await alice.hear_type("changes")
+    frame = await alice.receive_type("changes")
     assert frame["rows"][-1]["payload"]["text"] == "x" * 5000
 
 
@@ -172,7 +172,7 @@ async def test_P8_those_who_come_at_once_share_one_read(team, tabs, monkeypatch)
     for number in range(5):
         # Whoever comes after something was said reads it, and does not get an answer from before.
         await run_in_db_thread(post, team.chat, team.bob, f"number {number}")
-        await until_heard(many[0], f"number {number}")
+        await wait_for_text(many[0], f"number {number}")
         late = await tabs.of(team.bob)
         assert f"number {number}" in json.dumps(await late.follow(topic))
 
@@ -182,8 +182,8 @@ async def test_A9_the_heartbeat_says_the_versions_of_what_is_followed(team, tabs
     await alice.follow(f"chat:{team.chat.id}")
     await bob.follow(f"actor:{team.bob.id}")
     version = await run_in_db_thread(lambda: Chat.objects.get(pk=team.chat.id).version)
-    assert (await alice.hear_type("heartbeat"))["versions"] == {f"chat:{team.chat.id}": version}
-    assert (await bob.hear_type("heartbeat"))["versions"] == {}
+    assert (await alice.receive_type("heartbeat"))["versions"] == {f"chat:{team.chat.id}": version}
+    assert (await bob.receive_type("heartbeat"))["versions"] == {}
 
 
 async def test_B7_sockets_stay_when_the_database_does_not_answer(team, tabs, monkeypatch, quick, caplog):
@@ -196,10 +196,10 @@ async def test_B7_sockets_stay_when_the_database_does_not_answer(team, tabs, mon
     with monkeypatch.context() as broken:
         broken.setattr("realtime.tending.heads", fail)
         broken.setattr("realtime.tending.still_signed_in", fail)
-        await alice.hear_type("heartbeat")
+        await alice.receive_type("heartbeat")
         await asyncio.sleep(0.5)
     await run_in_db_thread(post, team.chat, team.bob, "still here")
-    await until_heard(alice, "still here")
+    await wait_for_text(alice, "still here")
 
 
 def test_A4_a_reader_at_a_version_never_finds_an_older_row_later(team):

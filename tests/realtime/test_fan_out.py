@@ -234,7 +234,7 @@ async def test_a_batch_reaches_those_who_follow_its_topics_and_nobody_else(team,
     frames = [ListChanged(topic=f"actor:{person.id}", list="me") for person in (team.alice, team.bob)]
     await run_in_db_thread(publish_passing, frames)
     for tab, person in ((alice, team.alice), (bob, team.bob)):
-        assert (await tab.hear_type("list_changed"))["topic"] == f"actor:{person.id}"
+        assert (await tab.receive_type("list_changed"))["topic"] == f"actor:{person.id}"
     assert await charlie.is_silent()
 
 

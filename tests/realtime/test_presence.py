@@ -24,7 +24,7 @@ async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
     bob = await tabs.of(team.bob)
     await bob.follow(topic)
     for tab in (alice, bob):
-        await tab.hear_until(lambda frame: frame["type"] == "presence" and people(frame) == {alice_id, bob_id})
+        await tab.receive_until(lambda frame: frame["type"] == "presence" and people(frame) == {alice_id, bob_id})
     second = await tabs.of(team.bob)
     await second.follow(topic)
     await bob.close()
@@ -33,8 +33,8 @@ async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
         alice_id,
         bob_id,
     }
-    await second.say(type="unsubscribe", topic=topic)
-    await alice.hear_until(lambda frame: frame["type"] == "presence" and people(frame) == {alice_id})
+    await second.send(type="unsubscribe", topic=topic)
+    await alice.receive_until(lambda frame: frame["type"] == "presence" and people(frame) == {alice_id})
 
 
 async def test_somebody_whose_process_died_is_forgotten(team, tabs, quick):
@@ -44,7 +44,7 @@ async def test_somebody_whose_process_died_is_forgotten(team, tabs, quick):
     assert people(await alice.follow(str(topic))) == {str(team.alice.id), str(team.bob.id)}
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         client.zadd(f"present:{topic}", {f"another process/{team.bob.id}": time.time() - 1})
-    await alice.hear_until(lambda frame: frame["type"] == "presence" and people(frame) == {str(team.alice.id)})
+    await alice.receive_until(lambda frame: frame["type"] == "presence" and people(frame) == {str(team.alice.id)})
 
 
 async def test_who_goes_and_comes_back_at_once_is_there(team, tabs):
@@ -52,7 +52,7 @@ async def test_who_goes_and_comes_back_at_once_is_there(team, tabs):
     alice = await tabs.of(team.alice)
     for _ in range(5):
         await alice.follow(str(topic))
-        await alice.say(type="unsubscribe", topic=str(topic))
+        await alice.send(type="unsubscribe", topic=str(topic))
     await alice.follow(str(topic))
     hub = this_hub()
     while hub._tasks:

@@ -61,7 +61,7 @@ def frames_tell_the_whole_story(chat: Chat) -> Iterator[Store]:
     with Recording(f"chat:{chat.id}") as recording:
         store.take(snapshot(chat.id))
         yield store
-        for envelope in recording.heard():
+        for envelope in recording.received():
             store.take(json.loads(envelope["text"]))
     assert not store.is_behind
     assert_same(store, chat.id)
@@ -125,7 +125,7 @@ class Line:
         self.feed.settle(answer.version)
 
     async def bring(self, fault: str) -> None:
-        envelopes = await run_in_db_thread(self.recording.heard)
+        envelopes = await run_in_db_thread(self.recording.received)
         brought = {"lost": [], "doubled": envelopes * 2, "late": []}.get(fault, envelopes)
         for envelope in brought:
             self.feed.take(envelope)

@@ -38,10 +38,10 @@ async def test_D5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
         await tab.follow(topic)
     await bob.follow(f"actor:{team.bob.id}")
     await run_in_db_thread(chats.remove_member, team.alice, team.chat.id, team.bob.id)
-    access = await bob.hear_type("access")
+    access = await bob.receive_type("access")
     assert (access["topic"], access["allowed"]) == (topic, False)
     await run_in_db_thread(post, team.chat, team.alice, "among ourselves")
-    await alice.hear_until(lambda frame: "among ourselves" in json.dumps(frame))
+    await alice.receive_until(lambda frame: "among ourselves" in json.dumps(frame))
     assert await bob.is_silent()
     assert "among ourselves" not in texts(bob)
     assert (await bob.follow(topic))["code"] == "not_found"
@@ -54,7 +54,7 @@ async def test_D5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
         await bob.follow(topic)
     remove = transaction.atomic(workspaces.remove_member)
     await run_in_db_thread(remove, workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
-    lost = {(await bob.hear_type("access"))["topic"] for _ in topics}
+    lost = {(await bob.receive_type("access"))["topic"] for _ in topics}
     assert lost == topics
     assert [str(topic) for socket in this_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
 
@@ -64,7 +64,7 @@ async def test_D5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team, 
     bob = await tabs.of(team.bob)
     await bob.follow(f"chat:{team.chat.id}")
     await run_in_db_thread(lambda: team.chat.places.filter(actor=team.bob).delete())
-    assert (await bob.hear_type("access"))["allowed"] is False
+    assert (await bob.receive_type("access"))["allowed"] is False
 
 
 @pytest.mark.parametrize("way", ["signs out", "is deactivated", "has a new password"])
@@ -84,7 +84,7 @@ async def test_D5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick, 
 
     this_hub_sockets = list(this_hub().sockets)
     await run_in_db_thread(happen)
-    assert await bob.hear_close() == 4003
+    assert await bob.wait_for_close() == 4003
     assert [socket.actor for socket in this_hub().sockets] == [team.alice]
     assert (await alice.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
@@ -100,7 +100,7 @@ async def test_D5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, mon
 
     bob, elsewhere = await tabs.of(team.bob, key=await run_in_db_thread(sign_in)), await tabs.of(team.bob)
     await run_in_db_thread(lambda: page.delete("/_allauth/browser/v1/auth/session"))
-    assert await bob.hear_close() == 4003
+    assert await bob.wait_for_close() == 4003
     assert (await elsewhere.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 

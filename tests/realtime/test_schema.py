@@ -13,7 +13,7 @@ from common.errors import Code
 from events import frames
 from events.payloads import PAYLOADS
 from realtime.management.commands import export_schema
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 
 
 def shapes_of(union):
@@ -129,11 +129,11 @@ def test_what_is_refused_stands_in_the_schema(document):
 
 @pytest.mark.parametrize("seq", [True, False, "1", None, [1], 1.5])
 def test_a_number_in_json_is_a_number(team, seq):
-    asked_by(team, "alice").refused(400, "invalid", "PUT", f"chats/{team.chat.pk}/read", {"seq": seq})
+    client_for(team, "alice").refused(400, "invalid", "PUT", f"chats/{team.chat.pk}/read", {"seq": seq})
 
 
 def test_a_number_in_a_query_is_text(team):
-    asked_by(team, "alice").ok("GET", f"chats/{team.chat.pk}/messages?limit=3")
+    client_for(team, "alice").ok("GET", f"chats/{team.chat.pk}/messages?limit=3")
 
 
 DEEP = {"custom_config": {"a": {"b": {"c": 1}}}, "tool": "web_fetch"}
@@ -147,7 +147,7 @@ DEEP = {"custom_config": {"a": {"b": {"c": 1}}}, "tool": "web_fetch"}
 )  # fmt: skip
 def test_what_a_spec_holds_is_as_the_schema_says_also_deep_inside(team, content):
     path = f"chats/{team.chat.pk}/agents/{team.robin.pk}/draft"
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     alice.refused(400, "invalid", "PUT", path, {"content": content})
     assert alice.refused(404, "no_draft", "GET", path)
 
@@ -155,7 +155,7 @@ def test_what_a_spec_holds_is_as_the_schema_says_also_deep_inside(team, content)
 @pytest.mark.parametrize("revision", [-1, 2**31, 10**30, 1.5, "1", True])
 def test_a_revision_is_a_number_that_a_column_holds(team, revision):
     path = f"workspaces/{team.workspace.pk}"
-    asked_by(team, "alice").refused(400, "invalid", "PATCH", path, {"name": "New", "revision": revision})
+    client_for(team, "alice").refused(400, "invalid", "PATCH", path, {"name": "New", "revision": revision})
     team.workspace.refresh_from_db()
     assert team.workspace.name != "New"
 
@@ -163,7 +163,7 @@ def test_a_revision_is_a_number_that_a_column_holds(team, revision):
 @pytest.mark.parametrize("id", ["019aa0aa000070008000000000000000", "urn:uuid:019aa0aa-0000-7000-8000-000000000000", 7])
 def test_an_id_is_written_with_its_hyphens(team, id):
     path = f"chats/{team.chat.pk}/messages"
-    asked_by(team, "alice").refused(400, "invalid", "POST", path, {"id": id, "text": "hello"})
+    client_for(team, "alice").refused(400, "invalid", "POST", path, {"id": id, "text": "hello"})
     assert not team.chat.messages.filter(type="TEXT_MESSAGE").exists()
 
 
@@ -172,7 +172,7 @@ def test_an_id_is_written_with_its_hyphens(team, id):
               "workspaces?limit=1&limit=2", "workspaces?cursor=&cursor="],
 )  # fmt: skip
 def test_a_query_is_written_as_the_schema_says_and_each_of_it_once(team, query):
-    asked_by(team, "alice").refused(400, "invalid", "GET", query)
+    client_for(team, "alice").refused(400, "invalid", "GET", query)
 
 
 def test_a_query_says_what_it_needs_and_is_never_null(document):

@@ -109,8 +109,8 @@ async def test_all_sockets_of_a_person_have_one_allowance_and_another_person_has
     topic = f"chat:{team.chat.pk}"
 
     async def follow(tab, since):
-        await tab.say(type="subscribe", topic=topic, since=since)
-        return await tab.hear_until(lambda frame: frame["type"] in ("subscribed", "error"))
+        await tab.send(type="subscribe", topic=topic, since=since)
+        return await tab.receive_until(lambda frame: frame["type"] in ("subscribed", "error"))
 
     answers = [await follow(tab, since) for since in range(3) for tab in alices]
     assert [answer["type"] for answer in answers] == ["subscribed"] * 6 + ["error"] * 3

@@ -28,7 +28,7 @@ def post(chat, author, text):
 def texts(tab):
     return [
         row["payload"]["text"]
-        for frame in tab.heard
+        for frame in tab.received
         if frame["type"] in ("subscribed", "changes")
         for row in frame["rows"]
         if row["kind"] == "message" and row["type"] == "TEXT_MESSAGE"
@@ -45,7 +45,7 @@ async def test_a_message_reaches_the_others_in_order(team, tabs):
     for number in range(5):
         await run_in_db_thread(post, team.chat, team.alice, f"number {number}")
     for tab in (alice, bob):
-        await tab.hear_until(lambda frame: "number 4" in json.dumps(frame))
+        await tab.receive_until(lambda frame: "number 4" in json.dumps(frame))
         assert texts(tab) == [f"number {number}" for number in range(5)]
 
 
@@ -54,7 +54,7 @@ async def test_a_bell_rings_at_the_door_of_whom_it_concerns(team, tabs):
     await alice.follow(f"actor:{team.alice.id}")
     await bob.follow(f"workspace:{team.workspace.id}")
     await run_in_db_thread(chats.mark_read, team.alice, team.chat.id, seq=2)
-    assert (await alice.hear_type("chat_activity"))["last_read_seq"] == 2
+    assert (await alice.receive_type("chat_activity"))["last_read_seq"] == 2
     assert await bob.is_silent()
 
 
@@ -109,13 +109,13 @@ async def test_nobody_enters_without_a_living_session(team, tabs):
     for key in ("", "nonsense"):
         tab = await tabs.knocking(team.alice, key=key or "x")
         assert await tab.connect()
-        assert await tab.hear_close() == 4003
+        assert await tab.wait_for_close() == 4003
 
 
 async def test_an_agent_cannot_open_a_socket(team, tabs):
     tab = await tabs.knocking(team.robin)
     await tab.connect()
-    assert await tab.hear_close() == 4003
+    assert await tab.wait_for_close() == 4003
 
 
 async def test_only_one_path_is_a_socket(team, tabs):
@@ -128,17 +128,17 @@ async def test_D20_whatever_is_said_the_socket_lives_on(team, tabs):
                  '{"type": "subscribe", "topic": 5}', '{"type":"subscribe","topic":"chat:x","since":-1}',
                  '{"type":"typing","topic":"' + "x" * 200 + '"}', "[" * 10_000):  # fmt: skip
         await tab.socket.send_input({"type": "websocket.receive", "text": text})
-        frame = await tab.hear()
+        frame = await tab.receive()
         assert (frame["type"], frame["code"]) == ("error", "invalid")
     await tab.socket.send_to(bytes_data=b"\x00\xff")
-    assert (await tab.hear())["code"] == "invalid"
+    assert (await tab.receive())["code"] == "invalid"
     assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 async def test_A8_a_frame_that_is_too_large_ends_the_socket(team, tabs):
     tab = await tabs.of(team.alice)
     await tab.socket.send_to(text_data="x" * (limits.MAX_FRAME + 1))
-    assert await tab.hear_close() == 1009
+    assert await tab.wait_for_close() == 1009
 
 
 async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypatch):
@@ -147,16 +147,16 @@ async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypat
     tab = await tabs.of(team.alice)
     tab_limit = 5 + limits.PATIENCE + 2
     for _ in range(tab_limit):
-        await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
-    assert await tab.hear_close() == 4029
-    assert {frame["code"] for frame in tab.heard if frame["type"] == "error"} == {"limit_reached"}
+        await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
+    assert await tab.wait_for_close() == 4029
+    assert {frame["code"] for frame in tab.received if frame["type"] == "error"} == {"limit_reached"}
 
 
 async def test_a_person_has_only_so_many_sockets_and_a_socket_so_many_topics(team, tabs, monkeypatch):
     monkeypatch.setattr("server.limits.MAX_SOCKETS", 2)
     monkeypatch.setattr("server.limits.MAX_SUBSCRIPTIONS", 1)
     tab, _ = await tabs.of(team.alice), await tabs.of(team.alice)
-    assert await (await tabs.of(team.alice)).hear_close() == 4029
+    assert await (await tabs.of(team.alice)).wait_for_close() == 4029
     await tabs.of(team.bob)
     await tab.follow(f"chat:{team.chat.id}")
     assert (await tab.follow(f"actor:{team.alice.id}"))["code"] == "limit_reached"
@@ -166,8 +166,8 @@ async def test_a_person_has_only_so_many_sockets_and_a_socket_so_many_topics(tea
 async def test_after_unsubscribing_nothing_comes(team, tabs):
     tab = await tabs.of(team.alice)
     await tab.follow(f"chat:{team.chat.id}")
-    await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
-    await tab.say(type="unsubscribe", topic=f"chat:{team.chat.id}")
+    await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
+    await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
     await run_in_db_thread(post, team.chat, team.bob, "nobody here")
     assert await tab.is_silent()
 
@@ -178,15 +178,15 @@ async def test_typing_is_told_to_the_others_and_not_more_than_once_in_two_second
     await alice.follow(topic)
     await bob.follow(topic)
     for _ in range(3):
-        await alice.say(type="typing", topic=topic)
-    assert (await bob.hear_type("typing"))["actor_id"] == str(team.alice.id)
+        await alice.send(type="typing", topic=topic)
+    assert (await bob.receive_type("typing"))["actor_id"] == str(team.alice.id)
     assert await bob.is_silent()
 
 
 async def test_C6_nobody_types_in_a_room_that_they_do_not_follow(team, tabs):
     alice, charlie = await tabs.of(team.alice), await tabs.of(team.charlie)
     await alice.follow(f"chat:{team.chat.id}")
-    await charlie.say(type="typing", topic=f"chat:{team.chat.id}")
+    await charlie.send(type="typing", topic=f"chat:{team.chat.id}")
     assert await alice.is_silent()
 
 
@@ -210,8 +210,8 @@ async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
     for caret in CARETS:
         frame = draft_with_caret(team, draft, caret)
         for forged in (frame, {**frame, "topic": f"chat:{new_id()}"}, {**frame, "agent_id": str(new_id())}):
-            await tab.say(**forged)
-            assert (await tab.hear_type("error"))["code"] == "invalid"
+            await tab.send(**forged)
+            assert (await tab.receive_type("error"))["code"] == "invalid"
     assert await reader.is_silent()
     await run_in_db_thread(draft.refresh_from_db)
     assert (draft.revision, draft.written["prompt"]) == (1, "Answer.")
@@ -225,7 +225,7 @@ async def test_A7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret, h
     await reader.follow(f"chat:{team.chat.id}")
     said = SpecContent(prompt="A 🦜")  # a bird is two units in a browser
     await run_in_db_thread(drafts.write_draft, **where, content=said, revision=draft.revision, caret=caret)
-    assert (await reader.hear_type("draft"))["caret"] == heard
+    assert (await reader.receive_type("draft"))["caret"] == heard
 
 
 async def test_A7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):
@@ -239,7 +239,7 @@ async def test_A7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team,
     assert this_hub().sockets
     socket.give('{"type": "changes"}')
     assert not this_hub().sockets
-    assert await tab.hear_close() == 4008
+    assert await tab.wait_for_close() == 4008
 
 
 @pytest.mark.parametrize("others", [True, False])
@@ -258,8 +258,8 @@ async def test_A5_what_came_while_the_snapshot_was_read_follows_it(team, tabs, m
     monkeypatch.setattr(hub, "catch_up", slow)
     tab = await tabs.of(team.alice)
     answer = await tab.follow(f"chat:{team.chat.id}")
-    assert "in between" not in json.dumps(tab.heard)
-    frame = await tab.hear_type("changes")
+    assert "in between" not in json.dumps(tab.received)
+    frame = await tab.receive_type("changes")
     assert "in between" in json.dumps(frame)
     assert frame["after"] == answer["version"]
 
@@ -277,6 +277,6 @@ async def test_a_broken_socket_hurts_nobody_else(team, tabs):
     broken.outbox._send = fail
     await run_in_db_thread(post, team.chat, team.bob, "one")
     await run_in_db_thread(post, team.chat, team.bob, "two")
-    await bob.hear_until(lambda frame: "two" in json.dumps(frame))
+    await bob.receive_until(lambda frame: "two" in json.dumps(frame))
     assert texts(bob) == ["one", "two"]
     assert broken not in this_hub().sockets

@@ -38,8 +38,8 @@ async def test_C6_a_read_only_token_changes_nothing_by_the_socket(team, tabs, ma
     assert (await tab.follow(topic))["snapshot"] is True
     await bob.follow(topic)
     for frame in ({"type": "mark_read", "topic": topic, "seq": 1}, {"type": "typing", "topic": topic}):
-        await tab.say(**frame)
-        assert (await tab.hear_type("error"))["code"] == "forbidden"
+        await tab.send(**frame)
+        assert (await tab.receive_type("error"))["code"] == "forbidden"
     assert await bob.is_silent()
     assert (await run_in_db_thread(team.chat.places.get, actor=team.alice)).last_read_seq == 0
 
@@ -62,7 +62,7 @@ async def test_D5_with_the_token_its_sockets_end_at_once(team, tabs, made, end, 
         assert await session.is_silent()
     else:
         await run_in_db_thread(_in_transaction, actors.deactivate, team.alice, team.bob)
-    assert await tab.hear_close() == 4003
+    assert await tab.wait_for_close() == 4003
 
 
 @pytest.mark.usefixtures("quick")
@@ -71,7 +71,7 @@ async def test_D5_an_expired_token_ends_by_the_clock(team, tabs, made):
     tab = by_token(tabs, text)
     assert await tab.connect()
     await run_in_db_thread(ApiToken.objects.filter(pk=token.pk).update, expires_at=now())
-    assert await tab.hear_close() == 4003
+    assert await tab.wait_for_close() == 4003
 
 
 async def test_D5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_sessions_alone(
@@ -86,7 +86,7 @@ async def test_D5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_s
         tab = await tabs.of(team.alice)
         await tab.follow(f"actor:{team.alice.id}")
         await run_in_db_thread(_in_transaction, deed, team.alice, *args)
-        assert await tab.hear_close() == 4003
+        assert await tab.wait_for_close() == 4003
     assert await program.is_silent()
 
 
@@ -101,4 +101,4 @@ async def test_D7_what_is_no_token_opens_nothing(team, tabs, made):
         tabs.with_headers([(b"host", b"localhost:8000"), ours, (b"cookie", f"sessionid={text}".encode())]),
     ):
         assert await tab.connect()
-        assert await tab.hear_close() == 4003
+        assert await tab.wait_for_close() == 4003

@@ -9,10 +9,10 @@ from llm.retry import _breakers
 from runs.worker.engine import Engine
 from tests import invariants
 from tests.chaos import REAL
+from tests.order_server import OrderServer
 from tests.people import Team
-from tests.runs.workroom import Workroom
+from tests.runs.environment import RunEnvironment
 from tests.scripted_model import ScriptedModel
-from tests.shop import Shop
 from tests.workers import Worker, wait_for_a_worker
 
 
@@ -31,19 +31,19 @@ def model(_scripted_model: ScriptedModel) -> ScriptedModel:
 
 
 @pytest.fixture
-def workroom(team: Team, model: ScriptedModel, settings) -> Workroom:
+def environment(team: Team, model: ScriptedModel, settings) -> RunEnvironment:
     """The team in its room, its agents thinking with the scripted model; no worker yet."""
     settings.ALLOW_PRIVATE_HOSTS = frozenset({model.host})
     settings.RUN_LEASE, settings.RUN_HEARTBEAT, settings.SWEEP_EVERY = 3.0, 0.5, 0.5
-    return Workroom(team, model)
+    return RunEnvironment(team, model)
 
 
 @pytest.fixture
-def engine(workroom: Workroom) -> Iterator[Engine]:
+def engine(environment: RunEnvironment) -> Iterator[Engine]:
     """A worker's engine in this process, on real servers. No Celery: the sweeper and the test point it at runs."""
     engine = Engine()
     engine.start()
-    workroom.engine = engine
+    environment.engine = engine
     yield engine
     engine.stop()
 
@@ -52,14 +52,14 @@ SHORT = {} if REAL else {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY"
 
 
 @pytest.fixture
-def crew(workroom: Workroom, settings) -> Iterator[Callable[..., Worker]]:
+def start_worker(environment: RunEnvironment, settings) -> Iterator[Callable[..., Worker]]:
     """Starts real workers with short leases; all of them are gone afterwards."""
     settings.SECRET_KEY = "of this test's own, and long enough to be taken for a real one"
     settings.SECRET_KEYS = [Fernet.generate_key().decode()]
     workers: list[Worker] = []
 
-    def start(**environment: str) -> Worker:
-        workers.append(Worker(**(SHORT | environment)))
+    def start(**variables: str) -> Worker:
+        workers.append(Worker(**(SHORT | variables)))
         return wait_for_a_worker(workers[-1])
 
     yield start
@@ -69,7 +69,7 @@ def crew(workroom: Workroom, settings) -> Iterator[Callable[..., Worker]]:
 
 
 @pytest.fixture
-def shop() -> Iterator[Shop]:
-    shop = Shop()
-    yield shop
-    shop.close()
+def order_server() -> Iterator[OrderServer]:
+    order_server = OrderServer()
+    yield order_server
+    order_server.close()

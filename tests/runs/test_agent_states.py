@@ -15,41 +15,43 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def recording(workroom):
-    with Recording(f"workspace:{workroom.team.workspace.id}") as recording:
+def recording(environment):
+    with Recording(f"workspace:{environment.team.workspace.id}") as recording:
         yield recording
 
 
 def told(recording):
     """What was told so far: the names of the agents that work, and of those that do not any more."""
-    frames = [json.loads(one["text"]) for one in recording.heard() if one.get("kind") == "agent_states"]
+    frames = [json.loads(one["text"]) for one in recording.received() if one.get("kind") == "agent_states"]
     return [(frame["working"], frame["idle"]) for frame in frames]
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_workspace_hears_that_an_agent_works_and_that_it_does_not_any_more(workroom, recording):
-    robin = str(workroom.team.robin.id)
-    workroom.model.script(mode="drip", count=60, every=0.05)
-    workroom.say("hello")
+def test_a_workspace_hears_that_an_agent_works_and_that_it_does_not_any_more(environment, recording):
+    robin = str(environment.team.robin.id)
+    environment.model.script(mode="drip", count=60, every=0.05)
+    environment.post("hello")
     heard: list[tuple[list[str], list[str]]] = []
 
     def has_ended():
         heard.extend(told(recording))
         return ([], [robin]) in heard
 
-    workroom.wait(has_ended)
+    environment.wait(has_ended)
     assert heard == [([robin], []), ([], [robin])]
 
 
 @pytest.fixture
-def reporter(workroom):
+def reporter(environment):
     return AgentStateReporter(DatabaseExecutor(1, "test"))
 
 
-def test_agents_are_told_together_and_again_only_when_another_process_has_changed_them(workroom, recording, reporter):
-    workroom.add_agent("Scribe")
-    workroom.say("@robin @scribe hello")
-    runs = [run for waiting in workroom.runs() if (run := claims.claim_run(waiting.id, "there:1:a"))]
+def test_agents_are_told_together_and_again_only_when_another_process_has_changed_them(
+    environment, recording, reporter
+):
+    environment.add_agent("Scribe")
+    environment.post("@robin @scribe hello")
+    runs = [run for waiting in environment.runs() if (run := claims.claim_run(waiting.id, "there:1:a"))]
     agents = sorted(str(run.agent_id) for run in runs)
     reporter.note(runs)
     asyncio.run(reporter.report())

@@ -42,35 +42,35 @@ def ballot(team, message, who, choice):
     return comparisons.vote(actor=team[who], chat_id=team.chat.id, comparison_id=message.id, choice=choice)
 
 
-def sides(workroom):
+def sides(environment):
     """What was said, by side."""
-    said = [message for message in workroom.log("TEXT_MESSAGE") if message.payload.get("stamp")]
+    said = [message for message in environment.log("TEXT_MESSAGE") if message.payload.get("stamp")]
     return {message.payload["stamp"]["side"]: message for message in said if message.payload["stamp"].get("side")}
 
 
-def asked_of(workroom, prompt):
+def asked_of(environment, prompt):
     """The request of the side with this prompt."""
-    found = [r.body for r in workroom.model.requests if r.body["messages"][0]["content"].startswith(prompt)]
+    found = [r.body for r in environment.model.requests if r.body["messages"][0]["content"].startswith(prompt)]
     return found[0]
 
 
-def both(workroom):
+def both(environment):
     """Each side says which it is."""
-    workroom.model.script(text="from production", system="Answer.")
-    workroom.model.script(text="from the draft", system="pirate")
+    environment.model.script(text="from production", system="Answer.")
+    environment.model.script(text="from the draft", system="pirate")
 
 
 # --- asking both --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_mission_B7_production_and_the_draft_answer_the_same_message_each_with_its_own_text(workroom):
-    both(workroom)
-    workroom.say("hello", wake="nobody")
-    message = compare(workroom.team)
-    workroom.point()
-    done = workroom.settle()
-    answers = sides(workroom)
+def test_mission_B7_production_and_the_draft_answer_the_same_message_each_with_its_own_text(environment):
+    both(environment)
+    environment.post("hello", wake="nobody")
+    message = compare(environment.team)
+    environment.submit_queued_runs()
+    done = environment.wait_until_idle()
+    answers = sides(environment)
     assert {side: answer.text for side, answer in answers.items()} == {
         "production": "from production", "draft": "from the draft"
     }  # fmt: skip
@@ -78,52 +78,55 @@ def test_mission_B7_production_and_the_draft_answer_the_same_message_each_with_i
     assert answers["production"].payload["stamp"]["version"] == 1
     assert answers["draft"].payload["stamp"]["draft_by"] == "Alice"
     assert [run.state for run in done] == ["completed", "completed"]
-    seen = [asked_of(workroom, "Answer.")["messages"][1:], asked_of(workroom, "Answer like a pirate.")["messages"][1:]]
+    seen = [
+        asked_of(environment, "Answer.")["messages"][1:],
+        asked_of(environment, "Answer like a pirate.")["messages"][1:],
+    ]
     assert seen[0] == seen[1]
     assert [turn["content"] for turn in seen[0]] == ["Alice: hello", "Alice: Which?"]
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_what_is_said_in_a_comparison_wakes_and_mentions_nobody_and_answers_no_other_message(workroom):
-    workroom.add_agent("Finch")
-    workroom.model.script(text="ask @finch")
-    workroom.engine, engine = None, workroom.engine
-    waiting = workroom.say("@robin hello")
-    message = compare(workroom.team, "What does @finch say?")
+def test_what_is_said_in_a_comparison_wakes_and_mentions_nobody_and_answers_no_other_message(environment):
+    environment.add_agent("Finch")
+    environment.model.script(text="ask @finch")
+    environment.engine, engine = None, environment.engine
+    waiting = environment.post("@robin hello")
+    message = compare(environment.team, "What does @finch say?")
     engine.submit(Run.objects.filter(origin="compare").values_list("pk", flat=True))
-    workroom.wait(lambda: not Run.objects.filter(origin="compare").exclude(state="completed").exists())
-    assert {run.origin for run in workroom.runs()} == {"wake", "compare"}
-    assert [answer.payload["mentions"] for answer in sides(workroom).values()] == [[], []]
-    [wake_run] = workroom.runs(origin="wake")
+    environment.wait(lambda: not Run.objects.filter(origin="compare").exclude(state="completed").exists())
+    assert {run.origin for run in environment.runs()} == {"wake", "compare"}
+    assert [answer.payload["mentions"] for answer in sides(environment).values()] == [[], []]
+    [wake_run] = environment.runs(origin="wake")
     assert (wake_run.trigger_id, wake_run.state) == (waiting.id, "queued")
-    assert ChatActor.objects.get(chat=workroom.team.chat, actor=workroom.team.robin).last_read_seq < message.seq
+    assert ChatActor.objects.get(chat=environment.team.chat, actor=environment.team.robin).last_read_seq < message.seq
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_later_runs_read_the_question_once_and_the_drafts_answer(workroom):
-    both(workroom)
-    compare(workroom.team)
-    workroom.point()
-    workroom.settle()
-    workroom.model.script(text="fine")
-    workroom.say("and now?")
-    workroom.settle()
-    turns = workroom.model.requests[-1].body["messages"][1:]
+def test_later_runs_read_the_question_once_and_the_drafts_answer(environment):
+    both(environment)
+    compare(environment.team)
+    environment.submit_queued_runs()
+    environment.wait_until_idle()
+    environment.model.script(text="fine")
+    environment.post("and now?")
+    environment.wait_until_idle()
+    turns = environment.model.requests[-1].body["messages"][1:]
     assert [turn["content"] for turn in turns] == ["Alice: Which?", "from the draft", "Alice: and now?"]
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_an_agent_at_work_takes_in_no_comparison_of_another(workroom):
-    workroom.add_agent("Finch")
-    workroom.model.script(text="done")
+def test_an_agent_at_work_takes_in_no_comparison_of_another(environment):
+    environment.add_agent("Finch")
+    environment.model.script(text="done")
     call = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
-    workroom.model.script(calls=[call], match="first", first=0.8, times=1)
-    workroom.say("@finch first")
-    workroom.wait(lambda: workroom.model.requests)
-    compare(workroom.team, "second")
-    workroom.point()
-    workroom.settle()
-    [last] = [r.body["messages"] for r in workroom.model.requests if r.body["messages"][-2]["role"] == "assistant"]
+    environment.model.script(calls=[call], match="first", first=0.8, times=1)
+    environment.post("@finch first")
+    environment.wait(lambda: environment.model.requests)
+    compare(environment.team, "second")
+    environment.submit_queued_runs()
+    environment.wait_until_idle()
+    [last] = [r.body["messages"] for r in environment.model.requests if r.body["messages"][-2]["role"] == "assistant"]
     assert [turn["role"] for turn in last] == ["system", "user", "assistant", "tool"]
 
 
@@ -147,44 +150,44 @@ def writing_tool():
 
 
 @pytest.mark.usefixtures("engine")
-def test_tools_that_write_are_left_out_since_they_would_act_twice(workroom, writing_tool):
+def test_tools_that_write_are_left_out_since_they_would_act_twice(environment, writing_tool):
     tools = (ToolUse(tool="current_time"), ToolUse(tool=writing_tool))
-    draft = drafts.claim_draft(**place(workroom.team), content=PIRATE.model_copy(update={"tools": tools}))
-    drafts.apply_draft(**place(workroom.team), revision=draft.revision)
-    workroom.model.script(text="fine")
-    compare(workroom.team)
-    workroom.point()
-    workroom.settle()
-    offered = asked_of(workroom, "Answer like a pirate.")["tools"]
+    draft = drafts.claim_draft(**place(environment.team), content=PIRATE.model_copy(update={"tools": tools}))
+    drafts.apply_draft(**place(environment.team), revision=draft.revision)
+    environment.model.script(text="fine")
+    compare(environment.team)
+    environment.submit_queued_runs()
+    environment.wait_until_idle()
+    offered = asked_of(environment, "Answer like a pirate.")["tools"]
     assert [tool["function"]["name"] for tool in offered] == ["current_time"]
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_a_side_that_failed_is_asked_again_with_the_same_text(workroom):
-    workroom.model.script(text="fine")
-    workroom.model.script(mode="status", status=400, system="pirate", times=1)
-    message = compare(workroom.team)
-    workroom.point()
-    [failed] = [run for run in workroom.settle() if run.state == "failed"]
-    drafts.discard_draft(**place(workroom.team), revision=Draft.objects.get().revision)
-    again = runs.retry_run(actor=workroom.team.bob, run_id=failed.id)
-    assert runs.retry_run(actor=workroom.team.bob, run_id=failed.id).id == again.id
-    workroom.point()
-    workroom.settle()
+def test_a_side_that_failed_is_asked_again_with_the_same_text(environment):
+    environment.model.script(text="fine")
+    environment.model.script(mode="status", status=400, system="pirate", times=1)
+    message = compare(environment.team)
+    environment.submit_queued_runs()
+    [failed] = [run for run in environment.wait_until_idle() if run.state == "failed"]
+    drafts.discard_draft(**place(environment.team), revision=Draft.objects.get().revision)
+    again = runs.retry_run(actor=environment.team.bob, run_id=failed.id)
+    assert runs.retry_run(actor=environment.team.bob, run_id=failed.id).id == again.id
+    environment.submit_queued_runs()
+    environment.wait_until_idle()
     assert (again.spec_id, again.stamp, again.concurrency_key) == (failed.spec_id, failed.stamp, failed.concurrency_key)
-    assert sides(workroom)["draft"].run_id == again.id
+    assert sides(environment)["draft"].run_id == again.id
     message.refresh_from_db()
     assert message.payload["draft"]["run_id"] == str(again.id)
     assert message.payload["draft"]["earlier"] == [str(failed.id)]
 
 
 @pytest.mark.usefixtures("applied")
-def test_B16_one_side_is_stopped_and_the_other_goes_on(workroom):
-    compare(workroom.team)
-    draft, production = sorted(workroom.runs(), key=lambda run: run.stamp["side"])
-    runs.stop_run(actor=workroom.team.alice, run_id=draft.id)
+def test_B16_one_side_is_stopped_and_the_other_goes_on(environment):
+    compare(environment.team)
+    draft, production = sorted(environment.runs(), key=lambda run: run.stamp["side"])
+    runs.stop_run(actor=environment.team.alice, run_id=draft.id)
     assert claims.claim_run(production.id, "host:1:x") is not None
-    states = {run.stamp["side"]: run.state for run in workroom.runs()}
+    states = {run.stamp["side"]: run.state for run in environment.runs()}
     assert states == {"draft": "stopped", "production": "running"}
 
 

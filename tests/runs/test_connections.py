@@ -32,8 +32,8 @@ def count_connections() -> tuple[int, int]:
     return used, ceiling
 
 
-def test_B8_sockets_and_runs_leave_postgres_room(workroom, crew):
-    team, most = workroom.team, []
+def test_B8_sockets_and_runs_leave_postgres_room(environment, start_worker):
+    team, most = environment.team, []
     with transaction.atomic():
         people = [make_person(f"P{number}") for number in range(SOCKETS // OF_ONE)]
         for person in people:
@@ -42,8 +42,8 @@ def test_B8_sockets_and_runs_leave_postgres_room(workroom, crew):
             chats.create_chat(person, team.workspace.id, title="", member_ids=[team.robin.id, people[0].id])
             for person in (people * RUNS)[:RUNS]
         ]
-    workroom.model.script(mode="drip", count=400, every=0.02)
-    crew(DATABASE_POOL="8", RUNS_PER_WORKSPACE="100")
+    environment.model.script(mode="drip", count=400, every=0.02)
+    start_worker(DATABASE_POOL="8", RUNS_PER_WORKSPACE="100")
     with web_process() as web:
 
         async def follow(session, person, token):
@@ -76,8 +76,8 @@ def test_B8_sockets_and_runs_leave_postgres_room(workroom, crew):
         def speak():
             try:
                 for room, person in zip(rooms, people * RUNS, strict=False):
-                    workroom.say("hello", chat=room, by=person)
-                workroom.wait(lambda: len(workroom.model.requests) >= RUNS, 60)
+                    environment.post("hello", chat=room, by=person)
+                environment.wait(lambda: len(environment.model.requests) >= RUNS, 60)
             finally:
                 connection.close()
 
@@ -86,6 +86,6 @@ def test_B8_sockets_and_runs_leave_postgres_room(workroom, crew):
     used = max(count for count, _ in most)
     report(f"{SOCKETS} sockets, {RUNS} runs: {used} of {ceiling} connections")
     assert used < 0.6 * ceiling
-    workroom.model.reset()
+    environment.model.reset()
     Run.objects.update(stop_requested_at="2026-01-01T00:00Z")
-    workroom.settle(30)
+    environment.wait_until_idle(30)

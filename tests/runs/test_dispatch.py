@@ -36,9 +36,9 @@ def sent_run_ids(client):
     return [json.loads(b64decode(json.loads(task)["body"]))[0][0] for task in client.lrange("runs", 0, -1)]
 
 
-def test_a_message_dispatches_its_run_on_commit(workroom, fresh_broker):
-    workroom.say("hello")
-    [run] = workroom.runs()
+def test_a_message_dispatches_its_run_on_commit(environment, fresh_broker):
+    environment.post("hello")
+    [run] = environment.runs()
     assert sent_run_ids(fresh_broker) == [str(run.id)]
 
 
@@ -62,19 +62,19 @@ def test_each_of_many_runs_gets_a_task_of_its_own(fresh_broker):
     assert len({task["properties"]["delivery_tag"] for task in tasks}) == 3
 
 
-def test_a_message_that_joins_a_queued_run_sends_no_task(workroom, fresh_broker):
-    workroom.say("one")
-    workroom.say("two")
+def test_a_message_that_joins_a_queued_run_sends_no_task(environment, fresh_broker):
+    environment.post("one")
+    environment.post("two")
     assert len(sent_run_ids(fresh_broker)) == 1
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_B4_a_message_is_posted_while_redis_is_down(workroom):
+def test_B4_a_message_is_posted_while_redis_is_down(environment):
     started = time.monotonic()
-    workroom.say("hello")
-    workroom.say("again")
+    environment.post("hello")
+    environment.post("again")
     assert time.monotonic() - started < 3
-    assert len(workroom.runs()) == 1
+    assert len(environment.runs()) == 1
 
 
 @pytest.mark.usefixtures("dead_broker")
@@ -86,10 +86,10 @@ def test_B4_after_a_failure_no_task_is_sent_for_a_while():
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_B4_runs_are_done_while_redis_is_down(workroom, engine):
-    workroom.engine = None
-    workroom.say("hello")
-    assert workroom.settle()[0].state == "completed"
+def test_B4_runs_are_done_while_redis_is_down(environment, engine):
+    environment.engine = None
+    environment.post("hello")
+    assert environment.wait_until_idle()[0].state == "completed"
 
 
 @pytest.mark.usefixtures("dead_broker")

@@ -55,14 +55,14 @@ def claim_all(slots):
     return claimed
 
 
-def test_F1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_message(workroom, slots):
-    queued(workroom.team, 300)
+def test_F1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_message(environment, slots):
+    queued(environment.team, 300)
     other = make_team(" of another")
     with transaction.atomic():
         chats.post_message(other.alice, other.chat.id, text="hello")
     begun = claim_all(slots)
     assert begun[1].workspace_id == other.workspace.id, "the other tenant's run is claimed in its first turn"
-    assert [run.workspace_id for run in begun].count(workroom.team.workspace.id) == 5
+    assert [run.workspace_id for run in begun].count(environment.team.workspace.id) == 5
     # What comes after all these finds a free slot, too.
     with transaction.atomic():
         chats.post_message(other.bob, other.chat.id, text="and another")
@@ -73,8 +73,8 @@ def test_F1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_message(
     assert claims.claim_run(waiting.id, "here:1:a", slots=slots) is not None
 
 
-def test_F1_a_workspace_has_its_share_and_each_of_its_people_theirs(workroom, slots):
-    team = workroom.team
+def test_F1_a_workspace_has_its_share_and_each_of_its_people_theirs(environment, slots):
+    team = environment.team
     for person in (team.alice, team.bob):
         queued(team, 50, person=person)
     begun = claim_all(slots)
@@ -88,8 +88,8 @@ def test_F1_a_workspace_has_its_share_and_each_of_its_people_theirs(workroom, sl
     assert len(claim_all(slots)) == 1
 
 
-def test_F1_a_person_has_one_share_in_all_their_workspaces(workroom, slots):
-    team = workroom.team
+def test_F1_a_person_has_one_share_in_all_their_workspaces(environment, slots):
+    team = environment.team
     second = workspaces.create_workspace(creator=team.alice, name="Second")
     queued(team, 20)
     queued(team, 20, workspace=second)
@@ -121,9 +121,9 @@ def test_F1_a_run_that_is_claimed_twice_at_once_leaves_no_slot_behind(slots, set
     assert [slots.reserve(other) for other in others] == [True, True]
 
 
-def test_F1_comparisons_retries_and_jobs_are_counted(workroom, slots, settings):
+def test_F1_comparisons_retries_and_jobs_are_counted(environment, slots, settings):
     settings.RUNS_PER_PERSON = 3
-    team = workroom.team
+    team = environment.team
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.claim_draft(**where)
     drafts.apply_draft(**where, revision=draft.revision)
@@ -144,53 +144,53 @@ def test_F1_comparisons_retries_and_jobs_are_counted(workroom, slots, settings):
     assert claims.claim_run(job.id, "here:1:a", slots=slots) is not None
 
 
-def test_F1_a_claim_asks_no_more_for_it(workroom, slots, django_assert_num_queries):
-    workroom.say("warm")
-    workroom.say("hello", chat=_second_room(workroom))
+def test_F1_a_claim_asks_no_more_for_it(environment, slots, django_assert_num_queries):
+    environment.post("warm")
+    environment.post("hello", chat=_second_room(environment))
     first, second = Run.objects.order_by("pk")
     claims.claim_run(first.id, "here:1:a", slots=slots)
     with django_assert_num_queries(10):
         claims.claim_run(second.id, "here:1:a", slots=slots)
 
 
-def test_F1_a_refused_claim_costs_one_query(workroom, slots, django_assert_num_queries, settings):
+def test_F1_a_refused_claim_costs_one_query(environment, slots, django_assert_num_queries, settings):
     settings.RUNS_PER_PERSON = 1
-    first, second = queued(workroom.team, 2)
+    first, second = queued(environment.team, 2)
     assert claims.claim_run(first.id, "here:1:a", slots=slots) is not None
     with django_assert_num_queries(1):
         assert claims.claim_run(second.id, "here:1:a", slots=slots) is None
 
 
-def test_F1_what_was_lost_is_looked_for_in_turns(workroom):
+def test_F1_what_was_lost_is_looked_for_in_turns(environment):
     """Who waits without a hint is found, however many older ones wait for others."""
-    queued(workroom.team, 250)
+    queued(environment.team, 250)
     dora = make_person("Dora")
     with transaction.atomic():
         workspaces.join(
-            workspace=workroom.team.workspace, actor=dora, role=Role.SUGGESTER, invited_by=workroom.team.alice
+            workspace=environment.team.workspace, actor=dora, role=Role.SUGGESTER, invited_by=environment.team.alice
         )
-    [late] = queued(workroom.team, 1, person=dora)
+    [late] = queued(environment.team, 1, person=dora)
     assert late.id in claims.pick_undispatched_runs(0, limit=10)
-    assert workroom.team.alice.id not in {
-        run.person_id for run in claims.list_waiting(10, full=[workroom.team.alice.id])
+    assert environment.team.alice.id not in {
+        run.person_id for run in claims.list_waiting(10, full=[environment.team.alice.id])
     }
 
 
 @pytest.mark.usefixtures("engine")
-def test_F1_what_is_over_the_share_waits_and_is_done(workroom, settings):
+def test_F1_what_is_over_the_share_waits_and_is_done(environment, settings):
     settings.RUNS_PER_WORKER, settings.RUNS_PER_WORKSPACE, settings.RUNS_PER_PERSON = 8, 3, 2
-    workroom.model.script(text="answer", first=0.05)
-    team = workroom.team
+    environment.model.script(text="answer", first=0.05)
+    team = environment.team
     for number in range(7):
-        workroom.say("hello", chat=_second_room(workroom), by=(team.alice, team.bob)[number % 2])
-    workroom.settle()
+        environment.post("hello", chat=_second_room(environment), by=(team.alice, team.bob)[number % 2])
+    environment.wait_until_idle()
     assert set(Run.objects.values_list("state", flat=True)) == {"completed"}
-    assert len(workroom.model.requests) == 7
-    assert overlap(workroom.model.requests) <= 3
+    assert len(environment.model.requests) == 7
+    assert overlap(environment.model.requests) <= 3
 
 
-def _second_room(workroom):
-    team = workroom.team
+def _second_room(environment):
+    team = environment.team
     with transaction.atomic():
         return chats.create_chat(
             team.alice, team.workspace.id, title=f"{next(_numbers)}", member_ids=[team.robin.id, team.bob.id]
@@ -207,9 +207,9 @@ def runs_read():
 
 
 @pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
-def test_F1_a_claim_reads_its_lane_and_not_what_waits_elsewhere(workroom, plan):
-    queued(workroom.team, 500)
-    mine = queued(workroom.team, 1)[0]
+def test_F1_a_claim_reads_its_lane_and_not_what_waits_elsewhere(environment, plan):
+    queued(environment.team, 500)
+    mine = queued(environment.team, 1)[0]
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("ANALYZE runs_run")  # as autovacuum does
         cursor.execute(f"SET LOCAL plan_cache_mode = {plan}")

@@ -24,8 +24,8 @@ from tests.runs.test_toolbox import box
 from tests.servers import database_url
 
 
-def answers(workroom):
-    return list(Message.objects.filter(chat=workroom.team.chat, author=workroom.team.robin, type="TEXT_MESSAGE"))
+def answers(environment):
+    return list(Message.objects.filter(chat=environment.team.chat, author=environment.team.robin, type="TEXT_MESSAGE"))
 
 
 # --- in a run -----------------------------------------------------------------------------------------------------
@@ -33,40 +33,40 @@ def answers(workroom):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_F5_an_endless_answer_is_cut_where_it_is_stored_and_its_server_is_left(workroom, model):
+def test_F5_an_endless_answer_is_cut_where_it_is_stored_and_its_server_is_left(environment, model):
     model.script(match="go on", mode="drip", tokens=["x" * 10_000] * 700, every=0.0001)
-    workroom.say("go on for ever")
-    [run] = workroom.settle()
+    environment.post("go on for ever")
+    [run] = environment.wait_until_idle()
     assert (run.state, run.attempt, run.crashes) == ("completed", 1, 0)
-    [said] = answers(workroom)
+    [said] = answers(environment)
     assert len(said.payload["text"]) == MAX_TEXT
     assert said.payload["incomplete"] is True
     assert run.llm_calls.get().finish == "length"
-    workroom.wait(lambda: model.requests[0].left_at)
+    environment.wait(lambda: model.requests[0].left_at)
     assert budget.left == Budget.TOTAL
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_F5_seventy_thousand_mentions_are_an_answer_like_any_other(workroom, model):
+def test_F5_seventy_thousand_mentions_are_an_answer_like_any_other(environment, model):
     handles = " ".join(f"@h{number:05}" for number in range(70_000))
     model.script(match="mention", tokens=[handles[at : at + 50_000] for at in range(0, len(handles), 50_000)])
-    workroom.say("mention all")
-    [run] = workroom.settle(30)
+    environment.post("mention all")
+    [run] = environment.wait_until_idle(30)
     assert (run.state, run.attempt, run.crashes) == ("completed", 1, 0)
-    assert len(answers(workroom)[0].payload["text"]) == MAX_TEXT
+    assert len(answers(environment)[0].payload["text"]) == MAX_TEXT
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_F5_of_four_hundred_calls_sixteen_are_made_and_the_model_is_told(workroom, model):
+def test_F5_of_four_hundred_calls_sixteen_are_made_and_the_model_is_told(environment, model):
     calls = [
         {"name": "current_time", "arguments": json.dumps({"timezone": f"Etc/GMT+{number % 12}"})}
         for number in range(400)
     ]
     model.script(match="all", calls=calls, then={"text": "done"})
-    workroom.say("call all")
-    [run] = workroom.settle()
+    environment.post("call all")
+    [run] = environment.wait_until_idle()
     assert run.state == "completed"
     assert Step.objects.filter(run=run, kind="tool").count() == MAX_CALLS
     results = [row.payload for row in Message.objects.filter(run_id=run.id, type="TOOL_RESPONSE").order_by("seq")]
@@ -76,7 +76,7 @@ def test_F5_of_four_hundred_calls_sixteen_are_made_and_the_model_is_told(workroo
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_F5_a_refusal_by_the_database_is_a_failed_run_of_one_attempt(workroom, model, monkeypatch):
+def test_F5_a_refusal_by_the_database_is_a_failed_run_of_one_attempt(environment, model, monkeypatch):
     """Whatever it is that cannot be stored: it cannot the next time either, and no worker has died of it."""
 
     def refused(*args, **kwargs):
@@ -87,14 +87,14 @@ def test_F5_a_refusal_by_the_database_is_a_failed_run_of_one_attempt(workroom, m
     monkeypatch.setattr(
         kinds, "build_partial_rows", lambda run, partial, model, **options: refused() if partial.text else []
     )
-    workroom.say("hello")
-    [run] = workroom.settle()
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
     assert (run.state, run.error_code, run.attempt, run.crashes) == ("failed", "internal", 1, 0)
     assert len(model.requests) == 1
     # The engine goes on.
     monkeypatch.undo()
-    workroom.say("hello again")
-    assert workroom.settle()[-1].state == "completed"
+    environment.post("hello again")
+    assert environment.wait_until_idle()[-1].state == "completed"
 
 
 @pytest.mark.django_db

@@ -27,12 +27,12 @@ FAULTS = {
 
 
 @pytest.fixture
-def done(workroom, engine):
+def done(environment, engine):
     """A run with a call, come to its end; nothing is broken."""
-    workroom.model.script(text="It is late.")
-    workroom.model.script(calls=[CALL], times=1)
-    workroom.say("What time is it?")
-    workroom.settle()
+    environment.model.script(text="It is late.")
+    environment.model.script(calls=[CALL], times=1)
+    environment.post("What time is it?")
+    environment.wait_until_idle()
     engine.stop()
     assert (Run.objects.get().state, Step.objects.count(), Message.objects.filter(run_id=Run.objects.get().pk).count()) == (
         "completed", 3, 3

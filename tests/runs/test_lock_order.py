@@ -11,7 +11,7 @@ from chats.models import Chat, ChatActor
 from common.errors import NotFound
 from runs.models import Run
 from runs.services import claims
-from tests.meanwhile import Meanwhile
+from tests.concurrency import ConcurrentTransaction
 from workspaces import services as workspaces
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -28,7 +28,7 @@ def test_an_agent_is_deleted_while_its_run_is_begun(team):
         chats.post_message(team.alice, team.chat.id, text="hello")
     with transaction.atomic():
         held(team.chat)
-        deleting = Meanwhile(lambda: agents.delete_agent(team.alice, team.robin.id))
+        deleting = ConcurrentTransaction(lambda: agents.delete_agent(team.alice, team.robin.id))
         assert claims.claim_run(Run.objects.get().pk, "host:1:x")
     deleting.result()
     assert Run.objects.get().stop_requested_at is not None
@@ -41,7 +41,9 @@ def test_an_agent_is_renamed_while_its_draft_is_saved(team):
     revision = team.robin.revision
     with transaction.atomic():
         held(team.chat)
-        renaming = Meanwhile(lambda: agents.rename_agent(team.alice, team.robin.id, name="New", revision=revision))
+        renaming = ConcurrentTransaction(
+            lambda: agents.rename_agent(team.alice, team.robin.id, name="New", revision=revision)
+        )
         drafts.save_draft(
             actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision, base_version=1
         )
@@ -56,7 +58,7 @@ def test_a_member_is_removed_while_a_run_begins(team):
     run = Run.objects.get()
     with transaction.atomic():
         workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
-        claiming = Meanwhile(lambda: claims.claim_run(run.pk, "host:1:x"))
+        claiming = ConcurrentTransaction(lambda: claims.claim_run(run.pk, "host:1:x"))
         workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
     claiming.result()
     assert Run.objects.get().state == "running"
@@ -66,7 +68,7 @@ def test_who_is_removed_while_they_use_a_link_stays_out(team):
     _, url = chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
     with transaction.atomic():
         workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
-        joining = Meanwhile(lambda: chats.accept_link(team.bob, url.rsplit("/", 1)[1]))
+        joining = ConcurrentTransaction(lambda: chats.accept_link(team.bob, url.rsplit("/", 1)[1]))
         workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
     with pytest.raises(NotFound):
         joining.result()

@@ -1,4 +1,4 @@
-"""The loop, step by step, in a house without a database."""
+"""The loop, step by step, in a harness without a database."""
 
 import re
 from uuid import uuid4
@@ -8,56 +8,56 @@ import pytest
 from llm.context_window import LEFT_OUT, estimate_tokens_of_turns
 from llm.protocol import LLMError
 from runs.runtime.context import LogEntry
-from tests.runs.loop_house import ALICE, House
+from tests.runs.loop_harness import ALICE, LoopHarness
 from tests.runs.scripted_llm import ScriptedLLM, called, said
 
 OK = ("look", '{"n": 1}')
 
 
-async def run(script, house=None, *, max_steps=10):
-    house, llm = house or House(), ScriptedLLM(script)
-    await house.process(llm, max_steps=max_steps)
-    return house, llm
+async def run(script, harness=None, *, max_steps=10):
+    harness, llm = harness or LoopHarness(), ScriptedLLM(script)
+    await harness.process(llm, max_steps=max_steps)
+    return harness, llm
 
 
 async def test_an_answer_without_a_call_ends_the_run():
-    house, llm = await run([said("hello")])
-    assert house.said() == ["hello"]
+    harness, llm = await run([said("hello")])
+    assert harness.list_texts() == ["hello"]
     assert len(llm.requests) == 1
 
 
 async def test_a_call_is_made_and_its_result_is_asked_about():
-    house, llm = await run([called(OK), said("it is 1")])
-    assert house.said("TOOL_RESPONSE") == ["saw 1"]
+    harness, llm = await run([called(OK), said("it is 1")])
+    assert harness.list_texts("TOOL_RESPONSE") == ["saw 1"]
     assert [turn.role for turn in llm.requests[1].turns] == ["system", "user", "assistant", "tool"]
-    assert house.said() == ["it is 1"]
+    assert harness.list_texts() == ["it is 1"]
 
 
 async def test_calls_settle_in_the_models_order_and_only_reading_goes_together():
     calls = [("look", '{"n": 1}'), ("look", '{"n": 2}'), ("send", '{"n": 3}'), ("look", '{"n": 4}')]
-    house, _ = await run([called(*calls)])
-    assert house.said("TOOL_RESPONSE") == ["saw 1", "saw 2", "sent 3", "saw 4"]
+    harness, _ = await run([called(*calls)])
+    assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2", "sent 3", "saw 4"]
     # three batches, each started and settled, and two answers
-    assert house.stores == 8
+    assert harness.stores == 8
 
 
 async def test_what_is_said_meanwhile_is_taken_in_after_the_results_and_before_the_next_question():
-    house, llm = await run([called(OK)], House(news_at=frozenset({3})))
+    harness, llm = await run([called(OK)], LoopHarness(news_at=frozenset({3})))
     assert [turn.text for turn in llm.requests[1].turns[-2:]] == ["saw 1", "news 3"]
 
 
 async def test_a_stop_that_comes_with_a_stored_step_ends_the_run_before_the_model_is_asked_again():
-    house, llm = await run([called(OK, ("send", '{"n": 2}'))], House(stop_at=3))
-    assert [end.how for end in house.ends] == ["stopped"]
+    harness, llm = await run([called(OK, ("send", '{"n": 2}'))], LoopHarness(stop_at=3))
+    assert [end.how for end in harness.ends] == ["stopped"]
     assert len(llm.requests) == 1
-    assert house.said("TOOL_RESPONSE") == ["saw 1"]
+    assert harness.list_texts("TOOL_RESPONSE") == ["saw 1"]
 
 
 async def test_it_ends_within_max_steps():
-    house, llm = await run([called(("look", f'{{"n": {n}}}')) for n in range(99)], max_steps=4)
+    harness, llm = await run([called(("look", f'{{"n": {n}}}')) for n in range(99)], max_steps=4)
     assert len(llm.requests) == 4
-    assert [end.code for end in house.ends] == ["step_limit"]
-    assert house.statuses() == ["ok"] * 4
+    assert [end.code for end in harness.ends] == ["step_limit"]
+    assert harness.statuses() == ["ok"] * 4
 
 
 async def test_the_models_error_comes_through():
@@ -81,52 +81,52 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 async def test_B12_a_malformed_call_is_never_made_and_the_model_is_told(kind):
-    house, llm = await run([called(("note", BAD[kind])), said("sorry")])
-    assert house.executions == []
-    assert house.statuses() == ["error"]
-    assert "was not made" in house.said("TOOL_RESPONSE")[0]
-    assert house.said() == ["sorry"]
+    harness, llm = await run([called(("note", BAD[kind])), said("sorry")])
+    assert harness.executions == []
+    assert harness.statuses() == ["error"]
+    assert "was not made" in harness.list_texts("TOOL_RESPONSE")[0]
+    assert harness.list_texts() == ["sorry"]
     assert sum(len(call.arguments) for turn in llm.requests[1].turns for call in turn.calls) < 300_000
 
 
 async def test_B12_an_unknown_tool_is_never_made_and_the_model_hears_which_there_are():
-    house, _ = await run([called(("no_such", '{"n": 1}'))])
-    assert house.said("TOOL_RESPONSE") == ["There is no tool 'no_such'. There are: look, send, note."]
+    harness, _ = await run([called(("no_such", '{"n": 1}'))])
+    assert harness.list_texts("TOOL_RESPONSE") == ["There is no tool 'no_such'. There are: look, send, note."]
 
 
 async def test_B12_three_malformed_answers_in_a_row_end_the_run():
-    house, llm = await run([called(("note", "{}{}"))] * 9)
+    harness, llm = await run([called(("note", "{}{}"))] * 9)
     assert len(llm.requests) == 3
-    assert house.executions == []
-    assert [end.code for end in house.ends] == ["malformed_calls"]
+    assert harness.executions == []
+    assert [end.code for end in harness.ends] == ["malformed_calls"]
 
 
 async def test_B12_a_good_call_between_bad_ones_lets_the_run_go_on():
     bad = called(("note", "{"))
-    house, llm = await run([bad, bad, called(OK), bad, bad, said("done")])
-    assert house.ends == []
-    assert house.said() == ["done"]
+    harness, llm = await run([bad, bad, called(OK), bad, bad, said("done")])
+    assert harness.ends == []
+    assert harness.list_texts() == ["done"]
 
 
 async def test_B12_calls_whose_provider_ids_are_empty_or_doubled_are_told_isolated():
-    house, llm = await run([called(("look", '{"n": 1}'), ("look", '{"n": 2}')), said("both")])
+    harness, llm = await run([called(("look", '{"n": 1}'), ("look", '{"n": 2}')), said("both")])
     ids = [call.id for turn in llm.requests[1].turns for call in turn.calls]
     assert len(set(ids)) == 2
-    assert house.said("TOOL_RESPONSE") == ["saw 1", "saw 2"]
+    assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2"]
 
 
 async def test_B12_an_answer_cut_by_its_length_makes_no_call():
-    house, _ = await run([called(("note", '{"n": 1}'), finish="length"), said("shorter")])
-    assert house.executions == []
-    assert "cut off by its length limit" in house.said("TOOL_RESPONSE")[0]
+    harness, _ = await run([called(("note", '{"n": 1}'), finish="length"), said("shorter")])
+    assert harness.executions == []
+    assert "cut off by its length limit" in harness.list_texts("TOOL_RESPONSE")[0]
 
 
 async def test_the_same_call_three_times_in_a_row_is_not_made_a_third_time():
     same = [called(("note", '{"n": 1}')), called(("note", '{ "n":1 }')), called(("note", '{"n": 1}')), said("ok")]
-    house, _ = await run(same)
-    assert house.said("TOOL_RESPONSE")[:2] == ["noted 1", "noted 1"]
-    assert "2 times in a row" in house.said("TOOL_RESPONSE")[2]
-    assert len(house.executions) == 2
+    harness, _ = await run(same)
+    assert harness.list_texts("TOOL_RESPONSE")[:2] == ["noted 1", "noted 1"]
+    assert "2 times in a row" in harness.list_texts("TOOL_RESPONSE")[2]
+    assert len(harness.executions) == 2
 
 
 def broken_off(code="cut"):
@@ -135,58 +135,58 @@ def broken_off(code="cut"):
 
 @pytest.mark.parametrize("code", ["cut", "server", "timeout_idle"])
 async def test_B11_an_answer_that_breaks_off_in_the_middle_is_asked_for_once_more(code):
-    house, llm = await run([broken_off(code), said("whole")])
-    assert house.said() == ["whole"]
-    assert house.retries == [code]
+    harness, llm = await run([broken_off(code), said("whole")])
+    assert harness.list_texts() == ["whole"]
+    assert harness.retries == [code]
     assert llm.requests[0].turns == llm.requests[1].turns
 
 
 async def test_B11_each_answer_is_asked_for_once_more_only():
-    house, llm = House(), ScriptedLLM([broken_off(), called(OK), broken_off(), broken_off(), said("never")])
+    harness, llm = LoopHarness(), ScriptedLLM([broken_off(), called(OK), broken_off(), broken_off(), said("never")])
     with pytest.raises(LLMError, match="broke off"):
-        await house.process(llm, max_steps=10)
-    assert house.retries == ["cut", "cut"]
+        await harness.process(llm, max_steps=10)
+    assert harness.retries == ["cut", "cut"]
     assert len(llm.requests) == 4
 
 
 @pytest.mark.parametrize("code", ["cut", "server", "timeout_idle"])
 async def test_B11_after_a_tool_has_acted_nothing_is_asked_again(code):
-    house, llm = House(), ScriptedLLM([called(("send", '{"n": 1}')), broken_off(code), said("never")])
+    harness, llm = LoopHarness(), ScriptedLLM([called(("send", '{"n": 1}')), broken_off(code), said("never")])
     with pytest.raises(LLMError):
-        await house.process(llm, max_steps=10)
-    assert (house.retries, len(llm.requests)) == ([], 2)
+        await harness.process(llm, max_steps=10)
+    assert (harness.retries, len(llm.requests)) == ([], 2)
 
 
 async def test_an_answer_of_which_nothing_was_shown_is_not_asked_for_again_here():
-    house, llm = House(), ScriptedLLM([LLMError("cut", "It broke off.", retryable=True), said("never")])
+    harness, llm = LoopHarness(), ScriptedLLM([LLMError("cut", "It broke off.", retryable=True), said("never")])
     with pytest.raises(LLMError):
-        await house.process(llm, max_steps=10)
-    assert (house.retries, len(llm.requests)) == ([], 1)
+        await harness.process(llm, max_steps=10)
+    assert (harness.retries, len(llm.requests)) == ([], 1)
 
 
 async def test_a_conversation_that_is_too_long_is_shortened_once():
-    house = House()
-    house.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 400}) for n in range(20)]
+    harness = LoopHarness()
+    harness.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 400}) for n in range(20)]
     too_long = LLMError("context_too_long", "too long")
-    _, llm = await run([too_long, called(OK), said("ok")], house)
-    assert house.retries == ["context_too_long"]
+    _, llm = await run([too_long, called(OK), said("ok")], harness)
+    assert harness.retries == ["context_too_long"]
     assert len(llm.requests[1].turns) < 13
     assert llm.requests[1].turns[-1].text.startswith("19 ")
     assert llm.requests[1].turns[0].text.endswith(LEFT_OUT)
     assert len(llm.requests[2].turns) == len(llm.requests[1].turns) + 2  # it stays short
     with pytest.raises(LLMError):
-        await run([too_long, too_long, said("never")], house)
+        await run([too_long, too_long, said("never")], harness)
 
 
 TOO_LONG = LLMError("context_too_long", "too long")
 
 
 async def test_a_single_message_that_is_too_long_is_asked_about_with_half_of_it():
-    house = House()
+    harness = LoopHarness()
     text = "".join(f"{n:04} " for n in range(2_000))
-    house.lines = [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": text})]
-    _, llm = await run([TOO_LONG, said("ok")], house)
-    assert house.retries == ["context_too_long"]
+    harness.lines = [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": text})]
+    _, llm = await run([TOO_LONG, said("ok")], harness)
+    assert harness.retries == ["context_too_long"]
     long, short = (request.turns[-1].text for request in llm.requests)
     assert long == text
     assert len(short) < 0.51 * len(text)
@@ -197,36 +197,36 @@ async def test_a_single_message_that_is_too_long_is_asked_about_with_half_of_it(
 
 
 async def test_a_short_message_to_a_model_that_finds_it_too_long_is_not_asked_about_again():
-    house, llm = House(), ScriptedLLM([TOO_LONG, said("never")])
+    harness, llm = LoopHarness(), ScriptedLLM([TOO_LONG, said("never")])
     with pytest.raises(LLMError):
-        await house.process(llm, max_steps=10)
-    assert (house.retries, len(llm.requests)) == ([], 1)
+        await harness.process(llm, max_steps=10)
+    assert (harness.retries, len(llm.requests)) == ([], 1)
 
 
 async def test_each_answer_has_one_try_with_less():
-    house = House()
-    house.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 4_000}) for n in range(8)]
-    _, llm = await run([TOO_LONG, called(OK), TOO_LONG, said("ok")], house)
-    assert house.retries == ["context_too_long", "context_too_long"]
+    harness = LoopHarness()
+    harness.lines += [LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": f"{n} " + "x" * 4_000}) for n in range(8)]
+    _, llm = await run([TOO_LONG, called(OK), TOO_LONG, said("ok")], harness)
+    assert harness.retries == ["context_too_long", "context_too_long"]
     sizes = [estimate_tokens_of_turns(request.turns) for request in llm.requests]
     assert sizes[1] < 0.6 * sizes[0]
     assert sizes[3] < 0.6 * sizes[2]
-    assert house.said() == ["ok"]
+    assert harness.list_texts() == ["ok"]
 
 
 async def test_nothing_of_a_job_is_left_out():
     """A merge of half the texts would lose the other half."""
-    house = House(budget=None)
-    house.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "x" * 9_000}))
+    harness = LoopHarness(budget=None)
+    harness.lines.append(LogEntry(uuid4(), "TEXT_MESSAGE", ALICE.id, {"text": "x" * 9_000}))
     llm = ScriptedLLM([TOO_LONG, said("never")])
     with pytest.raises(LLMError):
-        await house.process(llm, max_steps=10)
-    assert (house.retries, len(llm.requests)) == ([], 1)
+        await harness.process(llm, max_steps=10)
+    assert (harness.retries, len(llm.requests)) == ([], 1)
 
 
 async def test_what_is_said_meanwhile_keeps_to_the_budget():
-    house = House(budget=1_000, news_at=frozenset({3}), news="long " * 4_000)
-    _, llm = await run([called(OK), said("ok")], house)
+    harness = LoopHarness(budget=1_000, news_at=frozenset({3}), news="long " * 4_000)
+    _, llm = await run([called(OK), said("ok")], harness)
     assert estimate_tokens_of_turns(llm.requests[1].turns[1:]) <= 1_000
     text = llm.requests[1].turns[-1].text
     assert text.startswith("long long")

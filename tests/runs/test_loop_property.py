@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.chaos import examples
-from tests.runs.loop_house import Crash, House
+from tests.runs.loop_harness import Crash, LoopHarness
 from tests.runs.scripted_llm import ScriptedLLM, called, said
 
 ARGUMENTS = st.sampled_from(['{"n": 1}', '{"n": 2}', '{"n": -1}', "{}{}", "", '{"n": "x"}', '{"n": 1}<|call|>'])
@@ -25,14 +25,14 @@ MAX_STEPS = 5
 async def test_B1_whatever_happens_calls_are_made_once_and_the_model_is_asked_rightly(
     script, crash_at, news_at, stop_at
 ):
-    house = House(crash_at=crash_at, news_at=news_at, stop_at=stop_at)
+    harness = LoopHarness(crash_at=crash_at, news_at=news_at, stop_at=stop_at)
     asked = 0
     for _ in range(len(crash_at) + 1):
         # What was answered and stored is not asked for again; what was lost is.
-        llm = ScriptedLLM(script[house.steps_done :])
+        llm = ScriptedLLM(script[harness.steps_done :])
         try:
-            # `ScriptedLLM` raises when it is asked with an unanswered call; `House` when a start was not recorded.
-            await house.process(llm, max_steps=MAX_STEPS)
+            # `ScriptedLLM` raises when it is asked with an unanswered call; `LoopHarness` when a start was not recorded.
+            await harness.process(llm, max_steps=MAX_STEPS)
         except Crash:
             asked += len(llm.requests)
             continue
@@ -40,14 +40,14 @@ async def test_B1_whatever_happens_calls_are_made_once_and_the_model_is_asked_ri
         break
     else:
         raise AssertionError("It did not come to an end.")
-    assert house.steps_done <= MAX_STEPS
-    assert asked <= MAX_STEPS + house.crashes
-    runs = Counter(house.executions)
-    assert [id for id, times in runs.items() if times > 1 and house.started[id] != "look"] == []
-    answered = Counter(line.payload["tool_call_id"] for line in house.lines if line.type == "TOOL_RESPONSE")
+    assert harness.steps_done <= MAX_STEPS
+    assert asked <= MAX_STEPS + harness.crashes
+    runs = Counter(harness.executions)
+    assert [id for id, times in runs.items() if times > 1 and harness.started[id] != "look"] == []
+    answered = Counter(line.payload["tool_call_id"] for line in harness.lines if line.type == "TOOL_RESPONSE")
     assert [id for id, times in answered.items() if times > 1] == []
-    made = {line.payload["call_id"] for line in house.lines if line.type == "TOOL_CALL"}
+    made = {line.payload["call_id"] for line in harness.lines if line.type == "TOOL_CALL"}
     assert answered.keys() <= made
-    if not house.ends:
+    if not harness.ends:
         assert answered.keys() == made
-        assert house.said()
+        assert harness.list_texts()

@@ -23,7 +23,7 @@ from llm.messages import Answer, Request, Turn
 from llm.protocol import LLMError
 from llm.retry import _breakers
 from runs.models import LLMCall
-from tests.runs.jobroom import Jobroom
+from tests.runs.job_environment import JobEnvironment
 
 KEY = b"a key of twenty-four byt"
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
@@ -161,15 +161,15 @@ async def test_a_service_that_is_away_is_told(service: MergeService, monkeypatch
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_a_merge_asks_the_service_and_a_summary_the_model(service: MergeService, workroom: Any) -> None:
-    jobroom = Jobroom(workroom)
-    merge = jobroom.done(jobroom.start("merge"))
+def test_a_merge_asks_the_service_and_a_summary_the_model(service: MergeService, environment: Any) -> None:
+    job_environment = JobEnvironment(environment)
+    merge = job_environment.wait_for(job_environment.start("merge"))
     assert (merge.state, json.loads(merge.answer)) == ("completed", PIECES)
     assert merge.stamp is not None
     assert merge.stamp["provider"] == "merge_service"
     assert service.asked[0]["input"] == {"texts": ["a"]}
     call = LLMCall.objects.get()
     assert (call.provider, call.model, call.cost_micro, call.paid_by) == ("merge_service", "merge service", 0, "system")
-    assert not workroom.model.requests
-    jobroom.done(jobroom.start("summary"))
-    assert (len(service.asked), len(workroom.model.requests)) == (1, 1)
+    assert not environment.model.requests
+    job_environment.wait_for(job_environment.start("summary"))
+    assert (len(service.asked), len(environment.model.requests)) == (1, 1)

@@ -18,8 +18,8 @@ NEIGHBOURS = 7 if HOW == ["memory"] else 19
 LIMIT = 4 * 1024**3
 
 
-def rooms_of(workroom, count):
-    team = workroom.team
+def rooms_of(environment, count):
+    team = environment.team
     return [
         chats.create_chat(team.alice, team.workspace.id, title=f"{n}", member_ids=[team.robin.id]) for n in range(count)
     ]
@@ -27,35 +27,35 @@ def rooms_of(workroom, count):
 
 @pytest.mark.stack
 @pytest.mark.parametrize("how", HOW)
-def test_B9_a_poisonous_run_is_tried_three_times_and_its_neighbours_are_not_blamed(workroom, crew, how):
-    workroom.team.robin.current_spec.tool_configs.create(position=9, tool="poison")
-    workroom.model.script(text="I was only near.", first=4.0)
+def test_B9_a_poisonous_run_is_tried_three_times_and_its_neighbours_are_not_blamed(environment, start_worker, how):
+    environment.team.robin.current_spec.tool_configs.create(position=9, tool="poison")
+    environment.model.script(text="I was only near.", first=4.0)
     call = {"name": "poison", "arguments": f'{{"how": "{how}"}}'}
-    workroom.model.script(match="drink", calls=[call], first=2.0)
+    environment.model.script(match="drink", calls=[call], first=2.0)
 
     def worker():
-        worker = crew(DJANGO_SETTINGS_MODULE="tests.poison.settings")
+        worker = start_worker(DJANGO_SETTINGS_MODULE="tests.poison.settings")
         resource.prlimit(worker.pid, resource.RLIMIT_AS, (LIMIT, LIMIT))
         return worker
 
     first = worker()
-    for room in rooms_of(workroom, NEIGHBOURS):
-        workroom.say("hello", chat=room)
-    workroom.say("drink")
-    workroom.wait(lambda: Run.objects.filter(state="running").count() == NEIGHBOURS + 1, 15)
-    workroom.wait(lambda: first.process.poll() is not None, 20)
+    for room in rooms_of(environment, NEIGHBOURS):
+        environment.post("hello", chat=room)
+    environment.post("drink")
+    environment.wait(lambda: Run.objects.filter(state="running").count() == NEIGHBOURS + 1, 15)
+    environment.wait(lambda: first.process.poll() is not None, 20)
     second = worker()
-    workroom.wait(lambda: second.process.poll() is not None, 20)
+    environment.wait(lambda: second.process.poll() is not None, 20)
     third = worker()
-    [later] = rooms_of(workroom, 1)
-    workroom.say("hello", chat=later)
-    workroom.wait(lambda: Run.objects.filter(state__in=["completed", "failed"]).count() == NEIGHBOURS + 2, 120)
+    [later] = rooms_of(environment, 1)
+    environment.post("hello", chat=later)
+    environment.wait(lambda: Run.objects.filter(state__in=["completed", "failed"]).count() == NEIGHBOURS + 2, 120)
 
-    poisonous = Run.objects.get(chat=workroom.team.chat)
+    poisonous = Run.objects.get(chat=environment.team.chat)
     assert (poisonous.state, poisonous.error_code) == ("failed", "crash_loop")
     # While memory fills, a worker may fail to keep its leases: then it begins the run again, and that is no death.
     assert poisonous.crashes == 3
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "RUN_FAILED"]
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "RUN_FAILED"]
     others = Run.objects.exclude(pk=poisonous.pk)
     assert set(others.values_list("state", flat=True)) == {"completed"}
     assert max(others.values_list("crashes", flat=True)) <= 2
@@ -64,9 +64,9 @@ def test_B9_a_poisonous_run_is_tried_three_times_and_its_neighbours_are_not_blam
     assert third.process.poll() is None
 
 
-def test_B9_who_died_twice_is_given_to_one_process_and_to_no_worker(workroom):
-    workroom.say("hello")
-    [run] = workroom.runs()
+def test_B9_who_died_twice_is_given_to_one_process_and_to_no_worker(environment):
+    environment.post("hello")
+    [run] = environment.runs()
     for crashes, alone in ((0, []), (1, []), (2, [run.id])):
         Run.objects.update(crashes=crashes, dispatched_at=None)
         assert [one.id for one in claims.list_waiting(5)] == ([] if alone else [run.id])

@@ -90,7 +90,7 @@ def test_B7_postgres_is_restarted_under_load_and_nothing_acknowledged_is_lost(st
     model.script(text="Heard you.", every=0.1)
     model.script(match="tell", text="word " * 60, every=0.15, times=1)
     tabs = [alice.watch(chat) for chat in (long, *busy)]
-    alice.say(long, "tell me everything")
+    alice.post(long, "tell me everything")
     speakers = [Speaker(alice, chat) for chat in busy]
     for speaker in speakers:
         speaker.start()

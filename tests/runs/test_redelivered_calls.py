@@ -15,23 +15,23 @@ ROUNDS = N * 5 // 4 if IS_CHAOS else 1
 
 @pytest.mark.parametrize(("tool", "status"), [("order_once", "interrupted"), ("order_by_key", "ok")])
 def test_B15_a_call_is_repeated_after_a_kill_only_when_it_may_be_and_then_with_its_key(
-    workroom, crew, shop, tool, status
+    environment, start_worker, order_server, tool, status
 ):
-    workroom.team.robin.current_spec.tool_configs.create(position=9, tool=tool)
-    workers = [crew(DJANGO_SETTINGS_MODULE="tests.poison.settings") for _ in range(2)]
+    environment.team.robin.current_spec.tool_configs.create(position=9, tool=tool)
+    workers = [start_worker(DJANGO_SETTINGS_MODULE="tests.poison.settings") for _ in range(2)]
     for number in range(1, ROUNDS + 1):
-        shop.answers.clear()
-        workroom.model.reset()
-        workroom.model.script(text="That was it.")
-        workroom.model.script(calls=[{"name": tool, "arguments": f'{{"port": {shop.port}}}'}], times=1)
+        order_server.answers.clear()
+        environment.model.reset()
+        environment.model.script(text="That was it.")
+        environment.model.script(calls=[{"name": tool, "arguments": f'{{"port": {order_server.port}}}'}], times=1)
         # In a chat where something from outside was read, an agent changes nothing any more.
-        workroom.say("order", chat=workroom.open_chat(f"{number}"))
-        workroom.wait(lambda number=number: len(shop.orders) == number, 20)
+        environment.post("order", chat=environment.open_chat(f"{number}"))
+        environment.wait(lambda number=number: len(order_server.orders) == number, 20)
         [run] = Run.objects.filter(state="running")
         victim = next(worker for worker in workers if worker.owns(run.lease_owner))
         victim.kill()
-        shop.answers.set()
-        workroom.settle(30)
+        order_server.answers.set()
+        environment.wait_until_idle(30)
         run.refresh_from_db()
         assert (run.state, run.crashes) == ("completed", 1)
         [result] = Message.objects.filter(chat=run.chat, type="TOOL_RESPONSE")
@@ -39,7 +39,7 @@ def test_B15_a_call_is_repeated_after_a_kill_only_when_it_may_be_and_then_with_i
         if number % 5 == 0:
             report(f"{tool}: {number} kills")
         if number < ROUNDS:
-            workers[workers.index(victim)] = crew(DJANGO_SETTINGS_MODULE="tests.poison.settings")
+            workers[workers.index(victim)] = start_worker(DJANGO_SETTINGS_MODULE="tests.poison.settings")
     calls = [row.payload["call_id"] for row in Message.objects.filter(type="TOOL_CALL")]
-    assert shop.orders == Counter(dict.fromkeys(calls, 1 if status == "interrupted" else 2))
-    report(f"{tool}: {ROUNDS} kills, {sum(shop.orders.values())} requests")
+    assert order_server.orders == Counter(dict.fromkeys(calls, 1 if status == "interrupted" else 2))
+    report(f"{tool}: {ROUNDS} kills, {sum(order_server.orders.values())} requests")

@@ -14,14 +14,14 @@ from runs.models import LLMCall, Run, Step
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
-def test_a_message_is_answered_and_the_answer_is_stamped(workroom):
-    workroom.model.script(text="Hello Alice.")
-    message = workroom.say("hello")
-    [run] = workroom.settle()
+def test_a_message_is_answered_and_the_answer_is_stamped(environment):
+    environment.model.script(text="Hello Alice.")
+    message = environment.post("hello")
+    [run] = environment.wait_until_idle()
     assert (run.state, run.attempt, run.steps_done, run.trigger_id) == ("completed", 1, 1, message.id)
-    said, answer = workroom.log()
+    said, answer = environment.log()
     assert (answer.type, answer.author, answer.text, answer.run_id) == (
-        "TEXT_MESSAGE", workroom.team.robin, "Hello Alice.", run.id
+        "TEXT_MESSAGE", environment.team.robin, "Hello Alice.", run.id
     )  # fmt: skip
     stamp = Stamp.model_validate(answer.payload["stamp"])
     assert (stamp.version, stamp.draft_apply, stamp.model, stamp.provider, stamp.paid_by) == (
@@ -31,7 +31,7 @@ def test_a_message_is_answered_and_the_answer_is_stamped(workroom):
     assert "incomplete" not in answer.payload or answer.payload["incomplete"] is False
 
 
-def test_F2_what_a_run_looks_up_is_counted_for_its_workspace(workroom, monkeypatch):
+def test_F2_what_a_run_looks_up_is_counted_for_its_workspace(environment, monkeypatch):
     tenants, open_ = [], OpenAIWire._open
 
     async def noted(self, request):
@@ -39,112 +39,112 @@ def test_F2_what_a_run_looks_up_is_counted_for_its_workspace(workroom, monkeypat
         return await open_(self, request)
 
     monkeypatch.setattr(OpenAIWire, "_open", noted)
-    workroom.say("hello")
-    assert workroom.settle()[0].state == "completed"
-    assert tenants == [str(workroom.team.workspace.id)]
+    environment.post("hello")
+    assert environment.wait_until_idle()[0].state == "completed"
+    assert tenants == [str(environment.team.workspace.id)]
 
 
-def test_mission_B2_each_request_is_in_the_ledger(workroom):
-    workroom.model.script(text="one two three")
-    workroom.say("hello")
-    [run] = workroom.settle()
+def test_mission_B2_each_request_is_in_the_ledger(environment):
+    environment.model.script(text="one two three")
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
     call = LLMCall.objects.get()
     assert (call.run, call.agent, call.on_behalf_of, call.workspace) == (
-        run, workroom.team.robin, workroom.team.alice, workroom.team.workspace
+        run, environment.team.robin, environment.team.alice, environment.team.workspace
     )  # fmt: skip
     assert (call.input_tokens, call.output_tokens, call.finish, call.tries, call.attempt) == (11, 3, "stop", 1, 1)
     assert (run.input_tokens, run.output_tokens) == (11, 3)
     assert Step.objects.filter(run=run).values_list("kind", "state").get() == ("llm", "done")
 
 
-def test_a_tool_is_called_and_its_result_answered(workroom):
-    workroom.say("What time is it in Tokyo?")
-    [run] = workroom.settle()
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"]
-    _, call, result, answer = workroom.log()
+def test_a_tool_is_called_and_its_result_answered(environment):
+    environment.post("What time is it in Tokyo?")
+    [run] = environment.wait_until_idle()
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"]
+    _, call, result, answer = environment.log()
     assert (call.payload["name"], call.payload["arguments"], call.payload["step"]) == (
         "current_time", '{"timezone": "Asia/Tokyo"}', 1
     )  # fmt: skip
     assert (result.payload["tool_call_id"], result.payload["status"]) == (call.payload["call_id"], "ok")
     assert "Asia/Tokyo, UTC+09:00" in result.payload["text"]
     assert "Asia/Tokyo" in answer.text
-    assert [row.run_id for row in workroom.log()[1:]] == [run.id] * 3
+    assert [row.run_id for row in environment.log()[1:]] == [run.id] * 3
     assert list(run.steps.order_by("started_at").values_list("kind", "number", "state")) == [
         ("llm", 1, "done"), ("tool", 1, "done"), ("llm", 2, "done")
     ]  # fmt: skip
 
 
-def test_S0_6_the_applied_draft_answers_in_its_room_and_is_stamped(workroom):
-    team = workroom.team
+def test_S0_6_the_applied_draft_answers_in_its_room_and_is_stamped(environment):
+    team = environment.team
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.claim_draft(**where, content=SpecContent(prompt="Be a pirate."))
     drafts.apply_draft(**where, revision=draft.revision)
-    workroom.say("hello")
-    workroom.settle()
-    answer = workroom.log("TEXT_MESSAGE")[-1]
+    environment.post("hello")
+    environment.wait_until_idle()
+    answer = environment.log("TEXT_MESSAGE")[-1]
     assert "My prompt: Be a pirate." in answer.text
     stamp = Stamp.model_validate(answer.payload["stamp"])
     assert (stamp.version, stamp.draft_apply, stamp.draft_by) == (None, 1, "Alice")
 
 
-def test_the_model_sees_names_in_a_room_of_several_and_its_own_words_as_its_own(workroom):
-    workroom.model.script(text="First answer.")
-    workroom.say("I am here")
-    workroom.settle()
-    workroom.say("Me too", by=workroom.team.bob)
-    workroom.settle()
-    turns = [(turn["role"], turn["content"]) for turn in workroom.model.requests[-1].body["messages"]][1:]
+def test_the_model_sees_names_in_a_room_of_several_and_its_own_words_as_its_own(environment):
+    environment.model.script(text="First answer.")
+    environment.post("I am here")
+    environment.wait_until_idle()
+    environment.post("Me too", by=environment.team.bob)
+    environment.wait_until_idle()
+    turns = [(turn["role"], turn["content"]) for turn in environment.model.requests[-1].body["messages"]][1:]
     assert turns == [("user", "Alice: I am here"), ("assistant", "First answer."), ("user", "Bob: Me too")]
 
 
-def test_the_agent_has_read_what_it_answered(workroom):
-    workroom.say("hello")
-    workroom.settle()
-    place = ChatActor.objects.get(chat=workroom.team.chat, actor=workroom.team.robin)
-    assert place.last_read_seq >= workroom.log()[0].seq
+def test_the_agent_has_read_what_it_answered(environment):
+    environment.post("hello")
+    environment.wait_until_idle()
+    place = ChatActor.objects.get(chat=environment.team.chat, actor=environment.team.robin)
+    assert place.last_read_seq >= environment.log()[0].seq
 
 
-def test_no_connection_is_checked_out_while_a_model_sleeps(workroom):
-    workroom.model.script(text="late", first=1.0)
-    workroom.say("hello")
-    workroom.wait(lambda: workroom.model.requests)
-    workroom.wait(lambda: all(run.state == "running" for run in workroom.runs()))
+def test_no_connection_is_checked_out_while_a_model_sleeps(environment):
+    environment.model.script(text="late", first=1.0)
+    environment.post("hello")
+    environment.wait(lambda: environment.model.requests)
+    environment.wait(lambda: all(run.state == "running" for run in environment.runs()))
     pool = getattr(connections["default"], "pool")  # noqa: B009  # the stubs do not know it
     connections.close_all()
     # The sweeper and the heartbeat may look in; a run that held a connection would hold it all the time.
-    workroom.wait(lambda: pool.get_stats()["pool_available"] == pool.get_stats()["pool_size"], 0.8)
-    assert workroom.model.requests[-1].ended_at is None
+    environment.wait(lambda: pool.get_stats()["pool_available"] == pool.get_stats()["pool_size"], 0.8)
+    assert environment.model.requests[-1].ended_at is None
 
 
-def test_an_empty_answer_is_a_failure_that_shows(workroom):
-    workroom.model.script(tokens=[" "])
-    workroom.say("hello")
-    [run] = workroom.settle()
+def test_an_empty_answer_is_a_failure_that_shows(environment):
+    environment.model.script(tokens=[" "])
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
     assert (run.state, run.error_code) == ("failed", "empty_answer")
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
 
 
-def test_a_person_who_left_is_not_answered(workroom):
+def test_a_person_who_left_is_not_answered(environment):
     from chats import services as chats
 
-    team = workroom.team
-    workroom.model.script(text="slow", first=0.6)
-    workroom.say("@robin hello", by=team.bob)
-    workroom.wait(lambda: workroom.model.requests)
+    team = environment.team
+    environment.model.script(text="slow", first=0.6)
+    environment.post("@robin hello", by=team.bob)
+    environment.wait(lambda: environment.model.requests)
     with transaction.atomic():
         chats.remove_member(team.alice, team.chat.id, team.bob.id)
-    [run] = workroom.settle()
+    [run] = environment.wait_until_idle()
     assert (run.state, run.error_code) == ("failed", "place_lost")
-    assert workroom.said() == []
+    assert environment.list_answers() == []
 
 
-def test_a_run_ends_at_its_time_limit_and_keeps_what_was_said(workroom):
-    team = workroom.team
+def test_a_run_ends_at_its_time_limit_and_keeps_what_was_said(environment):
+    team = environment.team
     team.robin.current_spec.limits = {"max_seconds": 5}
     team.robin.current_spec.save()
     Run.objects.update(limits={})
-    workroom.model.script(mode="drip", count=400, every=0.05)
-    workroom.say("hello")
-    [run] = workroom.settle(12)
+    environment.model.script(mode="drip", count=400, every=0.05)
+    environment.post("hello")
+    [run] = environment.wait_until_idle(12)
     assert (run.state, run.error_code) == ("failed", "time_limit")
-    assert workroom.log("TEXT_MESSAGE")[-1].payload["incomplete"] is True
+    assert environment.log("TEXT_MESSAGE")[-1].payload["incomplete"] is True

@@ -21,20 +21,20 @@ KINDS: dict[str, tuple[dict[str, Any], float, str]] = {
 """What is said, how the model answers it, its limit, and what the run fails with."""
 
 
-def test_B10_of_many_silent_models_each_is_left_at_its_limit(workroom, crew):
+def test_B10_of_many_silent_models_each_is_left_at_its_limit(environment, start_worker):
     for word, (script, _, _) in KINDS.items():
-        workroom.model.script(match=word, **script)
+        environment.model.script(match=word, **script)
     limits = {"LLM_IDLE_TIMEOUT": str(IDLE), "LLM_FIRST_TOKEN_TIMEOUT": str(FIRST), "LLM_TOTAL_TIMEOUT": str(TOTAL)}
-    crew(**limits, RUNS_PER_WORKSPACE="200", RUNS_PER_PERSON="200")
+    start_worker(**limits, RUNS_PER_WORKSPACE="200", RUNS_PER_PERSON="200")
     for number in range(OF_EACH):
         for word in KINDS:
-            room = workroom.open_chat(f"{word} {number}")
-            workroom.say(word, chat=room)
-    workroom.wait(lambda: Run.objects.filter(state="failed").count() == OF_EACH * len(KINDS), max(FIRST, TOTAL) + 60)
+            room = environment.open_chat(f"{word} {number}")
+            environment.post(word, chat=room)
+    environment.wait(lambda: Run.objects.filter(state="failed").count() == OF_EACH * len(KINDS), max(FIRST, TOTAL) + 60)
     codes = Counter(Run.objects.values_list("error_code", flat=True))
     assert codes == dict.fromkeys([code for _, _, code in KINDS.values()], OF_EACH)
     late = []
-    for asked in workroom.model.requests:
+    for asked in environment.model.requests:
         [limit] = [limit for script, limit, _ in KINDS.values() if script["mode"] == asked.mode]
         assert asked.left_at is not None
         late.append(asked.left_at - asked.at - limit)

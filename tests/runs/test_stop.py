@@ -19,42 +19,42 @@ from workspaces.models import Role
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def dripping(workroom, **more):
+def dripping(environment, **more):
     """A run in the middle of a long answer."""
-    workroom.model.script(mode="drip", count=400, every=0.02, **more)
-    workroom.say("hello")
-    workroom.wait(lambda: workroom.model.requests)
+    environment.model.script(mode="drip", count=400, every=0.02, **more)
+    environment.post("hello")
+    environment.wait(lambda: environment.model.requests)
     time.sleep(0.3)
-    return workroom.runs()[-1]
+    return environment.runs()[-1]
 
 
-def stop(workroom, run, by=None):
-    return runs.stop_run(actor=by or workroom.team.alice, run_id=run.id)
+def stop(environment, run, by=None):
+    return runs.stop_run(actor=by or environment.team.alice, run_id=run.id)
 
 
 @pytest.mark.usefixtures("engine")
-def test_B16_stop_closes_the_model_and_keeps_what_was_said(workroom):
-    run = dripping(workroom)
+def test_B16_stop_closes_the_model_and_keeps_what_was_said(environment):
+    run = dripping(environment)
     asked = time.time()
-    stop(workroom, run)
-    left = workroom.model.wait_until_left().left_at
+    stop(environment, run)
+    left = environment.model.wait_until_left().left_at
     assert left - asked < 1
-    [run] = workroom.settle()
-    assert (run.state, run.stopped_by, run.lease_owner) == ("stopped", workroom.team.alice, "")
-    said, line = workroom.log()[1:]
+    [run] = environment.wait_until_idle()
+    assert (run.state, run.stopped_by, run.lease_owner) == ("stopped", environment.team.alice, "")
+    said, line = environment.log()[1:]
     assert said.payload["incomplete"] is True
     assert said.text.startswith("w0 w1 ")
     assert (line.type, line.payload["actor_name"], line.payload["target_name"]) == ("RUN_STOPPED", "Alice", "Robin")
     # The provider bills what it was asked, and the words that came.
     call = LLMCall.objects.get(run=run)
-    assert (call.error_code, call.tokens_estimated, call.on_behalf_of) == ("stopped", True, workroom.team.alice)
+    assert (call.error_code, call.tokens_estimated, call.on_behalf_of) == ("stopped", True, environment.team.alice)
     assert call.output_tokens == estimated_tokens(said.text)
     assert (run.input_tokens, run.output_tokens) == (call.input_tokens, call.output_tokens)
 
 
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("step", ["record_answer", "record_retry"])
-def test_B16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_once(workroom, monkeypatch, step):
+def test_B16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_once(environment, monkeypatch, step):
     """The step is stored to its end; then the run ends as what it has become by it, and each request is billed once."""
     storing, go_on, store = threading.Event(), threading.Event(), getattr(ChatRun, step)
 
@@ -65,157 +65,157 @@ def test_B16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_on
         return saved
 
     monkeypatch.setattr(ChatRun, step, store_slowly)
-    workroom.model.script(calls=[{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}])
+    environment.model.script(calls=[{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}])
     if step == "record_retry":
-        workroom.model.script(mode="cleancut", after=2, text="so far so good", times=1)
-    workroom.say("hello")
+        environment.model.script(mode="cleancut", after=2, text="so far so good", times=1)
+    environment.post("hello")
     assert storing.wait(10)
-    [run] = workroom.runs()
-    stop(workroom, run)
-    [runner] = workroom.engine._runners.values()
-    workroom.wait(lambda: runner._why == "stop")
+    [run] = environment.runs()
+    stop(environment, run)
+    [runner] = environment.engine._runners.values()
+    environment.wait(lambda: runner._why == "stop")
     go_on.set()
-    [run] = workroom.settle()
+    [run] = environment.wait_until_idle()
     assert (run.state, run.attempt) == ("stopped", 1 if step == "record_answer" else 2)
     codes = list(LLMCall.objects.values_list("error_code", flat=True))
     assert codes == ([""] if step == "record_answer" else ["cut"])
 
 
-def test_B16_stop_by_the_fast_path_alone(workroom, engine, settings):
+def test_B16_stop_by_the_fast_path_alone(environment, engine, settings):
     settings.RUN_HEARTBEAT = 60
     settings.RUN_LEASE = 200
     time.sleep(0.6)  # the last beat under the earlier setting
-    run = dripping(workroom)
+    run = dripping(environment)
     asked = time.time()
-    stop(workroom, run)
-    assert workroom.model.wait_until_left().left_at - asked < 1
-    assert workroom.settle()[0].state == "stopped"
+    stop(environment, run)
+    assert environment.model.wait_until_left().left_at - asked < 1
+    assert environment.wait_until_idle()[0].state == "stopped"
 
 
-def test_B16_stop_by_the_heartbeat_alone(workroom, engine, monkeypatch):
+def test_B16_stop_by_the_heartbeat_alone(environment, engine, monkeypatch):
     monkeypatch.setattr(runs, "send_stop", lambda root_id: None)
-    run = dripping(workroom)
+    run = dripping(environment)
     asked = time.time()
-    stop(workroom, run)
-    assert workroom.model.wait_until_left().left_at - asked < 4
-    assert workroom.settle()[0].state == "stopped"
+    stop(environment, run)
+    assert environment.model.wait_until_left().left_at - asked < 4
+    assert environment.wait_until_idle()[0].state == "stopped"
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_run_that_is_asked_to_stop_shows_it_until_it_has_stopped(workroom, monkeypatch):
+def test_a_run_that_is_asked_to_stop_shows_it_until_it_has_stopped(environment, monkeypatch):
     monkeypatch.setattr(runs, "send_stop", lambda root_id: None)
-    row = stop(workroom, dripping(workroom)).row()
+    row = stop(environment, dripping(environment)).row()
     assert (row.state, row.stopping) == ("running", True)
-    assert workroom.settle()[0].row().stopping is False
+    assert environment.wait_until_idle()[0].row().stopping is False
 
 
-def test_a_run_that_waits_is_stopped_at_once(workroom):
-    workroom.say("hello")
-    [run] = workroom.runs()
-    assert stop(workroom, run).state == "stopped"
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "RUN_STOPPED"]
+def test_a_run_that_waits_is_stopped_at_once(environment):
+    environment.post("hello")
+    [run] = environment.runs()
+    assert stop(environment, run).state == "stopped"
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_STOPPED"]
 
 
-def test_stopping_twice_or_too_late_is_told(workroom):
-    workroom.say("hello")
-    [run] = workroom.runs()
-    stop(workroom, run)
+def test_stopping_twice_or_too_late_is_told(environment):
+    environment.post("hello")
+    [run] = environment.runs()
+    stop(environment, run)
     with pytest.raises(Conflict) as refusal:
-        stop(workroom, run)
+        stop(environment, run)
     assert refusal.value.code == Code.RUN_OVER
 
 
-def test_a_suggester_stops_what_works_for_them_and_nothing_else(workroom):
-    team = workroom.team
-    workroom.say("hello")
-    [run] = workroom.runs()
+def test_a_suggester_stops_what_works_for_them_and_nothing_else(environment):
+    team = environment.team
+    environment.post("hello")
+    [run] = environment.runs()
     with pytest.raises(Forbidden):
-        stop(workroom, run, by=team.bob)
+        stop(environment, run, by=team.bob)
     with pytest.raises(NotFound):
-        stop(workroom, run, by=team.charlie)
+        stop(environment, run, by=team.charlie)
     run.refresh_from_db()
     assert (run.state, run.stop_requested_at) == ("queued", None)
-    assert stop(workroom, run).state == "stopped"
-    workroom.say("hello again", by=team.bob)
-    assert stop(workroom, workroom.runs()[-1], by=team.bob).state == "stopped"
+    assert stop(environment, run).state == "stopped"
+    environment.post("hello again", by=team.bob)
+    assert stop(environment, environment.runs()[-1], by=team.bob).state == "stopped"
 
 
-def test_who_set_a_run_off_may_stop_it_also_when_it_works_for_somebody_else(workroom):
+def test_who_set_a_run_off_may_stop_it_also_when_it_works_for_somebody_else(environment):
     """Bob asked, and Alice had it tried again: it works for Alice now. Dora has nothing to do with it."""
-    team, dora = workroom.team, make_person("Dora")
+    team, dora = environment.team, make_person("Dora")
     with transaction.atomic():
         workspaces.join(workspace=team.workspace, actor=dora, role=Role.SUGGESTER, invited_by=team.alice)
         chats.add_member(team.alice, team.chat.id, dora.id)
-    workroom.say("hello", by=team.bob)
-    stop(workroom, workroom.runs()[-1], by=team.bob)
-    again = runs.retry_run(actor=team.alice, run_id=workroom.runs()[-1].id)
+    environment.post("hello", by=team.bob)
+    stop(environment, environment.runs()[-1], by=team.bob)
+    again = runs.retry_run(actor=team.alice, run_id=environment.runs()[-1].id)
     row = again.row()
     assert (row.on_behalf_of, row.triggered_by) == (team.alice.id, team.bob.id)
     with pytest.raises(Forbidden):
-        stop(workroom, again, by=dora)
+        stop(environment, again, by=dora)
     again.refresh_from_db()
     assert (again.state, again.stop_requested_at, again.stopped_by) == ("queued", None, None)
-    assert stop(workroom, again, by=team.bob).state == "stopped"
+    assert stop(environment, again, by=team.bob).state == "stopped"
 
 
 @pytest.mark.usefixtures("engine")
-def test_what_an_agent_sets_off_may_be_stopped_by_the_person_behind_it(workroom):
-    helper = workroom.add_agent("Helper")
-    workroom.model.script(mode="drip", count=400, every=0.02)
-    workroom.model.script(match="hello", text="@helper your turn", times=1)
-    workroom.say("@robin hello", by=workroom.team.bob)
-    [second] = workroom.wait(lambda: workroom.runs(agent=helper))
-    assert (second.on_behalf_of, second.triggered_by) == (workroom.team.bob, workroom.team.bob)
-    stop(workroom, second, by=workroom.team.bob)
-    workroom.settle()
+def test_what_an_agent_sets_off_may_be_stopped_by_the_person_behind_it(environment):
+    helper = environment.add_agent("Helper")
+    environment.model.script(mode="drip", count=400, every=0.02)
+    environment.model.script(match="hello", text="@helper your turn", times=1)
+    environment.post("@robin hello", by=environment.team.bob)
+    [second] = environment.wait(lambda: environment.runs(agent=helper))
+    assert (second.on_behalf_of, second.triggered_by) == (environment.team.bob, environment.team.bob)
+    stop(environment, second, by=environment.team.bob)
+    environment.wait_until_idle()
     second.refresh_from_db()
     assert second.state == "stopped"
 
 
 @pytest.mark.usefixtures("engine")
-def test_what_was_said_before_a_stop_is_part_of_the_conversation(workroom):
-    stop(workroom, dripping(workroom, match="hello"))
-    workroom.settle()
-    workroom.model.reset()
-    workroom.say("go on")
-    workroom.settle()
-    turns = [turn["role"] for turn in workroom.model.requests[0].body["messages"]]
+def test_what_was_said_before_a_stop_is_part_of_the_conversation(environment):
+    stop(environment, dripping(environment, match="hello"))
+    environment.wait_until_idle()
+    environment.model.reset()
+    environment.post("go on")
+    environment.wait_until_idle()
+    turns = [turn["role"] for turn in environment.model.requests[0].body["messages"]]
     assert turns == ["system", "user", "assistant", "user"]
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_failed_run_is_repeated_as_a_new_one_for_whoever_asks(workroom):
-    team = workroom.team
-    workroom.model.script(mode="status", status=400, times=1)
-    workroom.say("hello")
-    [failed] = workroom.settle()
+def test_a_failed_run_is_repeated_as_a_new_one_for_whoever_asks(environment):
+    team = environment.team
+    environment.model.script(mode="status", status=400, times=1)
+    environment.post("hello")
+    [failed] = environment.wait_until_idle()
     again = runs.retry_run(actor=team.bob, run_id=failed.id)
     assert (again.origin, again.on_behalf_of, again.trigger_id) == ("retry", team.bob, failed.trigger_id)
-    workroom.point()
-    assert [run.state for run in workroom.settle()] == ["failed", "completed"]
-    assert len(workroom.said()) == 1
+    environment.submit_queued_runs()
+    assert [run.state for run in environment.wait_until_idle()] == ["failed", "completed"]
+    assert len(environment.list_answers()) == 1
 
 
-def test_repeating_twice_while_it_waits_is_repeating_once(workroom):
-    workroom.say("hello")
-    [run] = workroom.runs()
-    stop(workroom, run)
-    first = runs.retry_run(actor=workroom.team.alice, run_id=run.id)
-    assert runs.retry_run(actor=workroom.team.alice, run_id=run.id) == first
-    assert len(workroom.runs()) == 2
+def test_repeating_twice_while_it_waits_is_repeating_once(environment):
+    environment.post("hello")
+    [run] = environment.runs()
+    stop(environment, run)
+    first = runs.retry_run(actor=environment.team.alice, run_id=run.id)
+    assert runs.retry_run(actor=environment.team.alice, run_id=run.id) == first
+    assert len(environment.runs()) == 2
 
 
-def test_a_run_that_is_not_over_cannot_be_repeated(workroom):
-    workroom.say("hello")
+def test_a_run_that_is_not_over_cannot_be_repeated(environment):
+    environment.post("hello")
     with pytest.raises(Conflict, match="failed or was stopped"):
-        runs.retry_run(actor=workroom.team.alice, run_id=workroom.runs()[0].id)
-    assert len(workroom.runs()) == 1
+        runs.retry_run(actor=environment.team.alice, run_id=environment.runs()[0].id)
+    assert len(environment.runs()) == 1
 
 
 @pytest.mark.usefixtures("engine")
-def test_an_agent_that_is_taken_out_of_the_room_stops(workroom):
-    team = workroom.team
-    dripping(workroom)
+def test_an_agent_that_is_taken_out_of_the_room_stops(environment):
+    team = environment.team
+    dripping(environment)
     with transaction.atomic():
         chats.remove_member(team.alice, team.chat.id, team.robin.id)
-    assert workroom.settle()[0].state == "stopped"
+    assert environment.wait_until_idle()[0].state == "stopped"

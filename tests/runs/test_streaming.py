@@ -22,13 +22,13 @@ class Frames:
         self._all: list[dict] = []
 
     def __call__(self) -> list[dict]:
-        self._all += [json.loads(envelope["text"]) for envelope in self._recording.heard()]
+        self._all += [json.loads(envelope["text"]) for envelope in self._recording.received()]
         return self._all
 
 
 @pytest.fixture
-def frames(workroom):
-    with Recording(f"chat:{workroom.team.chat.id}") as recording:
+def frames(environment):
+    with Recording(f"chat:{environment.team.chat.id}") as recording:
         yield Frames(recording)
 
 
@@ -36,12 +36,12 @@ def rows_of(frames, kind):
     return [row for frame in frames() if frame["type"] == "changes" for row in frame["rows"] if row["kind"] == kind]
 
 
-def test_what_streams_is_what_is_stored_and_comes_before_it(workroom, frames):
-    workroom.model.script(text="one two three four five", thinking="hm well", every=0.05)
-    workroom.say("hello")
-    workroom.settle()
-    answer = workroom.log("TEXT_MESSAGE")[-1]
-    workroom.wait(lambda: any(row["id"] == str(answer.id) for row in rows_of(frames, "message")))
+def test_what_streams_is_what_is_stored_and_comes_before_it(environment, frames):
+    environment.model.script(text="one two three four five", thinking="hm well", every=0.05)
+    environment.post("hello")
+    environment.wait_until_idle()
+    answer = environment.log("TEXT_MESSAGE")[-1]
+    environment.wait(lambda: any(row["id"] == str(answer.id) for row in rows_of(frames, "message")))
     deltas = [frame for frame in frames() if frame["type"] == "delta"]
     for part, whole in (("thinking", "hm well "), ("text", answer.text)):
         said = [frame for frame in deltas if frame["part"] == part]
@@ -58,20 +58,20 @@ def test_what_streams_is_what_is_stored_and_comes_before_it(workroom, frames):
     )
     assert last_delta < stored
     assert {(frame["part"], frame["row_id"]) for frame in deltas} == {
-        ("thinking", str(workroom.log("THINKING")[0].id)),
+        ("thinking", str(environment.log("THINKING")[0].id)),
         ("text", str(answer.id)),
     }
 
 
-def test_A10_what_many_streams_said_at_once_is_what_is_stored(workroom, frames):
-    agents = [workroom.add_agent(f"Voice {number}") for number in range(STREAMS)]
-    workroom.model.script(text=" ".join(f"word{number}界🌍" for number in range(60)), every=0.01)
-    workroom.say(" ".join(f"@{agent.handle}" for agent in agents))
+def test_A10_what_many_streams_said_at_once_is_what_is_stored(environment, frames):
+    agents = [environment.add_agent(f"Voice {number}") for number in range(STREAMS)]
+    environment.model.script(text=" ".join(f"word{number}界🌍" for number in range(60)), every=0.01)
+    environment.post(" ".join(f"@{agent.handle}" for agent in agents))
     # What goes out is heard all along: Redis cuts who lets too much of it wait.
-    workroom.wait(lambda: len(frames()) and len(workroom.runs(state="completed")) == STREAMS, 120)
-    stored = {str(message.id): message.text for message in workroom.log("TEXT_MESSAGE") if message.author in agents}
+    environment.wait(lambda: len(frames()) and len(environment.runs(state="completed")) == STREAMS, 120)
+    stored = {str(message.id): message.text for message in environment.log("TEXT_MESSAGE") if message.author in agents}
     assert len(stored) == STREAMS
-    workroom.wait(lambda: set(stored) <= {row["id"] for row in rows_of(frames, "message")})
+    environment.wait(lambda: set(stored) <= {row["id"] for row in rows_of(frames, "message")})
     streamed: dict[str, str] = dict.fromkeys(stored, "")
     for frame in frames():
         if frame["type"] == "delta":
@@ -80,12 +80,12 @@ def test_A10_what_many_streams_said_at_once_is_what_is_stored(workroom, frames):
     assert streamed == stored
 
 
-def test_arguments_stream_under_the_calls_own_id(workroom, frames):
+def test_arguments_stream_under_the_calls_own_id(environment, frames):
     arguments = '{"timezone": "Asia/Tokyo"}'
-    workroom.model.script(calls=[{"name": "current_time", "arguments": arguments}], then={"text": "ok"}, every=0.02)
-    workroom.say("hello")
-    workroom.settle()
-    [call] = workroom.log("TOOL_CALL")
+    environment.model.script(calls=[{"name": "current_time", "arguments": arguments}], then={"text": "ok"}, every=0.02)
+    environment.post("hello")
+    environment.wait_until_idle()
+    [call] = environment.log("TOOL_CALL")
     said = [frame for frame in frames() if frame["type"] == "delta" and frame["part"] == "arguments"]
     assert {frame["call_id"] for frame in said} == {call.payload["call_id"]}
     assert "".join(frame["text"] for frame in said) == arguments
@@ -94,38 +94,38 @@ def test_arguments_stream_under_the_calls_own_id(workroom, frames):
     assert call.payload["call_id"] == get_call_id(type(call.id)(message_id), 0)
 
 
-def test_a_run_shows_its_states_in_order(workroom, frames):
-    workroom.say("hello")
-    workroom.settle()
-    states = workroom.wait(lambda: len(s := [row["state"] for row in rows_of(frames, "run")]) == 3 and s)
+def test_a_run_shows_its_states_in_order(environment, frames):
+    environment.post("hello")
+    environment.wait_until_idle()
+    states = environment.wait(lambda: len(s := [row["state"] for row in rows_of(frames, "run")]) == 3 and s)
     assert states == ["queued", "running", "completed"]
     versions = [(frame["after"], frame["version"]) for frame in frames() if frame["type"] == "changes"]
     assert [after for after, _ in versions[1:]] == [version for _, version in versions[:-1]]
 
 
-def test_A_newcomer_sees_what_was_said_so_far_until_the_row_is_there(workroom):
-    workroom.model.script(mode="drip", count=40, every=0.05)
-    workroom.say("hello")
-    workroom.wait(lambda: workroom.model.requests)
-    [run] = workroom.runs()
-    [partial] = workroom.wait(lambda: partials_of([run.id]))
+def test_A_newcomer_sees_what_was_said_so_far_until_the_row_is_there(environment):
+    environment.model.script(mode="drip", count=40, every=0.05)
+    environment.post("hello")
+    environment.wait(lambda: environment.model.requests)
+    [run] = environment.runs()
+    [partial] = environment.wait(lambda: partials_of([run.id]))
     run.refresh_from_db()
     assert (partial.message_id, partial.attempt, partial.part) == (run.message_id, 1, "text")
     assert partial.text.startswith("w0 ")
-    workroom.settle()
-    assert workroom.log("TEXT_MESSAGE")[-1].id == partial.message_id
-    workroom.wait(lambda: not partials_of([run.id]))
+    environment.wait_until_idle()
+    assert environment.log("TEXT_MESSAGE")[-1].id == partial.message_id
+    environment.wait(lambda: not partials_of([run.id]))
 
 
 @pytest.mark.parametrize("mode", ["cleancut", "stall"])
-def test_B11_what_is_asked_for_again_takes_the_place_of_what_was_shown(workroom, frames, settings, mode):
+def test_B11_what_is_asked_for_again_takes_the_place_of_what_was_shown(environment, frames, settings, mode):
     settings.LLM_IDLE_TIMEOUT = 0.5
-    workroom.model.script(text="the whole answer in five", every=0.05)
-    workroom.model.script(mode=mode, after=3, text="only the beginning of it", every=0.05, times=1)
-    workroom.say("hello")
-    workroom.settle()
-    answer = workroom.log("TEXT_MESSAGE")[-1]
-    workroom.wait(lambda: any(row["id"] == str(answer.id) for row in rows_of(frames, "message")))
+    environment.model.script(text="the whole answer in five", every=0.05)
+    environment.model.script(mode=mode, after=3, text="only the beginning of it", every=0.05, times=1)
+    environment.post("hello")
+    environment.wait_until_idle()
+    answer = environment.log("TEXT_MESSAGE")[-1]
+    environment.wait(lambda: any(row["id"] == str(answer.id) for row in rows_of(frames, "message")))
     deltas = [frame for frame in frames() if frame["type"] == "delta"]
     said = {attempt: "".join(f["text"] for f in deltas if f["attempt"] == attempt) for attempt in (1, 2)}
     assert said[1]
@@ -134,4 +134,4 @@ def test_B11_what_is_asked_for_again_takes_the_place_of_what_was_shown(workroom,
     assert [frame["attempt"] for frame in deltas] == sorted(frame["attempt"] for frame in deltas)
     assert {frame["message_id"] for frame in deltas} == {str(answer.id)}
     assert [row["attempt"] for row in rows_of(frames, "run")] == [0, 1, 2, 2]
-    assert partials_of([workroom.runs()[0].id]) == []
+    assert partials_of([environment.runs()[0].id]) == []

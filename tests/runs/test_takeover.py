@@ -33,11 +33,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MEANS = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 
 
-def claimed(workroom, owner="there:1:a", text="hello"):
-    engine, workroom.engine = workroom.engine, None
-    workroom.say(text)
-    workroom.engine = engine
-    run = claims.claim_run(workroom.runs()[-1].id, owner)
+def claimed(environment, owner="there:1:a", text="hello"):
+    engine, environment.engine = environment.engine, None
+    environment.post(text)
+    environment.engine = engine
+    run = claims.claim_run(environment.runs()[-1].id, owner)
     assert run is not None
     return run
 
@@ -52,8 +52,8 @@ def expire(run):
     Run.objects.filter(pk=run.pk).update(lease_until=Now() - timedelta(seconds=1))
 
 
-def test_B3_who_lost_the_lease_changes_nothing(workroom):
-    zombie = claimed(workroom)
+def test_B3_who_lost_the_lease_changes_nothing(environment):
+    zombie = claimed(environment)
     recorder = Recorder(zombie, MEANS)
     expire(zombie)
     assert leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
@@ -78,56 +78,56 @@ def test_B3_who_lost_the_lease_changes_nothing(workroom):
     assert leases.extend_leases("there:1:a", [zombie.id]) == {}
 
 
-def test_B1_a_takeover_makes_the_same_message_and_only_one(workroom, engine):
-    dead = claimed(workroom, owner="elsewhere:1:a")
+def test_B1_a_takeover_makes_the_same_message_and_only_one(environment, engine):
+    dead = claimed(environment, owner="elsewhere:1:a")
     expire(dead)
-    workroom.model.script(text="the answer")
-    [run] = workroom.settle()
+    environment.model.script(text="the answer")
+    [run] = environment.wait_until_idle()
     assert (run.state, run.attempt, run.crashes) == ("completed", 2, 1)
-    [said] = [row for row in workroom.log("TEXT_MESSAGE") if row.author == workroom.team.robin]
+    [said] = [row for row in environment.log("TEXT_MESSAGE") if row.author == environment.team.robin]
     assert (said.id, said.text) == (dead.message_id, "the answer")
 
 
-def test_B1_a_takeover_goes_on_after_the_last_stored_step(workroom, engine):
-    dead = claimed(workroom, owner="elsewhere:1:a")
+def test_B1_a_takeover_goes_on_after_the_last_stored_step(environment, engine):
+    dead = claimed(environment, owner="elsewhere:1:a")
     Recorder(dead, MEANS).record_answer(answer(dead, "Let me look.", ("current_time", '{"timezone": "Asia/Tokyo"}')))
     expire(dead)
-    workroom.settle()
+    environment.wait_until_idle()
     types = ["TEXT_MESSAGE", "TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"]
-    assert [row.type for row in workroom.log()] == types
-    assert len(workroom.model.requests) == 1
+    assert [row.type for row in environment.log()] == types
+    assert len(environment.model.requests) == 1
 
 
-def test_B15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(workroom, engine, monkeypatch):
+def test_B15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
     from tools.current_time.tool import CurrentTime
 
     monkeypatch.setattr(CurrentTime, "effect", "write")
-    dead = claimed(workroom, owner="elsewhere:1:a")
+    dead = claimed(environment, owner="elsewhere:1:a")
     recorder = Recorder(dead, MEANS)
     said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.record_answer(said)
     recorder.record_tool_start(ToolsStarted(said.answer.calls))
     expire(dead)
-    workroom.settle()
-    [result] = workroom.log("TOOL_RESPONSE")
+    environment.wait_until_idle()
+    [result] = environment.log("TOOL_RESPONSE")
     assert result.payload["status"] == "interrupted"
 
 
-def test_B15_what_a_tool_did_before_the_crash_is_its_result(workroom, engine):
-    dead = claimed(workroom, owner="elsewhere:1:a")
+def test_B15_what_a_tool_did_before_the_crash_is_its_result(environment, engine):
+    dead = claimed(environment, owner="elsewhere:1:a")
     recorder = Recorder(dead, MEANS)
     said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
     recorder.record_answer(said)
     recorder.record_tool_start(ToolsStarted(said.answer.calls))
     recorder.run_in_transaction(said.answer.calls[0], lambda: "done before", 5)
     expire(dead)
-    workroom.settle()
-    [result] = workroom.log("TOOL_RESPONSE")
+    environment.wait_until_idle()
+    [result] = environment.log("TOOL_RESPONSE")
     assert (result.payload["status"], result.payload["text"]) == ("ok", "done before")
 
 
-def test_a_run_whose_worker_died_three_times_fails_visibly(workroom):
-    run = claimed(workroom)
+def test_a_run_whose_worker_died_three_times_fails_visibly(environment):
+    run = claimed(environment)
     for is_alone in (False, True):
         expire(run)
         leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
@@ -138,34 +138,34 @@ def test_a_run_whose_worker_died_three_times_fails_visibly(workroom):
     leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
     run.refresh_from_db()
     assert (run.state, run.error_code, run.crashes) == ("failed", "crash_loop", 3)
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
 
 
-def test_a_stop_that_nobody_was_there_to_hear_ends_the_run_when_it_is_taken_over(workroom):
+def test_a_stop_that_nobody_was_there_to_hear_ends_the_run_when_it_is_taken_over(environment):
     from runs.services import runs
 
-    run = claimed(workroom)
-    runs.stop_run(actor=workroom.team.alice, run_id=run.id)
+    run = claimed(environment)
+    runs.stop_run(actor=environment.team.alice, run_id=run.id)
     expire(run)
     leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
     run.refresh_from_db()
     assert (run.state, run.crashes) == ("stopped", 1)
 
 
-def test_a_crashed_run_keeps_its_turn_before_what_came_later(workroom):
-    first = claimed(workroom)
-    workroom.say("second")
+def test_a_crashed_run_keeps_its_turn_before_what_came_later(environment):
+    first = claimed(environment)
+    environment.post("second")
     expire(first)
     leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
-    later = workroom.runs()[-1]
+    later = environment.runs()[-1]
     again = claims.claim_run(later.id, "here:2:b")
     assert again == first
     # It reads the room again, and the wake that waited has nothing left to do.
-    assert [run.state for run in workroom.runs()] == ["running", "completed"]
+    assert [run.state for run in environment.runs()] == ["running", "completed"]
 
 
-def test_two_who_take_over_at_once_count_one_crash(workroom):
-    run = claimed(workroom)
+def test_two_who_take_over_at_once_count_one_crash(environment):
+    run = claimed(environment)
     expire(run)
     [stale] = leases.list_expired_runs()
     assert [leases.reclaim_run(stale, leases.Owner.DEAD), leases.reclaim_run(stale, leases.Owner.DEAD)] == [True, False]
@@ -173,26 +173,26 @@ def test_two_who_take_over_at_once_count_one_crash(workroom):
     assert (run.state, run.crashes) == ("queued", 1)
 
 
-def test_B6_a_process_that_ends_in_order_gives_its_runs_back_and_that_is_no_crash(workroom, engine):
-    workroom.model.script(mode="drip", count=300, every=0.05)
-    workroom.say("hello")
-    workroom.wait(lambda: workroom.model.requests)
+def test_B6_a_process_that_ends_in_order_gives_its_runs_back_and_that_is_no_crash(environment, engine):
+    environment.model.script(mode="drip", count=300, every=0.05)
+    environment.post("hello")
+    environment.wait(lambda: environment.model.requests)
     engine.stop()
-    [run] = workroom.runs()
+    [run] = environment.runs()
     assert (run.state, run.crashes, run.lease_owner) == ("queued", 0, "")
-    workroom.model.reset()
-    workroom.model.script(text="after all")
+    environment.model.reset()
+    environment.model.script(text="after all")
     heir = Engine()
     heir.start()
     try:
-        [run] = workroom.settle()
+        [run] = environment.wait_until_idle()
     finally:
         heir.stop()
-    assert (run.state, run.attempt, workroom.said()) == ("completed", 2, ["after all"])
+    assert (run.state, run.attempt, environment.list_answers()) == ("completed", 2, ["after all"])
 
 
-def test_a_heartbeat_keeps_only_what_is_named(workroom):
-    run = claimed(workroom)
+def test_a_heartbeat_keeps_only_what_is_named(environment):
+    run = claimed(environment)
     expire(run)
     assert leases.extend_leases("there:1:a", []) == {}
     assert leases.list_expired_runs() == [run]
@@ -200,14 +200,14 @@ def test_a_heartbeat_keeps_only_what_is_named(workroom):
     assert leases.list_expired_runs() == []
 
 
-def test_a_run_that_lost_its_lease_is_let_go_within_a_heartbeat(workroom, engine):
-    workroom.model.script(mode="drip", count=300, every=0.05)
-    workroom.say("hello")
-    workroom.wait(lambda: workroom.model.requests)
+def test_a_run_that_lost_its_lease_is_let_go_within_a_heartbeat(environment, engine):
+    environment.model.script(mode="drip", count=300, every=0.05)
+    environment.post("hello")
+    environment.wait(lambda: environment.model.requests)
     time.sleep(0.2)
     Run.objects.update(lease_owner="elsewhere:1:a", lease_until=Now() + timedelta(seconds=60))
-    workroom.model.wait_until_left()
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE"]
+    environment.model.wait_until_left()
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE"]
 
 
 def test_only_processes_of_this_host_that_are_gone_count_as_dead():
@@ -218,30 +218,30 @@ def test_only_processes_of_this_host_that_are_gone_count_as_dead():
     assert not is_dead(f"another:999999999:{birth}")
 
 
-def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(workroom, django_assert_num_queries):
-    run = claimed(workroom)
+def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(environment, django_assert_num_queries):
+    run = claimed(environment)
     kind_of(run).prepare(run)
     with django_assert_num_queries(3):
         kind_of(run).prepare(run)
     for number in range(20):
-        workroom.say(f"more {number}")
+        environment.post(f"more {number}")
     with django_assert_num_queries(3):
         kind_of(run).prepare(run)
 
 
-def test_a_run_that_could_not_be_stored_is_begun_again_and_that_is_no_crash(workroom, engine):
-    run = claimed(workroom, owner=engine.owner)
-    workroom.model.script(text="at last")
-    workroom.settle()
+def test_a_run_that_could_not_be_stored_is_begun_again_and_that_is_no_crash(environment, engine):
+    run = claimed(environment, owner=engine.owner)
+    environment.model.script(text="at last")
+    environment.wait_until_idle()
     run.refresh_from_db()
     assert (run.state, run.attempt, run.crashes) == ("completed", 2, 0)
 
 
-def test_a_run_that_can_never_be_stored_ends_at_its_time_limit(workroom, engine):
+def test_a_run_that_can_never_be_stored_ends_at_its_time_limit(environment, engine):
     """So that one for which no crash is counted is not begun for ever."""
-    run = claimed(workroom, owner=engine.owner)
+    run = claimed(environment, owner=engine.owner)
     Run.objects.update(started_at=Now() - timedelta(hours=2))
-    workroom.settle()
+    environment.wait_until_idle()
     run.refresh_from_db()
     assert (run.state, run.error_code, run.crashes) == ("failed", "time_limit", 0)
 
@@ -261,9 +261,9 @@ def refused_steps(db):
 
 
 @pytest.mark.usefixtures("engine", "refused_steps")
-def test_a_refusal_by_the_database_ends_the_run_at_its_first_attempt(workroom):
-    workroom.say("hello")
-    [run] = workroom.settle()
+def test_a_refusal_by_the_database_ends_the_run_at_its_first_attempt(environment):
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
     assert (run.state, run.error_code, run.attempt, run.crashes) == ("failed", "internal", 1, 0)
 
 
@@ -290,21 +290,21 @@ class Idle:
         pass
 
 
-def test_a_process_that_lives_and_did_not_keep_its_lease_has_not_crashed(workroom):
-    claimed(workroom)
+def test_a_process_that_lives_and_did_not_keep_its_lease_has_not_crashed(environment):
+    claimed(environment)
     run = stalled(owner_name())
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 0, "")
 
 
-def test_a_process_that_died_here_is_a_crash_of_its_runs(workroom):
-    claimed(workroom)
+def test_a_process_that_died_here_is_a_crash_of_its_runs(environment):
+    claimed(environment)
     host, pid, birth = owner_name().rsplit(":", 2)
     run = stalled(f"{host}:{pid}:{int(birth) + 1}")
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "")
 
 
-def test_a_process_elsewhere_is_presumed_dead_and_takes_that_back_when_it_lives(workroom):
-    claimed(workroom)
+def test_a_process_elsewhere_is_presumed_dead_and_takes_that_back_when_it_lives(environment):
+    claimed(environment)
     run = stalled("elsewhere:1:a")
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "elsewhere:1:a")
     assert leases.withdraw_crashes("elsewhere:2:a") == 0

@@ -125,7 +125,7 @@ def test_tools_that_are_gone_off_or_misset_are_left_out():
 
 
 @pytest.fixture
-def note(workroom):
+def note(environment):
     """A tool that writes in our database, given to robin; how it behaves is set by its `behaviour`."""
 
     class Note(Tool):
@@ -142,67 +142,67 @@ def note(workroom):
             return str(type(self).behaviour())
 
     register(Note)
-    workroom.team.robin.current_spec.tool_configs.create(position=9, tool="note", custom_config={"timeout_s": 0.5})
-    workroom.model.script(calls=[{"name": "note", "arguments": '{"n": 7}'}], then={"text": "ok"})
+    environment.team.robin.current_spec.tool_configs.create(position=9, tool="note", custom_config={"timeout_s": 0.5})
+    environment.model.script(calls=[{"name": "note", "arguments": '{"n": 7}'}], then={"text": "ok"})
     yield Note
     del registry["note"]
 
 
-def name_of(workroom):
-    workroom.team.robin.refresh_from_db()
-    return workroom.team.robin.name
+def name_of(environment):
+    environment.team.robin.refresh_from_db()
+    return environment.team.robin.name
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_a_tool_that_writes_our_database_is_done_and_recorded_together(workroom, note):
-    workroom.say("go")
-    workroom.settle()
-    assert name_of(workroom) == "Noted 7"
+def test_a_tool_that_writes_our_database_is_done_and_recorded_together(environment, note):
+    environment.post("go")
+    environment.wait_until_idle()
+    assert name_of(environment) == "Noted 7"
     step = Step.objects.get(kind="tool")
     assert (step.name, step.state, step.result) == ("note", "done", {"status": "ok", "text": "noted"})
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_a_tool_that_fails_leaves_nothing_behind(workroom, note):
+def test_a_tool_that_fails_leaves_nothing_behind(environment, note):
     def fail():
         raise ToolError("not today")
 
     note.behaviour = staticmethod(fail)
-    workroom.say("go")
-    workroom.settle()
-    assert name_of(workroom) == "Robin"
-    assert workroom.log("TOOL_RESPONSE")[0].payload["status"] == "error"
+    environment.post("go")
+    environment.wait_until_idle()
+    assert name_of(environment) == "Robin"
+    assert environment.log("TOOL_RESPONSE")[0].payload["status"] == "error"
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_B13_a_tool_given_up_does_nothing_when_it_wakes_up(workroom, note):
+def test_B13_a_tool_given_up_does_nothing_when_it_wakes_up(environment, note):
     note.behaviour = staticmethod(lambda: time.sleep(1.5))
-    workroom.say("go")
-    workroom.settle()
-    assert workroom.log("TOOL_RESPONSE")[0].payload["status"] == "timeout"
+    environment.post("go")
+    environment.wait_until_idle()
+    assert environment.log("TOOL_RESPONSE")[0].payload["status"] == "timeout"
     time.sleep(1.5)
-    assert name_of(workroom) == "Robin"
-    assert workroom.said() == ["ok"]
+    assert name_of(environment) == "Robin"
+    assert environment.list_answers() == ["ok"]
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_three_breakdowns_of_tools_end_the_run(workroom, note):
+def test_three_breakdowns_of_tools_end_the_run(environment, note):
     note.behaviour = staticmethod(lambda: 1 / 0)
     calls = [{"name": "note", "arguments": f'{{"n": {n}}}'} for n in range(3)]
-    workroom.model.reset()
-    workroom.model.script(calls=calls, then={"text": "never said"})
-    workroom.say("go")
-    [run] = workroom.settle()
+    environment.model.reset()
+    environment.model.script(calls=calls, then={"text": "never said"})
+    environment.post("go")
+    [run] = environment.wait_until_idle()
     assert (run.state, run.error_code) == ("failed", "tools_broken")
-    assert workroom.said() == []
+    assert environment.list_answers() == []
 
 
 @pytest.fixture
-def endless(workroom):
+def endless(environment):
     class Endless(Tool):
         """Never ends."""
 
@@ -215,23 +215,23 @@ def endless(workroom):
             return ""
 
     register(Endless)
-    workroom.team.robin.current_spec.tool_configs.create(position=9, tool="endless")
-    workroom.model.script(calls=[{"name": "endless", "arguments": "{}"}])
+    environment.team.robin.current_spec.tool_configs.create(position=9, tool="endless")
+    environment.model.script(calls=[{"name": "endless", "arguments": "{}"}])
     yield
     del registry["endless"]
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine", "endless")
-def test_B16_stop_ends_a_tool_at_once_and_its_call_has_a_result(workroom):
-    workroom.say("go")
-    workroom.wait(lambda: Step.objects.filter(state="started").exists())
+def test_B16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
+    environment.post("go")
+    environment.wait(lambda: Step.objects.filter(state="started").exists())
     asked = time.monotonic()
-    runs.stop_run(actor=workroom.team.alice, run_id=workroom.runs()[0].id)
-    [run] = workroom.settle()
+    runs.stop_run(actor=environment.team.alice, run_id=environment.runs()[0].id)
+    [run] = environment.wait_until_idle()
     assert (run.state, time.monotonic() - asked < 2) == ("stopped", True)
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "RUN_STOPPED"]
-    assert workroom.log("TOOL_RESPONSE")[0].payload["status"] == "stopped"
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "RUN_STOPPED"]
+    assert environment.log("TOOL_RESPONSE")[0].payload["status"] == "stopped"
 
 
 @pytest.mark.parametrize(

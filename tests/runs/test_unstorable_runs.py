@@ -40,8 +40,8 @@ def refused(table, when, *, event="INSERT", state="23000", at_commit=False, time
             cursor.execute("DROP FUNCTION refuse CASCADE; DROP SEQUENCE refusals")
 
 
-def other_chat(workroom):
-    team = workroom.team
+def other_chat(environment):
+    team = environment.team
     with transaction.atomic():
         return chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.robin.id])
 
@@ -53,58 +53,58 @@ def is_over(run):
 
 @pytest.mark.parametrize("at_commit", [False, True], ids=["at once", "at commit"])
 def test_an_answer_that_can_never_be_stored_is_asked_for_so_often_and_no_more(
-    workroom, request, monkeypatch, at_commit
+    environment, request, monkeypatch, at_commit
 ):
     monkeypatch.setattr(sweeper, "MAX_FAILURES", 2)
-    other = other_chat(workroom)
-    workroom.say("hello")
-    [run] = workroom.runs()
+    other = other_chat(environment)
+    environment.post("hello")
+    [run] = environment.runs()
     with refused("chats_message", f"NEW.chat_id = '{run.chat_id}'", at_commit=at_commit):
         request.getfixturevalue("engine")
-        workroom.wait(lambda: is_over(run), 30)
-        workroom.say("hello", chat=other)
-        workroom.wait(lambda: Run.objects.filter(chat=other, state="completed"))
+        environment.wait(lambda: is_over(run), 30)
+        environment.post("hello", chat=other)
+        environment.wait(lambda: Run.objects.filter(chat=other, state="completed"))
     assert (run.state, run.error_code, run.lease_owner, run.crashes) == ("failed", "internal", "", 0)
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE"]
-    assert len(workroom.model.requests) == 2 + 1
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE"]
+    assert len(environment.model.requests) == 2 + 1
     # The concurrency_key is free again.
-    workroom.say("and now?")
-    assert [one.state for one in workroom.settle()] == ["failed", "completed"]
+    environment.post("and now?")
+    assert [one.state for one in environment.wait_until_idle()] == ["failed", "completed"]
 
 
 @pytest.mark.parametrize("state", ["57014", "40P01", "55P03", "40001"])
-def test_a_transaction_that_was_broken_off_is_tried_again_without_asking_the_model(workroom, engine, state):
+def test_a_transaction_that_was_broken_off_is_tried_again_without_asking_the_model(environment, engine, state):
     with refused("runs_step", "true", state=state, times=2):
-        workroom.say("hello")
-        [run] = workroom.settle()
-    assert (run.state, run.attempt, len(workroom.model.requests)) == ("completed", 1, 1)
+        environment.post("hello")
+        [run] = environment.wait_until_idle()
+    assert (run.state, run.attempt, len(environment.model.requests)) == ("completed", 1, 1)
     assert LLMCall.objects.count() == 1
 
 
-def test_a_statement_that_always_takes_too_long_ends_the_run_at_its_first_attempt(workroom, engine):
+def test_a_statement_that_always_takes_too_long_ends_the_run_at_its_first_attempt(environment, engine):
     with refused("runs_step", "true", state="57014"):
-        workroom.say("hello")
-        [run] = workroom.settle()
+        environment.post("hello")
+        [run] = environment.wait_until_idle()
     assert (run.state, run.error_code, run.attempt) == ("failed", "internal", 1)
-    assert [row.type for row in workroom.log()][-1] == "RUN_FAILED"
-    assert len(workroom.model.requests) == 1
+    assert [row.type for row in environment.log()][-1] == "RUN_FAILED"
+    assert len(environment.model.requests) == 1
 
 
 @pytest.mark.parametrize("state", ["23000", "57014"])
-def test_a_run_that_can_never_be_begun_fails_visibly(workroom, engine, monkeypatch, state):
+def test_a_run_that_can_never_be_begun_fails_visibly(environment, engine, monkeypatch, state):
     monkeypatch.setattr(sweeper, "MAX_FAILURES", 2)
     with refused("runs_run", "NEW.state = 'running'", event="UPDATE", state=state):
-        workroom.say("hello")
-        [run] = workroom.settle(20)
+        environment.post("hello")
+        [run] = environment.wait_until_idle(20)
     assert (run.state, run.error_code, run.attempt) == ("failed", "internal", 0)
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
-    assert workroom.model.requests == []
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
+    assert environment.model.requests == []
 
 
-def test_a_run_that_cannot_be_taken_over_holds_up_no_other(workroom):
-    stuck = claimed(workroom, owner="elsewhere:1:a")
-    other = other_chat(workroom)
-    workroom.say("hello", chat=other)
+def test_a_run_that_cannot_be_taken_over_holds_up_no_other(environment):
+    stuck = claimed(environment, owner="elsewhere:1:a")
+    other = other_chat(environment)
+    environment.post("hello", chat=other)
     free = claimed_of(other)
     expire(stuck)
     expire(free)
@@ -114,16 +114,16 @@ def test_a_run_that_cannot_be_taken_over_holds_up_no_other(workroom):
     assert taken == [[free.id], *([] for _ in range(sweeper.MAX_FAILURES - 1))]
     stuck.refresh_from_db()
     assert (stuck.state, stuck.error_code, stuck.crashes) == ("failed", "internal", 0)
-    assert [row.type for row in workroom.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_FAILED"]
 
 
 def claimed_of(chat):
     return claims.claim_run(Run.objects.get(chat=chat).pk, "elsewhere:1:a")
 
 
-def test_a_claim_whose_commit_fails_leaves_no_slot_behind(workroom):
-    workroom.say("hello")
-    [run] = workroom.runs()
+def test_a_claim_whose_commit_fails_leaves_no_slot_behind(environment):
+    environment.post("hello")
+    [run] = environment.runs()
     slots = Capacity()
     with (
         refused("runs_run", "NEW.state = 'running'", event="UPDATE", state="57P01", at_commit=True, times=1),

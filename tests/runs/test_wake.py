@@ -14,24 +14,24 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def crowd(workroom):
+def crowd(environment):
     """Robin and Scribe in one room."""
-    workroom.scribe = workroom.add_agent("Scribe", handle="scribe")
-    return workroom
+    environment.scribe = environment.add_agent("Scribe", handle="scribe")
+    return environment
 
 
-def woken(workroom, text, **more):
+def woken(environment, text, **more):
     """The handles of the agents that this message wakes."""
-    before = {run.id for run in workroom.runs()}
-    workroom.say(text, **more)
-    return sorted(run.agent.handle for run in workroom.runs() if run.id not in before)
+    before = {run.id for run in environment.runs()}
+    environment.post(text, **more)
+    return sorted(run.agent.handle for run in environment.runs() if run.id not in before)
 
 
-def test_the_only_agent_of_a_room_is_woken_by_anything(workroom):
-    assert woken(workroom, "hello") == ["robin"]
-    [run] = workroom.runs()
+def test_the_only_agent_of_a_room_is_woken_by_anything(environment):
+    assert woken(environment, "hello") == ["robin"]
+    [run] = environment.runs()
     assert (run.on_behalf_of, run.hops, run.payer, run.origin) == (
-        workroom.team.alice, 0, workroom.team.workspace, "wake"
+        environment.team.alice, 0, environment.team.workspace, "wake"
     )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_of_several_those_mentioned_are_woken(crowd, text, handles):
 
 
 def test_of_several_the_one_that_is_answered_is_woken(crowd):
-    crowd.say("@scribe hello")
+    crowd.post("@scribe hello")
     said = crowd.log()[0]
     said.author = crowd.scribe
     said.save()
@@ -63,8 +63,8 @@ def test_of_several_those_set_to_always_are_woken(crowd):
     assert woken(crowd, "hello") == ["scribe"]
 
 
-def test_a_message_that_is_to_wake_nobody_wakes_nobody(workroom):
-    assert woken(workroom, "hello", wake="nobody") == []
+def test_a_message_that_is_to_wake_nobody_wakes_nobody(environment):
+    assert woken(environment, "hello", wake="nobody") == []
 
 
 def test_an_agent_that_left_or_is_suspended_is_not_woken(crowd):
@@ -75,50 +75,50 @@ def test_an_agent_that_left_or_is_suspended_is_not_woken(crowd):
     assert woken(crowd, "@robin hello") == []
 
 
-def test_system_lines_wake_nobody(workroom):
+def test_system_lines_wake_nobody(environment):
     with transaction.atomic():
-        chats.add_member(workroom.team.alice, workroom.team.chat.id, _another(workroom).id)
-    assert workroom.runs() == []
+        chats.add_member(environment.team.alice, environment.team.chat.id, _another(environment).id)
+    assert environment.runs() == []
 
 
-def _another(workroom):
+def _another(environment):
     from tests.people import make_agent
 
-    return make_agent(workroom.team.workspace, workroom.team.alice, "Quill", handle="quill")
+    return make_agent(environment.team.workspace, environment.team.alice, "Quill", handle="quill")
 
 
 @pytest.mark.usefixtures("engine")
 def test_S1_3_an_agent_wakes_another_by_mention_and_for_the_same_person(crowd):
     crowd.model.script(text="Over to @scribe.", times=1)
-    crowd.say("@robin go")
-    crowd.settle()
-    crowd.point()
-    robins, scribes = crowd.settle()
+    crowd.post("@robin go")
+    crowd.wait_until_idle()
+    crowd.submit_queued_runs()
+    robins, scribes = crowd.wait_until_idle()
     assert (scribes.agent, scribes.on_behalf_of, scribes.hops) == (crowd.scribe, crowd.team.alice, 1)
     assert scribes.tree_id == robins.id
-    assert len(crowd.said(crowd.scribe)) == 1
+    assert len(crowd.list_answers(crowd.scribe)) == 1
 
 
 @pytest.mark.usefixtures("engine")
 def test_B18_agents_that_keep_calling_each_other_come_to_an_end(crowd):
     crowd.model.script(text="@robin you", system="You are Scribe")
     crowd.model.script(text="@scribe you", system="You are Robin")
-    crowd.say("@robin go")
+    crowd.post("@robin go")
     crowd.wait(lambda: len(crowd.runs(state="completed")) == MAX_HOPS + 1, 15)
-    assert crowd.settle()[-1].hops == MAX_HOPS
+    assert crowd.wait_until_idle()[-1].hops == MAX_HOPS
     assert len(crowd.runs()) == MAX_HOPS + 1
 
 
 @pytest.mark.usefixtures("engine")
 def test_errors_wake_nobody(crowd):
     crowd.model.script(mode="status", status=400, error="@scribe help")
-    crowd.say("@robin go")
-    crowd.settle()
+    crowd.post("@robin go")
+    crowd.wait_until_idle()
     assert [run.agent.handle for run in crowd.runs()] == ["robin"]
 
 
-def preview(workroom, text, **more):
-    found = preview_wakes(chat=workroom.team.chat, author=workroom.team.alice, text=text, **more)
+def preview(environment, text, **more):
+    found = preview_wakes(chat=environment.team.chat, author=environment.team.alice, text=text, **more)
     return [(Actor.objects.get(pk=one.agent_id).handle, one.effect, one.reason) for one in found]
 
 
@@ -131,7 +131,7 @@ def test_the_composer_is_told_the_same_as_will_happen(crowd):
 
 def test_the_composer_is_told_who_is_at_work_and_who_cannot(crowd):
     assert preview(crowd, "@robin hello") == [("robin", "wakes", None)]
-    crowd.say("@robin hello")
+    crowd.post("@robin hello")
     Actor.objects.filter(pk=crowd.scribe.pk).update(status=AgentStatus.SUSPENDED)
     assert preview(crowd, "@robin @scribe") == [("robin", "steers", None), ("scribe", "cannot", "suspended")]
 
@@ -146,8 +146,8 @@ def test_looking_costs_a_fixed_number_of_queries(crowd, django_assert_num_querie
     assert len(preview_ids) == 5
 
 
-def test_a_posted_message_and_its_runs_are_one_transaction(workroom, monkeypatch):
+def test_a_posted_message_and_its_runs_are_one_transaction(environment, monkeypatch):
     monkeypatch.setattr(wake, "_run", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        workroom.say("hello")
-    assert workroom.log() == []
+        environment.post("hello")
+    assert environment.log() == []

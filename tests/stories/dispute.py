@@ -56,7 +56,7 @@ class Dispute:
         tab.until(lambda tab: tab.messages("DRAFT_MERGED"))
         self._compare()
         tab.until(lambda tab: len([m for m in tab.said_by(self.agent) if m["payload"]["stamp"].get("compared")]) == 2)
-        self.mallory.say(self.chat, f"@all {self.words.said}", wake="nobody")
+        self.mallory.post(self.chat, f"@all {self.words.said}", wake="nobody")
         self.mallory.close()
 
     def _save(self) -> None:

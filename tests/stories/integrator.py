@@ -41,7 +41,7 @@ class Integrator:
     def status(self, method: str, path: str, body: Any = None) -> int:
         return self.http.request(method, f"/api/v1/{path}", json=body).status_code
 
-    def say(self, chat: str, text: str, **more: Any) -> dict[str, Any]:
+    def post(self, chat: str, text: str, **more: Any) -> dict[str, Any]:
         said: dict[str, Any] = self.ok("POST", f"chats/{chat}/messages", {"id": str(new_id()), "text": text, **more})
         return said
 

@@ -34,7 +34,7 @@ class Person:
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name=button).click()
 
-    def say(self, text: str) -> None:
+    def post(self, text: str) -> None:
         self.page.get_by_placeholder(re.compile("^Message ")).fill(text)
         self.page.keyboard.press("Enter")
 

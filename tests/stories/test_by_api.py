@@ -37,7 +37,7 @@ def test_both_see_the_answer_arrive_word_by_word_stamped_v1(team, model):
     alice, bob = team
     tabs = alice.watch(alice.chat), bob.watch(bob.chat)
     model.script(text="Good morning to both of you, how can I help today?", every=0.15)
-    alice.say(alice.chat, "hello")
+    alice.post(alice.chat, "hello")
     for tab in tabs:
         answer = tab.answer(alice.scribe, 1)
         assert answer["payload"]["text"] == "Good morning to both of you, how can I help today?"
@@ -57,13 +57,13 @@ def test_a_draft_answers_in_this_room_only_until_it_is_saved(team, model):
     draft = alice.ok("PUT", draft_at, {"content": content, "revision": draft["revision"], "caret": 5})
     tab.until(lambda t: [f for f in t.frames if f["type"] == "draft" and f["written"]["prompt"].endswith("MARK-TWO")])
     assert bob.status("PUT", draft_at, {"content": content, "revision": None}) == 409
-    alice.say(alice.chat, "before")
+    alice.post(alice.chat, "before")
     before = tab.answer(alice.scribe, 1)
     assert "MARK-ONE" in before["payload"]["text"]
     assert before["payload"]["stamp"]["version"] == 1
 
     alice.ok("POST", f"{draft_at}/apply", {"revision": draft["revision"]})
-    alice.say(alice.chat, "applied")
+    alice.post(alice.chat, "applied")
     applied = tab.answer(alice.scribe, 2)["payload"]
     assert "MARK-TWO" in applied["text"]
     assert (applied["stamp"].get("version"), applied["stamp"]["draft_apply"], applied["stamp"]["draft_by"]) == (
@@ -76,14 +76,14 @@ def test_a_draft_answers_in_this_room_only_until_it_is_saved(team, model):
     body = {"title": "Other", "member_ids": [alice.scribe]}
     other = alice.ok("POST", f"workspaces/{alice.workspace}/chats", body)["chat"]["id"]
     elsewhere = alice.watch(other)
-    alice.say(other, "elsewhere")
+    alice.post(other, "elsewhere")
     assert "MARK-ONE" in elsewhere.answer(alice.scribe, 1)["payload"]["text"]
 
     assert bob.status("POST", f"{draft_at}/save", {"revision": draft["revision"], "base_version": 1}) == 403
     alice.ok("POST", f"{draft_at}/save", {"revision": draft["revision"], "base_version": 1, "message": "two"})
     tab.until(lambda t: t.messages("SPEC_SAVED"))
     assert all(row["status"] == "ended" for row in tab.rows("draft"))
-    alice.say(other, "saved")
+    alice.post(other, "saved")
     saved = elsewhere.answer(alice.scribe, 2)["payload"]
     assert "MARK-TWO" in saved["text"]
     assert saved["stamp"]["version"] == 2
@@ -92,7 +92,7 @@ def test_a_draft_answers_in_this_room_only_until_it_is_saved(team, model):
 def test_both_see_the_tool_call_its_arguments_its_result_and_the_answer(team):
     alice, bob = team
     tabs = alice.watch(alice.chat), bob.watch(bob.chat)
-    bob.say(bob.chat, "What is the time in Tokyo?")
+    bob.post(bob.chat, "What is the time in Tokyo?")
     for tab in tabs:
         tab.answer(alice.scribe, 1)
         [call] = tab.messages("TOOL_CALL")
@@ -109,7 +109,7 @@ def test_both_see_the_tool_call_its_arguments_its_result_and_the_answer(team):
 def test_who_comes_in_the_middle_misses_nothing(team, model):
     alice, bob = team
     model.script(count=40, every=0.1)
-    alice.say(alice.chat, "a long one")
+    alice.post(alice.chat, "a long one")
     first = alice.watch(alice.chat)
     first.until(lambda t: len([f for f in t.frames if f["type"] == "delta"]) >= 3)
     late = bob.watch(bob.chat)
@@ -125,7 +125,7 @@ def test_stop_stops_within_a_second_and_keeps_what_was_said(team, model):
     alice, _ = team
     model.script(count=600, every=0.1)
     tab = alice.watch(alice.chat)
-    alice.say(alice.chat, "a very long one")
+    alice.post(alice.chat, "a very long one")
     run = tab.until(lambda t: [r for r in t.rows("run") if r["state"] == "running"])[0]
     tab.until(lambda t: len([f for f in t.frames if f["type"] == "delta"]) >= 3)
     started = time.monotonic()
@@ -143,7 +143,7 @@ def test_B1_the_worker_is_killed_in_the_middle_and_the_answer_is_there_once(team
     alice, bob = team
     model.script(count=30, every=0.1)
     tab = bob.watch(bob.chat)
-    alice.say(alice.chat, "hold on")
+    alice.post(alice.chat, "hold on")
     tab.until(lambda t: len([f for f in t.frames if f["type"] == "delta"]) >= 5)
     stack.kill("worker")
     tab.until(lambda t: t.said_by(alice.scribe), seconds=30)
@@ -157,7 +157,7 @@ def test_D17_the_key_is_nowhere_to_be_read(team, stack, model):
     alice, _ = team
     model.script(mode="status", status=401, echo_key=True, error="Incorrect API key provided")
     tab = alice.watch(alice.chat)
-    alice.say(alice.chat, "hello")
+    alice.post(alice.chat, "hello")
     failed = tab.until(lambda t: t.messages("RUN_FAILED"))
     assert "CANARY" not in str(failed)
     assert "CANARY" not in str(tab.frames)

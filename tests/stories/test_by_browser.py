@@ -30,7 +30,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
 
     # Both see the answer arrive word by word, stamped v1.
     model.script(match="hello", text="Good morning to you both, what shall I write today?", every=0.25)
-    alice.say("hello")
+    alice.post("hello")
     for person in people:
         person.sees("Good morning to you")
         expect(person.log.get_by_text("what shall I write today?")).to_have_count(0)
@@ -54,7 +54,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
     model.script(match="again", mode="echo")
     alice.workshop.get_by_role("button", name="Apply here").click()
     bob.sees(re.compile("Alice applied draft r1"))
-    bob.say("again please")
+    bob.post("again please")
     for person in people:
         person.sees(re.compile("SHOUT-MARK"))
         person.sees(re.compile("draft r1 · Alice"))
@@ -66,12 +66,12 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
     dialog.get_by_role("button", name="Save as v2").click()
     for person in people:
         person.sees(re.compile("Alice saved v2 of Scribe"))
-    bob.say("again, once more")
+    bob.post("again, once more")
     for person in people:
         expect(person.log.get_by_role("button", name="v2")).to_be_visible()
 
     # A tool call: its arguments, its result, the answer.
-    bob.say("What is the time in Tokyo?")
+    bob.post("What is the time in Tokyo?")
     for person in people:
         person.sees("current_time")
         person.log.get_by_text("current_time").last.click()
@@ -79,7 +79,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
 
     # A reload in the middle of an answer misses nothing.
     model.script(match="count", count=40, every=0.15)
-    alice.say("count for me")
+    alice.post("count for me")
     bob.sees(re.compile(r"w0 w1 w2"))
     bob.page.reload()
     bob.sees(re.compile(r"w0 w1 w2 .*w5"))
@@ -88,7 +88,7 @@ def test_the_main_job(people, stack: Stack, model: ScriptedModel):
 
     # Stop is pressed and it stops.
     model.script(match="go on", count=900, every=0.15)
-    alice.say("go on and on")
+    alice.post("go on and on")
     stop = alice.log.get_by_role("button", name="Stop")
     bob.sees(re.compile(r"w0 w1 w2 w3"))
     stop.last.click()
@@ -102,7 +102,7 @@ def test_the_worker_is_killed_and_the_answer_is_there_once(people, stack: Stack,
     model.reset()
     start(alice, model)
     model.script(match="survive", count=40, every=0.15)
-    alice.say("survive this")
+    alice.post("survive this")
     alice.sees(re.compile("w0 w1 w2 w3"))
     stack.kill("worker")
     alice.sees(re.compile("w0 w1 .*w39"), seconds=40)

@@ -46,7 +46,7 @@ def test_the_shell_stays_when_the_server_is_away_and_going_about_does_not_wait_f
 
     # What is said meanwhile goes out by itself.
     page.go_back()
-    alice.say("typed offline")
+    alice.post("typed offline")
     alice.sees(re.compile("Not sent"))
     alice.context.set_offline(False)
     page.evaluate("window.dispatchEvent(new Event('online'))")

@@ -243,11 +243,11 @@ def join(watched: Watched, dispute: Dispute) -> None:
 def see_the_chat(page: Page) -> None:
     """Two answers side by side, and whose words stand against whose."""
     expect(page.get_by_role("log").get_by_role("region", name=re.compile("^Draft r1"))).to_contain_text("alert(1)")
-    shop = page.get_by_role("complementary", name="Workshop")
+    order_server = page.get_by_role("complementary", name="Workshop")
     page.get_by_role("button", name=re.compile("^Workshop")).click()
-    expect(shop.get_by_role("group").filter(has_text="in use")).to_contain_text("2 <img")
-    shop.get_by_role("radio", name=re.compile("^Diff to .*v2")).click()
-    expect(shop.get_by_text("3 <img").first).to_be_visible()
+    expect(order_server.get_by_role("group").filter(has_text="in use")).to_contain_text("2 <img")
+    order_server.get_by_role("radio", name=re.compile("^Diff to .*v2")).click()
+    expect(order_server.get_by_text("3 <img").first).to_be_visible()
 
 
 def see_the_suggestions(page: Page, dispute: Dispute) -> None:

@@ -41,7 +41,7 @@ def test_five_chords_lead_from_a_bad_answer_to_a_saved_better_version(alice: Per
     page = alice.page
     composer = page.get_by_placeholder(re.compile("^Message "))
     model.script(match="cost", mode="echo")
-    alice.say("What does it cost?")
+    alice.post("What does it cost?")
     alice.sees(re.compile("You are Scribe, the team"))
     chords = Chords(alice)
 
@@ -98,7 +98,7 @@ def test_no_key_is_lost_while_the_first_one_starts_the_draft(alice: Person, mode
 
 def test_a_bad_answer_is_tried_again_with_the_draft(alice: Person, model: ScriptedModel):
     model.script(match="cost", mode="echo")
-    alice.say("What does it cost?")
+    alice.post("What does it cost?")
     bad = alice.log.get_by_role("article").filter(has_text="You are Scribe, the team")
     expect(bad).to_be_visible()
     bad.hover()

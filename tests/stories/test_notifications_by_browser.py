@@ -38,7 +38,7 @@ def test_a_mention_rings_in_every_tab_and_leads_to_its_message(people, model: Sc
     expect(bell(other)).to_be_visible()
 
     model.script(match="fare", text="Noted.")
-    alice.say(f"@{handle} look at the fare table")
+    alice.post(f"@{handle} look at the fare table")
     for page in (bob.page, other):
         expect(bell(page)).to_have_accessible_name("Notifications, 1 unread")
     expect(bob.page.get_by_role("status").filter(has_text="1 unread notification")).to_be_attached()

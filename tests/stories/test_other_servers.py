@@ -70,7 +70,7 @@ def test_F2_tests_of_a_silent_model_keep_nobody_from_working(join, model: Script
     wait(lambda: sum(one.body["model"] == "silent" for one in model.requests) == 9)
     for _ in range(20):
         innocent.ok("GET", "me")
-    innocent.say(innocent.chat, "hello")
+    innocent.post(innocent.chat, "hello")
     wait(lambda: answers_of(innocent))
     for person, id in tests:
         assert person.ok("GET", f"workspaces/{person.workspace}/model/test/{id}")["state"] == "running"
@@ -86,14 +86,14 @@ def _result(person: Integrator, id: str) -> Any:
 
 def test_F5_an_answer_of_seven_megabytes_costs_its_worker_what_is_stored(join, stack: Stack, model: ScriptedModel):
     hostile, innocent = join("hostile"), join("quick")
-    innocent.say(innocent.chat, "warm up")
+    innocent.post(innocent.chat, "warm up")
     wait(lambda: answers_of(innocent))
     worker = worker_of(stack)
     handles = " ".join(f"@h{number:06}" for number in range(780_000))
     model.script(model="hostile", tokens=[handles[at : at + 100_000] for at in range(0, len(handles), 100_000)])
     before = peak(worker)
-    hostile.say(hostile.chat, "begin")
-    innocent.say(innocent.chat, "meanwhile")
+    hostile.post(hostile.chat, "begin")
+    innocent.post(innocent.chat, "meanwhile")
     wait(lambda: len(answers_of(innocent)) == 2)
     [said] = wait(lambda: answers_of(hostile))
     assert (len(said["payload"]["text"]), said["payload"]["incomplete"]) == (200_000, True)

@@ -60,7 +60,7 @@ def test_F6_who_signs_in_next_sees_and_sends_nothing_of_the_one_before(shared, s
     posted: list[str] = []
     page.on("request", lambda request: posted.append(body_of(request)) if is_post(request) else None)
     page.route("**/messages", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
-    shared.say("a private note of Alice's")
+    shared.post("a private note of Alice's")
     shared.sees(re.compile("Not sent"))
     page.get_by_placeholder(re.compile("^Message ")).fill("half a sentence")
 

@@ -97,7 +97,7 @@ def test_a_chat_opens_at_what_is_new_and_only_what_was_seen_is_read(people):
     bob.log.hover()
     page.mouse.wheel(0, -3000)
     expect(page.get_by_role("button", name="Jump to newest")).to_be_visible()
-    alice.say("one more thing")
+    alice.post("one more thing")
     expect(page.get_by_role("button", name="1 new message")).to_be_visible()
 
 

@@ -89,7 +89,7 @@ def test_two_suggest_and_an_editor_merges_compares_saves_and_restores(company, m
     assert bob.status("POST", f"{company.draft_at}/save", {"revision": draft["revision"], "base_version": 1}) == 403
     bob.ok("POST", f"{company.draft_at}/apply", {"revision": draft["revision"]})
     for count, text in enumerate(("one", "two", "three"), 1):
-        bob.say(company.chat, text)
+        bob.post(company.chat, text)
         assert tab.answer(company.scribe, count)["payload"]["stamp"]["draft_by"] == "Bob"
 
     # He suggests: the draft goes, the lock is free, a line says so, and a summary comes under it.
@@ -100,7 +100,7 @@ def test_two_suggest_and_an_editor_merges_compares_saves_and_restores(company, m
     assert bob.status("GET", company.draft_at) == 404
     second = company.suggest(carol, CAROLS, "Less talk")
 
-    # Meanwhile a v2 is saved, so that both were made on an older version.
+    # ConcurrentTransaction a v2 is saved, so that both were made on an older version.
     draft = company.write(alice, PROMPT + "\nAlways say the date.")
     alice.ok("POST", f"{company.draft_at}/save", {"revision": draft["revision"], "base_version": 1, "message": "Date"})
     pending = alice.ok("GET", f"workspaces/{company.workspace}/suggestions?state=pending")["results"]
@@ -177,13 +177,13 @@ def test_S0_10_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, m
     call = {"name": "revise_prompt", "arguments": json.dumps({"prompt": shorter, "reason": "Dave wants it shorter"})}
     model.script(match="from now on", calls=[call], then={"text": "A draft waits for you."})
     tab = company.alice.watch(company.chat)
-    company.bob.say(company.chat, "from now on answer shorter")
+    company.bob.post(company.chat, "from now on answer shorter")
     tab.answer(company.scribe, 1)
     [refused] = tab.messages("TOOL_RESPONSE")
     assert refused["payload"]["status"] == "error"
     assert company.bob.status("GET", company.draft_at) == 404
 
-    company.dave.say(company.chat, "from now on answer shorter")
+    company.dave.post(company.chat, "from now on answer shorter")
     tab.answer(company.scribe, 2)
     assert [row["payload"]["status"] for row in tab.messages("TOOL_RESPONSE")] == ["error", "error"]
     assert company.bob.status("GET", company.draft_at) == 404
@@ -192,7 +192,7 @@ def test_S0_10_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, m
     body = {"title": "Editors", "member_ids": [company.scribe, company.alice.id]}
     chat = company.dave.ok("POST", f"workspaces/{company.workspace}/chats", body)["chat"]["id"]
     tab = company.alice.watch(chat)
-    company.dave.say(chat, "from now on answer shorter")
+    company.dave.post(chat, "from now on answer shorter")
     tab.answer(company.scribe, 1)
     draft = company.alice.ok("GET", f"chats/{chat}/agents/{company.scribe}/draft")
     assert (draft["written"]["prompt"], draft["status"], draft["holder_id"]) == (shorter, "drafting", None)

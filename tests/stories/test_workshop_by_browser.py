@@ -92,7 +92,7 @@ def bob_suggests(cast: Cast) -> None:
     bob.workshop.get_by_role("button", name="Apply here").click()
     alice.sees(re.compile("Bob applied draft r1"))
     for words in ("one", "two", "three"):
-        bob.say(words)
+        bob.post(words)
         alice.sees(re.compile(f"You said: .*{words}"))
     suggest(bob, "Local money")
     for person in cast.everybody:
@@ -199,7 +199,7 @@ def alice_tells_scribe(cast: Cast) -> None:
     dialog.get_by_role("textbox").fill("Only me")
     dialog.get_by_role("button", name="Create chat").click()
     expect(page.get_by_role("heading", name="Only me")).to_be_visible()
-    alice.say("from now on answer shorter")
+    alice.post("from now on answer shorter")
     alice.sees(re.compile("Scribe wrote a draft of itself for Alice"))
     alice.sees("A draft waits for you.")
     if alice.workshop.count() == 0:

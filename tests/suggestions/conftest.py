@@ -3,9 +3,9 @@
 import pytest
 
 from tests.people import Team
-from tests.suggestions.board import Board
+from tests.suggestions.environment import SuggestionEnvironment
 
 
 @pytest.fixture
-def board(team: Team) -> Board:
-    return Board(team)
+def board(team: Team) -> SuggestionEnvironment:
+    return SuggestionEnvironment(team)

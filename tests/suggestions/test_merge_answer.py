@@ -13,7 +13,7 @@ from events.rows import Voice
 from suggestions.briefs import named
 from suggestions.merge_answer import Unusable, merged_prompt
 from tests.chaos import examples
-from tests.suggestions.board import piece
+from tests.suggestions.environment import piece
 
 TODAY = "Be kind.\nBe brief.\n"
 

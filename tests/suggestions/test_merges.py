@@ -21,12 +21,12 @@ from suggestions import services as suggestions
 from suggestions.merge_answer import Why
 from suggestions.models import Merge, Suggestion
 from suggestions.selectors import merge_row_of
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 from tests.factories.workspaces import grant_right
 from tests.jobs import answer_job, begin_job
 from tests.people import make_agent
-from tests.suggestions.board import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, brief_of, fresh, jobs, piece
-from tests.suggestions.test_suggesting import refused, row_of
+from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, brief_of, fresh, jobs, piece
+from tests.suggestions.test_suggestions import refused, row_of
 from workspaces.models import Membership, Role
 
 pytestmark = pytest.mark.django_db
@@ -97,7 +97,7 @@ def test_a_suggestion_of_which_nothing_is_left_is_merged_but_not_used(board):
     assert fresh(brief).saved_as == fresh(loud).saved_as == spec
     told = Notification.objects.filter(type="suggestion_unused")
     assert [(one.person, one.suggestion_id, one.actor_name) for one in told] == [(board["bob"], brief.id, "Alice")]
-    bob = asked_by(board.team, "bob")
+    bob = client_for(board.team, "bob")
     assert bob.ok("GET", f"merges/{merge.id}")["unused_ids"] == [str(brief.id)]
     listed = {
         state: [
@@ -208,7 +208,7 @@ def test_a_list_of_merges_reads_no_text_that_it_does_not_show(board):
     board.fail(board.merge(board.suggest(KINDER, "bob"), board.suggest(BRIEFER, "carol")))
     address = f"workspaces/{board.team.workspace.id}/merges?state=all"
     with CaptureQueriesContext(connection) as asked:
-        assert len(asked_by(board.team, "bob").ok("GET", address)["results"]) == 1
+        assert len(client_for(board.team, "bob").ok("GET", address)["results"]) == 1
     read = [query["sql"] for query in asked if "suggestions_merge" in query["sql"]]
     assert read
     for column in ('"agents_agentspec"."prompt"', '"suggestions_merge"."content"', '"runs_run"."job_input"'):

@@ -11,9 +11,9 @@ from common.errors import AppError, Code
 from common.ids import new_id
 from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
-from tests.meanwhile import Meanwhile
+from tests.concurrency import ConcurrentTransaction
 from tests.people import make_team
-from tests.suggestions.board import BRIEFER, KINDER, LOUDER, Board, both, fresh
+from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, SuggestionEnvironment, both, fresh
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def board(transactional_db):
     with transaction.atomic():
-        return Board(make_team())
+        return SuggestionEnvironment(make_team())
 
 
 def at_once(count, work):
@@ -88,7 +88,7 @@ def test_a_merge_waits_for_a_rejection_under_way_and_is_refused_then(board):
     made, other = board.suggest(), board.suggest(KINDER, "carol")
     with transaction.atomic():
         suggestions.reject_suggestion(actor=board["alice"], suggestion_id=made.id)
-        merging = Meanwhile(lambda: board.merge(made, other))
+        merging = ConcurrentTransaction(lambda: board.merge(made, other))
     with pytest.raises(AppError) as refusal:
         merging.result()
     assert refusal.value.code == Code.SUGGESTION_OVER

@@ -18,7 +18,7 @@ from tools.web_fetch.tool import MAX_CHARS, WebFetch
 
 ARTICLE = """<!doctype html><html><head><title>Herons of the north</title>
 <meta property="og:site_name" content="The Marsh"><meta property="article:published_time" content="2026-03-04"></head>
-<body><nav><a href="/">Home</a> <a href="/shop">Shop</a></nav><article><h1>Herons of the north</h1>
+<body><nav><a href="/">Home</a> <a href="/order_server">OrderServer</a></nav><article><h1>Herons of the north</h1>
 <p>The grey heron stands still for a long time, and then it does not. It is seen at <a href="/lakes?x=(1)">the lakes</a>
 from March on, where it waits for fish in the shallow water near the reeds.</p>
 <h2>Where they breed</h2><p>Herons breed in colonies, high up in old trees, and come back to them year after year. A
@@ -89,7 +89,7 @@ async def test_a_page_is_its_text_with_links_and_how_to_cite_it(site: Site) -> N
     text = "\n".join(lines[3:])
     assert f"[the lakes](<{site.url('/lakes')}?x=(1)>)" in text
     assert "## Where they breed" in text
-    assert not re.search("track|Shop|Imprint", text)
+    assert not re.search("track|OrderServer|Imprint", text)
     assert "say where it is from by the link on its first line" in result
 
 

@@ -7,7 +7,7 @@ import pytest
 from common.hooks import Hook
 
 
-def hear(monkeypatch: pytest.MonkeyPatch, hook: Hook[...]) -> list[tuple[Any, ...]]:
+def record_calls(monkeypatch: pytest.MonkeyPatch, hook: Hook[...]) -> list[tuple[Any, ...]]:
     """Return the list of the calls of this hook from now on, each as its arguments."""
     told: list[tuple[Any, ...]] = []
 

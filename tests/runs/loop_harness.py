@@ -1,4 +1,4 @@
-"""A house for the loop without a database: it stores steps as lines of a log, can crash, and checks what happens."""
+"""A harness for the loop without a database: it stores steps as lines of a log, can crash, and checks what happens."""
 
 from collections.abc import Callable
 from contextlib import aclosing
@@ -32,7 +32,7 @@ CHAT = ChatContext("ChatContext", "Acme", [AGENT, ALICE], {AGENT.id: AGENT, ALIC
 RUN = UUID(int=3)
 
 
-async def nobody() -> list[Actor]:
+async def find_no_authors() -> list[Actor]:
     """Whose words are read in these tests."""
     return []
 
@@ -55,7 +55,7 @@ def tool(name: str, effect: str, run: Callable[..., Any]) -> ConfiguredTool:
 
 
 @dataclass
-class House:
+class LoopHarness:
     """What survives a crash: the log, the records of tool calls, and the count of executions. `crash_at` counts the
     moments at which a process can die; `news_at` the stores at which somebody says something."""
 
@@ -87,25 +87,25 @@ class House:
             raise Crash
 
     def build_tools(self) -> dict[str, ConfiguredTool]:
-        async def look(tool: Tool, ctx: ToolContext, args: Number) -> str:
-            self.execute(ctx.call_id)
+        async def look_up(tool: Tool, ctx: ToolContext, args: Number) -> str:
+            self.record_execution(ctx.call_id)
             if args.n < 0:
                 raise ToolError("negative")
             return f"saw {args.n}"
 
         async def send(tool: Tool, ctx: ToolContext, args: Number) -> str:
-            self.execute(ctx.call_id)
+            self.record_execution(ctx.call_id)
             self.moment()
             return f"sent {args.n}"
 
         def note(tool: Tool, ctx: ToolContext, args: Number) -> str:
-            self.execute(ctx.call_id)
+            self.record_execution(ctx.call_id)
             return f"noted {args.n}"
 
-        kinds = [("look", "read", look), ("send", "write", send), ("note", "write", note)]
+        kinds = [("look_up", "read", look_up), ("send", "write", send), ("note", "write", note)]
         return {name: tool(name, effect, run) for name, effect, run in kinds}
 
-    def execute(self, call_id: str) -> None:
+    def record_execution(self, call_id: str) -> None:
         if call_id not in self.started:
             raise Broken("executed before its start was recorded")
         self.executions.append(call_id)
@@ -122,14 +122,14 @@ class House:
         for call in open_calls:
             if call.id in self.results:
                 known[call.id] = ToolResult(call, "ok", self.results[call.id])
-            elif call.id in self.started and self.started[call.id] != "look":
+            elif call.id in self.started and self.started[call.id] != "look_up":
                 known[call.id] = ToolResult(call, "interrupted", "It is not known what came of it.")
         return known
 
     async def process(self, llm: ScriptedLLM, *, max_steps: int) -> None:
         """One worker process: rebuild, drive, store; raises `Crash` when it dies."""
         made = build_transcript(self.lines, system="S", agent_id=AGENT.id, run_id=RUN, chat=CHAT)
-        context = ToolContext(Actor(name="Scribe"), None, None, RUN, "", find_authors=nobody)
+        context = ToolContext(Actor(name="Scribe"), None, None, RUN, "", find_authors=find_no_authors)
         box = Toolbox(
             self.build_tools(), context, self.in_transaction, known_results=self.find_known_results(made.open)
         )
@@ -187,7 +187,7 @@ class House:
         payload = {"tool_call_id": outcome.call.id, "text": outcome.text, "status": outcome.status}
         return LogEntry(uuid4(), "TOOL_RESPONSE", AGENT.id, payload, RUN)
 
-    def said(self, type_: str = "TEXT_MESSAGE") -> list[str]:
+    def list_texts(self, type_: str = "TEXT_MESSAGE") -> list[str]:
         return [line.payload["text"] for line in self.lines if line.type == type_ and line.author_id == AGENT.id]
 
     def statuses(self) -> list[str]:

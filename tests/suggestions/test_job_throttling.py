@@ -4,8 +4,8 @@ import pytest
 
 from common.ids import new_id
 from suggestions.models import SummaryState
-from tests.api.test_rights import asked_by
-from tests.suggestions.board import KINDER, fresh
+from tests.api.test_rights import client_for
+from tests.suggestions.environment import KINDER, fresh
 
 pytestmark = pytest.mark.django_db
 
@@ -47,18 +47,18 @@ def asks(board):
 def test_D21_what_has_a_model_asked_is_measured_by_person(board, asks, settings, operation):
     settings.RATES = settings.RATES | {"jobs": (0.01, 1)}
     path, body = asks[operation]
-    asked_by(board.team, "alice")("POST", path, body)
-    answer = asked_by(board.team, "alice")("POST", path, body)
+    client_for(board.team, "alice")("POST", path, body)
+    answer = client_for(board.team, "alice")("POST", path, body)
     assert (answer.status_code, answer["Retry-After"]) == (429, "100")
     assert answer.json()["error"]["data"] == {"limit": "jobs", "seconds": 100}
-    assert asked_by(board.team, "bob")("POST", path, body).status_code != 429
+    assert client_for(board.team, "bob")("POST", path, body).status_code != 429
 
 
 def test_D21_stopping_rejecting_and_reading_are_not_held_up(board, asks, settings):
     made, other = board.suggest(), board.suggest(KINDER, "carol")
     merge = board.merge(made, other)
     settings.RATES = settings.RATES | {"jobs": (0.01, 1)}
-    alice = asked_by(board.team, "alice")
+    alice = client_for(board.team, "alice")
     for _ in range(2):
         alice("POST", *asks["retry_merge"])
         assert alice.ok("GET", f"merges/{merge.id}")["state"] == fresh(merge).state

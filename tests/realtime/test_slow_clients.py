@@ -113,11 +113,11 @@ async def test_A6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeyp
     def counted(module, name):
         ask = getattr(module, name)
 
-        def counting(*args, **kwargs):
+        def record_statements(*args, **kwargs):
             asked[name] += 1
             return ask(*args, **kwargs)
 
-        monkeypatch.setattr(module, name, counting)
+        monkeypatch.setattr(module, name, record_statements)
 
     counted(admission, "still_allowed")
     counted(entry, "_by_session")

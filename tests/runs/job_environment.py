@@ -1,4 +1,4 @@
-"""Jobs watched from start to end: what was asked, what came of it, and how often that was told."""
+"""Jobs watched from start to end: what was asked, what came of it, and how often that was recorded_ends."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,40 +11,40 @@ from actors.models import Actor
 from runs.kinds.job import JobInput
 from runs.models import Run
 from runs.services.jobs import start_job
-from tests.runs.workroom import Workroom
+from tests.runs.environment import RunEnvironment
 
 
 @dataclass
-class Jobroom:
-    """Shorthand for tests of jobs. `told` has (state, answer, error code) of each end that was committed; `listen` is
+class JobEnvironment:
+    """Shorthand for tests of jobs. `recorded_ends` has (state, answer, error code) of each end that was committed; `listen` is
     called within the transaction of an end, and may raise."""
 
-    workroom: Workroom
-    told: list[tuple[str, str, str]] = field(default_factory=list)
+    environment: RunEnvironment
+    recorded_ends: list[tuple[str, str, str]] = field(default_factory=list)
     listen: Callable[[Run], None] = lambda run: None
 
-    def hear(self, run: Run) -> list[None]:
+    def on_job_ended(self, run: Run) -> list[None]:
         """The listener of `job_ended`."""
         self.listen(run)
         ended = (str(run.state), run.answer, run.error_code)
-        transaction.on_commit(lambda: self.told.append(ended))
+        transaction.on_commit(lambda: self.recorded_ends.append(ended))
         return []
 
     def start(self, kind: Any = "summary", *, subject_id: UUID | None = None, by: Actor | None = None) -> Run:
         """A job for Alice; the engine, if there is one, is pointed at it as Celery would."""
-        team = self.workroom.team
+        team = self.environment.team
         brief = JobInput("What would be different?", {"texts": ["a"]}, expected=400)
         with transaction.atomic():
             run = start_job(
                 workspace=team.workspace, kind=kind, subject_id=subject_id or uuid4(), job_input=brief,
                 on_behalf_of=by or team.alice,
             )  # fmt: skip
-        if self.workroom.engine is not None:
-            self.workroom.engine.submit([run.id])
+        if self.environment.engine is not None:
+            self.environment.engine.submit([run.id])
         return run
 
-    def done(self, run: Run, seconds: float = 10) -> Run:
+    def wait_for(self, run: Run, seconds: float = 10) -> Run:
         """The job when it is over."""
-        self.workroom.settle(seconds)
+        self.environment.wait_until_idle(seconds)
         run.refresh_from_db()
         return run

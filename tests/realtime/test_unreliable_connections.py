@@ -16,7 +16,7 @@ from realtime.catchup import catch_up
 from realtime.db_executor import run_in_db_thread
 from realtime.routing import application
 from tests import chaos
-from tests.cut_wire import CutWire
+from tests.cut_connection import CutConnection
 from tests.realtime.store import Store
 from tests.realtime.tab import signed_in
 from tests.realtime.test_continuity import cut_lines, numbers
@@ -39,11 +39,11 @@ class Client:
         self._topic = topic
         self._headers = {"X-Session-Token": key}
         self.store = Store()
-        self.heard = []
+        self.received = []
         self.answers = []
 
     async def listen(self, url):
-        while len(self.heard) < MESSAGES:
+        while len(self.received) < MESSAGES:
             with suppress(ConnectionClosed, OSError, EOFError, InvalidMessage):
                 async with connect(url, additional_headers=self._headers) as socket:
                     await self._follow(socket)
@@ -51,10 +51,10 @@ class Client:
     async def _follow(self, socket):
         since = None if self.store.version < 0 else self.store.version
         await socket.send(json.dumps({"type": "subscribe", "topic": self._topic, "since": since}))
-        while len(self.heard) < MESSAGES:
+        while len(self.received) < MESSAGES:
             frame = json.loads(await socket.recv())
             self.store.take(frame)
-            self.heard.extend(said_in(frame))
+            self.received.extend(said_in(frame))
             if frame["type"] == "subscribed":
                 self.answers.append(frame["snapshot"])
 
@@ -63,7 +63,7 @@ async def test_A2_two_hundred_messages_over_a_line_that_is_reset_again_and_again
     """The client keeps its version, and comes back with it: every message once, none lost."""
     client = Client(f"chat:{team.chat.id}", await run_in_db_thread(signed_in, team.alice))
     async with serving(application) as server:
-        wire = CutWire(f"ws://127.0.0.1:{server.config.port}/ws/")
+        wire = CutConnection(f"ws://127.0.0.1:{server.config.port}/ws/")
         listener = asyncio.create_task(client.listen(wire.url.replace("@", "")))
         while not client.answers:
             await asyncio.sleep(0.01)
@@ -84,8 +84,8 @@ async def test_A2_two_hundred_messages_over_a_line_that_is_reset_again_and_again
     assert client.answers[0] is True
     assert not any(client.answers[1:])
     assert len(client.answers) > RESETS / 2
-    assert client.heard == sorted(set(client.heard))
-    assert len(client.heard) == MESSAGES
+    assert client.received == sorted(set(client.received))
+    assert len(client.received) == MESSAGES
     rows = [row for row in client.store.rows.values() if row.get("type") == "TEXT_MESSAGE"]
     assert [row["payload"]["text"] for row in sorted(rows, key=lambda row: row["seq"])] == numbers(MESSAGES)
 
@@ -117,7 +117,7 @@ async def test_A3_a_burst_of_two_thousand_is_there_within_one_heartbeat(team, ta
     found = await run_in_db_thread(catch_up, team.chat.id, None)
     beats = 0
     while alice.store.version < found.version:
-        frame = await alice.hear(30)
+        frame = await alice.receive(30)
         beats += frame["type"] == "heartbeat" and frame["versions"].get(topic) == found.version
         assert beats <= 1
     assert reads, "nothing was lost"

@@ -65,7 +65,7 @@ def test_F7_a_bad_session_token_over_http_is_nobody(db, key):
         assert Client().get(path, headers={"X-Session-Token": key}).status_code in (401, 410)
 
 
-class Asked:
+class RecordedStatements:
     """Answers questions below a hundred with themselves; notes what it was asked together."""
 
     def __init__(self, error):
@@ -84,7 +84,7 @@ async def ask_all(batched, questions):
 
 
 async def test_F7_a_question_that_cannot_be_answered_fails_alone():
-    asked = Asked(DataError("no such text"))
+    asked = RecordedStatements(DataError("no such text"))
     batched = Batched(asked)
     answers = await ask_all(batched, [*range(31), 100])
     assert answers[:31] == list(range(31))
@@ -94,7 +94,7 @@ async def test_F7_a_question_that_cannot_be_answered_fails_alone():
 
 
 async def test_F7_when_the_database_is_away_it_is_asked_once_for_all():
-    asked = Asked(OperationalError("away"))
+    asked = RecordedStatements(OperationalError("away"))
     answers = await ask_all(Batched(asked), [*range(31), 100])
     assert {type(answer) for answer in answers} == {OperationalError}
     assert len(asked.batches) == 1
@@ -106,7 +106,7 @@ async def test_F7_people_get_in_while_others_knock_with_bad_cookies(team, tabs):
     bad = [tabs.with_headers(headers(key)) for key in (*BAD_KEYS, "a" * 32) for _ in range(4)]
     good = [tabs.with_headers(headers(key)) for _ in range(10)]
     await asyncio.gather(*(tab.connect() for tab in (*bad, *good)))
-    assert [await tab.hear_close() for tab in bad] == [4003] * len(bad)
+    assert [await tab.wait_for_close() for tab in bad] == [4003] * len(bad)
     for tab in good:
         assert (await tab.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
 

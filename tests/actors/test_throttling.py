@@ -13,7 +13,7 @@ from actors.rates import OwnBuckets, demand, stranger
 from common.errors import LimitReached
 from common.redis_client import RedisClient, redis_client
 from tests.api.client import Api, message_body
-from tests.api.test_rights import asked_by
+from tests.api.test_rights import client_for
 
 UNLIMITED = dict.fromkeys(("requests", "posts", "workspace_posts", "jobs", "strangers"), (0, 0))
 SLOW = 0.01
@@ -96,7 +96,7 @@ def test_D21_a_process_keeps_no_more_buckets_than_it_has_room_for(limits, monkey
 
 def test_D21_over_the_limit_a_person_is_told_when_to_come_back(team, limits):
     limits(posts=(SLOW, 3))
-    api, path = asked_by(team, "alice"), f"chats/{team.chat.id}/messages"
+    api, path = client_for(team, "alice"), f"chats/{team.chat.id}/messages"
     for number in range(3):
         api.ok("POST", path, message_body(f"number {number}"))
     answer = api("POST", path, message_body("one too many"))
@@ -105,12 +105,12 @@ def test_D21_over_the_limit_a_person_is_told_when_to_come_back(team, limits):
     assert answer.json()["error"]["code"] == "limit_reached"
     assert answer.json()["error"]["data"] == {"limit": "posts", "seconds": 100}
     assert not team.chat.messages.filter(payload__text="one too many").exists()
-    asked_by(team, "bob").ok("POST", path, message_body("another person"))
+    client_for(team, "bob").ok("POST", path, message_body("another person"))
 
 
 def test_D21_ten_times_too_many_are_nearly_all_refused(team, limits):
     limits(posts=(SLOW, 5))
-    api, path = asked_by(team, "alice"), f"chats/{team.chat.id}/messages"
+    api, path = client_for(team, "alice"), f"chats/{team.chat.id}/messages"
     answers = [api("POST", path, message_body("again")) for _ in range(50)]
     refused = [answer for answer in answers if answer.status_code == 429 and answer["Retry-After"]]
     assert len(refused) == 45
@@ -119,7 +119,7 @@ def test_D21_ten_times_too_many_are_nearly_all_refused(team, limits):
 def test_D21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
     limits(workspace_posts=(SLOW, 3))
     path = f"chats/{team.chat.id}/messages"
-    alice, bob = asked_by(team, "alice"), asked_by(team, "bob")
+    alice, bob = client_for(team, "alice"), client_for(team, "bob")
     for api in (alice, bob):
         api.ok("POST", path, message_body("hello"))  # who is let in becomes known here
     alice.ok("POST", path, message_body("one"))
@@ -131,7 +131,7 @@ def test_D21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
 def test_D21_a_stranger_cannot_use_up_a_workspace(team, limits):
     limits(workspace_posts=(SLOW, 2))
     path = f"chats/{team.chat.id}/messages"
-    charlie, alice = asked_by(team, "charlie"), asked_by(team, "alice")
+    charlie, alice = client_for(team, "charlie"), client_for(team, "alice")
     for _ in range(10):
         charlie.refused(404, "not_found", "POST", path, message_body("let me in"))
     for text in ("known", "one", "two"):
@@ -140,11 +140,11 @@ def test_D21_a_stranger_cannot_use_up_a_workspace(team, limits):
 
 def test_D21_everything_else_is_measured_by_person(team, limits):
     limits(requests=(SLOW, 3))
-    alice = asked_by(team, "alice")
+    alice = client_for(team, "alice")
     for _ in range(3):
         alice.ok("GET", "me")
     assert alice.refused(429, "limit_reached", "GET", "workspaces")["data"]["limit"] == "requests"
-    asked_by(team, "bob").ok("GET", "me")
+    client_for(team, "bob").ok("GET", "me")
 
 
 @pytest.mark.django_db
@@ -169,7 +169,7 @@ def test_of_ipv6_a_whole_network_is_one_stranger():
 
 
 def test_D21_limits_ask_redis_once_and_the_database_never(team, limits, monkeypatch):
-    api, path = asked_by(team, "alice"), f"chats/{team.chat.id}/messages"
+    api, path = client_for(team, "alice"), f"chats/{team.chat.id}/messages"
     api.ok("POST", path, message_body("known here"))
 
     def queries():

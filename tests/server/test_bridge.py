@@ -156,12 +156,12 @@ async def test_more_requests_than_may_wait_are_sent_away_at_once() -> None:
         gate.wait(10)
         return echo(environ, start)
 
-    house = bridge(slow, threads=1, waiting=2)
+    harness = bridge(slow, threads=1, waiting=2)
     inside = [Exchange(), Exchange()]
-    tasks = [asyncio.create_task(house(one.scope, one.receive, one.send)) for one in inside]
+    tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in inside]
     await asyncio.sleep(0)
     third = Exchange()
-    await house(third.scope, third.receive, third.send)
+    await harness(third.scope, third.receive, third.send)
     assert third.status == 503
     assert (b"retry-after", b"2") in third.sent[0]["headers"]
     gate.set()
@@ -180,12 +180,12 @@ class Dripping(Exchange):
 
 async def test_A8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place(monkeypatch: Any) -> None:
     monkeypatch.setattr(limits, "BODY_TIME", 0.2)
-    house = bridge(threads=1, waiting=1)
+    harness = bridge(threads=1, waiting=1)
     slow = [Dripping(b"a") for _ in range(20)]
-    tasks = [asyncio.create_task(house(one.scope, one.receive, one.send)) for one in slow]
+    tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in slow]
     await asyncio.sleep(0)
     quick = Exchange(b"b")
-    await house(quick.scope, quick.receive, quick.send)
+    await harness(quick.scope, quick.receive, quick.send)
     assert quick.status == 200
     assert not any(task.done() for task in tasks)
     await asyncio.gather(*tasks)
@@ -195,18 +195,18 @@ async def test_A8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place(m
 
 async def test_A8_bodies_that_are_not_whole_take_only_so_much_memory_together(monkeypatch: Any) -> None:
     monkeypatch.setattr(limits, "MAX_BODIES", 250)
-    house = bridge()
+    harness = bridge()
     slow = [Dripping(b"x" * 100) for _ in range(2)]
-    tasks = [asyncio.create_task(house(one.scope, one.receive, one.send)) for one in slow]
+    tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in slow]
     await asyncio.sleep(0)
     third = Exchange(b"x" * 100)
-    await house(third.scope, third.receive, third.send)
+    await harness(third.scope, third.receive, third.send)
     assert third.status == 503
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     fourth = Exchange(b"x" * 100)
-    await house(fourth.scope, fourth.receive, fourth.send)
+    await harness(fourth.scope, fourth.receive, fourth.send)
     assert fourth.status == 200
 
 
@@ -220,13 +220,13 @@ async def test_A8_a_client_that_reads_slowly_holds_nobody_s_place() -> None:
             self.is_answered.set()
             await asyncio.Event().wait()
 
-    house, tasks = bridge(threads=1, waiting=1), []
+    harness, tasks = bridge(threads=1, waiting=1), []
     for _ in range(3):
         unread = Unread()
-        tasks.append(asyncio.create_task(house(unread.scope, unread.receive, unread.send)))
+        tasks.append(asyncio.create_task(harness(unread.scope, unread.receive, unread.send)))
         await unread.is_answered.wait()
     quick = Exchange()
-    await house(quick.scope, quick.receive, quick.send)
+    await harness(quick.scope, quick.receive, quick.send)
     assert quick.status == 200
     for task in tasks:
         task.cancel()

@@ -17,7 +17,7 @@ from tests.scripted_model import ScriptedModel
 from workspaces import services as workspaces
 
 
-class Workroom:
+class RunEnvironment:
     """Shorthand for tests of runs."""
 
     def __init__(self, team: Team, model: ScriptedModel) -> None:
@@ -31,15 +31,15 @@ class Workroom:
             )  # fmt: skip
             Notification.objects.all().delete()  # of the model: what tests look for comes after
 
-    def say(self, text: str, *, by: Actor | None = None, chat: Chat | None = None, **more: Any) -> Message:
+    def post(self, text: str, *, by: Actor | None = None, chat: Chat | None = None, **more: Any) -> Message:
         """Participant says something; the engine, if there is one, is pointed at the runs as Celery would."""
         chat = chat or self.team.chat
         with transaction.atomic():
             message = chats.post_message(by or self.team.alice, chat.id, text=text, **more)[0]
-        self.point(chat)
+        self.submit_queued_runs(chat)
         return message
 
-    def point(self, chat: Chat | None = None) -> None:
+    def submit_queued_runs(self, chat: Chat | None = None) -> None:
         if self.engine is not None:
             runs = Run.objects.filter(chat=chat or self.team.chat, state="queued")
             self.engine.submit(list(runs.values_list("pk", flat=True)))
@@ -59,7 +59,7 @@ class Workroom:
     def runs(self, **which: Any) -> list[Run]:
         return list(Run.objects.filter(chat=self.team.chat, **which).order_by("pk"))
 
-    def settle(self, seconds: float = 10) -> list[Run]:
+    def wait_until_idle(self, seconds: float = 10) -> list[Run]:
         """Wait until nothing waits and nothing works; the runs of the room."""
         self.wait(lambda: not Run.objects.filter(state__in=ACTIVE).exists(), seconds)
         return self.runs()
@@ -79,6 +79,6 @@ class Workroom:
         rows = Message.objects.filter(chat=self.team.chat).exclude(type="MEMBER_JOINED").order_by("seq")
         return list(rows.filter(type__in=types) if types else rows)
 
-    def said(self, by: Actor | None = None) -> list[str]:
+    def list_answers(self, by: Actor | None = None) -> list[str]:
         """What the agent has said."""
         return [message.text for message in self.log("TEXT_MESSAGE") if message.author == (by or self.team.robin)]

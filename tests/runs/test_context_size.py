@@ -5,7 +5,7 @@ import pytest
 from runs.kinds import kind_of
 from runs.kinds.comparison import COMPARISON
 from runs.runtime.history import read_log, read_log_until_question, read_new_turns
-from tests.counting import counting
+from tests.queries import record_statements
 from tests.runs.test_takeover import claimed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -13,19 +13,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LONG = "word " * 20_000
 
 
-def say_much(workroom, number=30):
+def say_much(environment, number=30):
     for _ in range(number):
-        workroom.say(LONG, by=workroom.team.bob, wake="nobody")
+        environment.post(LONG, by=environment.team.bob, wake="nobody")
 
 
-def test_F3_of_a_chat_of_long_messages_only_what_can_fit_is_read(workroom, settings):
+def test_F3_of_a_chat_of_long_messages_only_what_can_fit_is_read(environment, settings):
     settings.LLM_CONTEXT_SIZE = 8_000
     read = []
     for number in (8, 30):
-        say_much(workroom, number)
-        run = claimed(workroom, text="hello")
+        say_much(environment, number)
+        run = claimed(environment, text="hello")
         kind_of(run).prepare(run)
-        with counting() as asked:
+        with record_statements() as asked:
             made = kind_of(run).prepare(run)
         read.append((len(asked.statements), asked.rows_of("chats_message")))
         assert made.transcript.turns[-1].text.endswith("hello")
@@ -35,19 +35,19 @@ def test_F3_of_a_chat_of_long_messages_only_what_can_fit_is_read(workroom, setti
     assert read[0][1] <= read[1][1] <= 6
 
 
-def test_a_model_that_reads_more_is_given_more_of_the_chat(workroom):
-    say_much(workroom)
-    run = claimed(workroom, text="hello")
+def test_a_model_that_reads_more_is_given_more_of_the_chat(environment):
+    say_much(environment)
+    run = claimed(environment, text="hello")
     sizes = [len(read_log(run, tokens)) for tokens in (8_000, 32_000, 128_000, 1_000_000)]
     assert sizes == sorted(sizes)
     assert sizes[0] < 6
     assert sizes[-1] == 31
 
 
-def test_what_the_run_answers_is_read_however_long_ago_it_was_said(workroom):
-    question = workroom.say("What is the colour of this?")
-    say_much(workroom)
-    run = claimed(workroom, text="and?")
+def test_what_the_run_answers_is_read_however_long_ago_it_was_said(environment):
+    question = environment.post("What is the colour of this?")
+    say_much(environment)
+    run = claimed(environment, text="and?")
     assert run.trigger_id == question.id
     lines = read_log(run, 8_000)
     assert (lines[0].id, lines[0].payload["text"]) == (question.id, "What is the colour of this?")
@@ -55,23 +55,23 @@ def test_what_the_run_answers_is_read_however_long_ago_it_was_said(workroom):
     assert len(lines) < 7
 
 
-def test_each_side_of_a_comparison_reads_its_question_and_what_can_fit_before_it(workroom):
-    say_much(workroom)
-    run = claimed(workroom, text="hello")
+def test_each_side_of_a_comparison_reads_its_question_and_what_can_fit_before_it(environment):
+    say_much(environment)
+    run = claimed(environment, text="hello")
     run.stamp = run.stamp | {"compared": True}
     assert kind_of(run) is COMPARISON
-    workroom.say("later")
+    environment.post("later")
     lines = read_log_until_question(run, 8_000)
     assert lines[-1].payload["text"] == "hello"
     assert len(lines) < 6
 
 
-def test_F3_of_what_was_said_meanwhile_the_newest_that_can_fit_is_read(workroom, settings):
+def test_F3_of_what_was_said_meanwhile_the_newest_that_can_fit_is_read(environment, settings):
     settings.LLM_MAX_CONTEXT = 8_000
-    run = claimed(workroom, text="hello")
-    say_much(workroom)
-    workroom.say("last word")
-    with counting() as asked:
+    run = claimed(environment, text="hello")
+    say_much(environment)
+    environment.post("last word")
+    with record_statements() as asked:
         turns = read_new_turns(run)
     assert [turn.text.split()[1] for turn in turns[-2:]] == ["word", "last"]
     assert asked.rows_of("chats_message") == len(turns) < 6

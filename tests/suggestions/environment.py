@@ -25,7 +25,7 @@ KINDER = PROMPT.replace("Be kind.", "Be very kind.")
 LOUDER = PROMPT.replace("Be brief.", "Be loud.")
 
 
-class Board:
+class SuggestionEnvironment:
     """Alice (editor), Bob and Carol (suggesters) and Scribe, in a room."""
 
     def __init__(self, team: Team) -> None:

@@ -19,9 +19,9 @@ from runs.services import claims
 from suggestions import services as suggestions
 from suggestions.models import Suggestion
 from suggestions.selectors import suggestion_row_of
-from tests.api.test_rights import asked_by, fingerprint
+from tests.api.test_rights import client_for, fingerprint
 from tests.jobs import answer_job, fail_job
-from tests.suggestions.board import BRIEFER, KINDER, LOUDER, PROMPT, brief_of, fresh, jobs
+from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, PROMPT, brief_of, fresh, jobs
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -196,7 +196,7 @@ def test_each_sees_what_they_can_do_with_a_suggestion_and_strangers_to_the_room_
 def test_a_list_of_suggestions_carries_and_reads_no_texts(board):
     first, second = board.suggest(), board.suggest(KINDER, "carol")
     board.merge(first)
-    alice = asked_by(board.team, "alice")
+    alice = client_for(board.team, "alice")
     path = f"workspaces/{board.team.workspace.id}/suggestions?state=all"
     with CaptureQueriesContext(connection) as one:
         rows = alice.ok("GET", f"{path}&limit=1")["results"]
@@ -314,7 +314,7 @@ def test_F3_comparing_whole_texts_is_measured_by_person(board, settings, operati
     made = board.suggest()
     path = {"diff_versions": f"agents/{board.scribe.id}/diff?a=1&b=1", "read_suggestion": f"suggestions/{made.id}"}
     settings.RATES = settings.RATES | {"diffs": (0.01, 1)}
-    asked_by(board.team, "alice").ok("GET", path[operation])
-    answer = asked_by(board.team, "alice")("GET", path[operation])
+    client_for(board.team, "alice").ok("GET", path[operation])
+    answer = client_for(board.team, "alice")("GET", path[operation])
     assert (answer.status_code, answer.json()["error"]["data"]) == (429, {"limit": "diffs", "seconds": 100})
-    asked_by(board.team, "bob").ok("GET", path[operation])
+    client_for(board.team, "bob").ok("GET", path[operation])

@@ -20,7 +20,7 @@ def count_sessions_that_wait() -> int:
         return int(cursor.fetchone()[0])
 
 
-class Meanwhile:
+class ConcurrentTransaction:
     """Something that another person does in a transaction of its own, while we are in ours."""
 
     def __init__(self, work: Callable[[], Any]) -> None:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 
-class Shop:
+class OrderServer:
     """A server that counts what it was asked for, by key. It answers only when it is told to.
 
     `left_at`: by key, when whoever ordered went away without an answer (`time.time()`).
@@ -17,16 +17,16 @@ class Shop:
         self.orders: Counter[str] = Counter()
         self.left_at: dict[str, float] = {}
         self.answers = threading.Event()
-        shop = self
+        order_server = self
 
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 key = self.rfile.readline().decode().strip()
-                shop.orders[key] += 1
+                order_server.orders[key] += 1
                 until = time.monotonic() + 30
-                while not shop.answers.wait(0.005) and time.monotonic() < until:
+                while not order_server.answers.wait(0.005) and time.monotonic() < until:
                     if select.select([self.request], [], [], 0)[0]:
-                        shop.left_at[key] = time.time()
+                        order_server.left_at[key] = time.time()
                         return
                 self.wfile.write(b"done\n")
 

@@ -17,7 +17,7 @@ from runs.services.leases import requeue_run
 from suggestions.services import listeners
 from tests.jobs import answer_job, begin_job, fail_job
 from tests.people import make_team
-from tests.suggestions.board import BRIEFER, KINDER, Board, both, fresh
+from tests.suggestions.environment import BRIEFER, KINDER, SuggestionEnvironment, both, fresh
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def board(transactional_db):
     with transaction.atomic():
-        return Board(make_team())
+        return SuggestionEnvironment(make_team())
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from launcher.home import open_home
 from launcher.valkey import Valkey
 from realtime import hub
 from realtime.db_executor import run_in_db_thread
-from tests.realtime.test_continuity import numbers, until_heard
+from tests.realtime.test_continuity import numbers, wait_for_text
 from tests.realtime.test_socket import post, texts
 
 
@@ -39,7 +39,7 @@ async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, 
     alice = await tabs.of(team.alice)
     await alice.follow(topic)
     await run_in_db_thread(post, team.chat, team.bob, "number 0")
-    await until_heard(alice, "number 0")
+    await wait_for_text(alice, "number 0")
 
     own_valkey.child.kill()
     own_valkey.child.wait()
@@ -47,7 +47,7 @@ async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, 
         began = time.monotonic()
         await run_in_db_thread(post, team.chat, team.bob, text)
         assert time.monotonic() - began < 5
-    await until_heard(alice, "number 3")
+    await wait_for_text(alice, "number 3")
     bob = await tabs.of(team.bob)
     assert "number 3" in str(await bob.follow(topic))
 
@@ -55,7 +55,7 @@ async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, 
     for text in numbers(3, 4):
         await run_in_db_thread(post, team.chat, team.bob, text)
     for tab in (alice, bob):
-        await until_heard(tab, "number 6")
+        await wait_for_text(tab, "number 6")
     assert texts(alice) == numbers(7)
 
     # It is heard again, and not only repaired by heartbeats.
@@ -64,5 +64,5 @@ async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, 
     monkeypatch.setattr(hub, "catch_up", lambda *args: reads.append(args))
     await run_in_db_thread(post, team.chat, team.bob, "number 7")
     for tab in (alice, bob):
-        await until_heard(tab, "number 7")
+        await wait_for_text(tab, "number 7")
     assert not reads

@@ -9,7 +9,7 @@ from django.conf import settings as django_settings
 from runs.services.dispatch import send_run_tasks
 from server.watchdog import Watchdog
 from tests import chaos
-from tests.cut_wire import CutWire
+from tests.cut_connection import CutConnection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,18 +23,18 @@ NO_SWEEP = {"RUN_LEASE": "120"}
 
 
 @pytest.fixture
-def wire(workroom):
+def wire(environment):
     redis.from_url(django_settings.REDIS_URL).delete("runs", "work")
-    wire = CutWire(django_settings.REDIS_URL)
+    wire = CutConnection(django_settings.REDIS_URL)
     yield wire
     wire.close()
 
 
 @pytest.mark.stack
-def test_B5_a_worker_hears_again_after_its_wire_was_cut(workroom, crew, wire):
-    worker = crew(REDIS_URL=wire.url, **NO_SWEEP)
-    workroom.say("before")
-    workroom.settle(20)
+def test_B5_a_worker_hears_again_after_its_wire_was_cut(environment, start_worker, wire):
+    worker = start_worker(REDIS_URL=wire.url, **NO_SWEEP)
+    environment.post("before")
+    environment.wait_until_idle(20)
     took = []
     for number, refusals in enumerate(REFUSALS):
         for _ in range(3):
@@ -43,33 +43,33 @@ def test_B5_a_worker_hears_again_after_its_wire_was_cut(workroom, crew, wire):
         waits = worker.log.count(WAITS)
         wire.is_down = True
         wire.cut()
-        workroom.wait(lambda waits=waits, more=refusals: worker.log.count(WAITS) >= waits + more, 90)
+        environment.wait(lambda waits=waits, more=refusals: worker.log.count(WAITS) >= waits + more, 90)
         wire.is_down = False
         back = time.monotonic()
-        workroom.say(f"after {number}")
-        workroom.settle(30)
+        environment.post(f"after {number}")
+        environment.wait_until_idle(30)
         took.append(round(time.monotonic() - back, 1))
         if number % 10 == 9:
             chaos.report(f"{number + 1} cycles, heard again after {took[-10:]} s")
-    assert len(workroom.said()) == CYCLES + 1
+    assert len(environment.list_answers()) == CYCLES + 1
     assert worker.process.poll() is None
     chaos.report(f"{CYCLES} cycles: heard again after {sorted(took)} s")
 
 
 @pytest.mark.stack
-def test_B5_a_worker_that_went_deaf_ends_so_that_it_is_started_again(workroom, crew, wire):
-    worker = crew(REDIS_URL=wire.url, DEAF_AFTER="3", **NO_SWEEP)
-    workroom.say("before")
-    workroom.settle(20)
+def test_B5_a_worker_that_went_deaf_ends_so_that_it_is_started_again(environment, start_worker, wire):
+    worker = start_worker(REDIS_URL=wire.url, DEAF_AFTER="3", **NO_SWEEP)
+    environment.post("before")
+    environment.wait_until_idle(20)
     wire.silence()
-    workroom.say("into the silence")
+    environment.post("into the silence")
     # The first hint goes down the dead wire; what comes after it stays in the queue.
-    send_run_tasks([workroom.runs()[-1].id])
+    send_run_tasks([environment.runs()[-1].id])
     worker.process.wait(40)
     assert "none has come here" in worker.log
-    crew(**NO_SWEEP)
-    workroom.settle(20)
-    assert len(workroom.said()) == 2
+    start_worker(**NO_SWEEP)
+    environment.wait_until_idle(20)
+    assert len(environment.list_answers()) == 2
 
 
 def left(patience, queue, *, hears=False, seconds=1.5):

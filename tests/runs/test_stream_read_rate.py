@@ -35,7 +35,7 @@ def test_F1_a_long_piece_counts_by_its_length(text, pieces):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_F1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(workroom, model, monkeypatch):
+def test_F1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(environment, model, monkeypatch):
     monkeypatch.setattr(streaming, "BURST", 10.0)
     monkeypatch.setattr(streaming, "CHUNKS_PER_SECOND", 100.0)
     waits = []
@@ -48,9 +48,9 @@ def test_F1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(workroo
     monkeypatch.setattr(ReadingRate, "take", noted)
     tokens = [f"w{number} " for number in range(200)]
     model.script(match="go on", tokens=tokens)
-    workroom.say("go on")
-    [run] = workroom.settle()
+    environment.post("go on")
+    [run] = environment.wait_until_idle()
     assert run.state == "completed"
-    assert workroom.said() == ["".join(tokens)]
+    assert environment.list_answers() == ["".join(tokens)]
     assert len(waits) == 200
     assert sum(wait > 0 for wait in waits) > 100

@@ -9,7 +9,7 @@ from django.db import connection
 
 
 @dataclass
-class Asked:
+class RecordedStatements:
     """The statements of a block, each with how many rows it returned or changed."""
 
     statements: list[tuple[str, int]] = field(default_factory=list)
@@ -20,9 +20,9 @@ class Asked:
 
 
 @contextmanager
-def counting() -> Iterator[Asked]:
+def record_statements() -> Iterator[RecordedStatements]:
     """Count what this thread asks of the database."""
-    asked = Asked()
+    asked = RecordedStatements()
 
     def count(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
         result = execute(sql, params, many, context)

@@ -13,7 +13,7 @@ from suggestions import hooks
 from suggestions import services as suggestions
 from suggestions.selectors import merge_row_of
 from tests.jobs import answer_job, begin_job, fail_job
-from tests.suggestions.board import BRIEFER, KINDER, both, fresh, jobs
+from tests.suggestions.environment import BRIEFER, KINDER, both, fresh, jobs
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 
-class CutWire:
+class CutConnection:
     """Passes on what is sent to `port`, to the server that `url` names.
 
     `cut` breaks what is connected; `reset` does it without a goodbye (RST); `silence` leaves it connected and passes

@@ -6,42 +6,42 @@ import pytest
 
 from runs.models import Run
 from suggestions.models import Suggestion
-from tests.suggestions.board import BRIEFER, KINDER, LOUDER, Board, both, fresh
+from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, SuggestionEnvironment, both, fresh
 from workspaces.models import Credential
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
 @pytest.fixture
-def board(workroom):
-    return Board(workroom.team)
+def board(environment):
+    return SuggestionEnvironment(environment.team)
 
 
-def done(workroom):
+def done(environment):
     """All jobs; the engine is pointed at them as Celery would."""
-    workroom.engine.submit(list(Run.objects.filter(state="queued").values_list("pk", flat=True)))
-    workroom.settle(20)
+    environment.engine.submit(list(Run.objects.filter(state="queued").values_list("pk", flat=True)))
+    environment.wait_until_idle(20)
 
 
 @pytest.mark.parametrize(("language", "begins"), [("en", "Counted by the demo model"), ("zh-hant", "示範模型數出來的")])
-def test_S0_11_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(workroom, board, language, begins):
+def test_S0_11_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(environment, board, language, begins):
     Credential.objects.all().delete()
     board["bob"].language = language
     board["bob"].save()
     suggestion = board.suggest(BRIEFER)
-    done(workroom)
+    done(environment)
     suggestion = fresh(suggestion)
     assert (suggestion.summary_state, suggestion.summary_run.agent.handle) == ("ready", "summarizer")
     assert suggestion.summary.startswith(begins)
     assert board.line("SUGGESTION_CREATED")["summary"] == suggestion.summary
 
 
-def test_S0_12_a_merge_by_the_model_becomes_a_draft(workroom, board):
+def test_S0_12_a_merge_by_the_model_becomes_a_draft(environment, board):
     first, second = board.suggest(KINDER), board.suggest(BRIEFER, "carol")
-    done(workroom)
-    workroom.model.script(text=json.dumps(both()), match="Merge the prompts")
+    done(environment)
+    environment.model.script(text=json.dumps(both()), match="Merge the prompts")
     merge = board.merge(first, second)
-    done(workroom)
+    done(environment)
     merge = fresh(merge)
     assert (merge.state, merge.method, merge.error) == ("done", "agent", "")
     assert [piece["voices"] for piece in merge.result["pieces"] if piece["voices"]] == [
@@ -50,10 +50,10 @@ def test_S0_12_a_merge_by_the_model_becomes_a_draft(workroom, board):
     assert fresh(first).state == fresh(second).state == "accepted"
 
 
-def test_S0_12_without_a_key_a_merge_is_made_line_by_line_and_says_why(workroom, board):
+def test_S0_12_without_a_key_a_merge_is_made_line_by_line_and_says_why(environment, board):
     Credential.objects.all().delete()
     merge = board.merge(board.suggest(KINDER), board.suggest(BRIEFER, "carol"))
-    done(workroom)
+    done(environment)
     merge = fresh(merge)
     assert (merge.state, merge.method) == ("done", "text")
     assert merge.error
@@ -62,13 +62,13 @@ def test_S0_12_without_a_key_a_merge_is_made_line_by_line_and_says_why(workroom,
     assert live.written["prompt"] == KINDER.replace("Be brief.", "Use one sentence.")
 
 
-def test_many_summaries_and_answers_in_one_room_wait_for_each_other_and_none_dies(workroom, board):
+def test_many_summaries_and_answers_in_one_room_wait_for_each_other_and_none_dies(environment, board):
     """Both take the room before the run: no deadlock, and nothing is told twice."""
-    workroom.model.script(text="A short answer.", every=0.01)
+    environment.model.script(text="A short answer.", every=0.01)
     for number in range(8):
         board.suggest(LOUDER + f"LogEntry {number}.\n", "bob" if number % 2 else "carol")
-        workroom.say(f"hello {number}", by=board["bob"], chat=board.chat)
-    done(workroom)
+        environment.post(f"hello {number}", by=board["bob"], chat=board.chat)
+    done(environment)
     assert set(Run.objects.values_list("state", flat=True)) == {"completed"}
     assert not Run.objects.exclude(crashes=0).exists()
     assert {(one.summary_state, one.summary) for one in Suggestion.objects.all()} == {("ready", "A short answer.")}

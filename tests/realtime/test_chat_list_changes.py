@@ -29,17 +29,17 @@ async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs
     await alice.follow(lobby)
     await alice.follow(f"chat:{team.chat.id}")
     await say(team, private)
-    bell = await alice.hear_until(is_bell)
+    bell = await alice.receive_until(is_bell)
     assert bell["chat_id"] == str(private.id)
     await say(team, team.chat)
     await say(team, team.chat)
-    bell = await bob.hear_until(is_bell)
+    bell = await bob.receive_until(is_bell)
     assert bell["chat_id"] == str(team.chat.id)
     assert (bell["unread"], bell["mentioned"], bell["last_read_seq"]) == (2, False, 0)
     assert bell["last_message"]["payload"]["text"] == "hello"
     assert await bob.is_silent()
-    assert [frame["chat_id"] for frame in bob.heard if is_bell(frame)] == [str(team.chat.id)]
-    assert [frame["chat_id"] for frame in alice.heard if is_bell(frame)] == [str(private.id)]
+    assert [frame["chat_id"] for frame in bob.received if is_bell(frame)] == [str(team.chat.id)]
+    assert [frame["chat_id"] for frame in alice.received if is_bell(frame)] == [str(private.id)]
 
 
 async def test_those_who_read_at_the_same_time_are_written_together_and_their_other_tabs_are_told(
@@ -62,9 +62,9 @@ async def test_those_who_read_at_the_same_time_are_written_together_and_their_ot
     await say(team, team.chat, f"hello @{team.bob.handle}")
     head = await run_in_db_thread(newest, team.chat.id)
     for tab in readers:
-        await tab.say(type="mark_read", topic=topic, seq=head - 1)
-        await tab.say(type="mark_read", topic=topic, seq=head)
-    told = await phone.hear_until(is_bell)
+        await tab.send(type="mark_read", topic=topic, seq=head - 1)
+        await tab.send(type="mark_read", topic=topic, seq=head)
+    told = await phone.receive_until(is_bell)
     assert (told["chat_id"], told["unread"], told["mentioned"], told["last_read_seq"]) == (
         str(team.chat.id), 0, False, head,
     )  # fmt: skip
@@ -76,15 +76,15 @@ async def test_those_who_read_at_the_same_time_are_written_together_and_their_ot
 async def test_nobody_moves_a_cursor_in_a_chat_that_they_do_not_follow_nor_past_its_end(team, tabs):
     topic = f"chat:{team.chat.id}"
     charlie, alice = await tabs.of(team.charlie), await tabs.of(team.alice)
-    await charlie.say(type="mark_read", topic=topic, seq=3)
-    await alice.say(type="mark_read", topic=topic, seq=3)
+    await charlie.send(type="mark_read", topic=topic, seq=3)
+    await alice.send(type="mark_read", topic=topic, seq=3)
     bob = await tabs.of(team.bob)
     await bob.follow(f"actor:{team.bob.id}")
     await bob.follow(topic)
-    await bob.say(type="mark_read", topic=topic, seq=2**62)
+    await bob.send(type="mark_read", topic=topic, seq=2**62)
     head = await run_in_db_thread(newest, team.chat.id)
-    assert (await bob.hear_until(is_bell))["last_read_seq"] == head
+    assert (await bob.receive_until(is_bell))["last_read_seq"] == head
     places = await run_in_db_thread(lambda: dict(team.chat.places.values_list("actor__name", "last_read_seq")))
     assert {name: places[name] for name in ("Alice", "Bob")} == {"Alice": 0, "Bob": head}
-    await bob.say(type="mark_read", topic=topic, seq=2**63)
-    assert (await bob.hear_until(lambda frame: frame["type"] == "error"))["code"] == "invalid"
+    await bob.send(type="mark_read", topic=topic, seq=2**63)
+    assert (await bob.receive_until(lambda frame: frame["type"] == "error"))["code"] == "invalid"

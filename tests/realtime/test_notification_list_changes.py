@@ -26,16 +26,16 @@ async def test_S0_17_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read
     await say(team, "hello")
     await say(team, "@bob")
     for tab in (first, second):
-        assert (await tab.hear_until(rings))["topic"] == f"actor:{team.bob.id}"
+        assert (await tab.receive_until(rings))["topic"] == f"actor:{team.bob.id}"
     row = await run_in_db_thread(Notification.objects.get)
     assert row.person_id == team.bob.id
     await run_in_db_thread(transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id])
-    await second.hear_until(rings)
+    await second.receive_until(rings)
     await run_in_db_thread(
         transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id]
     )  # read already: no news
     assert await second.is_silent()
-    assert not [frame for frame in alice.heard if rings(frame)]
+    assert not [frame for frame in alice.received if rings(frame)]
 
 
 async def test_what_is_rolled_back_rings_nowhere(team, tabs):

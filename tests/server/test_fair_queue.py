@@ -12,7 +12,7 @@ from common.errors import LimitReached
 from server import fair_queue
 from server.bridge import Bridge
 from server.fair_queue import Caller, CpuBudget, FairQueue
-from tests.common.test_bridge import Exchange, echo
+from tests.server.test_bridge import Exchange, echo
 
 ALICE, MALLORY = Caller("alice"), Caller("mallory")
 NO_BUDGET = CpuBudget(0, 0)
@@ -22,7 +22,7 @@ def by_header(scope: Any) -> Caller:
     return Caller(dict(scope["headers"])[b"x-caller"])
 
 
-def asked_by(who: bytes) -> Exchange:
+def client_for(who: bytes) -> Exchange:
     return Exchange(headers=[(b"x-caller", who)])
 
 
@@ -48,11 +48,11 @@ async def test_one_caller_has_a_quarter_of_the_threads_and_another_is_served_mea
         return echo(environ, start)
 
     bridge = Bridge(slow, threads=8, waiting=1000, identify=by_header)
-    asked = [asked_by(b"mallory") for _ in range(50)]
+    asked = [client_for(b"mallory") for _ in range(50)]
     tasks = [asyncio.create_task(bridge(one.scope, one.receive, one.send)) for one in asked]
     for _ in range(2):
         await asyncio.to_thread(inside.acquire)
-    alice = asked_by(b"alice")
+    alice = client_for(b"alice")
     await bridge(alice.scope, alice.receive, alice.send)
     assert alice.status == 200
     assert running == ["mallory"] * 2
@@ -107,7 +107,7 @@ async def test_a_request_is_charged_the_cpu_time_of_its_thread(monkeypatch: Any)
         return echo(environ, start)
 
     for application in (echo, busy):
-        exchange = asked_by(b"alice")
+        exchange = client_for(b"alice")
         bridge = Bridge(application, threads=1, waiting=5, identify=by_header)
         await bridge(exchange.scope, exchange.receive, exchange.send)
     assert 0 < charged[0] < charged[1]

@@ -1,0 +1,384 @@
+"""Models that fail, stall, break off or call nonsense, over the wire, and what is left of it in the room."""
+
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+from django.test import override_settings
+
+from agents.models import AgentSpec
+from chats import services as chats
+from llm import retry
+from llm.retry import _breakers
+from llm.tokens import estimated_tokens
+from runs.kinds.job import JobInput
+from runs.models import LLMCall, Run
+from runs.services.jobs import start_job
+from tools.current_time.tool import CurrentTime
+from tools.interface import Tool, ToolArgs, ToolContext
+from tools.registry import register, registry
+from workspaces.models import Credential
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+
+def outcome(environment):
+    """The run's state and code, and the room's log after the question."""
+    [run] = environment.wait_until_idle()
+    return (run.state, run.error_code), [row.type for row in environment.log()[1:]]
+
+
+@pytest.mark.parametrize("mode", ["cut", "cleancut", "halfline"])
+def test_B11_a_cut_stream_is_never_stored_as_complete(environment, mode):
+    environment.model.script(mode=mode, after=3, text="this is only the beginning of it")
+    environment.post("hello")
+    assert outcome(environment) == (("failed", "cut"), ["TEXT_MESSAGE", "RUN_FAILED"])
+    partial = environment.log("TEXT_MESSAGE")[-1]
+    assert (partial.text, partial.payload["incomplete"]) == ("this is only", True)
+    # It was asked for once more by itself, and only then shown as cut.
+    assert len(environment.model.requests) == 2
+    assert list(LLMCall.objects.order_by("pk").values_list("error_code", "attempt")) == [("cut", 1), ("cut", 2)]
+
+
+def test_what_broke_off_is_in_the_ledger_with_what_it_took(environment):
+    environment.model.script(text="this is the whole of it")
+    environment.model.script(mode="cleancut", after=3, text="this is only the beginning of it", times=1)
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
+    first, second = LLMCall.objects.order_by("pk")
+    assert (first.error_code, first.tokens_estimated, first.output_tokens) == ("cut", True, 3)
+    assert first.input_tokens > 20  # the system text and what was said
+    assert (second.error_code, second.tokens_estimated) == ("", False)
+    assert run.input_tokens == first.input_tokens + second.input_tokens
+    assert run.output_tokens == first.output_tokens + second.output_tokens
+
+
+def test_B11_a_stream_cut_before_a_word_was_shown_is_asked_once_more(environment):
+    environment.model.script(text="whole")
+    environment.model.script(mode="cleancut", after=0, tokens=["x"], times=1)
+    environment.post("hello")
+    assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
+    assert environment.log()[-1].text == "whole"
+    assert len(environment.model.requests) == 2
+    assert environment.runs()[0].attempt == 1
+
+
+@pytest.mark.parametrize("mode", ["cut", "cleancut", "halfline", "errframe", "stall"])
+@override_settings(LLM_IDLE_TIMEOUT=0.3)
+def test_B11_an_answer_cut_in_the_middle_is_asked_for_again_and_is_whole(environment, mode):
+    environment.model.script(text="this is the whole of it")
+    environment.model.script(mode=mode, after=3, text="this is only the beginning of it", times=1)
+    environment.post("hello")
+    assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
+    said = environment.log()[-1]
+    assert (said.text, said.payload["incomplete"]) == ("this is the whole of it", False)
+    [run] = environment.runs()
+    assert (run.attempt, run.crashes, run.steps_done) == (2, 0, 1)
+    assert [bool(call.error_code) for call in LLMCall.objects.order_by("pk")] == [True, False]
+
+
+def test_B11_a_run_that_asks_again_keeps_its_lease(environment):
+    """Beats of the heart that read the attempt of before, or the one of after, take nothing for lost."""
+    environment.model.script(text="one two three four five six seven eight nine ten", every=0.2)
+    environment.model.script(mode="cleancut", after=3, text="this is only the beginning", times=1, every=0.3)
+    environment.post("hello")
+    assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
+    assert (environment.runs()[0].attempt, len(environment.model.requests)) == (2, 2)
+
+
+def test_a_chat_too_long_for_its_model_is_asked_with_half_of_it(environment):
+    for number in range(20):
+        environment.post(f"{number} " + "x" * 200, wake="nobody")
+    environment.model.script(text="short enough")
+    environment.model.script(
+        mode="status",
+        status=400,
+        times=1,
+        error="This model's maximum context length is 4096 tokens, you asked for 9999.",
+    )
+    environment.post("hello")
+    (state, _), _ = outcome_of_last(environment)
+    assert state == "completed"
+    long, short = ([turn["content"] for turn in one.body["messages"]] for one in environment.model.requests)
+    assert len(short) < len(long) * 0.7
+    assert short[-1].endswith("hello")
+
+
+MODEL_IS_SMALL = "This model's maximum context length is 4096 tokens, you asked for 9999."
+
+
+def test_a_message_too_long_for_its_model_is_shortened_and_answered(environment):
+    """The provider's limit is lower than what is known of it: the whole of the conversation is one message."""
+    environment.model.script(text="short enough")
+    environment.model.script(mode="status", status=400, times=1, error=MODEL_IS_SMALL)
+    text = "BEGIN " + "word " * 10_000 + "END"
+    environment.post(text)
+    assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
+    long, short = (one.body["messages"][-1]["content"] for one in environment.model.requests)
+    assert long == f"Alice: {text}"
+    assert len(short) < 0.51 * len(text)
+    assert short.startswith("Alice: BEGIN word")
+    assert short.endswith("word END")
+    assert "characters are left out here" in short
+    # In the chat it stays whole.
+    assert environment.log()[0].text == text
+
+
+def test_a_message_longer_than_its_model_reads_is_shortened_before_it_is_asked(environment, settings):
+    settings.LLM_CONTEXT_SIZE = 8_000
+    environment.post("older " * 5_000, wake="nobody")
+    environment.post("BEGIN " + "字" * 50_000 + " END")
+    assert outcome(environment)[0] == ("completed", "")
+    [asked] = environment.model.requests
+    sent = asked.body["messages"][1:]
+    assert len(sent) == 1
+    assert sum(estimated_tokens(turn["content"]) for turn in asked.body["messages"]) < 6_000
+    assert sent[0]["content"].startswith("Alice: BEGIN 字字")
+    assert sent[0]["content"].endswith("字 END")
+
+
+def test_what_a_run_answers_is_sent_however_much_was_said_since(environment, settings):
+    settings.LLM_CONTEXT_SIZE = 8_000
+    engine, environment.engine = environment.engine, None
+    environment.post("What is the colour of this?")
+    for number in range(30):
+        environment.post(f"{number} " + "x" * 2_000, wake="nobody", by=environment.team.bob)
+    environment.engine = engine
+    environment.submit_queued_runs()
+    environment.wait_until_idle()
+    sent = [turn["content"] for turn in environment.model.requests[0].body["messages"][1:]]
+    assert "What is the colour of this?" in sent[0]
+    assert 3 < len(sent) < 20
+    assert "29 " in sent[-1]
+
+
+def test_a_merge_too_long_for_its_model_fails_and_nothing_of_it_is_cut(environment, engine):
+    environment.model.script(mode="status", status=400, error=MODEL_IS_SMALL)
+    with transaction.atomic():
+        run = start_job(
+            workspace=environment.team.workspace, kind="merge", subject_id=uuid4(), on_behalf_of=environment.team.alice,
+            job_input=JobInput("long " * 5_000, {}, expected=400),
+        )  # fmt: skip
+    engine.submit([run.id])
+    environment.wait_until_idle()
+    run.refresh_from_db()
+    assert (run.state, run.error_code, len(environment.model.requests)) == ("failed", "context_too_long", 1)
+
+
+def test_a_chat_too_long_even_when_shortened_says_so(environment):
+    for number in range(20):
+        environment.post(f"{number} " + "x" * 200, wake="nobody")
+    environment.model.script(mode="status", status=400, error="prompt is too long: 210000 tokens > 200000 maximum")
+    environment.post("hello")
+    (state, code), _ = outcome_of_last(environment)
+    assert (state, code, len(environment.model.requests)) == ("failed", "context_too_long", 2)
+
+
+def outcome_of_last(environment):
+    [run] = environment.wait_until_idle()
+    return (run.state, run.error_code), environment.log()
+
+
+def test_an_answer_cut_by_its_length_is_marked_as_incomplete(environment):
+    environment.model.script(text="as far as it goes", finish="length")
+    environment.post("hello")
+    assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
+    assert environment.log()[-1].payload["incomplete"] is True
+
+
+@override_settings(LLM_FIRST_TOKEN_TIMEOUT=0.3)
+def test_B10_a_model_that_says_nothing_fails_at_the_limit(environment):
+    environment.model.script(mode="nofirst")
+    environment.post("hello")
+    assert outcome(environment) == (("failed", "timeout_first"), ["RUN_FAILED"])
+
+
+@override_settings(LLM_IDLE_TIMEOUT=0.3)
+def test_B10_a_model_that_stalls_twice_fails_at_the_limit_and_its_words_are_kept(environment):
+    environment.model.script(mode="stall", after=2, text="so far so good")
+    environment.post("hello")
+    assert outcome(environment) == (("failed", "timeout_idle"), ["TEXT_MESSAGE", "RUN_FAILED"])
+    assert environment.list_answers() == ["so far"]
+    assert environment.log("TEXT_MESSAGE")[-1].payload["incomplete"] is True
+    # It was asked for once more by itself, and both connections were closed.
+    assert len(environment.model.requests) == 2
+    assert list(LLMCall.objects.order_by("pk").values_list("error_code", "attempt")) == [
+        ("timeout_idle", 1), ("timeout_idle", 2)
+    ]  # fmt: skip
+    for number in range(2):
+        environment.model.wait_until_left(number)
+
+
+@override_settings(LLM_IDLE_TIMEOUT=0.3)
+def test_B10_an_answer_that_stalls_after_a_tool_has_acted_is_not_asked_for_again(environment, monkeypatch):
+    monkeypatch.setattr(CurrentTime, "effect", "write")
+    environment.model.script(
+        calls=[{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}],
+        then={"mode": "stall", "after": 2, "text": "so far so good"},
+    )
+    environment.post("hello")
+    assert outcome(environment)[0] == ("failed", "timeout_idle")
+    assert len(environment.model.requests) == 2
+
+
+@override_settings(LLM_TOTAL_TIMEOUT=0.8)
+def test_B10_a_model_that_drips_for_ever_fails_at_the_limit(environment):
+    environment.model.script(mode="drip", count=500, every=0.05)
+    environment.post("hello")
+    assert outcome(environment)[0] == ("failed", "timeout_total")
+
+
+def test_B20_a_failing_provider_is_asked_three_times_and_its_key_never_shows(environment):
+    environment.model.script(mode="status", status=500, retry_after="0", echo_key=True)
+    environment.post("hello")
+    assert outcome(environment) == (("failed", "server"), ["RUN_FAILED"])
+    assert len(environment.model.requests) == 3
+    assert LLMCall.objects.values_list("tries", "error_code").get() == (3, "server")
+    line = environment.log("RUN_FAILED")[0]
+    assert line.payload["code"] == "server"
+    assert "fails as it was told" in line.payload["note"]
+
+
+def test_a_models_failures_are_counted_for_the_workspace_that_asked(environment):
+    """With the operator's key all ask the same model: one that is refused for its own requests rests it for no other."""
+    environment.model.script(mode="status", status=500, retry_after="0")
+    environment.post("hello")
+    environment.wait_until_idle()
+    [(key, breaker)] = _breakers.items()
+    assert (key[0], breaker.failures) == (str(environment.team.workspace.id), 3)
+
+
+def test_B20_a_provider_that_recovers_is_answered(environment):
+    environment.model.script(text="here")
+    environment.model.script(mode="status", status=429, retry_after="0", times=2)
+    environment.post("hello")
+    assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
+    assert LLMCall.objects.get().tries == 3
+
+
+@pytest.mark.parametrize("bad", ["truncated", "doubled", "trailing", "wrong_types", "unknown_tool", "empty", "huge"])
+def test_B12_a_malformed_call_is_not_made_and_the_model_may_go_on(environment, bad):
+    environment.model.script(mode="badtool", bad=bad, then={"text": "I give up."})
+    environment.post("hello")
+    assert outcome(environment) == (("completed", ""), ["TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"])
+    result = environment.log("TOOL_RESPONSE")[0]
+    assert result.payload["status"] == "error"
+    assert environment.list_answers() == ["I give up."]
+
+
+def test_B12_a_model_that_never_learns_ends_after_three(environment):
+    environment.model.script(mode="badtool", bad="doubled", then={"mode": "badtool", "bad": "doubled"})
+    environment.post("hello")
+    (state, code), types = outcome(environment)
+    assert (state, code) == ("failed", "malformed_calls")
+    assert len(environment.model.requests) == 3
+    assert types == ["TOOL_CALL", "TOOL_RESPONSE"] * 3 + ["RUN_FAILED"]
+
+
+@pytest.mark.parametrize("bad", ["duplicate_ids", "empty_ids", "same_index"])
+def test_B12_calls_with_useless_ids_are_told_isolated(environment, bad):
+    environment.model.script(mode="badtool", bad=bad, then={"text": "both"})
+    environment.post("hello")
+    environment.wait_until_idle()
+    results = [row.payload["text"] for row in environment.log("TOOL_RESPONSE")]
+    assert ["Asia/Tokyo" in results[0], "Europe/Paris" in results[1]] == [True, True]
+    turns = environment.model.requests[-1].body["messages"]
+    assert len({call["id"] for turn in turns for call in turn.get("tool_calls") or []}) == 2
+
+
+@pytest.fixture
+def hanging_tool(environment):
+    """A tool that never comes to an end, given to robin."""
+
+    class Hang(Tool):
+        """Wait for ever."""
+
+        name = "hang"
+        effect = "write"
+
+        class Args(ToolArgs):
+            pass
+
+        async def run(self, ctx: ToolContext, args: ToolArgs) -> str:
+            import asyncio
+
+            await asyncio.sleep(3600)
+            return ""
+
+    register(Hang)
+    spec = environment.team.robin.current_spec
+    spec.tool_configs.create(position=9, tool="hang", custom_config={"timeout_s": 0.3})
+    yield
+    del registry["hang"]
+
+
+@pytest.mark.usefixtures("hanging_tool")
+def test_B13_a_tool_that_hangs_is_given_up_at_its_limit_and_the_model_is_told(environment):
+    environment.model.script(calls=[{"name": "hang", "arguments": "{}"}], then={"text": "no luck"})
+    environment.post("hello")
+    assert outcome(environment)[0] == ("completed", "")
+    [result] = environment.log("TOOL_RESPONSE")
+    assert result.payload["status"] == "timeout"
+    assert environment.list_answers() == ["no luck"]
+
+
+def test_what_cannot_be_stored_as_it_is_does_not_break_the_run(environment):
+    environment.model.script(tokens=["a\x00b", " c"])
+    environment.post("hello")
+    assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
+    assert environment.list_answers() == ["ab c"]
+
+
+def test_what_a_provider_says_of_the_operators_key_is_not_told_to_tenants(environment, settings, model, caplog):
+    Credential.objects.all().delete()
+    settings.SYSTEM_MODEL = {
+        "provider": "openai_compatible", "api_base": model.api_base, "key": "operators-key-0001", "models": ("scripted",),
+    }  # fmt: skip
+    model.script(mode="status", status=401, error="Organisation org-OF-THE-OPERATOR has no quota")
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
+    assert (run.state, run.error_code) == ("failed", "refused")
+    assert "org-OF-THE-OPERATOR" not in run.error
+    assert "org-OF-THE-OPERATOR" in caplog.text
+
+
+def test_a_run_whose_model_the_operator_does_not_offer_fails_and_says_so(environment, settings, model):
+    AgentSpec.objects.filter(pk=environment.team.robin.current_spec_id).update(model="scripted:online")
+    Credential.objects.all().delete()
+    settings.SYSTEM_MODEL = {
+        "provider": "openai_compatible", "api_base": model.api_base, "key": "operators-key-0001", "models": ("scripted",),
+    }  # fmt: skip
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
+    assert (run.state, run.error_code, run.attempt) == ("failed", "model_unusable", 1)
+    assert "scripted:online" in run.error
+    assert model.requests == []
+
+
+def test_B20_a_hundred_runs_against_a_server_that_fails_make_no_storm(environment, settings):
+    settings.RUNS_PER_WORKSPACE = settings.RUNS_PER_PERSON = settings.RUNS_PER_WORKER = 300
+    environment.model.script(mode="status", status=503)
+    team = environment.team
+    rooms = [
+        chats.create_chat(team.alice, team.workspace.id, title=f"{n}", member_ids=[team.robin.id]) for n in range(100)
+    ]
+    for room in rooms:
+        environment.post("hello", chat=room)
+    environment.wait_until_idle(60)
+    assert set(Run.objects.values_list("state", "attempt")) == {("failed", 1)}
+    assert len(environment.model.requests) <= 300
+
+
+def test_run_whose_model_asks_for_a_wait_says_when_it_is_asked_again(environment, monkeypatch):
+    monkeypatch.setattr(retry, "ANNOUNCED_FROM", 0.0)
+    environment.model.script(text="at last")
+    environment.model.script(mode="status", status=429, retry_after="1", times=1)
+    environment.post("hello")
+    waiting = environment.wait(lambda: Run.objects.filter(state="running", next_wake_at__isnull=False).first())
+    assert waiting.row().next_try_at == waiting.next_wake_at > waiting.started_at
+    assert waiting.version > 1, "everybody in the chat is told"
+    assert outcome(environment) == (("completed", ""), ["TEXT_MESSAGE"])
+    [run] = environment.runs()
+    assert run.row().next_try_at is None
+    answer = LLMCall.objects.get(run=run)
+    assert answer.created_at >= waiting.next_wake_at
