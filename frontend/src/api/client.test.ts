@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { answerOf, api, rest } from './client'
-import { all } from './queries/pages'
+import { answerOf, rest, sendAccountRequest } from './client'
+import { fetchAllPages } from './queries/pages'
 
 let asked: Request[]
 let serve: (request: Request) => Response | Promise<Response>
@@ -25,7 +25,7 @@ const readChats = (page: { cursor?: string }) =>
 
 it('asks for the address with its parameters, page after page', async () => {
   serve = ({ url }) => json(200, { results: [url], next: url.includes('cursor') ? null : 'a/b' })
-  expect((await all(readChats)).map(String)).toEqual([
+  expect((await fetchAllPages(readChats)).map(String)).toEqual([
     'http://localhost/api/v1/workspaces/w/chats',
     'http://localhost/api/v1/workspaces/w/chats?cursor=a%2Fb',
   ])
@@ -67,7 +67,7 @@ it('is not unreachable when its caller gives up', async () => {
 
 it('names the field that the sign-in service refuses', async () => {
   serve = () => json(400, { errors: [{ code: 'invalid', message: 'No address.', param: 'email' }] })
-  const refused = api('POST', '/_allauth/browser/v1/auth/login', { email: 'x' })
+  const refused = sendAccountRequest('POST', '/_allauth/browser/v1/auth/login', { email: 'x' })
   await expect(refused).rejects.toMatchObject({ code: 'invalid_email', field: 'email' })
   expect(await asked[0]?.json()).toEqual({ email: 'x' })
 })

@@ -135,10 +135,7 @@ export async function answerOf<Answer extends { data?: unknown }>(
 }
 
 /** The address of a file, for a link. */
-export const addressOf = (
-  path: keyof paths,
-  params: { path: Record<string, unknown>; query: Record<string, unknown> },
-) =>
+export const urlOf = (path: keyof paths, params: { path: Record<string, unknown>; query: Record<string, unknown> }) =>
   createFinalURL(path, {
     baseUrl: '',
     params,
@@ -147,7 +144,7 @@ export const addressOf = (
   })
 
 /** Sends one request to the sign-in service, which is not in the schema. Raises `ApiError`. */
-export async function api<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+export async function sendAccountRequest<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
   const content =
     body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
   const answer = await send(new Request(origin + path, { method, ...content }))

@@ -3,7 +3,7 @@ import { Link, useLoaderData, useLocation, useNavigate, useParams, useSearch } f
 import { type ReactNode, useState } from 'react'
 import { ApiError, confirmEmail, keys, useSignUpMode } from '@/api'
 import { AccountForm, ForgotPassword, LanguageSelect, NewPassword } from '@/features/accounts'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
@@ -13,7 +13,7 @@ import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
 import { Logo } from '@/ui/Logo'
 import accountStyles from './Account.module.css'
-import { wayAfterSignIn } from './session'
+import { pathAfterSignIn } from './session'
 
 declare module '@tanstack/history' {
   interface HistoryState {
@@ -27,7 +27,7 @@ const useTyped = () => useLocation({ select: location => location.state.email ??
 function useNext(from: '/sign-in' | '/sign-up') {
   const { next } = useSearch({ from })
   const navigate = useNavigate()
-  return { search: next ? { next } : {}, onDone: () => void navigate({ href: wayAfterSignIn(next), replace: true }) }
+  return { search: next ? { next } : {}, onDone: () => void navigate({ href: pathAfterSignIn(next), replace: true }) }
 }
 
 export function SignInScreen() {
@@ -116,10 +116,10 @@ export function ConfirmEmailScreen() {
   const { t, rich } = useTexts()
   const { key } = useParams({ from: '/confirm-email/$key' })
   const [confirmed, setConfirmed] = useState<string | null>(null)
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const client = useQueryClient()
   const confirm = () =>
-    void attempt(async () => {
+    void run(async () => {
       setConfirmed((await confirmEmail(key)).email)
       await client.invalidateQueries({ queryKey: keys.me })
     })
@@ -158,8 +158,8 @@ export function ConfirmEmailScreen() {
 export function NewPasswordScreen() {
   const { t } = useTexts()
   const { key } = useParams({ from: '/reset-password/$key' })
-  const { isGood } = useLoaderData({ from: '/reset-password/$key' })
-  const [isDead, setDead] = useState(!isGood)
+  const { isValid } = useLoaderData({ from: '/reset-password/$key' })
+  const [isDead, setDead] = useState(!isValid)
   const navigate = useNavigate()
   if (isDead) {
     return (

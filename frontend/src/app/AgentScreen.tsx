@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Hash, History } from 'lucide-react'
 import { Suspense } from 'react'
-import { useAgent, useAgents, useChats, useHeldDrafts } from '@/api'
+import { useAgent, useAgents, useChats, useLockedDrafts } from '@/api'
 import { AgentPage, Editing } from '@/features/agents'
 import { BackButton } from '@/features/chats'
 import { cx } from '@/lib/cx'
@@ -19,7 +19,7 @@ import sidebarStyles from './Sidebar.module.css'
 export function AgentScreen() {
   const { t } = useTexts()
   const { me, workspace, newChat } = useShell()
-  const drafts = useHeldDrafts(workspace.id).data ?? []
+  const drafts = useLockedDrafts(workspace.id).data ?? []
   const { agent: id } = useParams({ from: '/w/$workspace/agents/$agent' })
   const agents = useAgents(workspace.id)
   const listed = agents.data?.find(each => each.actor.id === id)

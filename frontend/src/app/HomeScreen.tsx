@@ -38,7 +38,7 @@ export function HomeScreen() {
 
 function PhoneList() {
   const { t } = useTexts()
-  const { workspace, find } = useShell()
+  const { workspace, openPalette: find } = useShell()
   useTitle(workspace.name)
   const chats = useChats(workspace.id).data
   return (

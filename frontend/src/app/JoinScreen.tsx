@@ -4,7 +4,7 @@ import { Link2Off } from 'lucide-react'
 import { useCallback, useEffect } from 'react'
 import { join, useJoinOffer, useMe } from '@/api'
 import { LanguageSelect } from '@/features/accounts'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
@@ -75,16 +75,16 @@ function JoinLead({ offer }: { offer: NonNullable<ReturnType<typeof useJoinOffer
 function useAccept(token: string) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const accept = useCallback(
     () =>
-      void attempt(async () => {
+      void run(async () => {
         const joined = await join(token)
         await client.invalidateQueries()
         const params = { workspace: joined.workspace.handle, chat: joined.chat_id }
         void navigate({ to: '/w/$workspace/c/$chat', params, replace: true })
       }),
-    [attempt, token, client, navigate],
+    [run, token, client, navigate],
   )
   return { busy, error, accept }
 }
@@ -94,12 +94,12 @@ function Accept({ token }: { token: string }) {
   const me = useMe()
   const { busy, error, accept } = useAccept(token)
   const next = `/join/${token}`
-  const isSomebody = Boolean(me.data)
+  const isSignedIn = Boolean(me.data)
   useEffect(() => {
-    if (!isSomebody || agreed !== token) return
+    if (!isSignedIn || agreed !== token) return
     agreed = null
     accept()
-  }, [isSomebody, token, accept])
+  }, [isSignedIn, token, accept])
   const agree = () => {
     agreed = token
   }

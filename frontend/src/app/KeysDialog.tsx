@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { actionIds, actions } from '@/lib/actions'
-import { areLettersOn, formatKeys, LETTERS } from '@/lib/keys'
+import { areLettersOn, formatKeys, LETTERS_KEY } from '@/lib/keys'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { writeStored } from '@/lib/storage'
 import blocks from '@/ui/blocks.module.css'
@@ -23,7 +23,7 @@ export function KeysDialog({ onClose }: { onClose(): void }) {
   const [letters, setLetters] = useState(areLettersOn)
   const change = (on: boolean) => {
     setLetters(on)
-    writeStored(LETTERS, on)
+    writeStored(LETTERS_KEY, on)
   }
   return (
     <Dialog open onOpenChange={onClose} title={t('keys')}>

@@ -42,7 +42,7 @@ interface Group {
 }
 
 /** As many are drawn before anything is typed. */
-const MOST_UNFILTERED = 40
+const MAX_UNFILTERED = 40
 
 const filter = (_id: string, query: string, keywords: string[] = []) => defaultFilter(keywords.join(' '), query)
 
@@ -107,7 +107,7 @@ export function Palette({ onClose }: { onClose(): void }) {
 }
 
 function firstOf(groups: readonly Group[]): Group[] {
-  let left = MOST_UNFILTERED
+  let left = MAX_UNFILTERED
   return groups.flatMap(group => {
     const options = group.options.slice(0, left)
     left -= options.length
@@ -161,7 +161,7 @@ const icons: Partial<Record<ActionId, LucideIcon>> = {
   'keys.open': Keyboard,
 }
 
-const places: readonly ActionId[] = ['suggestions.open', 'versions.open']
+const navigationIds: readonly ActionId[] = ['suggestions.open', 'versions.open']
 
 /** The actions of the table that have a name and can be done now. */
 function useActionOptions(): { id: ActionId; option: Option }[] {
@@ -194,7 +194,7 @@ function useGroups(): Group[] {
     const params = { workspace: workspace.handle }
     const goToChat = (id: string, shop?: string) =>
       void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: id }, search: shop ? { shop } : {} })
-    const isPlace = ({ id }: { id: ActionId }) => places.includes(id)
+    const isNavigation = ({ id }: { id: ActionId }) => navigationIds.includes(id)
     return [
       {
         title: t('chats'),
@@ -215,7 +215,7 @@ function useGroups(): Group[] {
           run: () => void navigate({ to: '/w/$workspace/agents/$agent', params: { ...params, agent: each.actor.id } }),
         })),
       },
-      { title: t('goTo'), options: offered.filter(isPlace).map(each => each.option) },
+      { title: t('goTo'), options: offered.filter(isNavigation).map(each => each.option) },
       {
         title: t('do'),
         options: [
@@ -228,7 +228,7 @@ function useGroups(): Group[] {
               end: keysOf('workshop.toggle'),
               run: () => goToChat(chat ?? '', member.actor.id),
             })),
-          ...offered.filter(each => !isPlace(each)).map(each => each.option),
+          ...offered.filter(each => !isNavigation(each)).map(each => each.option),
         ],
       },
       {

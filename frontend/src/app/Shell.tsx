@@ -60,11 +60,11 @@ function InWorkspace({ me, workspace, isMissing = false }: InWorkspaceProps) {
   useMembers(workspace.id)
   useFileRefusal()
   const chats = useOrderedChats(workspace.id)
-  const find = useCallback(() => setOpen('palette'), [])
+  const openPalette = useCallback(() => setOpen('palette'), [])
   useShellActions({
     workspace,
     chats,
-    openPalette: find,
+    openPalette,
     openKeys: () => setOpen('keys'),
     createChat: () => setOpen({ chatWith: [] }),
     createAgent: workspace.verbs.includes('create_agent') ? () => setOpen('agent') : null,
@@ -75,11 +75,11 @@ function InWorkspace({ me, workspace, isMissing = false }: InWorkspaceProps) {
       me,
       workspace,
       chats,
-      find,
+      openPalette,
       newChat: (withIds = []) => setOpen({ chatWith: withIds }),
       newAgent: () => setOpen('agent'),
     }),
-    [me, workspace, chats, find],
+    [me, workspace, chats, openPalette],
   )
   const goTo = (chat: string) =>
     void navigate({ to: '/w/$workspace/c/$chat', params: { workspace: workspace.handle, chat } })

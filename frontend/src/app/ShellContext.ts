@@ -8,7 +8,7 @@ export interface ShellValue {
   /** In the order in which they stand in the list. */
   chats: readonly ChatSummaryRow[] | undefined
   /** Opens what finds and does everything. */
-  find(): void
+  openPalette(): void
   newChat(withIds?: readonly string[]): void
   newAgent(): void
 }

@@ -1,7 +1,7 @@
 import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { Suspense, useState } from 'react'
-import { useAgents, useChats, useHeldDrafts } from '@/api'
+import { useAgents, useChats, useLockedDrafts } from '@/api'
 import { AgentLine } from '@/features/agents'
 import { ChatLine, chatLineClass } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
@@ -17,7 +17,7 @@ import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { useNameOf } from './actorLookup'
-import { aimAtChats } from './chatOrder'
+import { freezeChatOrder } from './chatOrder'
 import { useShell } from './ShellContext'
 import styles from './Sidebar.module.css'
 import { SuggestionsLink } from './SuggestionsLink'
@@ -27,7 +27,7 @@ const Workspaces = lazy(() => import('./Workspaces').then(module => ({ default: 
 
 export function Sidebar() {
   const { t } = useTexts()
-  const { me, workspace, newChat, find } = useShell()
+  const { me, workspace, newChat, openPalette: find } = useShell()
   return (
     <nav data-pane="sidebar" className={styles.side} aria-label={t('workspace')}>
       <div className={styles.top}>
@@ -118,7 +118,7 @@ export function Chats() {
         chats.map(summary => (
           <Link
             key={summary.chat.id}
-            onPointerMove={aimAtChats}
+            onPointerMove={freezeChatOrder}
             to="/w/$workspace/c/$chat"
             params={{ workspace: workspace.handle, chat: summary.chat.id }}
             search={isPhone ? {} : workshopOf(summary.chat.id)}
@@ -164,7 +164,7 @@ export function NewAgentButton({ small = false }: { small?: boolean }) {
 export function AgentList() {
   const { me, workspace } = useShell()
   const agents = useAgents(workspace.id)
-  const held = useHeldDrafts(workspace.id).data
+  const held = useLockedDrafts(workspace.id).data
   const chat = useParams({ strict: false }).chat ?? ''
   const nameOf = useNameOf()
   if (!agents.data) return <Loading query={agents} lines={3} />

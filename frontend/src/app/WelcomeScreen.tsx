@@ -44,18 +44,18 @@ export function WelcomeScreen() {
             n={1}
             at={at}
             title={t('workspace')}
-            says={workspace?.name ?? t('step.workspace')}
+            detail={workspace?.name ?? t('step.workspace')}
             to={done && { ...done, step: 'name' }}
           />
           <Step
             n={2}
             at={at}
             title={t('model')}
-            says={at > 1 && workspace ? <ModelSays id={workspace.id} /> : t('step.model')}
+            detail={at > 1 && workspace ? <ModelSummary id={workspace.id} /> : t('step.model')}
             to={done && { ...done, step: 'model' }}
           />
-          <Step n={3} at={at} title={t('firstAgent')} says={t('step.agent')} />
-          <Step n={4} at={at} title={t('startChat')} says={t('step.chat')} />
+          <Step n={3} at={at} title={t('firstAgent')} detail={t('step.agent')} />
+          <Step n={4} at={at} title={t('startChat')} detail={t('step.chat')} />
         </ol>
         <div className={welcomeStyles.leave}>
           <LanguageSelect />
@@ -78,7 +78,7 @@ export function WelcomeScreen() {
   )
 }
 
-function ModelSays({ id }: { id: string }) {
+function ModelSummary({ id }: { id: string }) {
   const { t } = useTexts()
   const model = useModel(id).data
   if (!model) return null
@@ -169,12 +169,12 @@ interface StepProps {
   n: number
   at: number
   title: string
-  says: ReactNode
+  detail: ReactNode
   /** Where a step that is done can be done anew. */
   to?: { workspace: string; step: 'name' | 'model' } | null
 }
 
-function Step({ n, at, title, says, to }: StepProps) {
+function Step({ n, at, title, detail, to }: StepProps) {
   const isDone = n <= at
   return (
     <li
@@ -190,7 +190,7 @@ function Step({ n, at, title, says, to }: StepProps) {
         ) : (
           <b>{title}</b>
         )}
-        <p>{says}</p>
+        <p>{detail}</p>
       </div>
     </li>
   )

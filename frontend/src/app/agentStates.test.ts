@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { expect, it } from 'vitest'
 import { type AgentSummaryRow, keys, type ServerFrame } from '@/api'
-import { keepStates } from './agentStates'
+import { applyAgentStates } from './agentStates'
 
 const agent = (id: string, state: AgentSummaryRow['state']) => ({ actor: { id }, state }) as AgentSummaryRow
 const frame = (working: string[], idle: string[]): ServerFrame => ({
@@ -17,17 +17,17 @@ it('changes the agents that the frame names and leaves the others as they are', 
   const client = new QueryClient()
   const quill = agent('quill', 'idle')
   client.setQueryData(keys.agents('w'), [agent('robin', 'idle'), agent('scribe', 'working'), quill])
-  keepStates(client, 'w', frame(['robin'], ['scribe']))
+  applyAgentStates(client, 'w', frame(['robin'], ['scribe']))
   expect(states(client)).toEqual(['working', 'idle', 'idle'])
   expect(client.getQueryData<AgentSummaryRow[]>(keys.agents('w'))?.[2]).toBe(quill)
 })
 
 it('leaves the list of another workspace, and one that was never read', () => {
   const client = new QueryClient()
-  keepStates(client, 'w', frame(['robin'], []))
+  applyAgentStates(client, 'w', frame(['robin'], []))
   expect(states(client)).toBeUndefined()
   client.setQueryData(keys.agents('v'), [agent('robin', 'idle')])
-  keepStates(client, 'v', frame(['robin'], []))
+  applyAgentStates(client, 'v', frame(['robin'], []))
   expect(client.getQueryData<AgentSummaryRow[]>(keys.agents('v'))?.[0]?.state).toBe('idle')
 })
 
@@ -40,7 +40,7 @@ it('reads a list again that was on its way when the frame came', async () => {
     queryFn: () =>
       new Promise<AgentSummaryRow[]>(done => setTimeout(done, 5, [agent('robin', answers[asked++] ?? 'idle')])),
   })
-  keepStates(client, 'w', frame([], ['robin']))
+  applyAgentStates(client, 'w', frame([], ['robin']))
   await reading.catch(() => undefined)
   await client.refetchQueries({ queryKey: keys.agents('w') })
   expect(client.isFetching()).toBe(0)

@@ -17,7 +17,7 @@ function withStates(agents: readonly AgentSummaryRow[], frame: AgentStates): Age
   })
 }
 
-export function keepStates(client: QueryClient, workspaceId: string, frame: ServerFrame): void {
+export function applyAgentStates(client: QueryClient, workspaceId: string, frame: ServerFrame): void {
   if (frame.type !== 'agent_states' || frame.topic !== workspaceTopic(workspaceId)) return
   const queryKey = keys.agents(workspaceId)
   // A list that is on its way may be older than the frame.
@@ -27,5 +27,5 @@ export function keepStates(client: QueryClient, workspaceId: string, frame: Serv
 
 export function useAgentStates(workspaceId: string): void {
   const client = useQueryClient()
-  useEffect(() => onFrame(frame => keepStates(client, workspaceId, frame)), [client, workspaceId])
+  useEffect(() => onFrame(frame => applyAgentStates(client, workspaceId, frame)), [client, workspaceId])
 }

@@ -1,35 +1,35 @@
 /** The order in which the chats stand in the sidebar, and in which the keys walk through them. */
 import { useEffect, useMemo, useState } from 'react'
 import { type ChatSummaryRow, useChats } from '@/api'
-import { observable, usePart } from '@/lib/observable'
+import { observable, useSelector } from '@/lib/observable'
 import { sameItems } from '@/lib/sameItems'
 
 /** As long after the pointer moved over the list it is still being aimed at (ms). */
-const AIMING_MS = 2_000
+const FREEZE_MS = 2_000
 
-const isAimedAt = observable(false)
-const asIs = (value: boolean) => value
+const isOrderFrozen = observable(false)
+const identity = (value: boolean) => value
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /** Somebody aims at a chat in the list: none moves away under the pointer. */
-export function aimAtChats(): void {
+export function freezeChatOrder(): void {
   clearTimeout(timer)
-  isAimedAt.set(true)
-  timer = setTimeout(() => isAimedAt.set(false), AIMING_MS)
+  isOrderFrozen.set(true)
+  timer = setTimeout(() => isOrderFrozen.set(false), FREEZE_MS)
 }
 
 /** The chats in an order that was seen before; those that are new to it come first. */
 export function inOrder(chats: readonly ChatSummaryRow[], order: readonly string[]): readonly ChatSummaryRow[] {
-  const places = new Map(order.map((id, at) => [id, at]))
-  return [...chats].sort((a, b) => (places.get(a.chat.id) ?? -1) - (places.get(b.chat.id) ?? -1))
+  const positions = new Map(order.map((id, at) => [id, at]))
+  return [...chats].sort((a, b) => (positions.get(a.chat.id) ?? -1) - (positions.get(b.chat.id) ?? -1))
 }
 
 /** While Alt is held the keys walk through the list; it stays as it is until they are done. */
-function useIsAltHeld(): boolean {
-  const [isHeld, setHeld] = useState(false)
+function useIsAltDown(): boolean {
+  const [isDown, setDown] = useState(false)
   useEffect(() => {
-    const onKey = (event: KeyboardEvent) => setHeld(event.altKey)
-    const onLeave = () => setHeld(false)
+    const onKey = (event: KeyboardEvent) => setDown(event.altKey)
+    const onLeave = () => setDown(false)
     window.addEventListener('keydown', onKey)
     window.addEventListener('keyup', onKey)
     window.addEventListener('blur', onLeave)
@@ -39,14 +39,14 @@ function useIsAltHeld(): boolean {
       window.removeEventListener('blur', onLeave)
     }
   }, [])
-  return isHeld
+  return isDown
 }
 
 /** The chats of a workspace, the one where something was said last first; but none moves while somebody chooses among them. */
 export function useOrderedChats(workspaceId: string): readonly ChatSummaryRow[] | undefined {
   const chats = useChats(workspaceId).data
-  const isAiming = usePart(isAimedAt, asIs)
-  const isChoosing = useIsAltHeld() || isAiming
+  const isFrozen = useSelector(isOrderFrozen, identity)
+  const isChoosing = useIsAltDown() || isFrozen
   const [order, setOrder] = useState<readonly string[]>([])
   const ids = useMemo(() => chats?.map(each => each.chat.id) ?? [], [chats])
   if (!(isChoosing || sameItems(order, ids))) setOrder(ids)

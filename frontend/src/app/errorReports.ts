@@ -15,20 +15,20 @@ export function listFrames(stack: string): string[] {
     .map(([, file, line, column]) => `${file}:${line}:${column}`)
 }
 
-export function describeError(kind: ClientError['kind'], fault: unknown, where: string): ClientError {
-  const error = fault instanceof Error ? fault : null
+export function describeError(kind: ClientError['kind'], thrown: unknown, where: string): ClientError {
+  const error = thrown instanceof Error ? thrown : null
   const name = /^[A-Za-z]\w{0,59}$/.test(error?.name ?? '') ? (error?.name ?? 'Error') : 'Unknown'
   return { kind, name, screen: /^[\w/$.-]{0,100}$/.test(where) ? where : '', frames: listFrames(error?.stack ?? '') }
 }
 
 /** Tells it once. A refusal by the server, or no answer, is not a fault of ours. */
-export function reportError(kind: ClientError['kind'], fault: unknown): void {
-  if (fault instanceof ApiError) return
-  const told = describeError(kind, fault, screen())
-  const known = JSON.stringify(told)
+export function reportError(kind: ClientError['kind'], error: unknown): void {
+  if (error instanceof ApiError) return
+  const report = describeError(kind, error, screen())
+  const known = JSON.stringify(report)
   if (reported.has(known) || reported.size >= MAX_REPORTS) return
   reported.add(known)
-  reportClientError(told).catch(() => undefined)
+  reportClientError(report).catch(() => undefined)
 }
 
 /** Hears of everything that nobody caught. `currentScreen`: the route, without what stands for its parameters. */

@@ -24,7 +24,7 @@ function keyOf(change: ListChanged, workspaceId: string): readonly unknown[] {
     case 'suggestions':
       return keys.suggestions(workspaceId)
     case 'drafts':
-      return keys.heldDrafts(workspaceId)
+      return keys.lockedDrafts(workspaceId)
     case 'notifications':
       return keys.notifications
     case 'workspace':
@@ -35,16 +35,16 @@ function keyOf(change: ListChanged, workspaceId: string): readonly unknown[] {
   }
 }
 
-function answerer(client: QueryClient, workspaceId: string) {
+function createInvalidator(client: QueryClient, workspaceId: string) {
   const waiting = new Map<string, readonly unknown[]>()
   let timer: ReturnType<typeof setTimeout> | undefined
-  const answer = () => {
+  const flush = () => {
     timer = undefined
     for (const key of waiting.values()) void client.invalidateQueries({ queryKey: key })
     waiting.clear()
   }
   const key = keys.chats(workspaceId)
-  const learn = (activity: Activity) => {
+  const applyActivity = (activity: Activity) => {
     const chats = client.getQueryData<ChatSummaryRow[]>(key)
     const known = chats && withActivity(chats, activity)
     if (known) client.setQueryData(key, known)
@@ -52,13 +52,13 @@ function answerer(client: QueryClient, workspaceId: string) {
     return !(known ? client.isFetching({ queryKey: key }) : activity.topic === workspaceTopic(workspaceId))
   }
   return {
-    hear(frame: ServerFrame) {
-      if (frame.type === 'chat_activity' && learn(frame)) return
+    handleFrame(frame: ServerFrame) {
+      if (frame.type === 'chat_activity' && applyActivity(frame)) return
       if (frame.type === 'access') waiting.set('chats', keys.chats(workspaceId)).set('me', keys.me)
       else if (frame.type === 'chat_activity') waiting.set('chats', key)
       else if (frame.type === 'list_changed') waiting.set(frame.list, keyOf(frame, workspaceId))
       else return
-      timer ??= setTimeout(answer, PAUSE_MS + Math.random() * JITTER_MS)
+      timer ??= setTimeout(flush, PAUSE_MS + Math.random() * JITTER_MS)
     },
     stop: () => clearTimeout(timer),
   }
@@ -71,11 +71,11 @@ export function useListChanges(workspaceId: string | null, actorId: string): voi
   useTopic(actorTopic(actorId))
   useEffect(() => startLive(), [])
   useEffect(() => {
-    const answering = answerer(client, workspaceId ?? '')
-    const off = onFrame(answering.hear)
+    const invalidator = createInvalidator(client, workspaceId ?? '')
+    const off = onFrame(invalidator.handleFrame)
     return () => {
       off()
-      answering.stop()
+      invalidator.stop()
     }
   }, [client, workspaceId])
   useEffect(() => {

@@ -4,14 +4,14 @@ import buttonStyles from '@/ui/Button.module.css'
 import accountStyles from './Account.module.css'
 import '@/styles/index.css'
 import { isMissingFile, reloadOnce } from '@/lib/chunkReload'
-import { chosenLanguage, showIn } from '@/lib/language'
+import { chosenLanguage, loadLanguage } from '@/lib/language'
 import { showChosenTheme } from '@/lib/theme'
 import { reportError } from './errorReports'
 import { Providers } from './providers'
 
 async function start(root: HTMLElement): Promise<void> {
   showChosenTheme()
-  await showIn(chosenLanguage())
+  await loadLanguage(chosenLanguage())
   createRoot(root, { onCaughtError: error => reportError('rendering', error) }).render(
     <StrictMode>
       <Providers />
@@ -24,13 +24,13 @@ async function giveUp(root: HTMLElement, error: unknown): Promise<void> {
   if (isMissingFile(error) && (await reloadOnce())) return
   const notice = document.createElement('main')
   notice.className = accountStyles.lost
-  const words = document.createElement('p')
-  words.textContent = 'Atelier could not be loaded. · 無法載入 Atelier。 · 无法加载 Atelier。'
+  const message = document.createElement('p')
+  message.textContent = 'Atelier could not be loaded. · 無法載入 Atelier。 · 无法加载 Atelier。'
   const again = document.createElement('button')
   again.className = `${buttonStyles.btn} ${buttonStyles.ink}`
   again.textContent = 'Load again · 重新載入 · 重新加载'
   again.onclick = () => location.reload()
-  notice.append(words, again)
+  notice.append(message, again)
   root.replaceChildren(notice)
 }
 

@@ -7,7 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { agentsQuery, isGoodKey, keys, type Me, meQuery } from '@/api'
+import { agentsQuery, isResetKeyValid, keys, type Me, meQuery } from '@/api'
 import { historySearchOf } from '@/features/agents'
 import { searchOf } from '@/features/suggestions'
 import { readStored } from '@/lib/storage'
@@ -15,7 +15,7 @@ import { ChatScreen } from './ChatScreen'
 import { ErrorPage, NotFound } from './ErrorPages'
 import { HomeScreen } from './HomeScreen'
 import { Shell } from './Shell'
-import { wayAfterSignIn } from './session'
+import { pathAfterSignIn } from './session'
 import { lastWorkspace, type Section, sections } from './storageKeys'
 
 interface Context {
@@ -54,7 +54,7 @@ async function signedIn({ context, location, preload }: Entering): Promise<{ me:
 }
 
 async function signedOut({ context, search, preload }: Entering & { search: { next?: string } }): Promise<void> {
-  if (await readMe(context.client, preload)) throw redirect({ href: wayAfterSignIn(search.next) })
+  if (await readMe(context.client, preload)) throw redirect({ href: pathAfterSignIn(search.next) })
 }
 
 const start = createRoute({
@@ -96,7 +96,7 @@ const forgotPassword = createRoute({
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: '/reset-password/$key',
-  loader: async ({ params }) => ({ isGood: await isGoodKey(params.key) }),
+  loader: async ({ params }) => ({ isValid: await isResetKeyValid(params.key) }),
   component: lazyRouteComponent(() => import('./AccountScreen'), 'NewPasswordScreen'),
 })
 

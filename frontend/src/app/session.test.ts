@@ -39,7 +39,7 @@ afterEach(() => vi.unstubAllGlobals())
 
 /** A page that has just been loaded. */
 async function aPage() {
-  const { watchSession, wayAfterSignIn } = await import('./session')
+  const { watchSession, pathAfterSignIn: wayAfterSignIn } = await import('./session')
   const api = await import('@/api')
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   watchSession(client)

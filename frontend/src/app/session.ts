@@ -26,7 +26,7 @@ export function watchSession(client: QueryClient): void {
     if (type !== 'updated' || query.queryHash !== mine || query.state.data === undefined) return
     const id = (query.state.data as Me | null)?.actor.id ?? null
     if (session.person === null && id !== null) begin(id)
-    else if (id !== session.person) endSession(client, here())
+    else if (id !== session.person) endSession(client, signInPath())
   })
   onUnauthenticated(ask)
   onSignedOut(() => setTimeout(ask, SETTLE_MS))
@@ -44,7 +44,7 @@ function begin(person: string): void {
   startOutbox()
 }
 
-const here = () => `/sign-in?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`
+const signInPath = () => `/sign-in?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`
 
 /** Forgets everything of this person and leaves the page: nothing of it is there for the next one. */
 function endSession(client: QueryClient, to: string): void {
@@ -62,7 +62,7 @@ export function signOutHere(client: QueryClient): void {
 }
 
 /** Where somebody who has just signed in goes: not to where another person was in this tab. An invitation is for anybody. */
-export function wayAfterSignIn(next: string | undefined): string {
+export function pathAfterSignIn(next: string | undefined): string {
   if (!next) return '/'
   const isForeign = session.before !== null && session.before !== session.person
   return isForeign && !next.startsWith('/join/') ? '/' : next

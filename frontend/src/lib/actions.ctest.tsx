@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import { type ActionId, findRun, useActions, useShortcuts } from './actions'
-import { LETTERS } from './keys'
+import { LETTERS_KEY } from './keys'
 import { setStorageOwner, writeStored } from './storage'
 
 const run = vi.fn<(id: ActionId) => unknown>()
@@ -38,10 +38,10 @@ it('takes letters in a field, or in a dialog, or when they are switched off, for
   expect(pressed()).toEqual(['palette.open'])
   await expect.element(screen.getByLabelText('text')).toHaveValue('r')
   ;(document.activeElement as HTMLElement).blur()
-  writeStored(LETTERS, false)
+  writeStored(LETTERS_KEY, false)
   await userEvent.keyboard('r')
   expect(pressed()).toEqual(['palette.open'])
-  writeStored(LETTERS, true)
+  writeStored(LETTERS_KEY, true)
   await userEvent.keyboard('r')
   expect(pressed()).toEqual(['palette.open', 'message.reply'])
   await render(<div role="dialog" aria-label="over it" />)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isMissingFile, isSomethingWritten, takeReload } from './chunkReload'
+import { claimReload, hasUnsavedInput, isMissingFile } from './chunkReload'
 
 function memory() {
   const kept = new Map<string, string>()
@@ -14,21 +14,21 @@ const MINUTE = 60_000
 describe('a reload by itself', () => {
   it('happens once in a while, so that it never goes round in circles', () => {
     const tab = memory()
-    const at = (minute: number) => takeReload(1_000_000 + minute * MINUTE, tab)
+    const at = (minute: number) => claimReload(1_000_000 + minute * MINUTE, tab)
     expect([at(0), at(0.1), at(4.9), at(5.1), at(5.2)]).toEqual([true, false, false, true, false])
   })
 
   it('happens when the clock was set back', () => {
     const tab = memory()
-    expect([takeReload(10 * MINUTE, tab), takeReload(MINUTE, tab)]).toEqual([true, true])
+    expect([claimReload(10 * MINUTE, tab), claimReload(MINUTE, tab)]).toEqual([true, true])
   })
 
   it('does not happen where nothing is remembered', () => {
     const closed = () => {
       throw new Error('denied')
     }
-    expect(takeReload(0, { getItem: () => null, setItem: closed })).toBe(false)
-    expect(takeReload(0, { getItem: closed, setItem: () => undefined })).toBe(false)
+    expect(claimReload(0, { getItem: () => null, setItem: closed })).toBe(false)
+    expect(claimReload(0, { getItem: closed, setItem: () => undefined })).toBe(false)
   })
 })
 
@@ -43,7 +43,7 @@ describe('what is written on a page', () => {
     ['half a thought', true, true, false],
     ['half a thought', true, false, true],
   ])('%j, kept %s in a browser that keeps %s, would be lost: %s', (text, isKept, keeps, isLost) => {
-    expect(isSomethingWritten(page(text, isKept), keeps)).toBe(isLost)
+    expect(hasUnsavedInput(page(text, isKept), keeps)).toBe(isLost)
   })
 })
 

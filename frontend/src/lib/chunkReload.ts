@@ -7,13 +7,13 @@ export const isMissingFile = (error: unknown) =>
 
 const RELOADED = 'atelier.renewed'
 /** So long after a reload that did not help, the page does not reload by itself again. */
-const REST_MS = 300_000
+const RELOAD_INTERVAL_MS = 300_000
 
 /** Takes the one reload by itself that is due in a while. Without a memory of it there is none: it might never end. */
-export function takeReload(now: number, memory: Pick<Storage, 'getItem' | 'setItem'>): boolean {
+export function claimReload(now: number, memory: Pick<Storage, 'getItem' | 'setItem'>): boolean {
   try {
     const since = now - Number(memory.getItem(RELOADED) ?? Number.NEGATIVE_INFINITY)
-    if (since >= 0 && since < REST_MS) return false
+    if (since >= 0 && since < RELOAD_INTERVAL_MS) return false
     memory.setItem(RELOADED, String(now))
     return true
   } catch {
@@ -25,7 +25,7 @@ const FIELDS =
   'textarea:not([readonly]), input:not([readonly], [type=checkbox], [type=radio], [type=hidden]), [contenteditable=true]'
 
 /** Whether something is written that would be gone after a reload; what is marked `data-kept` comes back by itself. */
-export function isSomethingWritten(page: ParentNode, keeps: boolean): boolean {
+export function hasUnsavedInput(page: ParentNode, keeps: boolean): boolean {
   const text = (field: HTMLElement) => ('value' in field ? String(field.value) : (field.textContent ?? ''))
   const fields = [...page.querySelectorAll<HTMLElement>(FIELDS)]
   return fields.some(field => text(field) !== '' && !(keeps && field.closest('[data-kept]')))
@@ -40,7 +40,7 @@ const isServed = () =>
 
 /** Loads the page anew when that may help and costs nobody a word. False when it does not. */
 export async function reloadOnce(): Promise<boolean> {
-  if (!(await isServed()) || isSomethingWritten(document, canStore()) || !takeReload(Date.now(), sessionStorage))
+  if (!(await isServed()) || hasUnsavedInput(document, canStore()) || !claimReload(Date.now(), sessionStorage))
     return false
   location.reload()
   return true

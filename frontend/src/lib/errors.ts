@@ -7,20 +7,20 @@ type ErrorKey = Extract<TextKeyWith<'settings'>, `error.${string}` | `run.${stri
 /** Codes are known to the texts as `error.<code>`; a test holds that each has one in every language. */
 export function errorText(code: string): string {
   const key = `error.${code}` as ErrorKey
-  const text = t(key, places())
+  const text = t(key, interpolation())
   return text === key ? t('error.refused') : text
 }
 
 /** What the texts call the places where something can be changed. */
-const places = () => ({ settings: t('settingsModel') })
+const interpolation = () => ({ settings: t('settingsModel') })
 
 /** The text that says why a run failed: the model's own failures have texts of their own. */
 export function runErrorKey(code: string | null): ErrorKey {
   const keys = [`run.${code}`, `error.${code}`] as ErrorKey[]
-  return keys.find(key => t(key, places()) !== key) ?? 'run.failed'
+  return keys.find(key => t(key, interpolation()) !== key) ?? 'run.failed'
 }
 
-export const runErrorText = (code: string | null): string => t(runErrorKey(code), places())
+export const runErrorText = (code: string | null): string => t(runErrorKey(code), interpolation())
 
 const modelCodes = new Set(['garbled', 'refused', 'not_found', 'unreachable', 'model_unusable'])
 /** Whether what failed is mended in the settings of the workspace's model. */
@@ -28,15 +28,15 @@ export const isModelError = (code: string | null): boolean => code !== null && m
 
 /** The text for whatever was thrown. */
 export function textOfError(error: unknown): string {
-  const seconds = waitOf(error)
+  const seconds = retryAfter(error)
   if (seconds) return t('error.limit_reached_for', { n: seconds })
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'refused'
   return errorText(code)
 }
 
 /** For how many seconds a reached limit of rate asks to wait; null for everything else. */
-export function waitOf(error: unknown): number | null {
-  const said = error as { code?: unknown; data?: { seconds?: unknown } } | null
-  const seconds = said?.code === 'limit_reached' ? said.data?.seconds : null
+export function retryAfter(error: unknown): number | null {
+  const details = error as { code?: unknown; data?: { seconds?: unknown } } | null
+  const seconds = details?.code === 'limit_reached' ? details.data?.seconds : null
   return typeof seconds === 'number' ? seconds : null
 }

@@ -4,7 +4,7 @@ const last = new Map<string, Promise<unknown>>()
  * Do one piece of work at a time under a name, in all tabs of this browser. Browsers lock across tabs only for pages that came
  * over HTTPS or from this machine; for others the order holds within the tab.
  */
-export function exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
+export function runExclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
   const locks = globalThis.navigator?.locks
   if (locks) return locks.request(name, work)
   const before = last.get(name) ?? Promise.resolve()

@@ -61,6 +61,6 @@ export const isComposing = (event: { nativeEvent: KeyboardEvent }) =>
   event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229
 
 /** Where it is kept whether single letters act: they can be turned off in the list of keys. */
-export const LETTERS = 'atelier.letters'
+export const LETTERS_KEY = 'atelier.letters'
 
-export const areLettersOn = () => readStored(LETTERS, true)
+export const areLettersOn = () => readStored(LETTERS_KEY, true)

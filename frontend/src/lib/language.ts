@@ -1,7 +1,7 @@
 /** The screen's language: English, 繁體中文 or 简体中文; chosen by the browser, and by the person over it. */
 import i18next from 'i18next'
 import { createElement, Fragment, type ReactNode, useSyncExternalStore } from 'react'
-import { spaced } from './spacing'
+import { addCjkSpacing } from './spacing'
 import type en from './texts/en'
 
 export const languages = ['en', 'zh-hant', 'zh-hans'] as const
@@ -38,7 +38,7 @@ const loaders: Record<Language, () => Promise<{ default: Record<string, string> 
 const STORED = 'atelier.language'
 
 /** The nearest of our languages to a BCP 47 tag: Taiwan, Hong Kong and Macau write traditional characters. */
-function nearest(tag: string): Language | null {
+function matchLanguage(tag: string): Language | null {
   const low = tag.toLowerCase()
   if (low.startsWith('en')) return 'en'
   if (!low.startsWith('zh')) return null
@@ -47,11 +47,11 @@ function nearest(tag: string): Language | null {
 
 export function chosenLanguage(): Language {
   const stored = localStorage.getItem(STORED)
-  const kept = languages.find(each => each === stored)
-  return kept ?? navigator.languages.map(nearest).find(each => each !== null) ?? 'en'
+  const chosen = languages.find(each => each === stored)
+  return chosen ?? navigator.languages.map(matchLanguage).find(each => each !== null) ?? 'en'
 }
 
-export async function showIn(language: Language): Promise<void> {
+export async function loadLanguage(language: Language): Promise<void> {
   if (!i18next.isInitialized)
     await i18next.init({ interpolation: { escapeValue: false }, keySeparator: false, nsSeparator: false })
   const texts = await loaders[language]()
@@ -60,17 +60,17 @@ export async function showIn(language: Language): Promise<void> {
   document.documentElement.lang = tags[language]
 }
 
-export async function choose(language: Language): Promise<void> {
+export async function setLanguage(language: Language): Promise<void> {
   localStorage.setItem(STORED, language)
-  await showIn(language)
+  await loadLanguage(language)
 }
 
 export const currentLanguage = (): Language => languages.find(each => tags[each] === i18next.language) ?? 'en'
 export const currentTag = (): string => tags[currentLanguage()]
 
 export function t<K extends TextKey>(key: K, ...values: [ValueName<K>] extends [never] ? [] : [Values<K>]): string {
-  const given: Record<string, string | number> | undefined = values[0]
-  return given ? spaced(String(i18next.t(key, given)), i18next.language) : plainText(key)
+  const options: Record<string, string | number> | undefined = values[0]
+  return options ? addCjkSpacing(String(i18next.t(key, options)), i18next.language) : plainText(key)
 }
 
 /** The texts without values of the current language, as they were read: most are asked for again with each drawing. */
@@ -80,7 +80,7 @@ i18next.on('languageChanged', () => plainTexts.clear())
 function plainText(key: string): string {
   const known = plainTexts.get(key)
   if (known !== undefined) return known
-  const text = spaced(String(i18next.t(key)), i18next.language)
+  const text = addCjkSpacing(String(i18next.t(key)), i18next.language)
   if (i18next.exists(key)) plainTexts.set(key, text)
   return text
 }
@@ -91,16 +91,16 @@ export function rich<K extends TextKey>(
   values: Values<K>,
   draw: (value: string, name: string) => ReactNode = bold,
 ): ReactNode {
-  const given: Record<string, string | number> = values
-  const pattern = String(i18next.t(String(key), { ...given, skipInterpolation: true }))
+  const options: Record<string, string | number> = values
+  const pattern = String(i18next.t(String(key), { ...options, skipInterpolation: true }))
   const parts = pattern.split(/\{\{(\w+)\}\}/)
-  const words = parts.map((part, index) => (index % 2 ? String(given[part] ?? '') : part))
+  const segments = parts.map((part, index) => (index % 2 ? String(options[part] ?? '') : part))
   return createElement(
     Fragment,
     null,
-    ...words.map((word, index) => {
-      const lead = index > 0 && needsSpace(words[index - 1] ?? '', word) ? ' ' : ''
-      return createElement(Fragment, { key: index }, lead, index % 2 ? draw(word, parts[index] ?? '') : word)
+    ...segments.map((segment, index) => {
+      const lead = index > 0 && needsSpace(segments[index - 1] ?? '', segment) ? ' ' : ''
+      return createElement(Fragment, { key: index }, lead, index % 2 ? draw(segment, parts[index] ?? '') : segment)
     }),
   )
 }
@@ -110,7 +110,8 @@ export const sentenceGap = (): string => (currentLanguage() === 'en' ? ' ' : '')
 
 const bold = (value: string) => createElement('b', null, value)
 const needsSpace = (before: string, after: string) =>
-  spaced(before.slice(-1) + after.slice(0, 1), i18next.language).length > (before.slice(-1) + after.slice(0, 1)).length
+  addCjkSpacing(before.slice(-1) + after.slice(0, 1), i18next.language).length >
+  (before.slice(-1) + after.slice(0, 1)).length
 
 export interface Texts {
   t: typeof t

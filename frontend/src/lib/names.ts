@@ -1,5 +1,5 @@
 import { currentTag } from './language'
 
 /** Names as one reads them in a row: "Ann, Bob and Carol". */
-export const namesInARow = (names: readonly string[]): string =>
+export const formatList = (names: readonly string[]): string =>
   new Intl.ListFormat(currentTag(), { type: 'conjunction' }).format(names)

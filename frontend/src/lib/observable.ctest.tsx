@@ -2,18 +2,18 @@ import { useEffect } from 'react'
 import { expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
 import { useLatest } from './latest'
-import { observable, usePart } from './observable'
+import { observable, useSelector } from './observable'
 
 it('a part is read once for each value, however often its component draws', async () => {
   const source = observable({ count: 1 })
   const part = vi.fn(({ count }: { count: number }) => count)
-  const Shown = ({ other }: { other: string }) => (
+  const Display = ({ other }: { other: string }) => (
     <p>
-      {usePart(source, part)} {other}
+      {useSelector(source, part)} {other}
     </p>
   )
-  const screen = await render(<Shown other="a" />)
-  await screen.rerender(<Shown other="b" />)
+  const screen = await render(<Display other="a" />)
+  await screen.rerender(<Display other="b" />)
   await expect.element(screen.getByText('1 b')).toBeVisible()
   expect(part).toHaveBeenCalledTimes(1)
   source.set({ count: 2 })
@@ -26,11 +26,11 @@ it('a part that is equal stays the same object, and nothing is drawn', async () 
   const drawn = vi.fn()
   const part = (all: number[]) => all.filter(each => each > 1)
   const isEqual = (a: number[], b: number[]) => a.join() === b.join()
-  const Shown = () => {
+  const Display = () => {
     drawn()
-    return <p>{usePart(source, part, isEqual).join()}</p>
+    return <p>{useSelector(source, part, isEqual).join()}</p>
   }
-  const screen = await render(<Shown />)
+  const screen = await render(<Display />)
   source.set([0, 2])
   source.set([2, 3])
   await expect.element(screen.getByText('2,3')).toBeVisible()
@@ -39,13 +39,13 @@ it('a part that is equal stays the same object, and nothing is drawn', async () 
 
 it('the end of an effect finds what was drawn last', async () => {
   const found = vi.fn()
-  const Shown = ({ value }: { value: string }) => {
+  const Display = ({ value }: { value: string }) => {
     const latest = useLatest(value)
     // biome-ignore lint/correctness/useExhaustiveDependencies: it ends with each value
     useEffect(() => () => found(latest.current), [value])
     return <p>{value}</p>
   }
-  const screen = await render(<Shown value="old" />)
-  await screen.rerender(<Shown value="new" />)
+  const screen = await render(<Display value="old" />)
+  await screen.rerender(<Display value="new" />)
   expect(found).toHaveBeenCalledExactlyOnceWith('new')
 })

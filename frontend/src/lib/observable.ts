@@ -28,21 +28,21 @@ export function observable<T>(initial: T): Observable<T> {
  * A part of an observable; the component draws again when the part differs by `isEqual`. It is read once for each value: keep
  * `part` and `isEqual` stable.
  */
-export function usePart<T, P>(
+export function useSelector<T, P>(
   source: Observable<T>,
-  part: (value: T) => P,
+  selector: (value: T) => P,
   isEqual: (a: P, b: P) => boolean = Object.is,
 ): P {
   const read = useMemo(() => {
-    let last: { value: T; part: P } | null = null
+    let last: { value: T; selector: P } | null = null
     return () => {
       const value = source.get()
       if (last === null || !Object.is(last.value, value)) {
-        const next = part(value)
-        last = { value, part: last !== null && isEqual(last.part, next) ? last.part : next }
+        const next = selector(value)
+        last = { value, selector: last !== null && isEqual(last.selector, next) ? last.selector : next }
       }
-      return last.part
+      return last.selector
     }
-  }, [source, part, isEqual])
+  }, [source, selector, isEqual])
   return useSyncExternalStore(source.subscribe, read)
 }

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
-import { spaced } from './spacing'
+import { addCjkSpacing } from './spacing'
 
 it('puts one space between Chinese and Latin or digits, and none elsewhere', () => {
-  expect(spaced('Bob在此套用了Scribe的草稿r3，共2行', 'zh-Hant')).toBe('Bob 在此套用了 Scribe 的草稿 r3，共 2 行')
-  expect(spaced('陳怡君 加入', 'zh-Hant')).toBe('陳怡君 加入')
-  expect(spaced('Bob在此', 'en')).toBe('Bob在此')
+  expect(addCjkSpacing('Bob在此套用了Scribe的草稿r3，共2行', 'zh-Hant')).toBe(
+    'Bob 在此套用了 Scribe 的草稿 r3，共 2 行',
+  )
+  expect(addCjkSpacing('陳怡君 加入', 'zh-Hant')).toBe('陳怡君 加入')
+  expect(addCjkSpacing('Bob在此', 'en')).toBe('Bob在此')
 })

@@ -2,7 +2,7 @@
 let owner: string | null = null
 
 /** A key that names its person already stays as it is. */
-const nameOf = (key: string) => (owner && key.split('.').includes(owner) ? key : `${key}@${owner}`)
+const storageKey = (key: string) => (owner && key.split('.').includes(owner) ? key : `${key}@${owner}`)
 
 /**
  * Set whose things are read and written. A page belongs to one person: it is set once, and another person gets a new page.
@@ -15,8 +15,8 @@ export function setStorageOwner(personId: string | null): void {
 export function writeStored(key: string, value: unknown): void {
   if (owner === null) return
   try {
-    if (value === null || value === '') localStorage.removeItem(nameOf(key))
-    else localStorage.setItem(nameOf(key), JSON.stringify(value))
+    if (value === null || value === '') localStorage.removeItem(storageKey(key))
+    else localStorage.setItem(storageKey(key), JSON.stringify(value))
   } catch {
     // Nothing to do: the text stays on the screen.
   }
@@ -37,7 +37,7 @@ export function canStore(): boolean {
 export function readStored<T>(key: string, otherwise: T): T {
   if (owner === null) return otherwise
   try {
-    const text = localStorage.getItem(nameOf(key))
+    const text = localStorage.getItem(storageKey(key))
     return text === null ? otherwise : (JSON.parse(text) as T)
   } catch {
     return otherwise

@@ -1,5 +1,5 @@
 /** Light, dark, or as the system is. */
-import { observable, usePart } from './observable'
+import { observable, useSelector } from './observable'
 
 export type Theme = 'system' | 'light' | 'dark'
 export const themes: readonly Theme[] = ['system', 'light', 'dark']
@@ -22,5 +22,5 @@ export function chooseTheme(next: Theme): void {
   show(next)
 }
 
-const whole = (value: Theme) => value
-export const useTheme = () => usePart(theme, whole)
+const identity = (value: Theme) => value
+export const useTheme = () => useSelector(theme, identity)

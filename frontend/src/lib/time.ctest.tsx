@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { ago, count } from './time'
+import { formatNumber, formatRelative } from './time'
 
 describe('numbers and times in words', () => {
   it('say of nothing that it is nothing', () => {
-    expect([count(0), count(1), count(12_345)]).toEqual(['0', '1', '12,345'])
+    expect([formatNumber(0), formatNumber(1), formatNumber(12_345)]).toEqual(['0', '1', '12,345'])
   })
 
   it('say of the last minute that it is just now', () => {
     const now = Date.parse('2026-11-22T12:00:00Z')
-    const said = (seconds: number) => ago(new Date(now - seconds * 1_000).toISOString(), now)
+    const said = (seconds: number) => formatRelative(new Date(now - seconds * 1_000).toISOString(), now)
     expect([said(0), said(59), said(60)]).toEqual(['just now', 'just now', '1 min. ago'])
   })
 })

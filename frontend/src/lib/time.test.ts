@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { clock, fullTime } from './time'
+import { formatFullTime, formatTime } from './time'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -16,8 +16,8 @@ it('makes each format once, however many times it is shown', () => {
   vi.stubGlobal('Intl', Object.assign(Object.create(Intl), { DateTimeFormat: Counted }))
   for (let minute = 10; minute < 60; minute += 1) {
     const at = `2026-11-20T10:${minute}:00`
-    expect(clock(at)).toBe(`10:${minute}`)
-    expect(fullTime(at)).toContain(`${minute}:00`)
+    expect(formatTime(at)).toBe(`10:${minute}`)
+    expect(formatFullTime(at)).toContain(`${minute}:00`)
   }
   expect(made).toBe(2)
 })

@@ -12,7 +12,7 @@ import type {
   Subscribed,
 } from '@/api/types'
 import { LayeredMap } from './layered'
-import { fromPartial, type LiveText, merged, withDelta } from './partials'
+import { appendDelta, fromPartial, type LiveText, mergePartials } from './partials'
 
 type Rows<T> = ReadonlyMap<string, T>
 
@@ -26,7 +26,7 @@ export interface ChatState {
   closed: boolean
   hasOlder: boolean
   /** The lowest `seq` from which on the log is whole. */
-  floor: number
+  firstLoadedSeq: number
   chat: ChatRow | null
   messages: Rows<MessageRow>
   /** The same rows by `seq`. */
@@ -49,7 +49,7 @@ export const emptyChat: ChatState = {
   loaded: false,
   closed: false,
   hasOlder: false,
-  floor: 0,
+  firstLoadedSeq: 0,
   chat: null,
   messages: new Map(),
   log: [],
@@ -121,23 +121,23 @@ class NextTables {
   }
 
   private put(name: TableName, row: AnyRow, orEqual: boolean): boolean {
-    const held = this.tables[name].get(row.id)
-    if (!isNewer(row, held, orEqual) || isSame(row, held)) return false
+    const known = this.tables[name].get(row.id)
+    if (!isNewer(row, known, orEqual) || isSame(row, known)) return false
     this.writable(name).set(row.id, row)
     return true
   }
 
-  holds(row: AnyRow): boolean {
+  has(row: AnyRow): boolean {
     if (row.kind === 'message' || row.kind === 'chat') return true
     return this.tables[`${row.kind}s`].has(row.id)
   }
 
   /** Drops every row that is not to be kept. */
-  keepOnly<N extends TableName>(name: N, isKept: (row: Row<N>) => boolean): void {
+  filter<N extends TableName>(name: N, isKept: (row: Row<N>) => boolean): void {
     const table = this.tables[name] as Rows<Row<N>>
-    const kept = [...table].filter(([, row]) => isKept(row)) as [string, AnyRow][]
-    if (kept.length === table.size) return
-    this.replace(name, LayeredMap.copyOf<AnyRow>(new Map(kept)))
+    const left = [...table].filter(([, row]) => isKept(row)) as [string, AnyRow][]
+    if (left.length === table.size) return
+    this.replace(name, LayeredMap.copyOf<AnyRow>(new Map(left)))
     if (name === 'messages') this.hasLost = true
   }
 
@@ -151,7 +151,7 @@ class NextTables {
 const bySeq = (a: MessageRow, b: MessageRow) => a.seq - b.seq
 
 /** The first place in a log whose `seq` is not below. */
-export function placeOf(log: readonly MessageRow[], seq: number): number {
+export function indexOfSeq(log: readonly MessageRow[], seq: number): number {
   let [low, high] = [0, log.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -165,7 +165,7 @@ export function placeOf(log: readonly MessageRow[], seq: number): number {
 function logWith(log: readonly MessageRow[], rows: readonly MessageRow[]): MessageRow[] {
   const next = [...log]
   for (const row of rows) {
-    const at = placeOf(next, row.seq)
+    const at = indexOfSeq(next, row.seq)
     if (next[at]?.id === row.id) next[at] = row
     else if (at === next.length) next.push(row)
     else return [...new Map([...log, ...rows].map(each => [each.id, each])).values()].sort(bySeq)
@@ -174,42 +174,42 @@ function logWith(log: readonly MessageRow[], rows: readonly MessageRow[]): Messa
 }
 
 /** Whether two rows of one version say the same: an answer that names everything repeats most of it. */
-const isSame = (row: AnyRow, held: AnyRow | undefined) =>
-  held !== undefined && row.version === held.version && JSON.stringify(row) === JSON.stringify(held)
+const isSame = (row: AnyRow, known: AnyRow | undefined) =>
+  known !== undefined && row.version === known.version && JSON.stringify(row) === JSON.stringify(known)
 
 /** Whether `row` says more than `held`. An autosave raises a draft's revision only. */
-function isNewer(row: AnyRow, held: AnyRow | undefined, orEqual: boolean): boolean {
-  if (!held || row.version !== held.version) return !held || row.version > held.version
-  if (row.kind === 'draft' && held.kind === 'draft' && row.revision !== held.revision)
-    return row.revision > held.revision
+function isNewer(row: AnyRow, known: AnyRow | undefined, orEqual: boolean): boolean {
+  if (!known || row.version !== known.version) return !known || row.version > known.version
+  if (row.kind === 'draft' && known.kind === 'draft' && row.revision !== known.revision)
+    return row.revision > known.revision
   return orEqual
 }
 
 /** Live texts that no durable row has replaced yet. */
 function stillLive(live: ChatState['live'], tables: Tables): ChatState['live'] {
-  const kept = new Map<string, readonly LiveText[]>()
-  let isWhole = true
+  const left = new Map<string, readonly LiveText[]>()
+  let isUnchanged = true
   for (const [runId, texts] of live) {
     const run = tables.runs.get(runId)
     const isOver = run !== undefined && !isActive(run)
     // The rows of a step come together: one of them tells that none of its parts streams any more.
     const stored = new Set(texts.filter(text => tables.messages.has(text.row_id)).map(text => text.message_id))
     const open = texts.filter(text => !isOver && !stored.has(text.message_id) && text.attempt >= (run?.attempt ?? 0))
-    if (open.length === texts.length) kept.set(runId, texts)
+    if (open.length === texts.length) left.set(runId, texts)
     else {
-      isWhole = false
-      if (open.length > 0) kept.set(runId, open)
+      isUnchanged = false
+      if (open.length > 0) left.set(runId, open)
     }
   }
-  return isWhole ? live : kept
+  return isUnchanged ? live : left
 }
 
 function stillWriting(writing: ChatState['writing'], tables: Tables): ChatState['writing'] {
-  const kept = [...writing].filter(([draftId, text]) => {
+  const left = [...writing].filter(([draftId, text]) => {
     const draft = tables.drafts.get(draftId)
     return !draft || (draft.status !== 'ended' && text.revision > draft.revision)
   })
-  return kept.length === writing.size ? writing : new Map(kept)
+  return left.length === writing.size ? writing : new Map(left)
 }
 
 function stillTyping(typing: ChatState['typing'], rows: readonly AnyRow[]): ChatState['typing'] {
@@ -233,7 +233,7 @@ export function withChanges(state: ChatState, frame: Changes): ChatState {
   const next = new NextTables(state)
   for (const row of frame.rows) {
     // All of the small state up to `version` is here: an unknown row that old has ended since, and must not come back.
-    if (row.version <= state.version && !next.holds(row)) continue
+    if (row.version <= state.version && !next.has(row)) continue
     next.upsert(row, false)
   }
   const follows = frame.after <= state.version
@@ -252,15 +252,15 @@ function baseOf(state: ChatState, frame: Subscribed): NextTables {
   const next = new NextTables(state)
   const named = new Set(frame.rows.map(row => row.id))
   // Frames may have overtaken the snapshot: what is newer than it stays.
-  if (frame.snapshot) next.keepOnly('messages', row => row.version > frame.version || named.has(row.id))
+  if (frame.snapshot) next.filter('messages', row => row.version > frame.version || named.has(row.id))
   const isKept = (row: Small) => named.has(row.id) || row.version > frame.version || isEnded(row)
-  next.keepOnly('members', isKept)
-  next.keepOnly('drafts', isKept)
-  next.keepOnly('runs', isKept)
+  next.filter('members', isKept)
+  next.filter('drafts', isKept)
+  next.filter('runs', isKept)
   return next
 }
 
-function floorOf(frame: Subscribed): number {
+function firstSeqIn(frame: Subscribed): number {
   if (!frame.has_older) return 0
   const seqs = frame.rows.filter(row => row.kind === 'message').map(row => row.seq)
   return seqs.length > 0 ? Math.min(...seqs) : frame.version + 1
@@ -270,8 +270,8 @@ function liveAfter(state: ChatState, frame: Subscribed, tables: Tables): ChatSta
   const live = new Map<string, readonly LiveText[]>()
   for (const [runId, texts] of state.live) if (tables.runs.has(runId)) live.set(runId, texts)
   for (const partial of frame.partials) {
-    const held = live.get(partial.run_id) ?? []
-    live.set(partial.run_id, merged(held, [fromPartial(partial)]))
+    const known = live.get(partial.run_id) ?? []
+    live.set(partial.run_id, mergePartials(known, [fromPartial(partial)]))
   }
   return stillLive(live, tables)
 }
@@ -281,12 +281,12 @@ export function withSubscribed(state: ChatState, frame: Subscribed): ChatState {
   const next = baseOf(state, frame)
   for (const row of frame.rows) {
     const late = !frame.snapshot && frame.version < state.version && row.version <= state.version
-    if (late && !next.holds(row)) continue
+    if (late && !next.has(row)) continue
     next.upsert(row, true)
   }
   const tables = next.done()
   const base = withTables({ ...state, live: new Map() }, tables, frame.rows)
-  const page = frame.snapshot ? { hasOlder: frame.has_older, floor: floorOf(frame) } : {}
+  const page = frame.snapshot ? { hasOlder: frame.has_older, firstLoadedSeq: firstSeqIn(frame) } : {}
   return {
     ...base,
     ...page,
@@ -304,19 +304,19 @@ export function withOlder(state: ChatState, rows: readonly MessageRow[], hasOlde
   const next = new NextTables(state)
   for (const row of rows) next.upsert(row, false)
   const { messages, log } = next.done()
-  const lowest = rows[0]?.seq ?? state.floor
-  return { ...state, messages, log, hasOlder, floor: hasOlder ? Math.min(state.floor, lowest) : 0 }
+  const lowest = rows[0]?.seq ?? state.firstLoadedSeq
+  return { ...state, messages, log, hasOlder, firstLoadedSeq: hasOlder ? Math.min(state.firstLoadedSeq, lowest) : 0 }
 }
 
-export function withPiece(state: ChatState, delta: Delta): ChatState {
+export function withDelta(state: ChatState, delta: Delta): ChatState {
   const run = state.runs.get(delta.run_id)
   if (state.messages.has(delta.row_id) || (run && (!isActive(run) || delta.attempt < run.attempt))) return state
   const before = state.live.get(delta.run_id) ?? []
-  const after = withDelta(before, delta)
+  const after = appendDelta(before, delta)
   return after === before ? state : { ...state, live: new Map(state.live).set(delta.run_id, after) }
 }
 
-export function withWriting(state: ChatState, text: DraftText): ChatState {
+export function withDraftText(state: ChatState, text: DraftText): ChatState {
   const draft = state.drafts.get(text.draft_id)
   const last = Math.max(state.writing.get(text.draft_id)?.revision ?? -1, draft?.revision ?? -1)
   if (text.revision <= last || draft?.status === 'ended') return state

@@ -1,19 +1,19 @@
 export { backoff } from './backoff'
-export { type ChatState, isActive, isEnded, placeOf } from './chat'
+export { type ChatState, indexOfSeq as placeOf, isActive, isEnded } from './chat'
 export {
-  askAgain,
   chatState,
   connection,
-  learn,
-  learnOlder,
   onFrame,
   onSignedOut,
-  sayTyping,
+  prependHistory as learnOlder,
+  reconnectNow as tryNow,
+  resubscribe as askAgain,
   sendRead,
+  sendTyping as sayTyping,
   startLive,
   stopLive,
-  tryNow,
-  useChatPart,
+  upsertRows as learn,
+  useChatSelector as useChatPart,
   useConnection,
   useTopic,
 } from './live'

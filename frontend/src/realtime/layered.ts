@@ -1,7 +1,7 @@
 /** A large map of which many copies are made, each with little that is new. */
 
 /** So many entries stand above the rest before all of them are put together. */
-const MOST_ABOVE = 256
+const MAX_ABOVE = 256
 
 /** Entries above those of another map, which several copies share and none writes to. */
 export class LayeredMap<V> implements ReadonlyMap<string, V> {
@@ -15,7 +15,7 @@ export class LayeredMap<V> implements ReadonlyMap<string, V> {
   /** Return a copy that can be written to; the map itself is not written to any more. */
   static copyOf<V>(map: ReadonlyMap<string, V>): LayeredMap<V> {
     if (!(map instanceof LayeredMap)) return new LayeredMap(map, new Map())
-    if (map.above.size >= MOST_ABOVE) return new LayeredMap<V>(new Map<string, V>(map), new Map())
+    if (map.above.size >= MAX_ABOVE) return new LayeredMap<V>(new Map<string, V>(map), new Map())
     const copy = new LayeredMap<V>(map.below, new Map(map.above))
     copy.added = map.added
     return copy

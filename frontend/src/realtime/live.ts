@@ -1,10 +1,10 @@
 /** The wiring of socket and store: one of each per tab. */
 import { useCallback, useEffect } from 'react'
 import type { AnyRow, MessageRow, ServerFrame } from '@/api/types'
-import { type Observable, observable, usePart } from '@/lib/observable'
+import { type Observable, observable, useSelector } from '@/lib/observable'
 import { type ChatState, emptyChat, withOlder, withRows } from './chat'
 import { type Connection, LiveSocket } from './socket'
-import { apply, emptyState, forgetOld, inChat, isBehind, type LiveState } from './store'
+import { apply, emptyState, evictOldChats, isBehind, type LiveState, updateChat } from './store'
 import { chatTopic, type Topic } from './topics'
 
 /** The hub repairs a gap by itself within moments; only when that fails is it asked. */
@@ -14,8 +14,8 @@ const liveState: Observable<LiveState> = observable(emptyState)
 export const connection: Observable<Connection> = observable<Connection>({ state: 'off' })
 
 const listeners = new Set<(frame: ServerFrame) => void>()
-const leavers = new Set<() => void>()
-let left: readonly string[] = []
+const signOutListeners = new Set<() => void>()
+let leftTopics: readonly string[] = []
 const repairs = new Map<string, ReturnType<typeof setTimeout>>()
 
 const socketUrl = () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/`
@@ -24,7 +24,7 @@ const socket = new LiveSocket(socketUrl, {
   onFrame: receive,
   onConnection: connection.set,
   onSignedOut: () => {
-    for (const leave of leavers) leave()
+    for (const leave of signOutListeners) leave()
   },
   since: topic => {
     const chat = liveState.get().get(topic)
@@ -59,10 +59,10 @@ export function startLive(): void {
 export function stopLive(): void {
   socket.stop()
   liveState.set(emptyState)
-  left = []
+  leftTopics = []
 }
 
-export const tryNow = () => socket.tryNow()
+export const reconnectNow = () => socket.reconnectNow()
 
 /** Hears every frame, for what is not a row of a chat (bells, rights). */
 export function onFrame(listener: (frame: ServerFrame) => void): () => void {
@@ -72,8 +72,8 @@ export function onFrame(listener: (frame: ServerFrame) => void): () => void {
 
 /** Hears that the session has ended. */
 export function onSignedOut(listener: () => void): () => void {
-  leavers.add(listener)
-  return () => leavers.delete(listener)
+  signOutListeners.add(listener)
+  return () => signOutListeners.delete(listener)
 }
 
 export function useTopic(topic: Topic | null): void {
@@ -90,28 +90,28 @@ export function useTopic(topic: Topic | null): void {
 /** Lets go of the chats that nobody has looked at for long: a tab may be open for weeks. */
 function leave(topic: Topic): void {
   const before = liveState.get()
-  const order = [...left.filter(one => one !== topic), topic]
-  const [state, kept] = forgetOld(
+  const order = [...leftTopics.filter(one => one !== topic), topic]
+  const [state, kept] = evictOldChats(
     before,
     order.filter(one => before.has(one) && !socket.isFollowed(one)),
   )
-  left = kept
+  leftTopics = kept
   liveState.set(state)
 }
 
 /** Asks for a topic again, e.g. when somebody was let in again. */
-export const askAgain = (topic: Topic) => socket.subscribe(topic)
+export const resubscribe = (topic: Topic) => socket.subscribe(topic)
 
 /** Rows that a REST answer brought, so that the doer need not wait for the frame. */
-export function learn(chatId: string, rows: readonly AnyRow[]): void {
-  liveState.set(inChat(liveState.get(), chatTopic(chatId), chat => (chat.loaded ? withRows(chat, rows) : chat)))
+export function upsertRows(chatId: string, rows: readonly AnyRow[]): void {
+  liveState.set(updateChat(liveState.get(), chatTopic(chatId), chat => (chat.loaded ? withRows(chat, rows) : chat)))
 }
 
-export function learnOlder(chatId: string, rows: readonly MessageRow[], hasOlder: boolean): void {
-  liveState.set(inChat(liveState.get(), chatTopic(chatId), chat => withOlder(chat, rows, hasOlder)))
+export function prependHistory(chatId: string, rows: readonly MessageRow[], hasOlder: boolean): void {
+  liveState.set(updateChat(liveState.get(), chatTopic(chatId), chat => withOlder(chat, rows, hasOlder)))
 }
 
-export function sayTyping(chatId: string): void {
+export function sendTyping(chatId: string): void {
   socket.send({ type: 'typing', topic: chatTopic(chatId) })
 }
 
@@ -122,16 +122,16 @@ export const sendRead = (chatId: string, seq: number): boolean =>
 export const chatState = (chatId: string): ChatState => liveState.get().get(chatTopic(chatId)) ?? emptyChat
 
 /** A part of one chat's state. Keep `part` stable (module level or memoised). */
-export function useChatPart<P>(chatId: string, part: (chat: ChatState) => P, isEqual?: (a: P, b: P) => boolean): P {
+export function useChatSelector<P>(chatId: string, part: (chat: ChatState) => P, isEqual?: (a: P, b: P) => boolean): P {
   const read = useCallback((state: LiveState) => part(state.get(chatTopic(chatId)) ?? emptyChat), [chatId, part])
-  return usePart(liveState, read, isEqual)
+  return useSelector(liveState, read, isEqual)
 }
 
-export const useConnection = () => usePart(connection, whole)
-const whole = (value: Connection) => value
+export const useConnection = () => useSelector(connection, identity)
+const identity = (value: Connection) => value
 
 if (typeof window !== 'undefined') {
-  window.addEventListener('online', tryNow)
-  window.addEventListener('offline', () => socket.giveUp())
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && tryNow())
+  window.addEventListener('online', reconnectNow)
+  window.addEventListener('offline', () => socket.reconnectLater())
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && reconnectNow())
 }

@@ -16,41 +16,41 @@ export function fromPartial(partial: PartialRow): LiveText {
 }
 
 /** The texts of one run after one more piece. Pieces that come twice, late or from an older attempt change nothing. */
-export function withDelta(texts: readonly LiveText[], delta: Delta): readonly LiveText[] {
+export function appendDelta(texts: readonly LiveText[], delta: Delta): readonly LiveText[] {
   const attempt = texts.reduce((highest, text) => Math.max(highest, text.attempt), 0)
   if (delta.attempt < attempt) return texts
   const current = delta.attempt > attempt ? [] : texts
   const known = current.find(text => sameText(text, delta))
-  if (!known) return [...current, startOf(delta)]
+  if (!known) return [...current, liveTextOf(delta)]
   const longer = extended(known, delta)
   return longer === known ? texts : current.map(text => (text === known ? longer : text))
 }
 
-function startOf({ type: _, topic: __, offset, ...delta }: Delta): LiveText {
+function liveTextOf({ type: _, topic: __, offset, ...delta }: Delta): LiveText {
   const text = offset > 0 ? `…${delta.text}` : delta.text
   return { ...delta, text, end: offset + codePoints(delta.text).length }
 }
 
 function extended(known: LiveText, delta: Delta): LiveText {
-  const piece = codePoints(delta.text)
-  const end = delta.offset + piece.length
+  const added = codePoints(delta.text)
+  const end = delta.offset + added.length
   if (end <= known.end) return known
-  const hole = delta.offset > known.end ? '…' : ''
-  const fresh = piece.slice(Math.max(0, known.end - delta.offset)).join('')
+  const gap = delta.offset > known.end ? '…' : ''
+  const fresh = added.slice(Math.max(0, known.end - delta.offset)).join('')
   return {
     ...known,
     name: delta.name ?? known.name,
     call_id: delta.call_id ?? known.call_id,
-    text: known.text + hole + fresh,
+    text: known.text + gap + fresh,
     end,
   }
 }
 
 /** What is held here, with what the server says is streaming: of two tellings of one text the longer wins. */
-export function merged(held: readonly LiveText[], told: readonly LiveText[]): readonly LiveText[] {
-  const attempt = Math.max(0, ...held.map(text => text.attempt), ...told.map(text => text.attempt))
-  const texts = held.filter(text => text.attempt === attempt)
-  for (const theirs of told.filter(text => text.attempt === attempt)) {
+export function mergePartials(known: readonly LiveText[], received: readonly LiveText[]): readonly LiveText[] {
+  const attempt = Math.max(0, ...known.map(text => text.attempt), ...received.map(text => text.attempt))
+  const texts = known.filter(text => text.attempt === attempt)
+  for (const theirs of received.filter(text => text.attempt === attempt)) {
     const at = texts.findIndex(text => sameText(text, theirs))
     if (at < 0) texts.push(theirs)
     else if (theirs.end >= (texts[at]?.end ?? 0)) texts[at] = theirs

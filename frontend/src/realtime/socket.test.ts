@@ -58,10 +58,10 @@ describe('a line that is dead', () => {
 
   it('is given up at once when the machine says that it is offline', () => {
     const socket = opened()
-    socket.giveUp()
+    socket.reconnectLater()
     expect(states.at(-1)).toBe('waiting')
     expect(FakeSocket.made[0]?.isClosed).toBe(true)
-    socket.tryNow()
+    socket.reconnectNow()
     expect(FakeSocket.made).toHaveLength(2)
   })
 })

@@ -19,18 +19,18 @@ interface SocketEvents {
 }
 
 /** The server sends a heartbeat every 10 s: when two are missing, the line is dead. */
-const SILENCE_MS = 25_000
+const HEARTBEAT_TIMEOUT_MS = 25_000
 
 /** The close code by which the server says that the session is over. */
 const SIGNED_OUT = 4003
 
 export class LiveSocket {
   private socket: WebSocket | null = null
-  private readonly followers = new Map<string, number>()
+  private readonly subscriberCounts = new Map<string, number>()
   private attempt = 0
-  private wanted = false
+  private isStarted = false
   private retry: ReturnType<typeof setTimeout> | undefined
-  private silence: ReturnType<typeof setTimeout> | undefined
+  private heartbeatTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(
     private readonly url: () => string,
@@ -38,35 +38,35 @@ export class LiveSocket {
   ) {}
 
   start(): void {
-    if (this.wanted) return
-    this.wanted = true
+    if (this.isStarted) return
+    this.isStarted = true
     this.connect()
   }
 
   stop(): void {
-    this.wanted = false
+    this.isStarted = false
     clearTimeout(this.retry)
-    this.drop()
+    this.closeSocket()
     this.events.onConnection({ state: 'off' })
   }
 
   /** Tries now instead of at the end of the wait. */
-  tryNow(): void {
-    if (!this.wanted || this.socket) return
+  reconnectNow(): void {
+    if (!this.isStarted || this.socket) return
     clearTimeout(this.retry)
     this.connect()
   }
 
   /** Follows a topic until the returned function is called; several followers share one subscription. */
   follow(topic: string): () => void {
-    const count = this.followers.get(topic) ?? 0
-    this.followers.set(topic, count + 1)
+    const count = this.subscriberCounts.get(topic) ?? 0
+    this.subscriberCounts.set(topic, count + 1)
     if (count === 0) this.subscribe(topic)
     return () => this.unfollow(topic)
   }
 
   isFollowed(topic: string): boolean {
-    return this.followers.has(topic)
+    return this.subscriberCounts.has(topic)
   }
 
   subscribe(topic: string): void {
@@ -81,12 +81,12 @@ export class LiveSocket {
   }
 
   private unfollow(topic: string): void {
-    const count = (this.followers.get(topic) ?? 1) - 1
+    const count = (this.subscriberCounts.get(topic) ?? 1) - 1
     if (count > 0) {
-      this.followers.set(topic, count)
+      this.subscriberCounts.set(topic, count)
       return
     }
-    this.followers.delete(topic)
+    this.subscriberCounts.delete(topic)
     this.send({ type: 'unsubscribe', topic })
   }
 
@@ -94,38 +94,38 @@ export class LiveSocket {
     this.events.onConnection({ state: 'connecting' })
     const socket = new WebSocket(this.url())
     this.socket = socket
-    socket.onopen = () => this.opened()
-    socket.onmessage = event => this.heard(String(event.data))
-    socket.onclose = event => this.closed(socket, event.code)
-    this.listenForSilence()
+    socket.onopen = () => this.handleOpen()
+    socket.onmessage = event => this.handleMessage(String(event.data))
+    socket.onclose = event => this.handleClose(socket, event.code)
+    this.resetHeartbeatTimer()
   }
 
-  private opened(): void {
+  private handleOpen(): void {
     this.events.onConnection({ state: 'open' })
-    for (const topic of this.followers.keys()) this.subscribe(topic)
+    for (const topic of this.subscriberCounts.keys()) this.subscribe(topic)
   }
 
-  private heard(data: string): void {
+  private handleMessage(data: string): void {
     this.attempt = 0
-    this.listenForSilence()
+    this.resetHeartbeatTimer()
     this.events.onFrame(JSON.parse(data) as ServerFrame)
   }
 
-  private listenForSilence(): void {
-    clearTimeout(this.silence)
-    this.silence = setTimeout(() => this.giveUp(), SILENCE_MS)
+  private resetHeartbeatTimer(): void {
+    clearTimeout(this.heartbeatTimer)
+    this.heartbeatTimer = setTimeout(() => this.reconnectLater(), HEARTBEAT_TIMEOUT_MS)
   }
 
   /** A dead line may take minutes to close by itself, so its end is not waited for. */
-  giveUp(): void {
+  reconnectLater(): void {
     const socket = this.socket
     if (!socket) return
-    this.drop()
-    this.waitAndRetry()
+    this.closeSocket()
+    this.scheduleReconnect()
   }
 
-  private drop(): void {
-    clearTimeout(this.silence)
+  private closeSocket(): void {
+    clearTimeout(this.heartbeatTimer)
     const socket = this.socket
     this.socket = null
     if (!socket) return
@@ -133,15 +133,15 @@ export class LiveSocket {
     socket.close()
   }
 
-  private closed(socket: WebSocket, code: number): void {
+  private handleClose(socket: WebSocket, code: number): void {
     if (this.socket !== socket) return
-    this.drop()
+    this.closeSocket()
     if (code === SIGNED_OUT) this.events.onSignedOut()
-    this.waitAndRetry()
+    this.scheduleReconnect()
   }
 
-  private waitAndRetry(): void {
-    if (!this.wanted) return
+  private scheduleReconnect(): void {
+    if (!this.isStarted) return
     const wait = backoff(this.attempt++)
     this.events.onConnection({ state: 'waiting', retryAt: Date.now() + wait })
     this.retry = setTimeout(() => this.connect(), wait)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AnyRow, Delta, ServerFrame } from '@/api/types'
 import { type Change, draft, durable, message, run, ServerChat, topic } from './server.testing'
-import { apply, emptyState, forgetOld, isBehind, type LiveState, MAX_LEFT } from './store'
+import { apply, emptyState, evictOldChats, isBehind, type LiveState, MAX_LEFT } from './store'
 
 const applied = (frames: readonly ServerFrame[], from: LiveState = emptyState) =>
   frames.reduce((state, frame) => apply(state, frame, 0), from)
@@ -224,12 +224,12 @@ describe('chats that were left', () => {
   )
 
   it('are forgotten when they were left longest ago', () => {
-    const [kept, left] = forgetOld(state, topics)
+    const [kept, left] = evictOldChats(state, topics)
     expect([...kept.keys()]).toEqual(['chat:open', ...topics.slice(3)])
     expect(left).toEqual(topics.slice(3))
   })
 
   it('are all kept while they are few', () => {
-    expect(forgetOld(state, topics.slice(0, MAX_LEFT))[0]).toBe(state)
+    expect(evictOldChats(state, topics.slice(0, MAX_LEFT))[0]).toBe(state)
   })
 })

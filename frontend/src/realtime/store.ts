@@ -1,6 +1,6 @@
 /** What this tab knows of its chats after each frame: `(state, frame) → state`. Pure. A frame may come twice, late or not at all. */
 import type { ServerFrame } from '@/api/types'
-import { type ChatState, emptyChat, withChanges, withPiece, withSubscribed, withTyping, withWriting } from './chat'
+import { type ChatState, emptyChat, withChanges, withDelta, withDraftText, withSubscribed, withTyping } from './chat'
 
 export type LiveState = ReadonlyMap<string, ChatState>
 
@@ -10,19 +10,19 @@ export const emptyState: LiveState = new Map()
 export function apply(state: LiveState, frame: ServerFrame, now: number): LiveState {
   switch (frame.type) {
     case 'changes':
-      return inChat(state, frame.topic, chat => withChanges(chat, frame))
+      return updateChat(state, frame.topic, chat => withChanges(chat, frame))
     case 'subscribed':
-      return inChat(state, frame.topic, chat => withSubscribed(chat, frame))
+      return updateChat(state, frame.topic, chat => withSubscribed(chat, frame))
     case 'delta':
-      return inChat(state, frame.topic, chat => withPiece(chat, frame))
+      return updateChat(state, frame.topic, chat => withDelta(chat, frame))
     case 'typing':
-      return inChat(state, frame.topic, chat => withTyping(chat, frame.actor_id, now))
+      return updateChat(state, frame.topic, chat => withTyping(chat, frame.actor_id, now))
     case 'presence':
-      return inChat(state, frame.topic, chat => ({ ...chat, present: frame.present }))
+      return updateChat(state, frame.topic, chat => ({ ...chat, present: frame.present }))
     case 'draft':
-      return inChat(state, frame.topic, chat => withWriting(chat, frame))
+      return updateChat(state, frame.topic, chat => withDraftText(chat, frame))
     case 'access':
-      return inChat(state, frame.topic, chat => ({ ...chat, closed: !frame.allowed }))
+      return updateChat(state, frame.topic, chat => ({ ...chat, closed: !frame.allowed }))
     case 'heartbeat':
       return withHeartbeat(state, frame.versions)
     case 'error':
@@ -37,7 +37,7 @@ export function apply(state: LiveState, frame: ServerFrame, now: number): LiveSt
   }
 }
 
-export function inChat(state: LiveState, topic: string, change: (chat: ChatState) => ChatState): LiveState {
+export function updateChat(state: LiveState, topic: string, change: (chat: ChatState) => ChatState): LiveState {
   if (!topic.startsWith('chat:')) return state
   const before = state.get(topic) ?? emptyChat
   const after = change(before)
@@ -47,13 +47,15 @@ export function inChat(state: LiveState, topic: string, change: (chat: ChatState
 /** A chat that may not be followed is closed; any other refusal is about one frame only. */
 function withRefusal(state: LiveState, topic: string | null, code: string): LiveState {
   if (topic === null || !['not_found', 'forbidden'].includes(code)) return state
-  return inChat(state, topic, chat => ({ ...chat, closed: true }))
+  return updateChat(state, topic, chat => ({ ...chat, closed: true }))
 }
 
 function withHeartbeat(state: LiveState, versions: Record<string, number>): LiveState {
   return Object.entries(versions).reduce(
     (all, [topic, version]) =>
-      all.has(topic) ? inChat(all, topic, chat => (version > chat.known ? { ...chat, known: version } : chat)) : all,
+      all.has(topic)
+        ? updateChat(all, topic, chat => (version > chat.known ? { ...chat, known: version } : chat))
+        : all,
     state,
   )
 }
@@ -64,7 +66,7 @@ export const isBehind = (chat: ChatState) => chat.loaded && chat.known > chat.ve
 export const MAX_LEFT = 20
 
 /** Forgets the chats that were left longest ago. `left` is in the order of leaving; returns what is kept of both. */
-export function forgetOld(state: LiveState, left: readonly string[]): [LiveState, readonly string[]] {
+export function evictOldChats(state: LiveState, left: readonly string[]): [LiveState, readonly string[]] {
   const old = new Set(left.slice(0, Math.max(0, left.length - MAX_LEFT)))
   if (old.size === 0) return [state, left]
   return [new Map([...state].filter(([topic]) => !old.has(topic))), left.filter(topic => !old.has(topic))]

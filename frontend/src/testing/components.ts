@@ -1,5 +1,5 @@
 /** What every component test begins with: the styles, and the texts in English. */
 import '@/styles/index.css'
-import { showIn } from '@/lib/language'
+import { loadLanguage } from '@/lib/language'
 
-await showIn('en')
+await loadLanguage('en')

@@ -68,9 +68,9 @@ export function letterAvatar(name: string): AvatarData {
 /** Decorative: the name always stands beside it, or is given apart. */
 export function Avatar({ id, name, avatar, square, size, isOnline }: AvatarProps) {
   if (avatar) {
-    const look = avatar.kind === 'emoji' ? styles.emoji : cx(styles.letter, styles[`f${avatar.color}`])
+    const style = avatar.kind === 'emoji' ? styles.emoji : cx(styles.letter, styles[`f${avatar.color}`])
     return (
-      <span className={cx(styles.face, square && styles.square, look, size && styles[size])} aria-hidden>
+      <span className={cx(styles.face, square && styles.square, style, size && styles[size])} aria-hidden>
         {avatar.kind === 'emoji' ? avatar.emoji : avatar.letter}
         {isOnline ? <i className={styles.on} /> : null}
       </span>

@@ -3,7 +3,7 @@ import { Toast as Radix } from 'radix-ui'
 import { useEffect, useRef } from 'react'
 import { useActions } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
-import { usePart } from '@/lib/observable'
+import { useSelector } from '@/lib/observable'
 import { IconButton } from './Button'
 import styles from './Toasts.module.css'
 import { removeToast, toasts } from './toast'
@@ -13,7 +13,7 @@ const DURATION_MS = 10_000
 /** F8 leads to them. As long as the pointer or the focus is among them, none goes away. */
 export function ToastList() {
   const { t } = useTexts()
-  const list = usePart(toasts, value => value) ?? []
+  const list = useSelector(toasts, value => value) ?? []
   const viewport = useRef<HTMLOListElement>(null)
   const cameFrom = useRef<HTMLElement | null>(null)
   useActions(() => ({

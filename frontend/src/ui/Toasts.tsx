@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { Suspense } from 'react'
 import { useTexts } from '@/lib/language'
-import { usePart } from '@/lib/observable'
+import { useSelector } from '@/lib/observable'
 import { IconButton } from './Button'
 import { lazy } from './lazy'
 import styles from './Toasts.module.css'
@@ -11,7 +11,7 @@ const ToastList = lazy(() => import('./ToastList').then(module => ({ default: mo
 
 /** The list of toasts, which is loaded with the first of them. */
 export function Toasts() {
-  const isUsed = usePart(toasts, list => list !== null)
+  const isUsed = useSelector(toasts, list => list !== null)
   return isUsed ? (
     <Suspense>
       <ToastList />
@@ -22,7 +22,7 @@ export function Toasts() {
 /** Used when the list could not be loaded: "No connection" itself may be the first toast. */
 function LatestToast() {
   const { t } = useTexts()
-  const latest = usePart(toasts, list => list?.at(-1) ?? null)
+  const latest = useSelector(toasts, list => list?.at(-1) ?? null)
   return (
     <div className={styles.toasts} role="status">
       {latest ? (

@@ -40,9 +40,9 @@ export function Tooltip({ text, children }: TooltipProps) {
     if (text !== null) setAnchor(control)
   }
   const { props } = children
-  const isShown = anchor !== null && text !== null
+  const isVisible = anchor !== null && text !== null
   const control = cloneElement(children, {
-    'aria-describedby': isShown ? id : props['aria-describedby'],
+    'aria-describedby': isVisible ? id : props['aria-describedby'],
     onPointerEnter: event => {
       props.onPointerEnter?.(event)
       const control = event.currentTarget
@@ -69,7 +69,7 @@ export function Tooltip({ text, children }: TooltipProps) {
   return (
     <>
       {control}
-      {isShown ? (
+      {isVisible ? (
         <Suspense fallback={null}>
           <TooltipContent id={id} text={text} anchor={anchor} onHide={hide} />
         </Suspense>

@@ -1,9 +1,9 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ApiError, answerOf, api, rest } from '../client'
+import { ApiError, answerOf, rest, sendAccountRequest } from '../client'
 import type { BodyOf, Me } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
-import { all } from './pages'
+import { fetchAllPages } from './pages'
 
 /** Null: nobody is signed in. */
 async function readMe(): Promise<Me | null> {
@@ -53,26 +53,29 @@ interface SignUp {
   invitation?: string
 }
 
-export const signUp = (form: SignUp) => api<unknown>('POST', `${account}/auth/signup`, form)
-export const signIn = (form: { email: string; password: string }) => api<unknown>('POST', `${account}/auth/login`, form)
+export const signUp = (form: SignUp) => sendAccountRequest<unknown>('POST', `${account}/auth/signup`, form)
+export const signIn = (form: { email: string; password: string }) =>
+  sendAccountRequest<unknown>('POST', `${account}/auth/login`, form)
 
 /** Ends the session. The service answers 401 to say that nobody is signed in any more. */
 export async function signOut(): Promise<void> {
   try {
-    await api<unknown>('DELETE', `${account}/auth/session`)
+    await sendAccountRequest<unknown>('DELETE', `${account}/auth/session`)
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) throw error
   }
 }
 
 /** Asks for a link by which a new password is set. Answers the same whether anybody has the address. */
-export async function askForReset(email: string): Promise<{ byMail: boolean }> {
-  const answer = await api<{ data: { by_mail: boolean } }>('POST', `${account}/auth/password/request`, { email })
+export async function requestPasswordReset(email: string): Promise<{ byMail: boolean }> {
+  const answer = await sendAccountRequest<{ data: { by_mail: boolean } }>('POST', `${account}/auth/password/request`, {
+    email,
+  })
   return { byMail: answer.data.by_mail }
 }
 
 /** Whether the key of such a link is good. */
-export async function isGoodKey(key: string): Promise<boolean> {
+export async function isResetKeyValid(key: string): Promise<boolean> {
   const headers = { Accept: 'application/json', 'X-Password-Reset-Key': key }
   const answer = await fetch(`${account}/auth/password/reset`, { headers, credentials: 'same-origin' })
   return answer.status !== 400
@@ -80,10 +83,10 @@ export async function isGoodKey(key: string): Promise<boolean> {
 
 /** Sets the password by a link, and signs in. */
 export const resetPassword = (key: string, password: string) =>
-  api<unknown>('POST', `${account}/auth/password/reset`, { key, password })
+  sendAccountRequest<unknown>('POST', `${account}/auth/password/reset`, { key, password })
 
 export const changePassword = (current_password: string, new_password: string) =>
-  api<unknown>('POST', `${account}/account/password/change`, { current_password, new_password })
+  sendAccountRequest<unknown>('POST', `${account}/account/password/change`, { current_password, new_password })
 
 /** Signs out everywhere but here. */
 export const useEndSessions = () => useAction({ mutationFn: () => rest.DELETE('/api/v1/me/sessions') })
@@ -91,15 +94,16 @@ export const useEndSessions = () => useAction({ mutationFn: () => rest.DELETE('/
 export const useTokens = () =>
   useQuery({
     queryKey: keys.apiTokens,
-    queryFn: ({ signal }) => all(query => answerOf(rest.GET('/api/v1/me/tokens', { params: { query }, signal }))),
+    queryFn: ({ signal }) =>
+      fetchAllPages(query => answerOf(rest.GET('/api/v1/me/tokens', { params: { query }, signal }))),
   })
 
-export type TokenWish = Required<BodyOf<'/api/v1/me/tokens', 'post'>>
+export type TokenInput = Required<BodyOf<'/api/v1/me/tokens', 'post'>>
 
-export function useMakeToken() {
+export function useCreateToken() {
   const client = useQueryClient()
   return useAction({
-    mutationFn: (body: TokenWish) => answerOf(rest.POST('/api/v1/me/tokens', { body })),
+    mutationFn: (body: TokenInput) => answerOf(rest.POST('/api/v1/me/tokens', { body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.apiTokens }),
   })
 }

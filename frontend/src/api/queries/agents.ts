@@ -4,13 +4,13 @@ import { answerOf, rest } from '../client'
 import type { AgentRow, BodyOf } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
-import { all } from './pages'
+import { fetchAllPages } from './pages'
 
 export const agentsQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: keys.agents(workspaceId),
     queryFn: ({ signal }) =>
-      all(query =>
+      fetchAllPages(query =>
         answerOf(
           rest.GET('/api/v1/workspaces/{workspace_id}/agents', {
             params: { path: { workspace_id: workspaceId }, query },

@@ -3,13 +3,13 @@ import { answerOf, rest } from '../client'
 import type { BodyOf, ChatActivity, ChatSummaryRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
-import { all } from './pages'
+import { fetchAllPages } from './pages'
 
 export const useChats = (workspaceId: string) =>
   useQuery({
     queryKey: keys.chats(workspaceId),
     queryFn: ({ signal }) =>
-      all(query =>
+      fetchAllPages(query =>
         answerOf(
           rest.GET('/api/v1/workspaces/{workspace_id}/chats', {
             params: { path: { workspace_id: workspaceId }, query },
@@ -30,10 +30,10 @@ export function withActivity(
   if (!chats.some(each => each.chat.id === chat_id)) return null
   return chats
     .map(each => (each.chat.id === chat_id ? { ...each, unread, mentioned, last_read_seq, last_message } : each))
-    .sort((a, b) => Date.parse(spokenAt(b)) - Date.parse(spokenAt(a)))
+    .sort((a, b) => Date.parse(lastActivityAt(b)) - Date.parse(lastActivityAt(a)))
 }
 
-const spokenAt = ({ chat, last_message }: ChatSummaryRow) => last_message?.created_at ?? chat.created_at
+const lastActivityAt = ({ chat, last_message }: ChatSummaryRow) => last_message?.created_at ?? chat.created_at
 
 export const createChat = (workspaceId: string, body: BodyOf<'/api/v1/workspaces/{workspace_id}/chats', 'post'>) =>
   answerOf(
@@ -72,7 +72,7 @@ export const readNewer = (chatId: string, after: number, limit = 50) => readMess
 export const readAround = (chatId: string, messageId: string, limit = 50) =>
   readMessages(chatId, { around: messageId, limit })
 
-export const whoWakes = async (chatId: string, body: BodyOf<'/api/v1/chats/{chat_id}/wakes', 'post'>) =>
+export const previewWakes = async (chatId: string, body: BodyOf<'/api/v1/chats/{chat_id}/wakes', 'post'>) =>
   (await answerOf(rest.POST('/api/v1/chats/{chat_id}/wakes', { params: { path: { chat_id: chatId } }, body }))).results
 export const markRead = (chatId: string, seq: number) =>
   answerOf(rest.PUT('/api/v1/chats/{chat_id}/read', { params: { path: { chat_id: chatId } }, body: { seq } }))
@@ -88,7 +88,7 @@ export const useLinks = (chatId: string, enabled = true) =>
   useQuery({
     queryKey: keys.links(chatId),
     queryFn: ({ signal }) =>
-      all(query =>
+      fetchAllPages(query =>
         answerOf(rest.GET('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId }, query }, signal })),
       ),
     enabled,
@@ -97,7 +97,7 @@ export const useLinks = (chatId: string, enabled = true) =>
     refetchOnMount: 'always',
   })
 
-export function useMakeLink(chatId: string) {
+export function useCreateLink(chatId: string) {
   const client = useQueryClient()
   return useAction({
     mutationFn: (body: BodyOf<'/api/v1/chats/{chat_id}/links', 'post'>) =>

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { answerOf, rest } from '../client'
 import { useAction } from './action'
 import { keys } from './keys'
-import { pageAt } from './pages'
+import { pageQuery } from './pages'
 
 /** Both lie below `keys.notifications`: one bell rings them. */
 const listKey = [...keys.notifications, 'list'] as const
@@ -21,7 +21,9 @@ export const useNotifications = () =>
   useInfiniteQuery({
     queryKey: listKey,
     queryFn: ({ pageParam, signal }) =>
-      answerOf(rest.GET('/api/v1/notifications', { params: { query: { limit: PAGE, ...pageAt(pageParam) } }, signal })),
+      answerOf(
+        rest.GET('/api/v1/notifications', { params: { query: { limit: PAGE, ...pageQuery(pageParam) } }, signal }),
+      ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
   })

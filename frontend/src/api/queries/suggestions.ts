@@ -3,7 +3,7 @@ import { answerOf, rest } from '../client'
 import type { ListedSuggestionRow, MergeRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
-import { all, pageAt } from './pages'
+import { fetchAllPages, pageQuery } from './pages'
 import { drafts } from './workshop'
 
 export type SuggestionState = ListedSuggestionRow['state']
@@ -21,15 +21,15 @@ const queryOf = ({ state, agentId, authorId }: SuggestionFilter) => ({
 })
 
 /** Everything here hangs below `keys.suggestions`: one bell rings it all. */
-const below = (workspaceId: string, ...rest: readonly unknown[]) => [...keys.suggestions(workspaceId), ...rest]
+const suggestionsKey = (workspaceId: string, ...rest: readonly unknown[]) => [...keys.suggestions(workspaceId), ...rest]
 
 export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>
   useInfiniteQuery({
-    queryKey: below(workspaceId, 'list', filter),
+    queryKey: suggestionsKey(workspaceId, 'list', filter),
     queryFn: ({ pageParam, signal }) =>
       answerOf(
         rest.GET('/api/v1/workspaces/{workspace_id}/suggestions', {
-          params: { path: { workspace_id: workspaceId }, query: { ...queryOf(filter), ...pageAt(pageParam) } },
+          params: { path: { workspace_id: workspaceId }, query: { ...queryOf(filter), ...pageQuery(pageParam) } },
           signal,
         }),
       ),
@@ -39,7 +39,7 @@ export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>
 
 export const useSuggestionCount = (workspaceId: string) =>
   useQuery({
-    queryKey: below(workspaceId, 'count'),
+    queryKey: suggestionsKey(workspaceId, 'count'),
     queryFn: ({ signal }) =>
       answerOf(
         rest.GET('/api/v1/workspaces/{workspace_id}/suggestions/count', {
@@ -51,14 +51,14 @@ export const useSuggestionCount = (workspaceId: string) =>
 
 export const useSuggestion = (workspaceId: string, id: string) =>
   useQuery({
-    queryKey: below(workspaceId, 'one', id),
+    queryKey: suggestionsKey(workspaceId, 'one', id),
     queryFn: ({ signal }) =>
       answerOf(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } }, signal })),
   })
 
 export const useMerge = (workspaceId: string, id: string) =>
   useQuery({
-    queryKey: below(workspaceId, 'merge', id),
+    queryKey: suggestionsKey(workspaceId, 'merge', id),
     queryFn: ({ signal }) =>
       answerOf(rest.GET('/api/v1/merges/{merge_id}', { params: { path: { merge_id: id } }, signal })),
   })
@@ -66,9 +66,9 @@ export const useMerge = (workspaceId: string, id: string) =>
 /** The merges under way. */
 export const useActiveMerges = (workspaceId: string) =>
   useQuery({
-    queryKey: below(workspaceId, 'merges'),
+    queryKey: suggestionsKey(workspaceId, 'merges'),
     queryFn: ({ signal }) =>
-      all(page =>
+      fetchAllPages(page =>
         answerOf(
           rest.GET('/api/v1/workspaces/{workspace_id}/merges', {
             params: { path: { workspace_id: workspaceId }, query: { state: 'active', ...page } },
@@ -79,7 +79,7 @@ export const useActiveMerges = (workspaceId: string) =>
   })
 
 /** Who writes the agent in that chat now, if anybody; asked before a draft is to be opened there. */
-export const useDraftThere = (chatId: string | null, agentId: string) =>
+export const useChatDraft = (chatId: string | null, agentId: string) =>
   useQuery({
     queryKey: ['chat', chatId, 'draft', agentId],
     queryFn: () => drafts.read(chatId ?? '', agentId),

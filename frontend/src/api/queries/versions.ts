@@ -1,16 +1,16 @@
 /** The versions of an agent, what each answered, and agents as files. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { addressOf, answerOf, rest } from '../client'
+import { answerOf, rest, urlOf } from '../client'
 import type { BodyOf, ListedSuggestionRow } from '../types'
 import { keys } from './keys'
-import { all, pageAt } from './pages'
+import { fetchAllPages, pageQuery } from './pages'
 
 /** Every version, newest first; read again when another one is production. */
 export const useVersions = (agentId: string, production: string) =>
   useQuery({
     queryKey: [...keys.versions(agentId), 'all', production],
     queryFn: ({ signal }) =>
-      all(query =>
+      fetchAllPages(query =>
         answerOf(
           rest.GET('/api/v1/agents/{agent_id}/versions', { params: { path: { agent_id: agentId }, query }, signal }),
         ),
@@ -19,11 +19,11 @@ export const useVersions = (agentId: string, production: string) =>
   })
 
 /** The accepted suggestions that went into each version of an agent, by its number; the first one first. */
-export const useSuggestionsIn = (workspaceId: string, agentId: string, production: string) =>
+export const useSuggestionsByVersion = (workspaceId: string, agentId: string, production: string) =>
   useQuery({
     queryKey: [...keys.suggestions(workspaceId), 'went into', agentId, production],
     queryFn: async ({ signal }) => {
-      const rows = await all(page =>
+      const rows = await fetchAllPages(page =>
         answerOf(
           rest.GET('/api/v1/workspaces/{workspace_id}/suggestions', {
             params: { path: { workspace_id: workspaceId }, query: { state: 'accepted', agent_id: agentId, ...page } },
@@ -73,7 +73,7 @@ export const useReplies = (agentId: string, version: number) =>
     queryFn: ({ pageParam, signal }) =>
       answerOf(
         rest.GET('/api/v1/agents/{agent_id}/versions/{number}/replies', {
-          params: { path: { agent_id: agentId, number: version }, query: { limit: 20, ...pageAt(pageParam) } },
+          params: { path: { agent_id: agentId, number: version }, query: { limit: 20, ...pageQuery(pageParam) } },
           signal,
         }),
       ),
@@ -98,8 +98,8 @@ export const restoreVersion = (
 
 export type FileFormat = 'yaml' | 'json'
 
-export const exportAddress = (agentId: string, version: number, format: FileFormat) =>
-  addressOf('/api/v1/agents/{agent_id}/file', { path: { agent_id: agentId }, query: { format, version } })
+export const exportUrl = (agentId: string, version: number, format: FileFormat) =>
+  urlOf('/api/v1/agents/{agent_id}/file', { path: { agent_id: agentId }, query: { format, version } })
 
 /** `is_trial`: nothing is made; the answer says what would be. */
 export const importAgent = (

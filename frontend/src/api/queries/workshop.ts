@@ -4,10 +4,10 @@ import { answerOf, rest } from '../client'
 import type { BodyOf, DraftRow, LockWaiterRow, SpecContent } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
-import { all } from './pages'
+import { fetchAllPages } from './pages'
 
 /** The parameters of an address below the draft of one agent in one chat. */
-const draftOf = (chatId: string, agentId: string) => ({ params: { path: { chat_id: chatId, agent_id: agentId } } })
+const draftParams = (chatId: string, agentId: string) => ({ params: { path: { chat_id: chatId, agent_id: agentId } } })
 
 /** `revision` null takes the hold: the first edit, or a hold that is free. `caret`: characters from the start of the prompt. */
 export interface DraftWrite extends BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft', 'put'> {
@@ -15,11 +15,11 @@ export interface DraftWrite extends BodyOf<'/api/v1/chats/{chat_id}/agents/{agen
 }
 
 /** The drafts of a workspace that somebody is editing. A time that runs out is announced by no bell. */
-export const useHeldDrafts = (workspaceId: string) =>
+export const useLockedDrafts = (workspaceId: string) =>
   useQuery({
-    queryKey: keys.heldDrafts(workspaceId),
+    queryKey: keys.lockedDrafts(workspaceId),
     queryFn: ({ signal }) =>
-      all(query =>
+      fetchAllPages(query =>
         answerOf(
           rest.GET('/api/v1/workspaces/{workspace_id}/held-drafts', {
             params: { path: { workspace_id: workspaceId }, query },
@@ -29,21 +29,21 @@ export const useHeldDrafts = (workspaceId: string) =>
       ),
     refetchInterval: query => {
       const ends = query.state.data?.map(draft => Date.parse(draft.held_until)) ?? []
-      return ends.length > 0 ? Math.max(MIN_PAUSE_MS, Math.min(...ends) - Date.now() + MIN_PAUSE_MS) : false
+      return ends.length > 0 ? Math.max(MIN_REFETCH_MS, Math.min(...ends) - Date.now() + MIN_REFETCH_MS) : false
     },
   })
 
-const MIN_PAUSE_MS = 5_000
+const MIN_REFETCH_MS = 5_000
 
 export const drafts = {
   read: (chatId: string, agentId: string) =>
-    answerOf(rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', draftOf(chatId, agentId))),
+    answerOf(rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', draftParams(chatId, agentId))),
   write: (chatId: string, agentId: string, body: DraftWrite) =>
-    answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', { ...draftOf(chatId, agentId), body })),
+    answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', { ...draftParams(chatId, agentId), body })),
   apply: (chatId: string, agentId: string, revision: number) =>
     answerOf(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/apply', {
-        ...draftOf(chatId, agentId),
+        ...draftParams(chatId, agentId),
         body: { revision },
       }),
     ),
@@ -52,12 +52,14 @@ export const drafts = {
     agentId: string,
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save', 'post'>,
   ) =>
-    answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save', { ...draftOf(chatId, agentId), body })),
+    answerOf(
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save', { ...draftParams(chatId, agentId), body }),
+    ),
   /** `merge` brings what production changed into the text; otherwise the text stays as it is. */
   rebase: (chatId: string, agentId: string, revision: number, merge: boolean) =>
     answerOf(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/rebase', {
-        ...draftOf(chatId, agentId),
+        ...draftParams(chatId, agentId),
         body: { revision, merge },
       }),
     ),
@@ -67,7 +69,7 @@ export const drafts = {
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggest', 'post'>,
   ) =>
     answerOf(
-      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggest', { ...draftOf(chatId, agentId), body }),
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggest', { ...draftParams(chatId, agentId), body }),
     ),
   /** Offers a text that came too late for its draft as a suggestion. Its id is made by its writer: sent twice, it is one. */
   suggestText: (
@@ -75,11 +77,13 @@ export const drafts = {
     agentId: string,
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions', 'post'>,
   ) =>
-    answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions', { ...draftOf(chatId, agentId), body })),
+    answerOf(
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions', { ...draftParams(chatId, agentId), body }),
+    ),
   discard: (chatId: string, agentId: string, revision: number) =>
     answerOf(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/discard', {
-        ...draftOf(chatId, agentId),
+        ...draftParams(chatId, agentId),
         body: { revision },
       }),
     ),
@@ -89,12 +93,12 @@ export const drafts = {
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/hand-over', 'post'>,
   ) =>
     answerOf(
-      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/hand-over', { ...draftOf(chatId, agentId), body }),
+      rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/hand-over', { ...draftParams(chatId, agentId), body }),
     ),
   release: (chatId: string, agentId: string, revision: number) =>
     answerOf(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/release', {
-        ...draftOf(chatId, agentId),
+        ...draftParams(chatId, agentId),
         body: { revision },
       }),
     ),
@@ -107,7 +111,7 @@ export const useDraftTrial = (draft: DraftRow | null) =>
     queryFn: ({ signal }) =>
       answerOf(
         rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/trial', {
-          ...draftOf(draft?.chat_id ?? '', draft?.agent_id ?? ''),
+          ...draftParams(draft?.chat_id ?? '', draft?.agent_id ?? ''),
           signal,
         }),
       ),
@@ -118,11 +122,11 @@ export const useDraftTrial = (draft: DraftRow | null) =>
   })
 
 /** What the live draft said before another text took its place, newest first. */
-export const useEarlierTexts = (chatId: string, draft: DraftRow) =>
+export const useDraftSnapshots = (chatId: string, draft: DraftRow) =>
   useQuery({
-    queryKey: keys.earlierTexts(draft.id),
+    queryKey: keys.draftSnapshots(draft.id),
     queryFn: ({ signal }) =>
-      all(query =>
+      fetchAllPages(query =>
         answerOf(
           rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/earlier', {
             params: { path: { chat_id: chatId, agent_id: draft.agent_id }, query },
@@ -136,13 +140,13 @@ export const useEarlierTexts = (chatId: string, draft: DraftRow) =>
   })
 
 /** What this person wishes of a draft while somebody else holds it. */
-export const useDraftWish = (draft: DraftRow, holderId: string) =>
+export const useLockWaiter = (draft: DraftRow, holderId: string) =>
   useQuery({
-    queryKey: keys.wish(draft.id, holderId),
+    queryKey: keys.lockWaiter(draft.id, holderId),
     queryFn: ({ signal }) =>
       answerOf(
         rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/wish', {
-          ...draftOf(draft.chat_id, draft.agent_id),
+          ...draftParams(draft.chat_id, draft.agent_id),
           signal,
         }),
       ),
@@ -151,30 +155,30 @@ export const useDraftWish = (draft: DraftRow, holderId: string) =>
     gcTime: 0,
   })
 
-function useWishAction<Input>(
+function useWaiterAction<Input>(
   draft: DraftRow,
   holderId: string,
-  action: (address: ReturnType<typeof draftOf>, input: Input) => Promise<LockWaiterRow>,
+  action: (address: ReturnType<typeof draftParams>, input: Input) => Promise<LockWaiterRow>,
 ) {
   const client = useQueryClient()
-  const queryKey = keys.wish(draft.id, holderId)
+  const queryKey = keys.lockWaiter(draft.id, holderId)
   return useAction({
-    mutationFn: (input: Input) => action(draftOf(draft.chat_id, draft.agent_id), input),
+    mutationFn: (input: Input) => action(draftParams(draft.chat_id, draft.agent_id), input),
     // An answer that is still under way is older.
     onMutate: () => client.cancelQueries({ queryKey }),
-    onSuccess: wish => client.setQueryData(queryKey, wish),
+    onSuccess: waiter => client.setQueryData(queryKey, waiter),
   })
 }
 
 /** Asks the holder for the draft: once in each hold. */
 export const useAskForDraft = (draft: DraftRow, holderId: string) =>
-  useWishAction<void>(draft, holderId, address =>
+  useWaiterAction<void>(draft, holderId, address =>
     answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/ask', address)),
   )
 
 /** Whether one is told when the draft is free. */
 export const useWaitForDraft = (draft: DraftRow, holderId: string) =>
-  useWishAction<boolean>(draft, holderId, (address, is_waiting) =>
+  useWaiterAction<boolean>(draft, holderId, (address, is_waiting) =>
     answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/wish', { ...address, body: { is_waiting } })),
   )
 
@@ -197,7 +201,7 @@ interface PendingCount {
 }
 
 /** How many suggestions wait for a decision on one agent. */
-export const usePendingOf = (workspaceId: string, agentId: string) =>
+export const usePendingSuggestions = (workspaceId: string, agentId: string) =>
   useQuery({
     queryKey: [...keys.suggestions(workspaceId), 'pending of', agentId],
     queryFn: async (): Promise<PendingCount> => {
@@ -211,7 +215,7 @@ export const usePendingOf = (workspaceId: string, agentId: string) =>
   })
 
 /** A suggestion as its line in a chat needs it. */
-export const useSuggestionOfLine = (workspaceId: string, id: string) =>
+export const useSuggestionRow = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: [...keys.suggestions(workspaceId), 'of line', id],
     queryFn: async () =>

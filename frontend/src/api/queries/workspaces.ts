@@ -3,12 +3,12 @@ import { answerOf, rest } from '../client'
 import type { BodyOf, Role, WorkspaceRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
-import { all } from './pages'
+import { fetchAllPages } from './pages'
 
 export type ModelChoice = BodyOf<'/api/v1/workspaces/{workspace_id}/model', 'put'>
 
 /** The parameters of an address below a workspace. */
-const inWorkspace = (id: string) => ({ params: { path: { workspace_id: id } } })
+const workspaceParams = (id: string) => ({ params: { path: { workspace_id: id } } })
 
 export const createWorkspace = (name: string) => answerOf(rest.POST('/api/v1/workspaces', { body: { name } }))
 
@@ -16,7 +16,7 @@ export const useMembers = (id: string) =>
   useQuery({
     queryKey: keys.members(id),
     queryFn: ({ signal }) =>
-      all(query =>
+      fetchAllPages(query =>
         answerOf(
           rest.GET('/api/v1/workspaces/{workspace_id}/members', {
             params: { path: { workspace_id: id }, query },
@@ -31,7 +31,7 @@ export const useMemberLinks = (id: string, actorId: string, enabled: boolean) =>
   useQuery({
     queryKey: keys.memberLinks(id, actorId),
     queryFn: ({ signal }) =>
-      all(query =>
+      fetchAllPages(query =>
         answerOf(
           rest.GET('/api/v1/workspaces/{workspace_id}/members/{actor_id}/links', {
             params: { path: { workspace_id: id, actor_id: actorId }, query },
@@ -43,7 +43,7 @@ export const useMemberLinks = (id: string, actorId: string, enabled: boolean) =>
     staleTime: 0,
   })
 
-const readModel = (id: string) => answerOf(rest.GET('/api/v1/workspaces/{workspace_id}/model', inWorkspace(id)))
+const readModel = (id: string) => answerOf(rest.GET('/api/v1/workspaces/{workspace_id}/model', workspaceParams(id)))
 export const useModel = (id: string) => useQuery({ queryKey: keys.model(id), queryFn: () => readModel(id) })
 export const useOffers = () =>
   useQuery({
@@ -61,15 +61,15 @@ export const useProviders = () =>
   })
 
 /** How long a test of a model is waited for between two questions, in ms. */
-const testPause = 500
+const TEST_POLL_MS = 500
 
 /** Has a worker try a model, and asks until it is done. Without a model's name only the server's models are listed. */
 export async function testModel(id: string, { revision: _, ...choice }: ModelChoice, signal: AbortSignal) {
   let test = await answerOf(
-    rest.POST('/api/v1/workspaces/{workspace_id}/model/test', { ...inWorkspace(id), body: choice }),
+    rest.POST('/api/v1/workspaces/{workspace_id}/model/test', { ...workspaceParams(id), body: choice }),
   )
   while (test.state !== 'done') {
-    await new Promise(resolve => setTimeout(resolve, testPause))
+    await new Promise(resolve => setTimeout(resolve, TEST_POLL_MS))
     signal.throwIfAborted()
     test = await answerOf(
       rest.GET('/api/v1/workspaces/{workspace_id}/model/test/{test_id}', {
@@ -81,7 +81,7 @@ export async function testModel(id: string, { revision: _, ...choice }: ModelCho
   return test
 }
 const chooseModel = (id: string, choice: ModelChoice) =>
-  answerOf(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...inWorkspace(id), body: choice }))
+  answerOf(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...workspaceParams(id), body: choice }))
 
 /** A change to a workspace, after which all that hangs on it is read again. */
 function useWorkspaceChange<T>(id: string, change: (input: T) => Promise<unknown>) {
@@ -103,7 +103,7 @@ function useChange<T>(id: string, change: (input: T) => Promise<unknown>) {
 export const renameWorkspace = (workspace: WorkspaceRow, name: string) =>
   answerOf(
     rest.PATCH('/api/v1/workspaces/{workspace_id}', {
-      ...inWorkspace(workspace.id),
+      ...workspaceParams(workspace.id),
       body: { name, revision: workspace.revision },
     }),
   )
@@ -130,4 +130,4 @@ export const useRemoveMember = (id: string) =>
 
 export const useChooseModel = (id: string) => useWorkspaceChange(id, (choice: ModelChoice) => chooseModel(id, choice))
 
-export const leaveWorkspace = (id: string) => rest.POST('/api/v1/workspaces/{workspace_id}/leave', inWorkspace(id))
+export const leaveWorkspace = (id: string) => rest.POST('/api/v1/workspaces/{workspace_id}/leave', workspaceParams(id))

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { ApiError, meQuery, signIn, signUp } from '@/api'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
@@ -29,7 +29,7 @@ export function AccountForm({ mode, email, other, forgot, invitation, onDone }: 
   const { t, rich } = useTexts()
   const client = useQueryClient()
   const [form, setForm] = useState({ name: '', email, password: '' })
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const isNew = mode === 'sign-up'
   const set = (field: keyof typeof form) => (value: string) => setForm({ ...form, [field]: value })
   const errorAt = (field: string) => (error && fieldOf(error) === field ? textOfError(error) : null)
@@ -38,7 +38,7 @@ export function AccountForm({ mode, email, other, forgot, invitation, onDone }: 
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(async () => {
+    void run(async () => {
       try {
         await (isNew
           ? signUp({ ...form, language: currentLanguage(), ...(invitation ? { invitation } : {}) })

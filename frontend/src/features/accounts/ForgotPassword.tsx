@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { ApiError, askForReset } from '@/api'
-import { useAttempt } from '@/lib/attempt'
+import { ApiError, requestPasswordReset } from '@/api'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -13,10 +13,10 @@ export function ForgotPassword({ email: typed, back }: { email: string; back(ema
   const { t, rich } = useTexts()
   const [email, setEmail] = useState(typed)
   const [asked, setAsked] = useState<{ byMail: boolean } | null>(null)
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(async () => setAsked(await askForReset(email)))
+    void run(async () => setAsked(await requestPasswordReset(email)))
   }
   if (asked) {
     return (

@@ -1,13 +1,13 @@
 import { Languages } from 'lucide-react'
 import { cx } from '@/lib/cx'
-import { choose, currentLanguage, type Language, languageNames, languages, useTexts } from '@/lib/language'
+import { currentLanguage, type Language, languageNames, languages, setLanguage, useTexts } from '@/lib/language'
 import fieldStyles from '@/ui/Field.module.css'
 
 /** The language of the screen; changes at once. */
 export function LanguageSelect({ onChosen }: { onChosen?(language: Language): void }) {
   const { t } = useTexts()
   const pick = async (language: Language) => {
-    await choose(language)
+    await setLanguage(language)
     onChosen?.(language)
   }
   return (

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ApiError, meQuery, resetPassword } from '@/api'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -20,7 +20,7 @@ export function NewPassword({ resetKey, onDead, onDone }: NewPasswordProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [password, setPassword] = useState('')
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const set = async () => {
     try {
       await resetPassword(resetKey, password)
@@ -34,7 +34,7 @@ export function NewPassword({ resetKey, onDead, onDone }: NewPasswordProps) {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(set)
+    void run(set)
   }
   return (
     <form className="col gap" onSubmit={submit}>

@@ -1,10 +1,10 @@
 import { KeyRound } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { ApiError, type ApiTokenRow, type TokenWish, useMakeToken, useRevokeToken, useTokens } from '@/api'
+import { ApiError, type ApiTokenRow, type TokenInput, useCreateToken, useRevokeToken, useTokens } from '@/api'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
-import { isAhead, shortDate } from '@/lib/time'
+import { formatShortDate, isFuture } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { CopyField } from '@/ui/CopyField'
@@ -48,15 +48,15 @@ export function Tokens() {
 
 function MakeToken() {
   const { t } = useTexts()
-  const make = useMakeToken()
+  const make = useCreateToken()
   const [name, setName] = useState('')
   const [life, setLife] = useState<Life>('90')
-  const [scope, setScope] = useState<TokenWish['scope']>('full')
+  const [scope, setScope] = useState<TokenInput['scope']>('full')
   const [password, setPassword] = useState('')
   const isOfPassword = make.error instanceof ApiError && make.error.code === 'wrong_password'
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const days = (life ? Number(life) : null) as TokenWish['days']
+    const days = (life ? Number(life) : null) as TokenInput['days']
     const done = () => {
       setName('')
       setPassword('')
@@ -75,7 +75,7 @@ function MakeToken() {
         error={make.error && !isOfPassword ? textOfError(make.error) : null}
         onChange={setName}
       />
-      <SelectField<TokenWish['scope']>
+      <SelectField<TokenInput['scope']>
         label={t('tokenScope')}
         value={scope}
         options={(['full', 'read'] as const).map(value => ({ value, label: t(`tokenScope.${value}`) }))}
@@ -143,9 +143,9 @@ function List({ tokens }: { tokens: readonly ApiTokenRow[] }) {
 
 function Token({ token }: { token: ApiTokenRow }) {
   const { t } = useTexts()
-  const hasExpired = token.expires_at !== null && !isAhead(token.expires_at)
-  const used = token.last_used_at ? t('tokenUsed', { date: shortDate(token.last_used_at) }) : t('tokenUnused')
-  const until = token.expires_at ? t('tokenUntil', { date: shortDate(token.expires_at) }) : t('tokenForever')
+  const hasExpired = token.expires_at !== null && !isFuture(token.expires_at)
+  const used = token.last_used_at ? t('tokenUsed', { date: formatShortDate(token.last_used_at) }) : t('tokenUnused')
+  const until = token.expires_at ? t('tokenUntil', { date: formatShortDate(token.expires_at) }) : t('tokenForever')
   return (
     <li className={blocks.token}>
       <KeyRound className="i" aria-hidden />

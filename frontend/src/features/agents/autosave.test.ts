@@ -27,7 +27,7 @@ function session(answer: (write: DraftWrite) => Promise<DraftRow>) {
       },
       onChange: state => states.push(state),
       onRow: () => undefined,
-      keep: unstored => {
+      onUnstored: unstored => {
         browser.unstored = unstored
       },
       onLost: lost => browser.lost.push(lost),

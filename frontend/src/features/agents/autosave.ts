@@ -28,11 +28,11 @@ export interface Unstored {
   sent: SpecContent | null
 }
 
-interface AutosaveParts {
+interface AutosaveCallbacks {
   write(write: DraftWrite): Promise<DraftRow>
   onChange(state: AutosaveState): void
   /** Called whenever what is not stored changes, also after `stop`; null when all of it is. */
-  keep(unstored: Unstored | null): void
+  onUnstored(unstored: Unstored | null): void
   /** Called once with a text that cannot be stored any more, also after `stop`. */
   onLost(lost: Lost): void
   /** Called with every row that the server answered. */
@@ -45,12 +45,12 @@ export class Autosave {
   private timer: ReturnType<typeof setTimeout> | undefined
   private sending: Promise<void> | null = null
   private caret: number | undefined
-  private over = false
+  private isStopped = false
   private sent: SpecContent | null = null
 
   constructor(
     private state: AutosaveState,
-    private readonly parts: AutosaveParts,
+    private readonly callbacks: AutosaveCallbacks,
   ) {}
 
   get current(): AutosaveState {
@@ -61,7 +61,7 @@ export class Autosave {
     if (this.state.lost) return
     this.caret = caret
     this.change({ content, status: 'dirty', problem: null })
-    this.plan(this.parts.pauseMs ?? 400)
+    this.schedule(this.callbacks.pauseMs ?? 400)
   }
 
   /** A newer text by the same person, from another tab: taken over unless something was typed here meanwhile. */
@@ -73,7 +73,7 @@ export class Autosave {
   /** The revision after everything typed is stored; null when it could not be. */
   async flush(): Promise<number | null> {
     clearTimeout(this.timer)
-    while (!this.over && (this.sending || this.state.status !== 'saved')) {
+    while (!this.isStopped && (this.sending || this.state.status !== 'saved')) {
       await (this.sending ?? this.send())
       if (this.state.status === 'retrying' || this.state.status === 'refused' || this.state.lost) return null
     }
@@ -86,7 +86,7 @@ export class Autosave {
     if (this.state.lost || this.state.status === 'saved') return
     const lost = { content: this.state.content, code, by }
     this.change({ status: 'dirty', lost })
-    this.parts.onLost(lost)
+    this.callbacks.onLost(lost)
   }
 
   /** Goes on from what is stored now, after a text was lost: without this, what is typed next would be stored nowhere. */
@@ -96,13 +96,13 @@ export class Autosave {
   }
 
   stop(): void {
-    this.over = true
+    this.isStopped = true
     clearTimeout(this.timer)
   }
 
-  private plan(ms: number): void {
+  private schedule(ms: number): void {
     clearTimeout(this.timer)
-    if (this.over) return
+    if (this.isStopped) return
     this.timer = setTimeout(() => void this.send(), ms)
   }
 
@@ -118,16 +118,16 @@ export class Autosave {
     this.sent = content
     this.change({ status: 'saving' })
     try {
-      const row = await this.parts.write({
+      const row = await this.callbacks.write({
         content,
         revision,
         ...(this.caret === undefined ? {} : { caret: this.caret }),
       })
       this.sent = null
-      const isWhole = this.state.content === content
-      this.change({ revision: row.revision, status: isWhole ? 'saved' : 'dirty' })
-      this.parts.onRow(row)
-      if (!isWhole) this.plan(this.parts.pauseMs ?? 400)
+      const isLatest = this.state.content === content
+      this.change({ revision: row.revision, status: isLatest ? 'saved' : 'dirty' })
+      this.callbacks.onRow(row)
+      if (!isLatest) this.schedule(this.callbacks.pauseMs ?? 400)
     } catch (error) {
       this.failed(error)
     }
@@ -136,13 +136,13 @@ export class Autosave {
   private failed(error: unknown): void {
     const problem = error instanceof ApiError ? error : new ApiError(0, 'refused', String(error))
     // `sent` stays: without an answer nobody knows whether it arrived.
-    if (isPassing(problem)) {
+    if (isTemporary(problem)) {
       this.change({ status: 'retrying' })
-      this.plan(this.parts.retryMs ?? 2_000)
+      this.schedule(this.callbacks.retryMs ?? 2_000)
       return
     }
     this.sent = null
-    if (isOfTheText(problem)) this.change({ status: 'refused', problem: problem.code })
+    if (isInvalidText(problem)) this.change({ status: 'refused', problem: problem.code })
     else {
       const by = problem.data['holder_name']
       this.lose(problem.code, typeof by === 'string' ? by : null)
@@ -152,11 +152,11 @@ export class Autosave {
   private change(change: Partial<AutosaveState>): void {
     this.state = { ...this.state, ...change }
     const { content, revision, status, lost } = this.state
-    this.parts.keep(status === 'saved' || lost ? null : { content, revision, sent: this.sent })
-    if (!this.over) this.parts.onChange(this.state)
+    this.callbacks.onUnstored(status === 'saved' || lost ? null : { content, revision, sent: this.sent })
+    if (!this.isStopped) this.callbacks.onChange(this.state)
   }
 }
 
-const isPassing = ({ status }: ApiError) => status === 0 || status >= 500 || status === 429
+const isTemporary = ({ status }: ApiError) => status === 0 || status >= 500 || status === 429
 /** The text itself is at fault: its writer can mend it. */
-const isOfTheText = ({ code }: ApiError) => code === 'too_large' || code === 'invalid' || code === 'unsupported'
+const isInvalidText = ({ code }: ApiError) => code === 'too_large' || code === 'invalid' || code === 'unsupported'

@@ -36,10 +36,10 @@ export interface FieldChange {
   after: string
 }
 
-const shown = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
+const formatValue = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
 /** A tool in one line: whether it is on, and how it is set. */
 export function toolText(tool: Partial<ToolUse> | undefined, t: Texts['t']): string {
-  const settings = Object.entries(tool?.custom_config ?? {}).map(([name, value]) => `${name} = ${shown(value)}`)
+  const settings = Object.entries(tool?.custom_config ?? {}).map(([name, value]) => `${name} = ${formatValue(value)}`)
   const parts = [t(tool?.is_enabled ? 'toolIsOn' : 'toolIsOff'), ...settings.sort(), tool?.usage_instructions]
   return parts.filter(Boolean).join(' · ')
 }
@@ -65,7 +65,7 @@ export function fieldChanges(before: SpecContent, after: SpecContent, t: Texts['
         after: toolText(find(after, name), t),
       }) as const,
   )
-  const fields = plain.map(([field, a, b]) => ({ field, before: shown(a), after: shown(b) }))
+  const fields = plain.map(([field, a, b]) => ({ field, before: formatValue(a), after: formatValue(b) }))
   return [...fields, ...tools].filter(change => change.before !== change.after)
 }
 

@@ -43,13 +43,13 @@ interface Used {
 /** What an answer took in all its steps. The rows of one step share a stamp; results of tools stand between steps. */
 export function usedBy(rows: readonly MessageRow[]): Used {
   const used: Used = { tokens: 0, cost: null, tools: 0 }
-  let isCounted = false
+  let isStampCounted = false
   for (const row of rows) {
     if (row.type === 'TOOL_CALL') used.tools += 1
-    if (row.type === 'TOOL_RESPONSE') isCounted = false
+    if (row.type === 'TOOL_RESPONSE') isStampCounted = false
     const stamp = stampOf(row)
-    if (!stamp || isCounted) continue
-    isCounted = true
+    if (!stamp || isStampCounted) continue
+    isStampCounted = true
     used.tokens += (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0)
     if (stamp.cost_micro != null) used.cost = (used.cost ?? 0) + stamp.cost_micro
   }

@@ -9,20 +9,20 @@ interface ComposerDraft {
 }
 
 const empty: ComposerDraft = { text: '', replyTo: null }
-const stored = (chatId: string) => `atelier.text.${chatId}`
+const storageKey = (chatId: string) => `atelier.text.${chatId}`
 const TYPING_EVERY_MS = 2_000
 
 /** Begins anew when the chat changes: draw the composer with the chat's id as its key. */
 export function useComposerDraft(chatId: string) {
-  const [value, setValue] = useState<ComposerDraft>(() => readStored(stored(chatId), empty))
-  const saidTyping = useRef(0)
+  const [value, setValue] = useState<ComposerDraft>(() => readStored(storageKey(chatId), empty))
+  const lastTypingAt = useRef(0)
 
-  useEffect(() => writeStored(stored(chatId), value.text || value.replyTo ? value : null), [chatId, value])
+  useEffect(() => writeStored(storageKey(chatId), value.text || value.replyTo ? value : null), [chatId, value])
 
   // One writes in one tab at a time, and the others follow: what was sent there is not left here.
   useEffect(
     () =>
-      onStoredElsewhere<ComposerDraft>(stored(chatId), (rest, there) => {
+      onStoredElsewhere<ComposerDraft>(storageKey(chatId), (rest, there) => {
         if (rest === '') setValue(there ?? empty)
       }),
     [chatId],
@@ -32,8 +32,8 @@ export function useComposerDraft(chatId: string) {
     (text: string) => {
       setValue(before => ({ ...before, text }))
       const now = Date.now()
-      if (text === '' || now - saidTyping.current < TYPING_EVERY_MS) return
-      saidTyping.current = now
+      if (text === '' || now - lastTypingAt.current < TYPING_EVERY_MS) return
+      lastTypingAt.current = now
       sayTyping(chatId)
     },
     [chatId],

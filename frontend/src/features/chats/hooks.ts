@@ -16,13 +16,13 @@ import { sameItems } from '@/lib/sameItems'
 import { type ChatState, isActive, isEnded, type LiveText, placeOf, useChatPart } from '@/realtime'
 
 const logOf = (chat: ChatState) => chat.log
-const floorOf = (chat: ChatState) => chat.floor
+const firstLoadedSeqOf = (chat: ChatState) => chat.firstLoadedSeq
 
 /** A part of the log, oldest first: from its floor on, or between two places of it. */
 export function useMessages(chatId: string, range: { from: number; to: number } | null = null): readonly MessageRow[] {
   const log = useChatPart(chatId, logOf)
-  const floor = useChatPart(chatId, floorOf)
-  const from = range?.from ?? floor
+  const firstLoadedSeq = useChatPart(chatId, firstLoadedSeqOf)
+  const from = range?.from ?? firstLoadedSeq
   const to = range?.to ?? Number.POSITIVE_INFINITY
   return useMemo(() => {
     const [start, end] = [placeOf(log, from), placeOf(log, to + 1)]

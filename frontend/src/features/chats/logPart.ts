@@ -25,18 +25,18 @@ export interface LogPart {
 }
 
 const hasOlderIn = (chat: ChatState) => chat.hasOlder
-const floorOf = (chat: ChatState) => chat.floor
+const firstLoadedSeqOf = (chat: ChatState) => chat.firstLoadedSeq
 
 const rowsFrom = (chatId: string, from: number, to: number): MessageRow[] =>
   chatState(chatId).log.filter(row => row.seq >= from && row.seq <= to)
 
 /** Whether a page that ends here leaves nothing out before the newest part. */
 const reachesNewest = (chatId: string, page: MessagePage) =>
-  page.after === null || (page.results.at(-1)?.seq ?? 0) >= chatState(chatId).floor
+  page.after === null || (page.results.at(-1)?.seq ?? 0) >= chatState(chatId).firstLoadedSeq
 
 export function useLogPart(chatId: string): LogPart {
   const hasOlder = useChatPart(chatId, hasOlderIn)
-  const floor = useChatPart(chatId, floorOf)
+  const firstLoadedSeq = useChatPart(chatId, firstLoadedSeqOf)
   const [range, setRange] = useState<Range | null>(null)
   const [generation, setGeneration] = useState(0)
   const next = useCallback(() => setGeneration(before => before + 1), [])
@@ -66,7 +66,7 @@ export function useLogPart(chatId: string): LogPart {
   const loadOlder = useCallback(async () => {
     const chat = chatState(chatId)
     if (!(range ? range.hasOlder : chat.hasOlder)) return
-    const page = await readOlder(chatId, range?.from ?? chat.floor)
+    const page = await readOlder(chatId, range?.from ?? chat.firstLoadedSeq)
     if (!range) return learnOlder(chatId, page.results, page.before !== null)
     learn(chatId, page.results)
     setRange({ ...range, from: page.results[0]?.seq ?? range.from, hasOlder: page.before !== null })
@@ -96,7 +96,7 @@ export function useLogPart(chatId: string): LogPart {
 
   return {
     range,
-    from: range?.from ?? floor,
+    from: range?.from ?? firstLoadedSeq,
     hasOlder: range ? range.hasOlder : hasOlder,
     generation,
     open,

@@ -4,9 +4,9 @@
  */
 import { useMemo } from 'react'
 import { ApiError, type ErrorCode, type MessageRow, type NewMessage, postMessage } from '@/api'
-import { waitOf } from '@/lib/errors'
-import { exclusively } from '@/lib/exclusively'
-import { observable, usePart } from '@/lib/observable'
+import { retryAfter } from '@/lib/errors'
+import { runExclusively } from '@/lib/exclusively'
+import { observable, useSelector } from '@/lib/observable'
 import { sameItems } from '@/lib/sameItems'
 import { canStore, listStored, onStoredElsewhere, readStored, writeStored } from '@/lib/storage'
 import { backoff, connection, learn } from '@/realtime'
@@ -20,13 +20,13 @@ export interface Unsent extends NewMessage {
   again?: number
 }
 
-const STORED = 'atelier.unsent.'
+const KEY_PREFIX = 'atelier.unsent.'
 /** One list of everything, as it was kept before. */
-const STORED_WHOLE = 'atelier.unsent'
+const LEGACY_KEY = 'atelier.unsent'
 /** How long a tab may take for what it is to send before another one does (ms). */
 const TAKE_OVER_MS = 5_000
 /** After which time a tab has heard what another one removed (ms). */
-const HEARD_AFTER_MS = 2_000
+const SYNC_WAIT_MS = 2_000
 
 const outbox = observable<readonly Unsent[]>([])
 
@@ -42,10 +42,10 @@ const afterReload = (entry: Unsent): Unsent =>
 
 /** Loads what the person of this page has said and not sent. Before that nothing is sent, and nothing is kept. */
 export function startOutbox(): void {
-  for (const entry of readStored<Unsent[]>(STORED_WHOLE, [])) writeStored(STORED + entry.id, entry)
-  writeStored(STORED_WHOLE, null)
-  outbox.set([...listStored<Unsent>(STORED).values()].map(afterReload).sort(byTime))
-  onStoredElsewhere<Unsent>(STORED, changedElsewhere)
+  for (const entry of readStored<Unsent[]>(LEGACY_KEY, [])) writeStored(KEY_PREFIX + entry.id, entry)
+  writeStored(LEGACY_KEY, null)
+  outbox.set([...listStored<Unsent>(KEY_PREFIX).values()].map(afterReload).sort(byTime))
+  onStoredElsewhere<Unsent>(KEY_PREFIX, changedElsewhere)
   connection.subscribe(() => {
     if (connection.get().state === 'open') sendWaiting()
   })
@@ -57,28 +57,28 @@ const inChat = (chatId: string) => (all: readonly Unsent[]) => all.filter(entry 
 
 export function useUnsent(chatId: string): readonly Unsent[] {
   const part = useMemo(() => inChat(chatId), [chatId])
-  return usePart(outbox, part, sameItems)
+  return useSelector(outbox, part, sameItems)
 }
 
 const find = (id: string) => outbox.get().find(entry => entry.id === id)
 
 function remove(id: string): void {
   outbox.set(outbox.get().filter(entry => entry.id !== id))
-  writeStored(STORED + id, null)
+  writeStored(KEY_PREFIX + id, null)
 }
 
 /** Changes an entry that is still there. */
 function replace(entry: Unsent): void {
   if (!find(entry.id)) return
   outbox.set(outbox.get().map(each => (each.id === entry.id ? entry : each)))
-  writeStored(STORED + entry.id, entry)
+  writeStored(KEY_PREFIX + entry.id, entry)
 }
 
 /** Says something; it is on the screen at once, and marked as on its way. */
 export function send(chatId: string, message: NewMessage): Promise<void> {
   const entry: Unsent = { ...message, chat_id: chatId, created_at: new Date().toISOString(), failed: null }
   outbox.set([...outbox.get(), entry])
-  writeStored(STORED + entry.id, entry)
+  writeStored(KEY_PREFIX + entry.id, entry)
   return deliver(chatId)
 }
 
@@ -134,7 +134,7 @@ function changedElsewhere(id: string, entry: Unsent | null): void {
   if (entry && isPending(entry)) resumeLater(entry.chat_id, Math.max(0, (entry.again ?? 0) - Date.now()) + TAKE_OVER_MS)
 }
 
-const deliver = (chatId: string) => exclusively(`${STORED}${chatId}`, () => sendAll(chatId))
+const deliver = (chatId: string) => runExclusively(`${KEY_PREFIX}${chatId}`, () => sendAll(chatId))
 
 /** Sends what is on its way in a chat, one after the other, up to one that has to wait. */
 async function sendAll(chatId: string): Promise<void> {
@@ -148,14 +148,14 @@ async function sendAll(chatId: string): Promise<void> {
 }
 
 /** Whether this browser keeps things, and no longer this one: another tab has sent it, or somebody has cleared the browser's data. */
-const isGone = ({ id }: Unsent) => canStore() && readStored<Unsent | null>(STORED + id, null) === null
+const isGone = ({ id }: Unsent) => canStore() && readStored<Unsent | null>(KEY_PREFIX + id, null) === null
 
 /**
  * Whether another tab has sent it while this one waited for its turn: this one then hears of it soon. If it does not, the message
  * is sent: sending twice is harmless, losing it is not.
  */
 async function isSentElsewhere({ id }: Unsent): Promise<boolean> {
-  for (let waited = 0; waited < HEARD_AFTER_MS && find(id); waited += 50)
+  for (let waited = 0; waited < SYNC_WAIT_MS && find(id); waited += 50)
     await new Promise(resolve => setTimeout(resolve, 50))
   return !find(id)
 }
@@ -167,7 +167,7 @@ async function sendOne(entry: Unsent): Promise<void> {
     tries.delete(chat_id)
   } catch (error) {
     const failed = error instanceof ApiError ? error.code : 'refused'
-    const pause = pauseAfter(chat_id, failed, waitOf(error))
+    const pause = pauseAfter(chat_id, failed, retryAfter(error))
     if (pause === null) return replace({ ...entry, failed })
     replace({ ...entry, failed, again: Date.now() + pause })
     resumeLater(chat_id, pause)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LiveText } from '@/realtime'
 import { messageRow } from '@/testing/rows'
-import { inShort, replyOf } from './reply'
+import { replyOf, summarizeArguments } from './reply'
 
 const row = (id: string, type: string, payload: object) =>
   messageRow(1, { id, author_id: 'robin', type, payload, run_id: 'r' })
@@ -62,11 +62,11 @@ describe('replyOf', () => {
     const stamp = { spec_id: 's', draft_apply: 3, draft_by: 'Bob' }
     const reply = replyOf([row('t', 'TEXT_MESSAGE', { text: 'x', stamp }), row('f', 'RUN_FAILED', { code: 'cut' })], [])
     expect(reply.stamp).toEqual(stamp)
-    expect(reply.ending).toEqual({ kind: 'failed', code: 'cut', by: null, note: '' })
+    expect(reply.runEnd).toEqual({ kind: 'failed', code: 'cut', by: null, note: '' })
   })
 })
 
 it('says the arguments in short, and nothing while they are not whole', () => {
-  expect(inShort('{"place":"Tokyo","days":2}')).toBe('Tokyo, 2')
-  expect(inShort('{"place":"Tok')).toBe('')
+  expect(summarizeArguments('{"place":"Tokyo","days":2}')).toBe('Tokyo, 2')
+  expect(summarizeArguments('{"place":"Tok')).toBe('')
 })

@@ -8,7 +8,7 @@ export type Part =
   | { kind: 'text'; key: string; text: string; incomplete: boolean; live: boolean; row: MessageRow | null }
   | { kind: 'tool'; key: string; name: string; args: string; response: ToolResponsePayload | null; live: boolean }
 
-export interface Ending {
+export interface RunEnd {
   kind: 'failed' | 'stopped'
   code: string | null
   by: string | null
@@ -19,7 +19,7 @@ export interface Ending {
 export interface ReplyParts {
   parts: Part[]
   stamp: Stamp | null
-  ending: Ending | null
+  runEnd: RunEnd | null
 }
 
 export function replyOf(rows: readonly MessageRow[], live: readonly LiveText[]): ReplyParts {
@@ -31,7 +31,7 @@ export function replyOf(rows: readonly MessageRow[], live: readonly LiveText[]):
     const part = partOf(row, responses)
     return part ? [part] : []
   })
-  return { parts: [...parts, ...live.map(livePart)], stamp: lastStampIn(rows), ending: endingOf(rows) }
+  return { parts: [...parts, ...live.map(livePart)], stamp: lastStampIn(rows), runEnd: runEndOf(rows) }
 }
 
 /** The part of each row and of each piece that streams: the same one as long as they are the same, so that it is drawn once. */
@@ -97,7 +97,7 @@ const lastStampIn = (rows: readonly MessageRow[]) => rows.map(stampOf).findLast(
 
 const isEnd = (row: MessageRow): row is SystemMessageRow => row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
 
-function endingOf(rows: readonly MessageRow[]): Ending | null {
+function runEndOf(rows: readonly MessageRow[]): RunEnd | null {
   const row = rows.findLast(isEnd)
   if (!row) return null
   const about = row.payload
@@ -110,7 +110,7 @@ function endingOf(rows: readonly MessageRow[]): Ending | null {
 }
 
 /** The arguments in short, for the folded row: the values, without the JSON around them. */
-export function inShort(args: string): string {
+export function summarizeArguments(args: string): string {
   try {
     const values: unknown = JSON.parse(args || '{}')
     if (typeof values !== 'object' || values === null) return args

@@ -6,7 +6,7 @@ import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useMe
 import type { VirtualizerHandle } from 'virtua'
 import { areLettersOn, isWriting } from '@/lib/keys'
 import type { Item } from './timeline'
-import { whenDrawn } from './whenDrawn'
+import { whenRendered } from './whenDrawn'
 
 const isReachable = (item: Item | undefined) => item !== undefined && item.kind !== 'day' && item.kind !== 'new'
 
@@ -20,7 +20,7 @@ function nextAt(items: readonly Item[], from: number, step: 1 | -1): number {
 const frameOf = (node: EventTarget | null) =>
   node instanceof Element ? node.closest<HTMLElement>('[data-item]') : null
 
-const placeIn = (items: readonly Item[], key: string | null | undefined) =>
+const indexOfKey = (items: readonly Item[], key: string | null | undefined) =>
   key ? items.findIndex(item => item.key === key) : -1
 
 /** What takes the focus for a message. One that could not be drawn has a button instead. */
@@ -57,7 +57,7 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
         return frame ? rootOf(frame) : undefined
       }
       if (!find()) virtual.current?.scrollToIndex(at, { align: 'nearest' })
-      whenDrawn(find, root => {
+      whenRendered(find, root => {
         root.focus({ preventScroll: true })
         root.scrollIntoView({ block: 'nearest' })
       })
@@ -71,7 +71,7 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
     if (!log || !list) return
     const top = list.findItemIndex(log.scrollTop)
     const bottom = list.findItemIndex(log.scrollTop + log.clientHeight - 1)
-    const before = placeIn(items, last.current)
+    const before = indexOfKey(items, last.current)
     focusAt(before >= top && before <= bottom ? before : nextAt(items, bottom + 1, -1))
   }, [items, scroller, virtual, focusAt])
 
@@ -111,7 +111,7 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
     const frame = frameOf(document.activeElement)
     if (event.key === 'Tab' && frame) leave(event, frame)
     if (event.key === 'Tab' || hasAnyModifier(event)) return
-    const to = placeOf(event.key, items, placeIn(items, frame?.dataset['item']))
+    const to = targetOf(event.key, items, indexOfKey(items, frame?.dataset['item']))
     if (to === null && !(frame && actInside(event.key, frame))) return
     event.preventDefault()
     // Escape leads from here to the composer only once it has led back to the message.
@@ -119,11 +119,11 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
     focusAt(to ?? -1)
   }
 
-  const at = useMemo(() => placeIn(items, focused), [items, focused])
+  const at = useMemo(() => indexOfKey(items, focused), [items, focused])
   const tabIndex = focused === null ? 0 : -1
   return {
     /** What has the focus stays when it is scrolled out of sight: else the focus would go to the page's start. */
-    kept: useMemo(() => (at < 0 ? [] : [at]), [at]),
+    keepMounted: useMemo(() => (at < 0 ? [] : [at]), [at]),
     log: { tabIndex, onFocus, onBlur, onKeyDown },
     end: {
       ref: end,
@@ -141,7 +141,7 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
 const hasAnyModifier = (event: KeyboardEvent) => event.ctrlKey || event.metaKey || event.altKey || event.shiftKey
 
 /** Where a key leads from a message: -1 nowhere, null if it is no such key. */
-function placeOf(key: string, items: readonly Item[], at: number): number | null {
+function targetOf(key: string, items: readonly Item[], at: number): number | null {
   const letter = areLettersOn() ? key : ''
   if (key === 'ArrowDown' || letter === 'j') return at < 0 ? nextAt(items, items.length, -1) : nextAt(items, at, 1)
   if (key === 'ArrowUp' || letter === 'k') return nextAt(items, at < 0 ? items.length : at, -1)

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { RunRow } from '@/api'
 import type { LiveText } from '@/realtime'
-import type { Ending } from './reply'
-import { activeOf, endedOf, isBusy, runStatusOf } from './runStatus'
+import type { RunEnd } from './reply'
+import { activeOf, finishedOf, isBusy, runStatusOf } from './runStatus'
 
 const runIn = (state: RunRow['state']) => ({ id: 'r', chat_id: 'c', state }) as RunRow
 const text = { message_id: 'm' } as LiveText
-const failure: Ending = { kind: 'failed', code: null, by: null, note: '' }
-const facts = { chatId: 'c', runId: 'r', run: null, live: [], ending: null }
+const failure: RunEnd = { kind: 'failed', code: null, by: null, note: '' }
+const facts = { chatId: 'c', runId: 'r', run: null, live: [], runEnd: null }
 
 it.each([
   ['queued', 'queued'],
@@ -21,16 +21,16 @@ it.each([
 })
 
 it('can be stopped as long as it is active, whatever an earlier attempt ended with', () => {
-  const status = runStatusOf({ ...facts, run: runIn('running'), live: [text], ending: failure })
+  const status = runStatusOf({ ...facts, run: runIn('running'), live: [text], runEnd: failure })
   expect(status.status).toBe('streaming')
-  expect([isBusy(status), activeOf(status), endedOf(status)]).toEqual([true, status, null])
+  expect([isBusy(status), activeOf(status), finishedOf(status)]).toEqual([true, status, null])
 })
 
 it('can be retried when it has ended without an answer, also when only the log is here', () => {
   for (const run of [null, runIn('failed')]) {
-    const status = runStatusOf({ ...facts, run, ending: failure })
+    const status = runStatusOf({ ...facts, run, runEnd: failure })
     expect(status.status).toBe('failed')
-    expect([isBusy(status), activeOf(status), endedOf(status)]).toEqual([false, null, status])
+    expect([isBusy(status), activeOf(status), finishedOf(status)]).toEqual([false, null, status])
   }
 })
 

@@ -1,15 +1,15 @@
 /** A run as the screen shows it: one of these, with what can be done about it then. */
 import { type RunRow, retryRun, stopRun } from '@/api'
 import { isActive, type LiveText, learn } from '@/realtime'
-import type { Ending } from './reply'
+import type { RunEnd } from './reply'
 
 interface ActiveRun {
   run: RunRow
   stop(): Promise<void>
 }
 
-interface EndedRun {
-  ending: Ending
+interface FinishedRun {
+  runEnd: RunEnd
   retry(): Promise<void>
 }
 
@@ -19,12 +19,12 @@ export type RunStatus =
   /** It was asked for; its row is still to come. */
   | { status: 'expected' }
   | ({ status: 'queued' | 'working' | 'streaming' | 'awaiting_approval' | 'awaiting_child' } & ActiveRun)
-  | ({ status: 'failed' | 'stopped' } & EndedRun)
+  | ({ status: 'failed' | 'stopped' } & FinishedRun)
 
 /** A run that has not ended. */
 export type ActiveStatus = Extract<RunStatus, ActiveRun>
 /** A run that ended without an answer. */
-export type EndedStatus = Extract<RunStatus, EndedRun>
+export type FinishedStatus = Extract<RunStatus, FinishedRun>
 
 interface RunFacts {
   chatId: string
@@ -33,19 +33,19 @@ interface RunFacts {
   /** What it streams now. */
   live: readonly LiveText[]
   /** The row that says how it ended. */
-  ending: Ending | null
+  runEnd: RunEnd | null
   /** Whether it was asked for just now. */
   isExpected?: boolean
 }
 
-export function runStatusOf({ chatId, runId, run, live, ending, isExpected = false }: RunFacts): RunStatus {
+export function runStatusOf({ chatId, runId, run, live, runEnd, isExpected = false }: RunFacts): RunStatus {
   if (run && isActive(run)) {
     const stop = async () => learn(chatId, [await stopRun(runId)])
     return { status: live.length > 0 ? 'streaming' : activeStatusOf(run), run, stop }
   }
   if (isExpected && !run) return { status: 'expected' }
-  if (!ending) return { status: 'idle' }
-  return { status: ending.kind, ending, retry: async () => learn(chatId, [await retryRun(runId)]) }
+  if (!runEnd) return { status: 'idle' }
+  return { status: runEnd.kind, runEnd, retry: async () => learn(chatId, [await retryRun(runId)]) }
 }
 
 function activeStatusOf(run: RunRow): ActiveStatus['status'] {
@@ -65,7 +65,7 @@ function activeStatusOf(run: RunRow): ActiveStatus['status'] {
 export const activeOf = (status: RunStatus): ActiveStatus | null => ('run' in status ? status : null)
 
 /** The status if the run failed or was stopped, else null. */
-export const endedOf = (status: RunStatus): EndedStatus | null => ('ending' in status ? status : null)
+export const finishedOf = (status: RunStatus): FinishedStatus | null => ('runEnd' in status ? status : null)
 
 /** Whether an answer is still to come. */
 export const isBusy = (status: RunStatus): boolean => status.status === 'expected' || activeOf(status) !== null

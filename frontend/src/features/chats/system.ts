@@ -38,7 +38,7 @@ const texts: Record<SystemMessageRow['type'], { key: LineKey; sign: SystemLine['
   RUN_STOPPED: { key: 'sys.stopped', sign: 'stopped' },
 }
 
-type NameOf = (id: string | null | undefined, kept: string) => string
+type NameOf = (id: string | null | undefined, fallback: string) => string
 
 type ListOf = (names: readonly string[]) => string
 

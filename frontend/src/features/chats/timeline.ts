@@ -327,10 +327,10 @@ class Builder {
 
   /** A line of its own, or one with the rows of the same act. */
   private addSystem(row: SystemMessageRow, at: number): void {
-    const place = this.items.length - 1
-    const before = this.items[place]
+    const index = this.items.length - 1
+    const before = this.items[index]
     if (before?.kind === 'system' && isSameAct(before.rows, row))
-      this.items[place] = { ...before, rows: [...before.rows, row] }
+      this.items[index] = { ...before, rows: [...before.rows, row] }
     else this.push({ kind: 'system', key: row.id, row, rows: [row] }, at)
   }
 
@@ -339,10 +339,10 @@ class Builder {
     this.times.push(at)
   }
 
-  private insert(place: number, item: Item, at: number): void {
-    this.items.splice(place, 0, item)
-    this.times.splice(place, 0, at)
-    this.groupedTo = Math.min(this.groupedTo, place)
+  private insert(index: number, item: Item, at: number): void {
+    this.items.splice(index, 0, item)
+    this.times.splice(index, 0, at)
+    this.groupedTo = Math.min(this.groupedTo, index)
   }
 
   /** The last part of a reply, to be written to. */
@@ -452,9 +452,9 @@ class Builder {
     }
     this.own.add(reply)
     this.open.set(runId, { reply, since })
-    let place = this.items.length
-    while (place > 0 && (this.times[place - 1] ?? 0) > since) place -= 1
-    this.insert(place, reply, since)
+    let index = this.items.length
+    while (index > 0 && (this.times[index - 1] ?? 0) > since) index -= 1
+    this.insert(index, reply, since)
     return reply
   }
 }

@@ -1,6 +1,6 @@
 /** Who a message would wake, asked of the server shortly after the last key. */
 import { useEffect, useMemo, useState } from 'react'
-import { type Wake, whoWakes } from '@/api'
+import { previewWakes, type Wake } from '@/api'
 
 const PAUSE_MS = 250
 
@@ -11,13 +11,13 @@ interface Draft {
   text: string
   replyTo: string | null
   /** Whether somebody is about to write: before that nobody asks. */
-  isBegun: boolean
+  isActive: boolean
 }
 
 /** `agents`: who is here. `working`: which of them are at work, and so would be steered instead of woken. */
 export function useWakePreview(
   chatId: string,
-  { text, replyTo, isBegun }: Draft,
+  { text, replyTo, isActive }: Draft,
   agents: readonly string[],
   working: readonly string[],
 ): readonly Wake[] | null {
@@ -26,11 +26,11 @@ export function useWakePreview(
   const members = agents.join(' ')
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is asked again when others are here
   useEffect(() => {
-    if (!isBegun) return
+    if (!isActive) return
     let isCurrent = true
     const ask = async () => {
       const message = { text: names || '…', ...(replyTo ? { reply_to: replyTo } : {}) }
-      const answer = await whoWakes(chatId, message).catch(() => null)
+      const answer = await previewWakes(chatId, message).catch(() => null)
       if (isCurrent) setWakes(answer)
     }
     const timer = setTimeout(() => void ask(), PAUSE_MS)
@@ -38,7 +38,7 @@ export function useWakePreview(
       isCurrent = false
       clearTimeout(timer)
     }
-  }, [chatId, names, members, replyTo, isBegun])
+  }, [chatId, names, members, replyTo, isActive])
   const atWork = working.join(' ')
   return useMemo(() => wakes && withWorking(wakes, atWork.split(' ')), [wakes, atWork])
 }

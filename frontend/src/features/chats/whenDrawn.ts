@@ -2,12 +2,12 @@
 const FRAMES = 60
 
 /** Call `act` with the element once `find` returns one. Give up after a second without it. */
-export function whenDrawn(find: () => HTMLElement | null | undefined, act: (element: HTMLElement) => void): void {
+export function whenRendered(find: () => HTMLElement | null | undefined, act: (element: HTMLElement) => void): void {
   let left = FRAMES
-  const look = () => {
+  const poll = () => {
     const element = find()
     if (element) act(element)
-    else if (left-- > 0) requestAnimationFrame(look)
+    else if (left-- > 0) requestAnimationFrame(poll)
   }
-  look()
+  poll()
 }

@@ -17,12 +17,12 @@ export type Sign =
   | 'failed'
   | 'model'
 
-type NoteKey = TextKeyWith<'actor' | 'agent' | 'chat'>
+type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
 
 interface Kind {
-  key: NoteKey
+  key: NotificationKey
   /** The same with the chat's name, where that is known. */
-  inChat?: NoteKey
+  inChat?: NotificationKey
   sign: Sign
   layer: Layer | null
 }

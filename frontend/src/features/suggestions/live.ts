@@ -17,12 +17,12 @@ export function useWritten(mergeId: string): Written | null {
 }
 
 /** The time, told again every second while it matters, now and then otherwise. */
-export function useNow(isTold: boolean): number {
+export function useNow(isRunning: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     setNow(Date.now())
-    const timer = setInterval(() => setNow(Date.now()), isTold ? 1_000 : 30_000)
+    const timer = setInterval(() => setNow(Date.now()), isRunning ? 1_000 : 30_000)
     return () => clearInterval(timer)
-  }, [isTold])
+  }, [isRunning])
   return now
 }

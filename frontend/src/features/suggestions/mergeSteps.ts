@@ -20,14 +20,14 @@ const shareOf = (written: Written | null) =>
   written && written.expected > 0 ? Math.min(1, written.done / written.expected) : 0
 
 /** It has begun when something is written: no list changes then. */
-const isBegun = (merge: MergeRow, written: Written | null) => merge.state !== 'waiting' || written !== null
+const hasStarted = (merge: MergeRow, written: Written | null) => merge.state !== 'waiting' || written !== null
 
 /** The index of the step that is going on, or at which it ended. */
 function reached(merge: MergeRow, written: Written | null): number {
   if (merge.state === 'done') return stepNames.length
   // A result without a draft: all was done but the last step.
   if (merge.provenance) return stepNames.indexOf('opens')
-  if (!isBegun(merge, written)) return stepNames.indexOf('read')
+  if (!hasStarted(merge, written)) return stepNames.indexOf('read')
   return stepNames.indexOf(shareOf(written) < MOSTLY ? 'merging' : 'conflicts')
 }
 
@@ -41,5 +41,5 @@ export function stepsOf(merge: MergeRow, written: Written | null): { name: StepN
 export function percentOf(merge: MergeRow, written: Written | null): number {
   if (merge.state === 'done') return 100
   if (merge.provenance) return 95
-  return isBegun(merge, written) ? Math.round(12 + 80 * shareOf(written)) : 4
+  return hasStarted(merge, written) ? Math.round(12 + 80 * shareOf(written)) : 4
 }

@@ -1,11 +1,11 @@
 /** The text of a merge beside what it was made on: whose each line is, what is gone, where voices disagree. Pure. */
-import type { Conflict, Piece, Provenance } from '@/api'
+import type { Conflict, Provenance, Segment } from '@/api'
 
 export interface MergedLine {
   sign: ' ' | '+' | '−'
   text: string
   /** Whose line it is; empty for what stands in production or stood there. */
-  voices: readonly string[]
+  contributors: readonly string[]
 }
 
 export type MergedPart =
@@ -27,7 +27,7 @@ function blockAt(lines: readonly string[], block: readonly string[], from: numbe
 
 type Drawn = MergedLine | Conflict
 
-class Reading {
+class MergedTextBuilder {
   readonly parts: Drawn[] = []
   private fresh: Drawn[] = []
   private at = 0
@@ -40,16 +40,16 @@ class Reading {
   }
 
   /** Lines that stand in production; `isDrawn` false where a conflict shows them among its choices. */
-  keep(lines: readonly string[], isDrawn = true): void {
+  addUnchanged(lines: readonly string[], isDrawn = true): void {
     const at = blockAt(this.base, lines, this.at)
     this.end(Math.max(at, this.at))
     if (at >= 0) this.at += lines.length
-    if (isDrawn) this.parts.push(...lines.map(text => ({ sign: ' ', text, voices: [] }) as const))
+    if (isDrawn) this.parts.push(...lines.map(text => ({ sign: ' ', text, contributors: [] }) as const))
   }
 
   /** What stood in production and was skipped is gone. */
   end(upTo = this.base.length): void {
-    for (const text of this.base.slice(this.at, upTo)) this.parts.push({ sign: '−', text, voices: [] })
+    for (const text of this.base.slice(this.at, upTo)) this.parts.push({ sign: '−', text, contributors: [] })
     this.at = Math.max(this.at, upTo)
     this.parts.push(...this.fresh)
     this.fresh = []
@@ -57,43 +57,45 @@ class Reading {
 }
 
 /** Pieces side by side that belong to the same conflict, or a single piece. */
-function runs(pieces: readonly Piece[]): Piece[][] {
-  const all: Piece[][] = []
-  for (const piece of pieces) {
+function groupByConflict(segments: readonly Segment[]): Segment[][] {
+  const all: Segment[][] = []
+  for (const segment of segments) {
     const last = all.at(-1)
-    if (last && piece.conflict !== null && last[0]?.conflict === piece.conflict) last.push(piece)
-    else all.push([piece])
+    if (last && segment.conflict !== null && last[0]?.conflict === segment.conflict) last.push(segment)
+    else all.push([segment])
   }
   return all
 }
 
-const textOf = (pieces: readonly Piece[]) => pieces.map(piece => piece.text).join('')
+const textOf = (segments: readonly Segment[]) => segments.map(segment => segment.text).join('')
 
 /** Whether the conflict's own list of choices shows these words already. */
-function isShown(run: readonly Piece[], conflict: Conflict | undefined): boolean {
+function isShownByConflict(run: readonly Segment[], conflict: Conflict | undefined): boolean {
   const chosen = conflict?.chosen == null ? undefined : conflict.choices[conflict.chosen]?.text
   return chosen !== undefined && chosen.trim() === textOf(run).trim()
 }
 
-function read(reading: Reading, run: readonly Piece[], conflict: Conflict | undefined): void {
-  const isDrawn = !isShown(run, conflict)
-  for (const piece of run) {
-    if (piece.voices.length === 0) reading.keep(linesOf(piece.text), isDrawn)
-    else if (isDrawn) reading.add(added(piece))
+function addRun(builder: MergedTextBuilder, run: readonly Segment[], conflict: Conflict | undefined): void {
+  const isDrawn = !isShownByConflict(run, conflict)
+  for (const segment of run) {
+    if (segment.voices.length === 0) builder.addUnchanged(linesOf(segment.text), isDrawn)
+    else if (isDrawn) builder.add(added(segment))
   }
-  if (conflict) reading.add([conflict])
+  if (conflict) builder.add([conflict])
 }
 
-const added = (piece: Piece) => linesOf(piece.text).map(text => ({ sign: '+', text, voices: piece.voices }) as const)
+const added = (segment: Segment) =>
+  linesOf(segment.text).map(text => ({ sign: '+', text, contributors: segment.voices }) as const)
 
 const isConflict = (part: Drawn): part is Conflict => 'choices' in part
 
 /** The merged text in order, long unchanged runs folded. */
 export function mergedParts(production: string, provenance: Provenance): MergedPart[] {
-  const reading = new Reading(linesOf(production))
-  for (const run of runs(provenance.pieces)) read(reading, run, provenance.conflicts[run[0]?.conflict ?? -1])
-  reading.end()
-  return folded(grouped(reading.parts))
+  const builder = new MergedTextBuilder(linesOf(production))
+  for (const run of groupByConflict(provenance.pieces))
+    addRun(builder, run, provenance.conflicts[run[0]?.conflict ?? -1])
+  builder.end()
+  return folded(grouped(builder.parts))
 }
 
 function grouped(parts: readonly Drawn[]): MergedPart[] {
@@ -115,18 +117,18 @@ function folded(groups: readonly MergedPart[]): MergedPart[] {
     const tail = index === groups.length - 1 ? 0 : MARGIN
     if (group.lines.length <= head + tail + 2) return [group]
     const cut = group.lines.length - tail
-    const pieces: MergedPart[] = [
+    const segments: MergedPart[] = [
       { kind: 'lines', lines: group.lines.slice(0, head) },
       { kind: 'gap', lines: group.lines.slice(head, cut) },
       { kind: 'lines', lines: group.lines.slice(cut) },
     ]
-    return pieces.filter(piece => piece.kind !== 'lines' || piece.lines.length > 0)
+    return segments.filter(segment => segment.kind !== 'lines' || segment.lines.length > 0)
   })
 }
 
 /** The conflicts that no piece of the prompt shows: those about the model, a limit, a tool. */
-export function otherConflicts({ pieces, conflicts }: Provenance): Conflict[] {
-  const inText = new Set(pieces.map(piece => piece.conflict))
+export function otherConflicts({ pieces: segments, conflicts }: Provenance): Conflict[] {
+  const inText = new Set(segments.map(segment => segment.conflict))
   return conflicts.filter((_, index) => !inText.has(index))
 }
 
@@ -140,14 +142,14 @@ export interface Share {
 }
 
 /** What became of each one's words. */
-export const sharesOf = ({ voices, pieces, conflicts }: Provenance): Share[] =>
+export const sharesOf = ({ voices, pieces: segments, conflicts }: Provenance): Share[] =>
   voices.map(({ id, name, actor_id: actorId }) => ({
     id,
     name,
     actorId,
-    lines: pieces
-      .filter(piece => piece.voices.includes(id))
-      .reduce((sum, piece) => sum + linesOf(piece.text).length, 0),
+    lines: segments
+      .filter(segment => segment.voices.includes(id))
+      .reduce((sum, segment) => sum + linesOf(segment.text).length, 0),
     conflicts: conflicts.filter(conflict => conflict.choices.some(choice => choice.voice === id)).length,
   }))
 

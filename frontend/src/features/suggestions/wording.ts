@@ -2,11 +2,11 @@
 import type { ListedSuggestionRow, MergeRow } from '@/api'
 import { type PlainTextKey, type Texts, t as texts } from '@/lib/language'
 
-const MOST = 90
+const MAX_TITLE = 90
 
 const firstLine = (text: string) => {
   const line = text.trim().split('\n')[0] ?? ''
-  return line.length > MOST ? `${line.slice(0, MOST - 1).trimEnd()}…` : line
+  return line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE - 1).trimEnd()}…` : line
 }
 
 /** "prompt, tools" in the screen's language. */

@@ -13,7 +13,7 @@ import {
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { shortDate } from '@/lib/time'
+import { formatShortDate } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -103,7 +103,7 @@ function Member({ member, workspace, onLeave }: MemberProps) {
         title={t('demoteTitle', { name: actor.name })}
         description={t('role.suggester.hint')}
       >
-        <EndingLinks member={member} />
+        <RevokedLinks member={member} />
         <div className="row endrow">
           <Button onClick={() => setDemoting(false)}>{t('cancel')}</Button>
           <Button
@@ -128,7 +128,7 @@ function Member({ member, workspace, onLeave }: MemberProps) {
 }
 
 /** The invite links that end when a member is removed or demoted. Shown inside of an open dialog. */
-function EndingLinks({ member }: { member: MembershipRow }) {
+function RevokedLinks({ member }: { member: MembershipRow }) {
   const { t } = useTexts()
   const links = useMemberLinks(member.workspace_id, member.actor.id, true).data ?? []
   if (links.length === 0) return null
@@ -142,7 +142,7 @@ function EndingLinks({ member }: { member: MembershipRow }) {
             <span className="grow cut">
               {t(`role.${link.role}`)}{' '}
               <span className="faint">
-                · {t('linkLine', { date: shortDate(link.expires_at), uses: t('nUses', { count: link.uses }) })}
+                · {t('linkLine', { date: formatShortDate(link.expires_at), uses: t('nUses', { count: link.uses }) })}
               </span>
             </span>
           </li>
@@ -174,7 +174,7 @@ function Remove({ member, workspace }: { member: MembershipRow; workspace: Works
         title={t('removeTitle', { name, workspace: workspace.name })}
         description={t('removeEffects', { name })}
       >
-        <EndingLinks member={member} />
+        <RevokedLinks member={member} />
         <div className="row endrow">
           <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
           <Button tone="bad" busy={remove.isPending ? t('removing') : null} onClick={go}>

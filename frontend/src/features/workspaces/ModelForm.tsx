@@ -14,7 +14,7 @@ import {
 import { cx } from '@/lib/cx'
 import { runErrorText, textOfError } from '@/lib/errors'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
-import { seconds } from '@/lib/time'
+import { formatSeconds } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
@@ -300,13 +300,13 @@ interface ServerModels {
 function useServerModels(workspaceId: string, { chosen }: Form) {
   const at = JSON.stringify([chosen.provider, chosen.api_base, chosen.options, chosen.key])
   const [known, setKnown] = useState<ServerModels | null>(null)
-  const leaving = useRef<AbortController | null>(null)
-  useEffect(() => () => leaving.current?.abort(), [])
+  const abortController = useRef<AbortController | null>(null)
+  useEffect(() => () => abortController.current?.abort(), [])
   const ask = async () => {
     if (known?.at === at && known.state !== 'failed') return
-    leaving.current?.abort()
+    abortController.current?.abort()
     const control = new AbortController()
-    leaving.current = control
+    abortController.current = control
     setKnown({ at, models: [], state: 'asking', why: '' })
     try {
       const test = await testModel(workspaceId, { ...chosen, default_model: '' }, control.signal)
@@ -362,19 +362,19 @@ function TryIt(props: { workspaceId: string; choice: ModelChoice; blocked: strin
   const { workspaceId, choice, blocked } = props
   const [result, setResult] = useState<{ ok: boolean; text: string; detail: string } | null>(null)
   const [busy, setBusy] = useState(false)
-  const leaving = useRef(new AbortController())
+  const abortController = useRef(new AbortController())
   useEffect(() => {
-    leaving.current = new AbortController()
-    return () => leaving.current.abort()
+    abortController.current = new AbortController()
+    return () => abortController.current.abort()
   }, [])
   const ask = async () => {
-    const { signal } = leaving.current
+    const { signal } = abortController.current
     setBusy(true)
     setResult(null)
     try {
       const test = await testModel(workspaceId, choice, signal)
       const text = test.ok
-        ? t('modelAnswered', { n: seconds(test.seconds) })
+        ? t('modelAnswered', { n: formatSeconds(test.seconds) })
         : t('modelFailed', { why: runErrorText(test.code) })
       if (!signal.aborted) setResult({ ok: test.ok, text, detail: test.message })
     } catch (error) {

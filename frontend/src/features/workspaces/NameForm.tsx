@@ -1,7 +1,7 @@
 import { ArrowRight } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { createWorkspace, renameWorkspace, type WorkspaceRow } from '@/api'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -17,10 +17,10 @@ interface NameFormProps {
 export function NameForm({ made, onMade }: NameFormProps) {
   const { t } = useTexts()
   const [name, setName] = useState(made?.name ?? '')
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const make = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(async () => {
+    void run(async () => {
       if (!made) return onMade(await createWorkspace(name.trim()))
       return onMade(name.trim() === made.name ? made : await renameWorkspace(made, name.trim()))
     })

@@ -10,11 +10,11 @@ interface CodeProps {
 }
 
 /** Longer code is not worth the wait for its colours. */
-const MOST_COLOURED = 20_000
-const LONGEST_LINE = 1_000
+const MAX_COLOURED = 20_000
+const MAX_LINE = 1_000
 
 const isWorthIt = (text: string) =>
-  text.length <= MOST_COLOURED && text.split('\n').every(line => line.length <= LONGEST_LINE)
+  text.length <= MAX_COLOURED && text.split('\n').every(line => line.length <= MAX_LINE)
 
 /** A block of code; its colours come a moment later, when its language is known. */
 export function Code({ text, language, isGrowing }: CodeProps) {

@@ -1,12 +1,12 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it, vi } from 'vitest'
-import { showIn } from '@/lib/language'
-import { hostOf, saysHost } from './addresses'
+import { loadLanguage } from '@/lib/language'
+import { hostOf, isTextOfHost } from './addresses'
 import { Prose } from './Prose'
 import { markdown } from './parse'
 
 vi.stubGlobal('document', { documentElement: {} })
-await showIn('en')
+await loadLanguage('en')
 const nobody = () => null
 const html = (text: string, growing = false) =>
   renderToStaticMarkup(<Prose text={text} names={nobody} growing={growing} />)
@@ -203,11 +203,11 @@ describe('Prose', () => {
 
 describe('What a link says', () => {
   it('is its address only letter by letter', () => {
-    expect(saysHost('https://a.example/b', 'a.example')).toBe(true)
-    expect(saysHost('HTTPS://A.example', 'a.example')).toBe(true)
-    expect(saysHost('https://evil.example@a.example', 'a.example')).toBe(false)
-    expect(saysHost('https://a.example\\@evil.example', 'a.example')).toBe(false)
-    expect(saysHost('https://а.example', hostOf('https://а.example') ?? '')).toBe(false)
+    expect(isTextOfHost('https://a.example/b', 'a.example')).toBe(true)
+    expect(isTextOfHost('HTTPS://A.example', 'a.example')).toBe(true)
+    expect(isTextOfHost('https://evil.example@a.example', 'a.example')).toBe(false)
+    expect(isTextOfHost('https://a.example\\@evil.example', 'a.example')).toBe(false)
+    expect(isTextOfHost('https://а.example', hostOf('https://а.example') ?? '')).toBe(false)
   })
 })
 

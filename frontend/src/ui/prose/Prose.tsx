@@ -1,13 +1,13 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { useTexts } from '@/lib/language'
 import buttonStyles from '../Button.module.css'
-import { drawn } from './draw'
+import { renderTokens } from './draw'
 import { type Naming, NamingContext } from './mentions'
 import styles from './Prose.module.css'
-import { MOST_MARKDOWN, Parser, type Part } from './parse'
+import { MAX_MARKDOWN, Parser, type Part } from './parse'
 
 /** How often a growing text is read anew (ms). */
-const PACE = 200
+const THROTTLE_MS = 200
 
 interface ProseProps {
   text: string
@@ -20,8 +20,8 @@ interface ProseProps {
  * by item, the same while it grows and afterwards, so that only what changed is drawn again.
  */
 export function Prose({ text, names, growing = false }: ProseProps) {
-  const shown = usePaced(text, growing)
-  const [start, rest] = useMemo(() => cut(shown), [shown])
+  const paced = useThrottledText(text, growing)
+  const [start, rest] = useMemo(() => cut(paced), [paced])
   const [parser] = useState(() => new Parser())
   const parts = useMemo(() => parser.parse(start), [parser, start])
   return (
@@ -76,7 +76,7 @@ interface BlockProps {
 
 const Block = memo(
   function Block({ part, growing }: BlockProps) {
-    return drawn(part.tokens, growing)
+    return renderTokens(part.tokens, growing)
   },
   (a, b) => a.part.source === b.part.source && a.growing === b.growing,
 )
@@ -97,23 +97,23 @@ function Rest({ text }: { text: string }) {
 
 /** A long text in two, at the end of a line where there is one. */
 function cut(text: string): [string, string] {
-  if (text.length <= MOST_MARKDOWN) return [text, '']
-  const line = text.lastIndexOf('\n', MOST_MARKDOWN)
-  const at = line > MOST_MARKDOWN / 2 ? line : MOST_MARKDOWN
+  if (text.length <= MAX_MARKDOWN) return [text, '']
+  const line = text.lastIndexOf('\n', MAX_MARKDOWN)
+  const at = line > MAX_MARKDOWN / 2 ? line : MAX_MARKDOWN
   return [text.slice(0, at), text.slice(at).replace(/^\n/, '')]
 }
 
 /** A growing text, a few times a second; at once when it has stopped. */
-function usePaced(text: string, growing: boolean): string {
-  const [shown, setShown] = useState(text)
+function useThrottledText(text: string, growing: boolean): string {
+  const [paced, setPaced] = useState(text)
   const latest = useRef(text)
   useEffect(() => {
     latest.current = text
   }, [text])
   useEffect(() => {
     if (!growing) return
-    const timer = setInterval(() => setShown(latest.current), PACE)
+    const timer = setInterval(() => setPaced(latest.current), THROTTLE_MS)
     return () => clearInterval(timer)
   }, [growing])
-  return growing ? shown : text
+  return growing ? paced : text
 }

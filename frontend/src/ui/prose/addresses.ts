@@ -2,10 +2,10 @@
 
 const allowed = new Set(['http:', 'https:', 'mailto:'])
 /** Longer than any address that a person would follow. */
-const LONGEST = 2_000
+const MAX_LENGTH = 2_000
 
 function addressOf(href: string): URL | null {
-  if (href.length > LONGEST) return null
+  if (href.length > MAX_LENGTH) return null
   try {
     const url = new URL(href)
     return allowed.has(url.protocol) ? url : null
@@ -30,7 +30,7 @@ function decoded(text: string): string {
 }
 
 /** Whether the words of a link are its own address. That the host occurs somewhere in them does not make them so. */
-export function saysHost(words: string, host: string): boolean {
-  const start = words.trim().replace(/^https?:\/\//i, '')
+export function isTextOfHost(text: string, host: string): boolean {
+  const start = text.trim().replace(/^https?:\/\//i, '')
   return (start.split(/[/?#]/)[0] ?? '').toLowerCase() === host.toLowerCase()
 }

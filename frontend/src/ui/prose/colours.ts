@@ -17,7 +17,7 @@ interface Tree {
 export type Coloured = readonly Tree[] | null
 
 /** Ordinary code takes some milliseconds, and the file of its language what the network takes. */
-const LONGEST_MS = 3_000
+const TIMEOUT_MS = 3_000
 
 let worker: Worker | null = null
 let queue: Promise<unknown> = Promise.resolve()
@@ -37,7 +37,7 @@ function ask(code: Uncoloured): Promise<Coloured> {
       worker = null
       resolve(null)
     }
-    const timer = setTimeout(giveUp, LONGEST_MS)
+    const timer = setTimeout(giveUp, TIMEOUT_MS)
     worker.onerror = () => {
       clearTimeout(timer)
       giveUp()

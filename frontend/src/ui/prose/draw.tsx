@@ -4,13 +4,13 @@ import type { Token } from 'markdown-it'
 import { createElement, Fragment, type ReactNode, useContext } from 'react'
 import { cx } from '@/lib/cx'
 import { Code } from './Code'
-import { NamingContext, piecesOf } from './mentions'
+import { NamingContext, splitMentions } from './mentions'
 import proseStyles from './Prose.module.css'
 import type { Task } from './parse'
 import { Image, Link, Table, TaskBox } from './parts'
 
 /** Where a token is drawn. */
-interface Place {
+interface RenderContext {
   /** A top-level block turns to the direction of its own text; what is in it follows. */
   isTop: boolean
   isInLink: boolean
@@ -34,33 +34,33 @@ const tags: Record<string, string> = {
 /** A message's headings stand below those of the page. */
 const headings: Record<string, string> = { h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6', h5: 'h6', h6: 'h6' }
 
-export function drawn(tokens: readonly Token[], isGrowing: boolean): ReactNode {
-  return new Drawing(tokens).all({ isTop: true, isInLink: false, isGrowing })
+export function renderTokens(tokens: readonly Token[], isGrowing: boolean): ReactNode {
+  return new TokenRenderer(tokens).all({ isTop: true, isInLink: false, isGrowing })
 }
 
 /** The third level looks as headings do. */
 const headingClass = (tag: string) => (tag === 'h3' ? undefined : proseStyles[tag as 'h1' | 'h2' | 'h4' | 'h5' | 'h6'])
 
-class Drawing {
+class TokenRenderer {
   private at = 0
 
   constructor(private readonly tokens: readonly Token[]) {}
 
   /** What follows up to the end of the element that is open. */
-  all(place: Place): ReactNode {
+  all(context: RenderContext): ReactNode {
     const nodes: ReactNode[] = []
     for (let token = this.tokens[this.at]; token; token = this.tokens[this.at]) {
       this.at += 1
       if (token.nesting < 0) break
-      nodes.push(token.nesting > 0 ? this.element(token, place) : leaf(token, place))
+      nodes.push(token.nesting > 0 ? this.element(token, context) : leaf(token, context))
     }
     return createElement(Fragment, null, ...nodes)
   }
 
-  private element(token: Token, place: Place): ReactNode {
-    const inside = { ...place, isTop: false }
+  private element(token: Token, context: RenderContext): ReactNode {
+    const inside = { ...context, isTop: false }
     const kind = token.type.replace(/_open$/, '')
-    const dir = place.isTop ? { dir: 'auto' } : null
+    const dir = context.isTop ? { dir: 'auto' } : null
     switch (kind) {
       case 'list_item':
         return this.item(token.meta as Task | null, inside)
@@ -86,8 +86,8 @@ class Drawing {
     return tag && !token.hidden ? createElement(tag, dir, children) : children
   }
 
-  private item(task: Task | null, place: Place): ReactNode {
-    const children = this.all(place)
+  private item(task: Task | null, context: RenderContext): ReactNode {
+    const children = this.all(context)
     if (!task) return <li>{children}</li>
     return (
       <li className={proseStyles.task}>
@@ -97,27 +97,27 @@ class Drawing {
     )
   }
 
-  private link(token: Token, place: Place): ReactNode {
+  private link(token: Token, context: RenderContext): ReactNode {
     const start = this.at
-    const children = this.all({ ...place, isInLink: true })
+    const children = this.all({ ...context, isInLink: true })
     const says = this.tokens
       .slice(start, this.at)
       .map(each => each.content)
       .join('')
     return (
-      <Link href={String(token.attrGet('href') ?? '')} says={says}>
+      <Link href={String(token.attrGet('href') ?? '')} text={says}>
         {children}
       </Link>
     )
   }
 }
 
-function leaf(token: Token, place: Place): ReactNode {
+function leaf(token: Token, context: RenderContext): ReactNode {
   switch (token.type) {
     case 'inline':
-      return new Drawing(token.children ?? []).all(place)
+      return new TokenRenderer(token.children ?? []).all(context)
     case 'text':
-      return place.isInLink || !token.content.includes('@') ? token.content : <Mentions text={token.content} />
+      return context.isInLink || !token.content.includes('@') ? token.content : <Mentions text={token.content} />
     // People who press Enter mean a new line.
     case 'softbreak':
     case 'hardbreak':
@@ -126,11 +126,11 @@ function leaf(token: Token, place: Place): ReactNode {
       return <code>{token.content}</code>
     case 'code_block':
     case 'fence':
-      return <Code text={token.content} language={languageIn(token.info)} isGrowing={place.isGrowing} />
+      return <Code text={token.content} language={languageIn(token.info)} isGrowing={context.isGrowing} />
     case 'hr':
       return <hr />
     case 'image':
-      return <Image src={String(token.attrGet('src') ?? '')} alt={token.content} isInLink={place.isInLink} />
+      return <Image src={String(token.attrGet('src') ?? '')} alt={token.content} isInLink={context.isInLink} />
     default:
       return token.content
   }
@@ -146,12 +146,12 @@ function Mentions({ text }: { text: string }) {
   return createElement(
     Fragment,
     null,
-    ...piecesOf(text, names).map(({ text: piece, handle }) => {
+    ...splitMentions(text, names).map(({ text, handle }) => {
       const who = handle === null ? null : names(handle)
-      if (!who) return piece
+      if (!who) return text
       return createElement(
         'span',
-        { className: who.isMe ? cx(proseStyles.at, proseStyles.me) : proseStyles.at, title: piece },
+        { className: who.isMe ? cx(proseStyles.at, proseStyles.me) : proseStyles.at, title: text },
         `@${who.name}`,
       )
     }),

@@ -4,7 +4,7 @@
  */
 
 /** UTF-16 units of the longest text that has a name. */
-const LONGEST = 2
+const MAX_LENGTH = 2
 
 const element = document.createElement('i')
 
@@ -13,5 +13,5 @@ export function decodeHTMLStrict(reference: string): string {
   element.innerHTML = reference
   const text = element.textContent ?? ''
   // Of `&notit;` a browser reads the old name `&not`, and leaves the rest.
-  return text.length <= LONGEST ? text : reference
+  return text.length <= MAX_LENGTH ? text : reference
 }

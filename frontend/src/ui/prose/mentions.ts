@@ -10,31 +10,31 @@ export const NamingContext = createContext<Naming>(() => null)
 const mention = /(^|[^\p{L}\p{N}_@/])@([\p{L}\p{N}_-]+)/gu
 
 /** A text of nothing but handles is not worth an element for each. */
-const MOST_MENTIONS = 500
+const MAX_MENTIONS = 500
 
-interface Piece {
+interface MentionSegment {
   text: string
   handle: string | null
 }
 
 /** The text in one line of a quote: people and agents by their names. */
 export const withNames = (text: string, names: Naming): string =>
-  piecesOf(text, names)
-    .map(piece => (piece.handle === null ? piece.text : `@${names(piece.handle)?.name ?? piece.handle}`))
+  splitMentions(text, names)
+    .map(segment => (segment.handle === null ? segment.text : `@${names(segment.handle)?.name ?? segment.handle}`))
     .join('')
 
 /** Cuts a text at its mentions; only what `names` knows is one. */
-export function piecesOf(text: string, names: Naming): Piece[] {
-  const pieces: Piece[] = []
+export function splitMentions(text: string, names: Naming): MentionSegment[] {
+  const segments: MentionSegment[] = []
   let from = 0
   for (const match of text.matchAll(mention)) {
     const handle = match[2] ?? ''
-    if (pieces.length > 2 * MOST_MENTIONS) break
+    if (segments.length > 2 * MAX_MENTIONS) break
     if (!names(handle)) continue
     const at = match.index + (match[1]?.length ?? 0)
-    pieces.push({ text: text.slice(from, at), handle: null }, { text: `@${handle}`, handle })
+    segments.push({ text: text.slice(from, at), handle: null }, { text: `@${handle}`, handle })
     from = at + handle.length + 1
   }
-  pieces.push({ text: text.slice(from), handle: null })
-  return pieces.filter(piece => piece.text !== '')
+  segments.push({ text: text.slice(from), handle: null })
+  return segments.filter(segment => segment.text !== '')
 }

@@ -2,12 +2,12 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it'
 
 /** Farther than this a text is shown as it is, on demand. */
-export const MOST_MARKDOWN = 100_000
+export const MAX_MARKDOWN = 100_000
 /** A text of more tokens than this is shown as it was written. */
-const MOST_TOKENS = 10_000
-const DEEPEST = 40
+const MAX_TOKENS = 10_000
+const MAX_DEPTH = 40
 
-export const markdown = new MarkdownIt({ html: false, linkify: true, maxNesting: DEEPEST })
+export const markdown = new MarkdownIt({ html: false, linkify: true, maxNesting: MAX_DEPTH })
 
 /** An address that somebody began with "www." is one, too. Other bare names ("setup.py") are not. */
 markdown.linkify.add('www.', {
@@ -53,7 +53,7 @@ interface Parsed {
   parts: readonly Part[] | null
   tokenCount: number
   /** So many parts stay as they are when the text grows, and what follows begins at this position. */
-  firm: { parts: number; at: number }
+  stable: { parts: number; at: number }
 }
 
 /** A text in the making: remembers what of it cannot change any more. */
@@ -68,66 +68,66 @@ export class Parser {
   }
 }
 
-const nothing: Parsed = { text: '', parts: [], tokenCount: 0, firm: { parts: 0, at: 0 } }
+const nothing: Parsed = { text: '', parts: [], tokenCount: 0, stable: { parts: 0, at: 0 } }
 
 function after(known: Parsed, text: string): Parsed {
-  if (text.length > MOST_MARKDOWN) return { ...nothing, text, parts: null }
-  if (known === nothing) return remembered(text)
+  if (text.length > MAX_MARKDOWN) return { ...nothing, text, parts: null }
+  if (known === nothing) return parseCached(text)
   if (known.parts === null && text.startsWith(known.text)) return { ...known, text }
-  if (known.firm.at > 0 && text.startsWith(known.text.slice(0, known.firm.at))) return continued(known, text)
-  return whole(text)
+  if (known.stable.at > 0 && text.startsWith(known.text.slice(0, known.stable.at))) return parseContinued(known, text)
+  return parseAll(text)
 }
 
 /** What was read lately: who scrolls back finds it drawn at once. The latest comes last. */
-const lately = new Map<string, Parsed>()
-const MOST_REMEMBERED = 400_000
-let rememberedLength = 0
+const cache = new Map<string, Parsed>()
+const MAX_CACHED = 400_000
+let cachedLength = 0
 
-function remembered(text: string): Parsed {
-  const known = lately.get(text) ?? whole(text)
-  if (!lately.delete(text)) rememberedLength += text.length
-  lately.set(text, known)
-  for (const oldest of lately.keys()) {
-    if (rememberedLength <= MOST_REMEMBERED) break
-    lately.delete(oldest)
-    rememberedLength -= oldest.length
+function parseCached(text: string): Parsed {
+  const known = cache.get(text) ?? parseAll(text)
+  if (!cache.delete(text)) cachedLength += text.length
+  cache.set(text, known)
+  for (const oldest of cache.keys()) {
+    if (cachedLength <= MAX_CACHED) break
+    cache.delete(oldest)
+    cachedLength -= oldest.length
   }
   return known
 }
 
-function whole(text: string): Parsed {
+function parseAll(text: string): Parsed {
   const environment: Env = {}
   const tokens = markdown.parse(text, environment)
   const tokenCount = countOf(tokens)
-  if (tokenCount > MOST_TOKENS) return { ...nothing, text, parts: null }
+  if (tokenCount > MAX_TOKENS) return { ...nothing, text, parts: null }
   const references = JSON.stringify(environment.references ?? {})
   const { parts, starts } = partsOf(text, tokens, references)
   // A definition far below changes what stands above: then nothing is sure.
-  const firm = references === '{}' ? firmIn(text, starts) : nothing.firm
-  return { text, parts, tokenCount, firm }
+  const stable = references === '{}' ? stableIn(text, starts) : nothing.stable
+  return { text, parts, tokenCount, stable }
 }
 
 /** What is firm needs not to be read again. */
-function continued(known: Parsed, text: string): Parsed {
+function parseContinued(known: Parsed, text: string): Parsed {
   const environment: Env = {}
-  const before = known.parts?.slice(0, known.firm.parts) ?? []
-  const changed = known.parts?.slice(known.firm.parts) ?? []
-  const tail = text.slice(known.firm.at)
+  const before = known.parts?.slice(0, known.stable.parts) ?? []
+  const changed = known.parts?.slice(known.stable.parts) ?? []
+  const tail = text.slice(known.stable.at)
   const tokens = markdown.parse(tail, environment)
   const tokenCount = changed.reduce((count, part) => count - countOf(part.tokens), known.tokenCount) + countOf(tokens)
-  if (Object.keys(environment.references ?? {}).length > 0 || tokenCount > MOST_TOKENS) return whole(text)
+  if (Object.keys(environment.references ?? {}).length > 0 || tokenCount > MAX_TOKENS) return parseAll(text)
   const { parts, starts } = partsOf(tail, tokens, '{}')
-  const firm = firmIn(tail, starts)
+  const stable = stableIn(tail, starts)
   return {
     text,
     parts: [...before, ...parts],
     tokenCount,
-    firm: { parts: before.length + firm.parts, at: known.firm.at + firm.at },
+    stable: { parts: before.length + stable.parts, at: known.stable.at + stable.at },
   }
 }
 
 /** The last block can still change; and whether it is one can, until its first line has ended. */
-function firmIn(text: string, starts: readonly number[]): Parsed['firm'] {
+function stableIn(text: string, starts: readonly number[]): Parsed['stable'] {
   const isLineOpen = text.indexOf('\n', starts.at(-1) ?? 0) < 0
   const parts = Math.max(0, starts.length - (isLineOpen ? 2 : 1))
   return { parts, at: starts[parts] ?? 0 }
@@ -137,7 +137,7 @@ function firmIn(text: string, starts: readonly number[]): Parsed['firm'] {
 function countOf(tokens: readonly Token[]): number {
   let count = tokens.length
   for (const token of tokens) {
-    if (token.level >= DEEPEST - 2) return Number.POSITIVE_INFINITY
+    if (token.level >= MAX_DEPTH - 2) return Number.POSITIVE_INFINITY
     if (token.children) count += countOf(token.children)
   }
   return count

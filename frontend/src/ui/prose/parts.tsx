@@ -5,24 +5,24 @@ import { useTexts } from '@/lib/language'
 import { IconButton } from '../Button'
 import buttonStyles from '../Button.module.css'
 import { copyText } from '../copy'
-import { hostOf, saysHost } from './addresses'
+import { hostOf, isTextOfHost } from './addresses'
 import proseStyles from './Prose.module.css'
 
 interface LinkProps {
   href: string
   /** What the link says, as plain text. */
-  says: string
+  text: string
   children: ReactNode
 }
 
 /** A link shows where it leads: what it says and where it goes may differ. */
-export function Link({ href, says, children }: LinkProps) {
+export function Link({ href, text, children }: LinkProps) {
   const host = hostOf(href)
   if (host === null) return <span>{children}</span>
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
       {children}
-      {saysHost(says, host) ? null : <bdi className={proseStyles.host}>{host}</bdi>}
+      {isTextOfHost(text, host) ? null : <bdi className={proseStyles.host}>{host}</bdi>}
     </a>
   )
 }

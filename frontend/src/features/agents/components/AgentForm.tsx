@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, CircleCheck } from 'lucide-react'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { type AgentTemplate, createAgent, keys, type NewAgentRow, useTemplates } from '@/api'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
@@ -47,7 +47,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
   const [sentence, setSentence] = useState('')
   const [typed, setTyped] = useState<string | null>(null)
   const [picked, setPicked] = useState<AvatarData | null>(null)
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const chosen = sentence.trim() ? null : (offered.find(template => template.key === key) ?? offered[0] ?? null)
   const name = typed ?? chosen?.name ?? ''
   // What is shown before it is made is what it gets.
@@ -63,11 +63,11 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
 
   const make = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(async () => {
-      const said = chosen
+    void run(async () => {
+      const source = chosen
         ? { template: chosen.key, description: chosen.description }
         : { template: BLANK, prompt: sentence.trim(), description: sentence.trim().slice(0, 200) }
-      const made = await createAgent(workspaceId, { name: name.trim(), open_chat: true, avatar, ...said })
+      const made = await createAgent(workspaceId, { name: name.trim(), open_chat: true, avatar, ...source })
       await client.invalidateQueries({ queryKey: keys.workspace(workspaceId) })
       onMade(made)
     })

@@ -2,7 +2,7 @@ import { useCallback } from 'react'
 import type { AgentSummaryRow, LockedDraftRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
-import { isAhead } from '@/lib/time'
+import { isFuture } from '@/lib/time'
 import { type ChatState, isActive, isEnded, useChatPart } from '@/realtime'
 import { Avatar } from '@/ui/Avatar'
 import layout from '@/ui/layout.module.css'
@@ -32,7 +32,7 @@ function hereOf(chat: ChatState, agentId: string): Here {
   return {
     isWorking: [...chat.runs.values()].some(run => run.agent_id === agentId && isActive(run)),
     isApplied: Boolean(draft?.applied),
-    holder: isAhead(draft?.held_until) ? (draft?.holder_id ?? null) : null,
+    holder: isFuture(draft?.held_until) ? (draft?.holder_id ?? null) : null,
   }
 }
 

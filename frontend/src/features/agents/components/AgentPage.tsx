@@ -3,12 +3,12 @@ import { MessageSquarePlus, Pencil, PencilRuler, Trash2 } from 'lucide-react'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { type ActorRow, type AgentRow, ApiError, deleteAgent, useChangeAgent } from '@/api'
 import { LayerIcon } from '@/features/layers'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
-import { ago, count } from '@/lib/time'
+import { formatNumber, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { AvatarPicker } from '@/ui/AvatarPicker'
 import avatarPickerStyles from '@/ui/AvatarPicker.module.css'
@@ -87,11 +87,11 @@ const FIRST_LINES = 12
 /** What answers today, to read: the prompt, and in one line what else belongs to the version. */
 function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 'who' | 'history' | 'onEdit'>) {
   const { t } = useTexts()
-  const [isWhole, setWhole] = useState(false)
+  const [isExpanded, setExpanded] = useState(false)
   const { spec } = agent
   const lines = spec.prompt.split('\n')
-  const more = isWhole ? 0 : Math.max(0, lines.length - FIRST_LINES)
-  const shown = more ? lines.slice(0, FIRST_LINES).join('\n') : spec.prompt
+  const more = isExpanded ? 0 : Math.max(0, lines.length - FIRST_LINES)
+  const visible = more ? lines.slice(0, FIRST_LINES).join('\n') : spec.prompt
   const content = contentOf(spec)
   const tools = enabledTools(content).map(tool => tool.tool)
   return (
@@ -102,7 +102,7 @@ function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 
           <LayerIcon layer="production" />v{spec.number}
         </span>
         <span className="faint xs cut regular">
-          {who(spec.author_id)?.name ?? t('someoneGone')}, {ago(spec.created_at)} ·{' '}
+          {who(spec.author_id)?.name ?? t('someoneGone')}, {formatRelative(spec.created_at)} ·{' '}
           {spec.message || t(spec.origin === 'created' ? 'firstVersion' : 'noMessage')}
         </span>
         <span className="end row">
@@ -117,14 +117,14 @@ function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 
       </h2>
       {spec.prompt.trim() ? (
         <pre className={blocks.prompt} lang={languageOf(spec.prompt)}>
-          {shown}
+          {visible}
         </pre>
       ) : (
         <p className={cx(blocks.b, 'faint sm')}>{t('emptyPrompt')}</p>
       )}
       <div className={cx(blocks.b, blocks.footLine)}>
         {more ? (
-          <button type="button" className="link" onClick={() => setWhole(true)}>
+          <button type="button" className="link" onClick={() => setExpanded(true)}>
             {t('moreLines', { count: more })}
           </button>
         ) : null}
@@ -133,7 +133,7 @@ function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 
             spec.model || t('defaultModel'),
             t('nTools', { count: tools.length }),
             t('nSteps', { count: content.limits.max_steps }),
-            t('characters', { count: spec.prompt.length, n: count(spec.prompt.length) }),
+            t('characters', { count: spec.prompt.length, n: formatNumber(spec.prompt.length) }),
           ].join(' · ')}
         </span>
       </div>
@@ -214,9 +214,9 @@ function Delete({ agent, onDeleted }: { agent: AgentRow; onDeleted(): void }) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [isOpen, setOpen] = useState(false)
-  const { busy, attempt } = useAttempt()
+  const { busy, run } = useAsyncAction()
   const remove = () =>
-    attempt(async () => {
+    run(async () => {
       try {
         await deleteAgent(agent.actor.id)
       } catch (error) {

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, CircleAlert, FileUp, TriangleAlert } from 'lucide-react'
 import { type DragEvent, type FormEvent, useEffect, useId, useState } from 'react'
 import { ApiError, type ImportRow, importAgent, keys, type NewAgentRow } from '@/api'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -27,12 +27,12 @@ export function ImportForm({ workspaceId, onMade }: ImportFormProps) {
   const [text, setText] = useState('')
   const [typed, setTyped] = useState<string | null>(null)
   const trial = useTrial(workspaceId, text)
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const name = typed ?? trial.row?.name ?? ''
 
   const make = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(async () => {
+    void run(async () => {
       const made = await importAgent(workspaceId, { text, name: name.trim(), is_trial: false })
       await client.invalidateQueries({ queryKey: keys.workspace(workspaceId) })
       if (made.agent) onMade({ ...made.agent, chat_id: made.chat_id })

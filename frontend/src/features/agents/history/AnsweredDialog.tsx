@@ -58,7 +58,7 @@ export function AnsweredDialog(props: AnsweredDialogProps) {
           </Suspense>
         </section>
       ) : (
-        <Whole spec={spec.data} />
+        <FullSpec spec={spec.data} />
       )}
       <div className="row endrow">
         <Button onClick={onWorkshop}>{t('openWorkshop')}</Button>
@@ -67,7 +67,7 @@ export function AnsweredDialog(props: AnsweredDialogProps) {
   )
 }
 
-function Whole({ spec }: { spec: SpecRow }) {
+function FullSpec({ spec }: { spec: SpecRow }) {
   const { t } = useTexts()
   const tools = enabledTools(contentOf(spec))
   return (

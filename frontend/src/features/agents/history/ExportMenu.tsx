@@ -1,5 +1,5 @@
 import { Download } from 'lucide-react'
-import { exportAddress, type FileFormat } from '@/api'
+import { exportUrl, type FileFormat } from '@/api'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Menu, MenuItem } from '@/ui/Menu'
@@ -16,7 +16,7 @@ function download(address: string): void {
 export function ExportMenu({ agentId, version }: { agentId: string; version: number }) {
   const { t } = useTexts()
   const item = (format: FileFormat, text: string) => (
-    <MenuItem onSelect={() => download(exportAddress(agentId, version, format))}>{text}</MenuItem>
+    <MenuItem onSelect={() => download(exportUrl(agentId, version, format))}>{text}</MenuItem>
   )
   return (
     <Menu

@@ -5,7 +5,7 @@ import {
   type AgentRow,
   type ListedSuggestionRow,
   type ReplyRow,
-  useSuggestionsIn,
+  useSuggestionsByVersion,
   useVersions,
 } from '@/api'
 import { useTexts } from '@/lib/language'
@@ -14,10 +14,10 @@ import { IconButton } from '@/ui/Button'
 import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
-import { Compared } from './Compared'
 import { ExportMenu } from './ExportMenu'
 import { type HistorySearch, type Pair, pairOf } from './pair'
 import { Replies } from './Replies'
+import { VersionComparison } from './VersionComparison'
 import { VersionList } from './VersionList'
 
 interface HistoryPageProps {
@@ -37,7 +37,7 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink, sug
   const { t } = useTexts()
   const { actor, spec } = agent
   const versions = useVersions(actor.id, spec.id)
-  const suggestions = useSuggestionsIn(actor.workspace_id ?? '', actor.id, spec.id).data ?? none
+  const suggestions = useSuggestionsByVersion(actor.workspace_id ?? '', actor.id, spec.id).data ?? none
   const pair = pairOf(search, spec.number ?? 1)
   const isDetail = search.b !== undefined
   return (
@@ -70,7 +70,7 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink, sug
             onPick={onPick}
           />
           <div className={layout.opened}>
-            <Compared
+            <VersionComparison
               agent={agent}
               versions={versions.data}
               isReading={versions.isPlaceholderData}

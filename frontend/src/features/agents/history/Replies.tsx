@@ -5,7 +5,7 @@ import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
-import { clock, fullTime, money, seconds, shortDate } from '@/lib/time'
+import { formatCurrency, formatFullTime, formatSeconds, formatShortDate, formatTime } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Skeleton } from '@/ui/Skeleton'
@@ -60,18 +60,20 @@ export function Replies({ agentId, version, link }: RepliesProps) {
 
 function Reply({ row, link }: { row: ReplyRow; link: RepliesProps['link'] }) {
   const { t } = useTexts()
-  const ended = row.state === 'completed' ? null : row.state === 'failed' ? t('replyFailed') : t('replyNotDone')
+  const outcome = row.state === 'completed' ? null : row.state === 'failed' ? t('replyFailed') : t('replyNotDone')
   return (
     <li>
-      <time className="faint num" dateTime={row.created_at} title={fullTime(row.created_at)}>
-        {shortDate(row.created_at)} {clock(row.created_at)}
+      <time className="faint num" dateTime={row.created_at} title={formatFullTime(row.created_at)}>
+        {formatShortDate(row.created_at)} {formatTime(row.created_at)}
       </time>
       <span className="cut">{link(row, row.chat_title)}</span>
       <span className="cut muted" lang={languageOf(row.excerpt)}>
-        {row.excerpt || ended || t('noWords')}
+        {row.excerpt || outcome || t('noWords')}
       </span>
-      <span className="num faint">{row.seconds === null ? '' : t('secondsShort', { n: seconds(row.seconds) })}</span>
-      <span className="num faint">{row.cost_micro ? money(row.cost_micro) : ''}</span>
+      <span className="num faint">
+        {row.seconds === null ? '' : t('secondsShort', { n: formatSeconds(row.seconds) })}
+      </span>
+      <span className="num faint">{row.cost_micro ? formatCurrency(row.cost_micro) : ''}</span>
     </li>
   )
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { CircleAlert } from 'lucide-react'
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AgentRow, ApiError, restoreVersion } from '@/api'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -30,7 +30,7 @@ export function RestoreDialog(props: RestoreDialogProps) {
   const client = useQueryClient()
   const [message, setMessage] = useState('')
   const [base, setBase] = useState(agent.spec.number ?? 1)
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const today = agent.spec.number ?? 1
   // biome-ignore lint/correctness/useExhaustiveDependencies: only as it opens; what comes later is told, not taken silently
   useEffect(() => {
@@ -40,7 +40,7 @@ export function RestoreDialog(props: RestoreDialogProps) {
 
   const restore = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(async () => {
+    void run(async () => {
       const body = { base_version: base, message: message.trim(), chat_id: chat }
       const made = await restoreVersion(agent.actor.id, version, body).finally(() =>
         client.invalidateQueries({ queryKey: ['workspace'] }),

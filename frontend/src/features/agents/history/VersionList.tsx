@@ -3,7 +3,7 @@ import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
-import { ago, fullTime } from '@/lib/time'
+import { formatFullTime, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import layout from '@/ui/layout.module.css'
@@ -42,7 +42,7 @@ export function VersionList({ versions, production, pair, suggestions, who, onPi
             author={who(spec.author_id)}
             suggestions={suggestions.get(spec.number ?? 0) ?? none}
             onShow={() => onPick({ a: (spec.number ?? 1) - 1, b: spec.number ?? 1 })}
-            onBeside={() => onPick({ a: spec.number ?? 0, b: pair.b })}
+            onCompare={() => onPick({ a: spec.number ?? 0, b: pair.b })}
           />
         ))}
       </ul>
@@ -57,10 +57,10 @@ interface VersionProps {
   author: ActorRow | null
   suggestions: readonly ListedSuggestionRow[]
   onShow(): void
-  onBeside(): void
+  onCompare(): void
 }
 
-function Version({ spec, isProduction, side, author, suggestions, onShow, onBeside }: VersionProps) {
+function Version({ spec, isProduction, side, author, suggestions, onShow, onCompare }: VersionProps) {
   const { t } = useTexts()
   const version = `v${spec.number}`
   return (
@@ -78,8 +78,8 @@ function Version({ spec, isProduction, side, author, suggestions, onShow, onBesi
             <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} />
           ) : null}
           <span>{author?.name ?? t('someoneGone')}</span>
-          <time dateTime={spec.created_at} title={fullTime(spec.created_at)}>
-            {ago(spec.created_at)}
+          <time dateTime={spec.created_at} title={formatFullTime(spec.created_at)}>
+            {formatRelative(spec.created_at)}
           </time>
           <span>{originText(t, spec, suggestions)}</span>
           {isProduction ? (
@@ -99,7 +99,7 @@ function Version({ spec, isProduction, side, author, suggestions, onShow, onBesi
           aria-pressed={side === 'A'}
           aria-label={t('compareWith', { version })}
           title={t('compareWith', { version })}
-          onClick={onBeside}
+          onClick={onCompare}
         >
           A
         </button>

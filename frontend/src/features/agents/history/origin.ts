@@ -1,11 +1,11 @@
 import type { ListedSuggestionRow, SpecRow } from '@/api'
 import type { Texts } from '@/lib/language'
-import { namesInARow } from '@/lib/names'
+import { formatList } from '@/lib/names'
 
 /** How a version came to be, in a word, and by whose suggestions: those that went into it. */
 export function originText(t: Texts['t'], spec: SpecRow, suggestions: readonly ListedSuggestionRow[]): string {
   if (suggestions.length > 0) {
-    const names = namesInARow([...new Set(suggestions.map(row => row.author.name))])
+    const names = formatList([...new Set(suggestions.map(row => row.author.name))])
     return t('origin.suggestionsOf', { count: suggestions.length, names })
   }
   if (spec.origin === 'restored' && spec.base_number) return t('origin.restored', { version: `v${spec.base_number}` })

@@ -9,8 +9,8 @@ import { Button, IconButton } from '@/ui/Button'
 import { Menu, MenuItem } from '@/ui/Menu'
 import { isSame } from '../content'
 import type { Doing, DraftActions } from './actions'
+import { DraftSnapshots } from './DraftSnapshots'
 import type { Workshop } from './draftSession'
-import { EarlierTexts } from './EarlierTexts'
 import { canDiscardAny, canSave, canSuggest, canWrite } from './Forms'
 import { SuggestDialog } from './SuggestDialog'
 import workshopStyles from './Workshop.module.css'
@@ -104,7 +104,7 @@ function HolderBar(props: ActionsBarProps) {
 /** What is done seldom. */
 function More({ chatId, workshop, children }: ActionsBarProps & { children?: ReactNode }) {
   const { t } = useTexts()
-  const [isEarlier, setEarlier] = useState(false)
+  const [isShowingSnapshots, setShowingSnapshots] = useState(false)
   if (!workshop.draft) return null
   return (
     <>
@@ -118,14 +118,14 @@ function More({ chatId, workshop, children }: ActionsBarProps & { children?: Rea
         }
       >
         {children}
-        <MenuItem onSelect={() => setEarlier(true)}>{t('earlierTexts')}</MenuItem>
+        <MenuItem onSelect={() => setShowingSnapshots(true)}>{t('earlierTexts')}</MenuItem>
       </Menu>
-      <EarlierTexts
+      <DraftSnapshots
         chatId={chatId}
         draft={workshop.draft}
         workshop={workshop}
-        open={isEarlier}
-        onOpenChange={setEarlier}
+        open={isShowingSnapshots}
+        onOpenChange={setShowingSnapshots}
       />
     </>
   )
@@ -146,7 +146,7 @@ function ReaderBar(props: ActionsBarProps) {
   const { agent, me, workshop, actions, writerName, onEdit } = props
   const { writer, draft } = workshop
   if (!canWrite(agent)) return null
-  const says = writer
+  const status = writer
     ? t('whenFree', { name: writerName })
     : workshop.applied
       ? t('answersDraft', { apply: `r${draft?.apply_count}` })
@@ -154,7 +154,7 @@ function ReaderBar(props: ActionsBarProps) {
   const mayDiscard = draft !== null && !writer && (draft.created_by === me || canDiscardAny(agent))
   return (
     <footer className={workshopStyles.actsBar}>
-      <span className={cx(workshopStyles.say, 'grow')}>{says}</span>
+      <span className={cx(workshopStyles.say, 'grow')}>{status}</span>
       <span className="end">
         <More {...props} />
         {mayDiscard ? (
@@ -168,7 +168,7 @@ function ReaderBar(props: ActionsBarProps) {
         ) : null}
         <Button
           tone={writer ? 'plain' : 'ink'}
-          blocked={writer ? says : false}
+          blocked={writer ? status : false}
           busy={actions.doing === 'doing.opening' ? t('doing.opening') : null}
           onClick={onEdit}
         >

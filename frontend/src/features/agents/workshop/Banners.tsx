@@ -4,7 +4,7 @@ import type { ActorRow, ErrorCode } from '@/api'
 import { cx } from '@/lib/cx'
 import { errorText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
-import { clock } from '@/lib/time'
+import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -27,7 +27,7 @@ export function WriterBanner({ writer, until, children }: WriterBannerProps) {
       <span className="grow">
         {rich('isWriting', { name: writer.name })}
         {sentenceGap()}
-        <span className="num">{t('writingUntil', { time: clock(until) })}</span>
+        <span className="num">{t('writingUntil', { time: formatTime(until) })}</span>
       </span>
       {children}
     </Banner>
@@ -46,18 +46,18 @@ interface StaleBannerProps {
   base: number
   production: number
   /** Shows what has changed; null while it is shown. */
-  onLook: (() => void) | null
+  onCompare: (() => void) | null
 }
 
 /** A newer version was saved while this draft was written. */
-export function StaleBanner({ base, production, onLook }: StaleBannerProps) {
+export function StaleBanner({ base, production, onCompare }: StaleBannerProps) {
   const { t } = useTexts()
   return (
     <Banner>
       <TriangleAlert className="i" aria-hidden />
       <span className="grow">{t('staleBase', { version: `v${production}`, base: `v${base}` })}</span>
-      {onLook ? (
-        <Button size="xs" onClick={onLook}>
+      {onCompare ? (
+        <Button size="xs" onClick={onCompare}>
           {t('compareFirst')}
         </Button>
       ) : null}
@@ -90,14 +90,14 @@ export function ElsewhereBanner({ elsewhere, onGo, onClose }: ElsewhereBannerPro
   )
 }
 
-interface AskedBannerProps {
+interface RequestBannerProps {
   asker: ActorRow
   isBusy: boolean
   onHandOver(): void
 }
 
 /** Somebody would like the draft that one holds. */
-export function AskedBanner({ asker, isBusy, onHandOver }: AskedBannerProps) {
+export function RequestBanner({ asker, isBusy, onHandOver }: RequestBannerProps) {
   const { t, rich } = useTexts()
   return (
     <Banner layer="writing">

@@ -42,9 +42,9 @@ export function CompareDialog(props: CompareDialogProps) {
 }
 
 /** What stands in the way of asking, or what has to come first. */
-type Standing = 'none' | 'applied' | 'typedSince' | 'notApplied' | 'othersText'
+type DraftStatus = 'none' | 'applied' | 'typedSince' | 'notApplied' | 'othersText'
 
-function standingOf({ draft, applied, content, isMine, writer }: Workshop): Standing {
+function statusOf({ draft, applied, content, isMine, writer }: Workshop): DraftStatus {
   if (!draft) return 'none'
   const isApplied = applied !== null && isSame(applied, content)
   if (isApplied) return 'applied'
@@ -66,7 +66,7 @@ function CompareForm({
   const [error, setError] = useState<unknown>(null)
   // One for the whole intent: asking again after a lost answer asks once.
   const id = useRef(newId())
-  const standing = standingOf(workshop)
+  const status = statusOf(workshop)
   const agentId = agent.actor.id
   const apply = `r${workshop.draft?.apply_count ?? 0}`
 
@@ -93,12 +93,12 @@ function CompareForm({
     return row.revision
   }
 
-  const reasons: Partial<Record<Standing, string>> = {
+  const reasons: Partial<Record<DraftStatus, string>> = {
     none: t('compare.noDraft', { name: agent.actor.name }),
     othersText: t('compare.othersText'),
   }
-  const blocked = reasons[standing] ?? (text.trim() ? false : t('compare.noText'))
-  const needsApply = standing === 'typedSince' || standing === 'notApplied'
+  const blocked = reasons[status] ?? (text.trim() ? false : t('compare.noText'))
+  const needsApply = status === 'typedSince' || status === 'notApplied'
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!blocked) void ask(needsApply ? 'apply' : 'ask')
@@ -122,7 +122,7 @@ function CompareForm({
           />
         )}
       </Field>
-      {reasons[standing] ? <p className="muted sm">{reasons[standing]}</p> : null}
+      {reasons[status] ? <p className="muted sm">{reasons[status]}</p> : null}
       {needsApply ? <p className="muted sm">{t('compare.notApplied')}</p> : null}
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
@@ -131,7 +131,7 @@ function CompareForm({
       ) : null}
       <div className="row endrow">
         <Button onClick={onClose}>{t('cancel')}</Button>
-        {standing === 'typedSince' ? (
+        {status === 'typedSince' ? (
           <Button blocked={blocked} busy={busy === 'ask' ? t('compare.asking') : null} onClick={() => void ask('ask')}>
             {t('compare.askApplied', { apply })}
           </Button>

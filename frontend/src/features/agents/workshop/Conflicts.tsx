@@ -11,7 +11,7 @@ import { showToast } from '@/ui/toast'
 import { toolText } from '../content'
 import { contributorSide } from './contributors'
 import type { Workshop } from './draftSession'
-import { layerOf, replaced, type Sources, toolOf, withField } from './provenance'
+import { layerOf, replaceChoice, type Sources, toolOf, withField } from './provenance'
 import workshopStyles from './Workshop.module.css'
 
 interface ConflictsProps {
@@ -24,14 +24,14 @@ interface ConflictsProps {
 export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   const { t } = useTexts()
   const conflicts = provenance.conflicts ?? []
-  const [settled, settle] = useSettled(workshop.draft?.id ?? '', conflicts)
-  const isSettled = (at: number) =>
-    settled.includes(at) || (sources.chosen[at] ?? null) !== (conflicts[at]?.chosen ?? null)
-  const done = conflicts.filter((_, at) => isSettled(at)).length
+  const [reviewed, markReviewed] = useReviewed(workshop.draft?.id ?? '', conflicts)
+  const isReviewed = (at: number) =>
+    reviewed.includes(at) || (sources.chosen[at] ?? null) !== (conflicts[at]?.chosen ?? null)
+  const done = conflicts.filter((_, at) => isReviewed(at)).length
   const choose = (at: number, choice: number) => {
     const after = takeChoice({ provenance, sources, workshop }, at, choice)
     if (!after) return showToast(t('conflictEdited'))
-    settle(at)
+    markReviewed(at)
     if (sources.chosen[at] !== choice) workshop.edit(after)
   }
   return (
@@ -49,7 +49,7 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
               conflict={conflict}
               provenance={provenance}
               chosen={sources.chosen[at] ?? null}
-              isSettled={isSettled(at)}
+              isReviewed={isReviewed(at)}
               isReadOnly={!workshop.isMine}
               onChoose={choice => choose(at, choice)}
             />
@@ -68,7 +68,7 @@ function takeChoice({ provenance, sources, workshop }: ConflictsProps, at: numbe
   const { content } = workshop
   if (sources.chosen[at] === choice) return content
   if (conflict.about !== 'prompt') return withField(content, conflict.about, text)
-  const prompt = replaced(sources, at, text, content.prompt)
+  const prompt = replaceChoice(sources, at, text, content.prompt)
   return prompt === null ? null : { ...content, prompt }
 }
 
@@ -77,23 +77,23 @@ interface ChoicesProps {
   provenance: Provenance
   /** Null: something else stands there by now. */
   chosen: number | null
-  isSettled: boolean
+  isReviewed: boolean
   isReadOnly: boolean
   onChoose(choice: number): void
 }
 
-function Choices({ conflict, provenance, chosen, isSettled, isReadOnly, onChoose }: ChoicesProps) {
+function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoose }: ChoicesProps) {
   const { t } = useTexts()
-  const question = conflict.question || questionOf(conflict, t)
+  const question = conflict.question || titleOf(conflict, t)
   const layer = layerOf(provenance)
   return (
     <fieldset>
       <legend>
-        {question} {isSettled ? <Check className="i s" aria-label={t('settled')} /> : null}
+        {question} {isReviewed ? <Check className="i s" aria-label={t('settled')} /> : null}
       </legend>
       <div className={workshopStyles.choices}>
         {conflict.choices.map((choice, at) => {
-          const voice = provenance.voices.find(one => one.id === choice.voice)
+          const contributor = provenance.voices.find(one => one.id === choice.voice)
           return (
             <button
               // biome-ignore lint/suspicious/noArrayIndexKey: a choice is known by its place
@@ -106,11 +106,11 @@ function Choices({ conflict, provenance, chosen, isSettled, isReadOnly, onChoose
             >
               <span className={workshopStyles.who} data-layer={choice.voice ? layer : 'production'}>
                 <LayerIcon layer={choice.voice ? layer : 'production'} />
-                {voice ? contributorSide(voice, t) : t('production')}
+                {contributor ? contributorSide(contributor, t) : t('production')}
                 {chosen === at ? <span className="end">{t('stands')}</span> : null}
               </span>
               <span className={conflict.about === 'prompt' ? cx(workshopStyles.says, 'mono') : workshopStyles.says}>
-                {shownChoice(conflict, choice.text, t)}
+                {choiceText(conflict, choice.text, t)}
               </span>
             </button>
           )
@@ -123,7 +123,7 @@ function Choices({ conflict, provenance, chosen, isSettled, isReadOnly, onChoose
 
 type T = ReturnType<typeof useTexts>['t']
 
-function questionOf({ about }: Conflict, t: T): string {
+function titleOf({ about }: Conflict, t: T): string {
   if (about === 'prompt') return t('conflictLines')
   const name = about.slice(about.indexOf('.') + 1)
   return about.startsWith('tools.')
@@ -131,7 +131,7 @@ function questionOf({ about }: Conflict, t: T): string {
     : t('conflictField', { name: t(`field.${name}` as PlainTextKey) })
 }
 
-function shownChoice({ about }: Conflict, text: string, t: T): string {
+function choiceText({ about }: Conflict, text: string, t: T): string {
   if (about.startsWith('tools.')) {
     const tool = toolOf(text)
     return tool ? toolText(tool, t) : t('withoutTool')
@@ -140,13 +140,13 @@ function shownChoice({ about }: Conflict, text: string, t: T): string {
 }
 
 /** Which conflicts this person has looked at and settled, kept in this browser. */
-function useSettled(draftId: string, conflicts: readonly Conflict[]): [readonly number[], (at: number) => void] {
+function useReviewed(draftId: string, conflicts: readonly Conflict[]): [readonly number[], (at: number) => void] {
   const key = `atelier.settled.${draftId}.${hashOf(JSON.stringify(conflicts))}`
-  const [settled, setSettled] = useState<readonly number[]>(() => readStored<number[]>(key, []))
-  const settle = (at: number) => {
-    const all = [...new Set([...settled, at])]
+  const [reviewed, setReviewed] = useState<readonly number[]>(() => readStored<number[]>(key, []))
+  const markReviewed = (at: number) => {
+    const all = [...new Set([...reviewed, at])]
     writeStored(key, all)
-    setSettled(all)
+    setReviewed(all)
   }
-  return [settled, settle]
+  return [reviewed, markReviewed]
 }

@@ -9,9 +9,9 @@ import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
 import { type FieldChange, fieldChanges } from '../content'
 import historyStyles from '../history/History.module.css'
-import { ChangedWords } from './ChangedWords'
+import { ChangedText } from './ChangedText'
 import { diffRules, editorTheme } from './editorTheme'
-import { around, hidesLines, lineCounts } from './layerGutter'
+import { COLLAPSE, hidesLines, lineCounts } from './layerGutter'
 import { lineChangeCounts } from './lineChanges'
 import { SideBySide } from './SideBySide'
 import { useShadowRoot } from './shadowRoot'
@@ -53,7 +53,7 @@ function inOneColumn(root: ShadowRoot, { before, after, isFolded, t }: Setup): (
     gutter: false,
     highlightChanges: true,
     syntaxHighlightDeletions: false,
-    ...(isFolded ? { collapseUnchanged: around } : {}),
+    ...(isFolded ? { collapseUnchanged: COLLAPSE } : {}),
   })
   const state = EditorState.create({ doc: after, extensions: [...readOnly(t('diff'), t), diffRules, merge] })
   const view = new EditorView({ parent: root, root, state })
@@ -125,7 +125,7 @@ function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
               {t(fieldName(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
             </dt>
             <dd>
-              <ChangedWords kind="del" parts={parts.before} /> → <ChangedWords kind="ins" parts={parts.after} />
+              <ChangedText kind="del" parts={parts.before} /> → <ChangedText kind="ins" parts={parts.after} />
             </dd>
           </div>
         )

@@ -1,7 +1,7 @@
-import { type ActorRow, type AgentRow, useHeldDrafts } from '@/api'
+import { type ActorRow, type AgentRow, useLockedDrafts } from '@/api'
 import { Editing } from '../components/Editing'
 import type { DraftActions } from './actions'
-import { AskedBanner, ElsewhereBanner, RefusedBanner, StaleBanner, WriterBanner } from './Banners'
+import { ElsewhereBanner, RefusedBanner, RequestBanner, StaleBanner, WriterBanner } from './Banners'
 import type { Workshop } from './draftSession'
 import { canWrite } from './Forms'
 import { LostBanner } from './LostBanner'
@@ -47,7 +47,7 @@ export function DraftNotices(props: DraftNoticesProps) {
         ? draft?.asked_by.map(id => {
             const asker = props.who(id)
             return asker ? (
-              <AskedBanner
+              <RequestBanner
                 key={id}
                 asker={asker}
                 isBusy={actions.doing === 'doing.handingOver'}
@@ -62,7 +62,7 @@ export function DraftNotices(props: DraftNoticesProps) {
         </WriterBanner>
       ) : null}
       {props.isStale && draft ? (
-        <StaleBanner base={draft.base_version} production={agent.spec.number ?? 0} onLook={props.onRebase} />
+        <StaleBanner base={draft.base_version} production={agent.spec.number ?? 0} onCompare={props.onRebase} />
       ) : null}
       {draft?.provenance && sources ? (
         <SourcesPanel
@@ -80,12 +80,12 @@ export function DraftNotices(props: DraftNoticesProps) {
 
 /** The drafts of this agent that are edited in other chats. */
 function EditedElsewhere({ chatId, workspaceId, me, agent, onGoToChat }: DraftNoticesProps) {
-  const drafts = useHeldDrafts(workspaceId).data ?? []
-  const held = drafts.filter(each => each.agent_id === agent.actor.id && each.chat_id !== chatId)
-  if (held.length === 0) return null
+  const drafts = useLockedDrafts(workspaceId).data ?? []
+  const others = drafts.filter(each => each.agent_id === agent.actor.id && each.chat_id !== chatId)
+  if (others.length === 0) return null
   return (
     <div className={workshopStyles.bannerbox}>
-      <Editing drafts={held} me={me} onGo={onGoToChat} />
+      <Editing drafts={others} me={me} onGo={onGoToChat} />
     </div>
   )
 }

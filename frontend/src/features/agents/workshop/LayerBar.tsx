@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
-import { type ActorRow, type AgentRow, usePendingOf } from '@/api'
+import { type ActorRow, type AgentRow, usePendingSuggestions } from '@/api'
 import { type Layer, LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { clock, shortDate } from '@/lib/time'
+import { formatShortDate, formatTime } from '@/lib/time'
 import { PathLink } from '@/ui/PathLink'
 import type { Workshop } from './draftSession'
 import workshopStyles from './Workshop.module.css'
@@ -41,7 +41,7 @@ export function LayerBar(props: LayerBarProps) {
         isOpen={view === 'production'}
         onOpen={() => onView('production')}
       >
-        v{agent.spec.number} <small>{shortDate(agent.spec.created_at)}</small>
+        v{agent.spec.number} <small>{formatShortDate(agent.spec.created_at)}</small>
       </Cell>
       <Cell
         layer="applied"
@@ -69,7 +69,7 @@ export function LayerBar(props: LayerBarProps) {
         {isMine || writer ? (
           <>
             {isMine ? t('you') : nameOf(writer?.id ?? me.id)}{' '}
-            <small>{until ? t('until', { time: clock(until) }) : ''}</small>
+            <small>{until ? t('until', { time: formatTime(until) }) : ''}</small>
           </>
         ) : (
           t('nobody')
@@ -82,7 +82,7 @@ export function LayerBar(props: LayerBarProps) {
 
 function Suggestions({ agent, workspaceId, pendingPath, onGo }: LayerBarProps) {
   const { t } = useTexts()
-  const pending = usePendingOf(workspaceId, agent.actor.id).data
+  const pending = usePendingSuggestions(workspaceId, agent.actor.id).data
   const n = pending?.count ?? 0
   return (
     <PathLink className={cx(n === 0 && workshopStyles.none)} data-layer="suggestion" path={pendingPath} onGo={onGo}>

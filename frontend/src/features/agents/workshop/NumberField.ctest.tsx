@@ -4,7 +4,7 @@ import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import { NumberField } from './NumberField'
 
-const heard = vi.fn<(value: number | null) => void>()
+const onChange = vi.fn<(value: number | null) => void>()
 
 interface LimitProps {
   start: number | null
@@ -27,7 +27,7 @@ function Limit({ start, min, max, step = 1, byDefault }: LimitProps) {
       step={step}
       isReadOnly={false}
       onChange={next => {
-        heard(next)
+        onChange(next)
         setValue(next ?? byDefault ?? null)
       }}
     />
@@ -35,13 +35,13 @@ function Limit({ start, min, max, step = 1, byDefault }: LimitProps) {
 }
 
 async function typeInto(props: LimitProps, text: string) {
-  heard.mockClear()
+  onChange.mockClear()
   const screen = await render(<Limit {...props} />)
   const field = screen.getByLabelText('Time limit')
   await field.click()
   await userEvent.keyboard(`{Control>}a{/Control}{Delete}${text}`)
   await expect.element(field).toHaveValue(text)
-  expect(heard).not.toHaveBeenCalled()
+  expect(onChange).not.toHaveBeenCalled()
   await userEvent.tab()
   return field
 }
@@ -49,48 +49,48 @@ async function typeInto(props: LimitProps, text: string) {
 test('a number is typed digit by digit, without a separator, and reported once', async () => {
   const field = await typeInto({ start: 600, min: 5, max: 3_600 }, '1800')
   await expect.element(field).toHaveValue('1800')
-  expect(heard.mock.calls).toEqual([[1800]])
+  expect(onChange.mock.calls).toEqual([[1800]])
 })
 
 test('a field that has a default is cleared and typed anew', async () => {
   const field = await typeInto({ start: 1_800, min: 5, max: 3_600, byDefault: 1_800 }, '900')
   await expect.element(field).toHaveValue('900')
-  expect(heard.mock.calls).toEqual([[900]])
+  expect(onChange.mock.calls).toEqual([[900]])
 })
 
 test('a fraction is typed', async () => {
   const field = await typeInto({ start: null, min: 0.01, max: 1, step: 0.05 }, '0.9')
   await expect.element(field).toHaveValue('0.9')
-  expect(heard.mock.calls).toEqual([[0.9]])
+  expect(onChange.mock.calls).toEqual([[0.9]])
 })
 
 test('what is below the minimum becomes the minimum when the field is left', async () => {
   const field = await typeInto({ start: 2_000, min: 500, max: 100_000 }, '9')
   await expect.element(field).toHaveValue('500')
-  expect(heard.mock.calls).toEqual([[500]])
+  expect(onChange.mock.calls).toEqual([[500]])
 })
 
 test('an empty field means the default', async () => {
   const field = await typeInto({ start: 900, min: 5, max: 3_600, byDefault: 1_800 }, '')
   await expect.element(field).toHaveValue('1800')
-  expect(heard.mock.calls).toEqual([[null]])
+  expect(onChange.mock.calls).toEqual([[null]])
 })
 
 test('Enter reports the number and keeps the focus', async () => {
-  heard.mockClear()
+  onChange.mockClear()
   const screen = await render(<Limit start={600} min={5} max={3_600} />)
   const field = screen.getByLabelText('Time limit')
   await field.click()
   await userEvent.keyboard('{Control>}a{/Control}1200{Enter}')
-  expect(heard.mock.calls).toEqual([[1200]])
+  expect(onChange.mock.calls).toEqual([[1200]])
   await expect.element(field).toHaveFocus()
 })
 
 test('a field that goes away while it has the focus reports what was typed', async () => {
-  heard.mockClear()
+  onChange.mockClear()
   const screen = await render(<Limit start={600} min={5} max={3_600} />)
   await screen.getByLabelText('Time limit').click()
   await userEvent.keyboard('{Control>}a{/Control}1200')
   await screen.unmount()
-  expect(heard.mock.calls).toEqual([[1200]])
+  expect(onChange.mock.calls).toEqual([[1200]])
 })

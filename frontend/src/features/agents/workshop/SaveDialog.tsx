@@ -12,7 +12,7 @@ import { isSame } from '../content'
 import type { DraftActions } from './actions'
 import type { Workshop } from './draftSession'
 import { lineCounts } from './layerGutter'
-import { VoteTally } from './VoteTally'
+import { VoteCounts } from './VoteCounts'
 
 interface SaveDialogProps {
   agent: AgentRow
@@ -79,7 +79,7 @@ function SaveForm({
         onChange={setMessage}
       />
       <TrialWarning workshop={workshop} />
-      <VoteTally votes={workshop.draft?.votes ?? []} />
+      <VoteCounts votes={workshop.draft?.votes ?? []} />
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
           {textOfError(error)}

@@ -1,8 +1,8 @@
 import { useTexts } from '@/lib/language'
 import historyStyles from '../history/History.module.css'
-import { ChangedWords } from './ChangedWords'
+import { ChangedText } from './ChangedText'
 import { rowsOf, type SideLine, type SideRow } from './sideRows'
-import { type Part, wordParts } from './wordDiff'
+import { type DiffPart, wordParts } from './wordDiff'
 
 interface SideBySideProps {
   before: string
@@ -65,7 +65,7 @@ function Row({ row }: { row: SideRow }) {
 
 interface SideProps {
   line: SideLine | null
-  parts: readonly Part[] | null
+  parts: readonly DiffPart[] | null
   kind: 'ins' | 'del'
   isChanged: boolean
 }
@@ -76,7 +76,7 @@ function Side({ line, parts, kind, isChanged }: SideProps) {
     <>
       <td className={historyStyles.n}>{line.number}</td>
       <td className={isChanged ? historyStyles[kind] : undefined}>
-        {parts ? <ChangedWords kind={kind} parts={parts} /> : line.text}
+        {parts ? <ChangedText kind={kind} parts={parts} /> : line.text}
       </td>
     </>
   )

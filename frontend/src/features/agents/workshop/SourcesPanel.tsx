@@ -2,7 +2,7 @@ import { CornerDownRight } from 'lucide-react'
 import type { DraftRow, Provenance } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
-import { namesInARow } from '@/lib/names'
+import { formatList } from '@/lib/names'
 import { Collapsible } from '@/ui/Collapsible'
 import { Conflicts } from './Conflicts'
 import { contributorName } from './contributors'
@@ -35,35 +35,39 @@ export function SourcesPanel(props: SourcesPanelProps) {
 
 /** The names behind a piece, in a row. */
 export const namesOf = (provenance: Provenance, ids: readonly string[], t: ReturnType<typeof useTexts>['t']) =>
-  namesInARow(provenance.voices.filter(voice => ids.includes(voice.id)).map(voice => contributorName(voice, t)))
+  formatList(
+    provenance.voices
+      .filter(contributor => ids.includes(contributor.id))
+      .map(contributor => contributorName(contributor, t)),
+  )
 
 function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelProps) {
   const { t, rich } = useTexts()
-  const names = namesInARow([...new Set(provenance.voices.map(voice => contributorName(voice, t)))])
+  const names = formatList([...new Set(provenance.voices.map(contributor => contributorName(contributor, t)))])
   const asker = provenance.voices.at(-1)?.in_run_of ?? names
-  const says =
+  const text =
     provenance.origin === 'merge'
       ? rich('sources.merged', { names })
       : provenance.origin === 'revise'
         ? rich('revisedFor', { agent: agentName, name: asker })
         : rich('rebasedOnto', { version: `v${draft.base_version}` })
-  const spoken = sources.standing.filter(({ piece, lines }) => piece.voices?.length && lines.length > 0)
+  const attributed = sources.located.filter(({ segment, lines }) => segment.voices?.length && lines.length > 0)
   const head = (
     <>
       <LayerIcon layer={layerOf(provenance)} />
-      <span>{says}</span>
+      <span>{text}</span>
     </>
   )
-  if (spoken.length === 0) return <p className={workshopStyles.origin}>{head}</p>
+  if (attributed.length === 0) return <p className={workshopStyles.origin}>{head}</p>
   return (
-    <Collapsible plain head={head} state={t('nPieces', { count: spoken.length })}>
+    <Collapsible plain head={head} state={t('nPieces', { count: attributed.length })}>
       <ol className={workshopStyles.pieces}>
-        {spoken.map(({ piece, lines }) => (
+        {attributed.map(({ segment, lines }) => (
           <li key={lines[0]}>
             <button type="button" onClick={() => onLine(lines[0] ?? 1)}>
               <CornerDownRight className="i s" aria-hidden />
-              <b>{namesOf(provenance, piece.voices ?? [], t)}</b>
-              <span className="cut muted">{linesOf(piece.text).find(line => line.trim()) ?? ''}</span>
+              <b>{namesOf(provenance, segment.voices ?? [], t)}</b>
+              <span className="cut muted">{linesOf(segment.text).find(line => line.trim()) ?? ''}</span>
               <span className="num faint">{t('atLine', { n: lines[0] ?? 1 })}</span>
             </button>
           </li>

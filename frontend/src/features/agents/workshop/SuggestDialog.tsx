@@ -12,7 +12,7 @@ import { fieldName } from './DiffView'
 import { lineCounts } from './layerGutter'
 import workshopStyles from './Workshop.module.css'
 
-const MOST_NOTE = 400
+const MAX_NOTE = 400
 
 interface SuggestDialogProps {
   title: string
@@ -50,7 +50,7 @@ function SuggestForm({ before, after, isBusy, onSend, onOpenChange }: SuggestDia
           <textarea
             {...attributes}
             className={fieldStyles.input}
-            maxLength={MOST_NOTE}
+            maxLength={MAX_NOTE}
             rows={3}
             value={note}
             // biome-ignore lint/a11y/noAutofocus: the dialog was opened to write this

@@ -1,6 +1,6 @@
 import type { SpecContent, ToolRow } from '@/api'
 import { type PlainTextKey, useTexts } from '@/lib/language'
-import { count } from '@/lib/time'
+import { formatNumber } from '@/lib/time'
 import { NumberField } from './NumberField'
 import workshopStyles from './Workshop.module.css'
 
@@ -31,7 +31,7 @@ export function ToolSettings({ tool, use, isReadOnly, onChange }: ToolSettingsPr
   const { t } = useTexts()
   const settings = Object.entries((tool.config_schema.properties ?? {}) as Record<string, Setting>)
   const chosen: Settings = use.custom_config ?? {}
-  const set = (name: string, value: number | null) => {
+  const change = (name: string, value: number | null) => {
     const { [name]: _, ...others } = chosen
     onChange(value === null ? others : { ...others, [name]: value })
   }
@@ -45,13 +45,13 @@ export function ToolSettings({ tool, use, isReadOnly, onChange }: ToolSettingsPr
             <NumberField
               key={name}
               label={label ? t(label) : name}
-              hint={t('settingHint', { n: String(setting.default ?? '–'), most: count(setting.maximum ?? 0) })}
+              hint={t('settingHint', { n: String(setting.default ?? '–'), most: formatNumber(setting.maximum ?? 0) })}
               min={setting.minimum ?? 1}
               max={setting.maximum ?? Number.MAX_SAFE_INTEGER}
               step={1}
               value={chosen[name] as number | undefined}
               isReadOnly={isReadOnly}
-              onChange={value => set(name, value)}
+              onChange={value => change(name, value)}
             />
           )
         })}

@@ -1,8 +1,8 @@
 import { Bell, BellRing, Check } from 'lucide-react'
-import { type ActorRow, type DraftRow, useAskForDraft, useDraftWish, useWaitForDraft } from '@/api'
+import { type ActorRow, type DraftRow, useAskForDraft, useLockWaiter, useWaitForDraft } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { clock } from '@/lib/time'
+import { formatTime } from '@/lib/time'
 import { Button, IconButton } from '@/ui/Button'
 import { showToast } from '@/ui/toast'
 import workshopStyles from './Workshop.module.css'
@@ -10,15 +10,15 @@ import workshopStyles from './Workshop.module.css'
 /** What a reader can do while somebody else holds the draft: ask the holder for it, and be told when it is free. */
 export function WaitlistButtons({ draft, writer }: { draft: DraftRow; writer: ActorRow }) {
   const { t } = useTexts()
-  const wish = useDraftWish(draft, writer.id).data
+  const waiter = useLockWaiter(draft, writer.id).data
   const ask = useAskForDraft(draft, writer.id)
   const wait = useWaitForDraft(draft, writer.id)
-  const isWaiting = wish?.is_waiting ?? false
-  const askedAt = wish?.asked_at ?? null
+  const isWaiting = waiter?.is_waiting ?? false
+  const askedAt = waiter?.asked_at ?? null
   const failed = { onError: (error: unknown) => showToast(textOfError(error)) }
 
   const press = () => {
-    if (askedAt) return showToast(t('askedAlready', { name: writer.name, time: clock(askedAt) }))
+    if (askedAt) return showToast(t('askedAlready', { name: writer.name, time: formatTime(askedAt) }))
     ask.mutate(undefined, { ...failed, onSuccess: () => showToast(t('askedFor', { name: writer.name })) })
   }
   return (

@@ -24,7 +24,7 @@ import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { pendingPath, suggestionPath } from '@/lib/paths'
-import { count } from '@/lib/time'
+import { formatNumber } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import layout from '@/ui/layout.module.css'
@@ -43,7 +43,7 @@ import { canSave, canWrite, LimitsForm, ModelForm, ToolsForm } from './Forms'
 import { LayerBar, type View } from './LayerBar'
 import { lineCounts } from './layerGutter'
 import { PromptEditor, type PromptHandle } from './PromptEditor'
-import { layerOf, type Sources, sourcesIn } from './provenance'
+import { findSources, layerOf, type Sources } from './provenance'
 import type { SourceMark } from './provenanceGutter'
 import { RebaseView } from './RebaseView'
 import { SaveDialog } from './SaveDialog'
@@ -107,7 +107,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
     props.onComparing(null)
     if (isPhone) props.onClose()
   }
-  const beginning = useStartEditing(workshop, actions, prompt)
+  const startEditing = useStartEditing(workshop, actions, prompt)
   const apply = async () => {
     if (workshop.isMine && (await actions.apply()) && !isPhone) props.onApplied()
   }
@@ -195,7 +195,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
               writerName={writer?.name ?? ''}
               sources={sources}
               canBegin={canWrite(agent) && !workshop.writer && !isPhone}
-              onBegin={beginning.type}
+              onBegin={startEditing.type}
               onApply={() => void apply()}
               onSave={save}
               ref={prompt}
@@ -211,7 +211,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         workshop={workshop}
         actions={actions}
         writerName={writer?.name ?? ''}
-        onEdit={beginning.take}
+        onEdit={startEditing.start}
         onApply={() => void apply()}
         onSave={save}
       />
@@ -254,7 +254,7 @@ function useView(isStale: boolean) {
 /** Whose words the draft is made of, as it stands now; null when somebody typed it. */
 function useSources({ draft, content }: Workshop): Sources | null {
   const provenance = draft?.provenance ?? null
-  return useMemo(() => (provenance ? sourcesIn(provenance, content) : null), [provenance, content])
+  return useMemo(() => (provenance ? findSources(provenance, content) : null), [provenance, content])
 }
 
 interface HeadProps extends WorkshopPanelProps {
@@ -347,7 +347,7 @@ function Modes({ agent, workshop, view, isStale, onView }: ModesProps) {
       <Segments label={t('view')} value={view} options={options} onChange={onView} />
       <span className="num end">
         {isChanged ? `+${counts.added} −${counts.removed} · ` : null}
-        {t('characters', { count: content.prompt.length, n: count(content.prompt.length) })}
+        {t('characters', { count: content.prompt.length, n: formatNumber(content.prompt.length) })}
       </span>
     </div>
   )
@@ -398,11 +398,11 @@ function marksOf(
   t: ReturnType<typeof useTexts>['t'],
 ): SourceMark[] {
   if (!sources || !provenance) return []
-  return sources.standing
-    .filter(({ piece, lines }) => piece.voices?.length && lines.length > 0)
-    .map(({ piece, lines }) => ({
+  return sources.located
+    .filter(({ segment, lines }) => segment.voices?.length && lines.length > 0)
+    .map(({ segment, lines }) => ({
       lines,
-      names: namesOf(provenance, piece.voices ?? [], t),
+      names: namesOf(provenance, segment.voices ?? [], t),
       layer: layerOf(provenance),
     }))
 }

@@ -16,12 +16,12 @@ import { type PlainTextKey, useTexts } from '@/lib/language'
 import { showToast } from '@/ui/toast'
 import type { LostText } from './draftBackup'
 import type { Workshop } from './draftSession'
-import { closeDraft, findHeldDraft, type HeldDraft } from './heldDraft'
+import { closeDraft, findOtherDraft, type OtherDraft } from './otherDraft'
 
 /** What is going on, as the key of its text ("Applying"). */
 export type Doing = Extract<PlainTextKey, `doing.${string}`>
 
-interface Place {
+interface DraftTarget {
   chatId: string
   agent: AgentRow
   workspaceId: string
@@ -32,11 +32,11 @@ interface Place {
 export interface DraftActions {
   doing: Doing | null
   /** Where this person writes already, when that stands in the way. */
-  elsewhere: HeldDraft | null
+  elsewhere: OtherDraft | null
   /** Closes that other draft, whose text stays, and takes this one. */
   closeElsewhere(): Promise<DraftRow | null>
   /** Null when it could not be taken; why was said. */
-  take(content?: SpecContent): Promise<DraftRow | null>
+  acquire(content?: SpecContent): Promise<DraftRow | null>
   /** Null when it could not be applied; why was said. */
   apply(): Promise<DraftRow | null>
   /** Saves as the next version. Raises `stale_base` when another version came between. */
@@ -53,7 +53,10 @@ export interface DraftActions {
   handOver(to: string): Promise<void>
 }
 
-export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Place, workshop: Workshop): DraftActions {
+export function useDraftActions(
+  { chatId, agent, workspaceId, onSuggestion }: DraftTarget,
+  workshop: Workshop,
+): DraftActions {
   const { t } = useTexts()
   const client = useQueryClient()
   const [doing, setDoing] = useState<Doing | null>(null)
@@ -74,14 +77,14 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
     setDoing(null)
   }
 
-  const during = async <T>(what: Doing, work: () => Promise<T>): Promise<T | null> => {
+  const runAction = async <T>(what: Doing, work: () => Promise<T>): Promise<T | null> => {
     if (!begin(what)) return null
     setElsewhere(null)
     try {
       return await work()
     } catch (error) {
       if (error instanceof ApiError && error.code === 'holding_another') {
-        setElsewhere(findHeldDraft(error))
+        setElsewhere(findOtherDraft(error))
       } else showToast(textOfError(error))
       return null
     } finally {
@@ -89,8 +92,8 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
     }
   }
 
-  const take = async (content?: SpecContent) => {
-    const row = await during('doing.opening', () =>
+  const acquire = async (content?: SpecContent) => {
+    const row = await runAction('doing.opening', () =>
       drafts.write(chatId, agentId, { revision: null, ...(content ? { content } : {}) }),
     )
     if (row) workshop.resume(row)
@@ -99,12 +102,12 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
 
   const closeElsewhere = async () => {
     if (!elsewhere) return null
-    const closed = await during('doing.opening', () => closeDraft(elsewhere))
-    return closed ? take() : null
+    const closed = await runAction('doing.opening', () => closeDraft(elsewhere))
+    return closed ? acquire() : null
   }
 
   /** Everything typed is stored first; what cannot be is said. */
-  const flushed = async () => {
+  const flushOrExplain = async () => {
     const revision = await workshop.flush()
     const problem = workshop.problem()
     if (revision === null && problem) showToast(errorText(problem))
@@ -112,8 +115,8 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
   }
 
   const apply = async () => {
-    const row = await during('doing.applying', async () => {
-      const revision = await flushed()
+    const row = await runAction('doing.applying', async () => {
+      const revision = await flushOrExplain()
       return revision === null ? null : drafts.apply(chatId, agentId, revision)
     })
     if (row) workshop.learnRow(row)
@@ -123,7 +126,7 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
   const save = async (message: string): Promise<SpecRow | null> => {
     if (!begin('doing.saving')) return null
     try {
-      const revision = await flushed()
+      const revision = await flushOrExplain()
       if (revision === null) return null
       const base = workshop.draft?.base_version ?? agent.spec.number ?? 0
       const spec = await drafts.save(chatId, agentId, { revision, base_version: base, message })
@@ -136,27 +139,29 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
     }
   }
 
-  const told = (made: SuggestionRow | null) => {
+  const finishSuggestion = (made: SuggestionRow | null) => {
     if (!made) return false
     void client.invalidateQueries({ queryKey: keys.suggestions(workspaceId) })
     showToast(t('suggested', { name }), { label: t('sys.see'), run: () => onSuggestion(made.id) })
     return true
   }
   const suggest = async (note: string) =>
-    told(
-      await during('doing.suggesting', async () => {
-        const revision = await flushed()
+    finishSuggestion(
+      await runAction('doing.suggesting', async () => {
+        const revision = await flushOrExplain()
         return revision === null ? null : drafts.suggest(chatId, agentId, { revision, note })
       }),
     )
   const offer = async ({ id, content, base_version }: LostText, note: string) =>
-    told(
-      await during('doing.suggesting', () => drafts.suggestText(chatId, agentId, { id, content, base_version, note })),
+    finishSuggestion(
+      await runAction('doing.suggesting', () =>
+        drafts.suggestText(chatId, agentId, { id, content, base_version, note }),
+      ),
     )
 
   const rebase = async (merge: boolean) => {
-    const row = await during('doing.rebasing', async () => {
-      const revision = await flushed()
+    const row = await runAction('doing.rebasing', async () => {
+      const revision = await flushOrExplain()
       return revision === null ? null : drafts.rebase(chatId, agentId, revision, merge)
     })
     if (row) workshop.learnRow(row)
@@ -166,12 +171,12 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
   const discard = async () => {
     const { content } = workshop
     const revision = workshop.isMine ? await workshop.flush() : (workshop.draft?.revision ?? null)
-    const row = await during('doing.discarding', async () =>
+    const row = await runAction('doing.discarding', async () =>
       revision === null ? null : drafts.discard(chatId, agentId, revision),
     )
     if (!row) return
     workshop.learnRow(row)
-    showToast(t('draftDiscarded', { name }), { label: t('undo'), run: () => void take(content) })
+    showToast(t('draftDiscarded', { name }), { label: t('undo'), run: () => void acquire(content) })
   }
 
   const release = async () => {
@@ -182,12 +187,12 @@ export function useDraftActions({ chatId, agent, workspaceId, onSuggestion }: Pl
   }
 
   const handOver = async (to: string) => {
-    const row = await during('doing.handingOver', async () => {
-      const revision = await flushed()
+    const row = await runAction('doing.handingOver', async () => {
+      const revision = await flushOrExplain()
       return revision === null ? null : drafts.handOver(chatId, agentId, { revision, to })
     })
     if (row) workshop.learnRow(row)
   }
 
-  return { doing, elsewhere, closeElsewhere, take, apply, save, suggest, offer, rebase, discard, release, handOver }
+  return { doing, elsewhere, closeElsewhere, acquire, apply, save, suggest, offer, rebase, discard, release, handOver }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contributorName, contributorSide, partiesOf } from './contributors'
+import { contributorName, contributorSide, partyNames } from './contributors'
 
 const t = ((_: string, values?: Record<string, unknown>) => Object.values(values ?? {}).join(' for ')) as Parameters<
   typeof contributorName
@@ -25,7 +25,7 @@ describe('voices', () => {
   })
 
   it('are parties by name, but by title where one person is both', () => {
-    expect(partiesOf([voice('Bob', 'Shorter'), voice('Carol', 'Louder')], t)).toEqual(['Bob', 'Carol'])
-    expect(partiesOf([voice('Bob', 'Shorter'), voice('Bob', 'Louder')], t)).toEqual(['Shorter', 'Louder'])
+    expect(partyNames([voice('Bob', 'Shorter'), voice('Carol', 'Louder')], t)).toEqual(['Bob', 'Carol'])
+    expect(partyNames([voice('Bob', 'Shorter'), voice('Bob', 'Louder')], t)).toEqual(['Shorter', 'Louder'])
   })
 })

@@ -19,7 +19,7 @@ import {
 } from './draftBackup'
 
 interface DraftAutosaveInput {
-  place: DraftAddress
+  address: DraftAddress
   draft: DraftRow | null
   /** Somebody's hold is running. */
   isOpen: boolean
@@ -38,7 +38,7 @@ interface DraftAutosave {
 }
 
 export function useDraftAutosave({
-  place,
+  address,
   draft,
   isOpen,
   isLoaded,
@@ -47,24 +47,24 @@ export function useDraftAutosave({
 }: DraftAutosaveInput): DraftAutosave {
   const autosave = useRef<Autosave | null>(null)
   const [save, setSave] = useState<AutosaveState | null>(null)
-  const [lost, setLost] = useState<LostText[]>(() => listLost(place))
+  const [lost, setLost] = useState<LostText[]>(() => listLost(address))
   const hasMore = save !== null && save.status !== 'saved' && !save.lost
-  const isMine = draft !== null && draft.holder_id === place.personId && (isOpen || hasMore)
+  const isMine = draft !== null && draft.holder_id === address.personId && (isOpen || hasMore)
   const draftId = draft?.id ?? null
   const latest = useLatest(draft)
 
   useEffect(() => {
     const row = latest.current
     if (!isMine || !row || row.id !== draftId) return
-    const begun = startOf(place, row)
-    if (begun.lost) setLost(begun.lost)
-    const own = new Autosave(begun.state, {
-      write: write => store(place, write),
+    const start = initialState(address, row)
+    if (start.lost) setLost(start.lost)
+    const own = new Autosave(start.state, {
+      write: write => store(address, write),
       onRow: learnRow,
       onChange: setSave,
-      keep: unstored =>
-        writePending(place, unstored && { ...unstored, draftId: row.id, base_version: baseOf(latest.current, row) }),
-      onLost: text => setLost(setAside(place, text, baseOf(latest.current, row))),
+      onUnstored: unstored =>
+        writePending(address, unstored && { ...unstored, draftId: row.id, base_version: baseOf(latest.current, row) }),
+      onLost: text => setLost(setAside(address, text, baseOf(latest.current, row))),
     })
     autosave.current = own
     setSave(own.current)
@@ -81,10 +81,10 @@ export function useDraftAutosave({
       autosave.current = null
       setSave(null)
     }
-  }, [isMine, draftId, place, learnRow])
+  }, [isMine, draftId, address, learnRow])
 
-  useLeftBehind({ place, draft, isMine, isLoaded, production }, setLost)
-  const forget = useCallback((id: string) => setLost(forgetLost(place, id)), [place])
+  useLeftBehind({ address, draft, isMine, isLoaded, production }, setLost)
+  const forget = useCallback((id: string) => setLost(forgetLost(address, id)), [address])
   return { autosave, save, lost: lost[0] ?? null, forget, isMine }
 }
 
@@ -115,26 +115,32 @@ const draftIn = (error: unknown) =>
     : undefined
 
 /** What was typed before a reload and not stored goes on from there; when somebody has written since, it is set aside. */
-function startOf(place: DraftAddress, row: DraftRow): { state: AutosaveState; lost: LostText[] | null } {
+function initialState(address: DraftAddress, row: DraftRow): { state: AutosaveState; lost: LostText[] | null } {
   const written = row.written
   const start = { content: written, revision: row.revision, status: 'saved', problem: null, lost: null } as const
-  const left = takePending(place)
+  const left = takePending(address)
   if (!left || isSame(left.content, written)) return { state: start, lost: null }
   if (continues(left, row)) return { state: { ...start, content: left.content, status: 'dirty' }, lost: null }
   const why = left.draftId === row.id ? 'stale_revision' : 'no_draft'
-  return { state: start, lost: setAside(place, { content: left.content, code: why, by: null }, left.base_version) }
+  return { state: start, lost: setAside(address, { content: left.content, code: why, by: null }, left.base_version) }
 }
 
 /** A text that a page left unstored, found by somebody who does not write here now: it is shown to them. */
 function useLeftBehind(
-  { place, draft, isMine, isLoaded, production }: Omit<DraftAutosaveInput, 'isOpen' | 'learnRow'> & { isMine: boolean },
+  {
+    address,
+    draft,
+    isMine,
+    isLoaded,
+    production,
+  }: Omit<DraftAutosaveInput, 'isOpen' | 'learnRow'> & { isMine: boolean },
   setLost: (lost: LostText[]) => void,
 ): void {
   useEffect(() => {
-    if (!isLoaded || isMine || !readPending(place)) return
-    const left = takePending(place)
+    if (!isLoaded || isMine || !readPending(address)) return
+    const left = takePending(address)
     if (!left || isStored(left.content, draft) || isSame(left.content, contentOf(production))) return
-    const isHeldByOther = draft?.holder_id != null && draft.holder_id !== place.personId
-    setLost(setAside(place, { content: left.content, ...whyLost(left, draft, isHeldByOther) }, left.base_version))
-  }, [place, draft, isMine, isLoaded, production, setLost])
+    const isLockedByOther = draft?.holder_id != null && draft.holder_id !== address.personId
+    setLost(setAside(address, { content: left.content, ...whyLost(left, draft, isLockedByOther) }, left.base_version))
+  }, [address, draft, isMine, isLoaded, production, setLost])
 }

@@ -28,36 +28,36 @@ export interface LostText extends Lost {
 const tab = newId()
 const MAX_LOST = 5
 const pendingKey = ({ personId, chatId, agentId }: DraftAddress) => `atelier.writing.${personId}.${chatId}.${agentId}`
-const lostKey = (place: DraftAddress) => `${pendingKey(place)}.lost`
+const lostKey = (address: DraftAddress) => `${pendingKey(address)}.lost`
 
-export const readPending = (place: DraftAddress) => readStored<Pending | null>(pendingKey(place), null)
+export const readPending = (address: DraftAddress) => readStored<Pending | null>(pendingKey(address), null)
 
 /** Another tab's text is only replaced by a text, never by nothing. */
-export function writePending(place: DraftAddress, pending: Omit<Pending, 'tab'> | null): void {
-  if (pending) writeStored(pendingKey(place), { ...pending, tab })
-  else if (readPending(place)?.tab === tab) writeStored(pendingKey(place), null)
+export function writePending(address: DraftAddress, pending: Omit<Pending, 'tab'> | null): void {
+  if (pending) writeStored(pendingKey(address), { ...pending, tab })
+  else if (readPending(address)?.tab === tab) writeStored(pendingKey(address), null)
 }
 
-export const listLost = (place: DraftAddress) => readStored<LostText[]>(lostKey(place), [])
+export const listLost = (address: DraftAddress) => readStored<LostText[]>(lostKey(address), [])
 
 /** Sets a text aside; the same text is set aside once. Returns all that is there, the newest first. */
-export function setAside(place: DraftAddress, lost: Lost, base_version: number): LostText[] {
-  const others = listLost(place).filter(other => !isSame(other.content, lost.content))
+export function setAside(address: DraftAddress, lost: Lost, base_version: number): LostText[] {
+  const others = listLost(address).filter(other => !isSame(other.content, lost.content))
   const all = [{ ...lost, base_version, id: newId() }, ...others].slice(0, MAX_LOST)
-  writeStored(lostKey(place), all)
+  writeStored(lostKey(address), all)
   return all
 }
 
-export function forgetLost(place: DraftAddress, id: string): LostText[] {
-  const left = listLost(place).filter(lost => lost.id !== id)
-  writeStored(lostKey(place), left.length ? left : null)
+export function forgetLost(address: DraftAddress, id: string): LostText[] {
+  const left = listLost(address).filter(lost => lost.id !== id)
+  writeStored(lostKey(address), left.length ? left : null)
   return left
 }
 
 /** Takes what a page that is gone left unstored; whoever takes it answers for it. */
-export function takePending(place: DraftAddress): Pending | null {
-  const pending = readPending(place)
-  writeStored(pendingKey(place), null)
+export function takePending(address: DraftAddress): Pending | null {
+  const pending = readPending(address)
+  writeStored(pendingKey(address), null)
   return pending
 }
 
@@ -73,7 +73,7 @@ export function continues(pending: Pending, row: DraftRow): boolean {
 export const isStored = (content: SpecContent, row: DraftRow | null) => row !== null && isSame(content, row.written)
 
 /** Why a text that was left cannot go on. */
-export function whyLost(pending: Pending, row: DraftRow | null, isHeldByOther: boolean): Omit<Lost, 'content'> {
-  const code: LostCode = row?.id !== pending.draftId ? 'no_draft' : isHeldByOther ? 'draft_held' : 'hold_over'
+export function whyLost(pending: Pending, row: DraftRow | null, isLockedByOther: boolean): Omit<Lost, 'content'> {
+  const code: LostCode = row?.id !== pending.draftId ? 'no_draft' : isLockedByOther ? 'draft_held' : 'hold_over'
   return { code, by: null }
 }

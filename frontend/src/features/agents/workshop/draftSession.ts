@@ -1,7 +1,7 @@
 /** The draft of one agent in one chat as this person sees and writes it. */
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { ActorRow, AgentRow, DraftRow, ErrorCode, SpecContent } from '@/api'
-import { isAhead } from '@/lib/time'
+import { isFuture } from '@/lib/time'
 import { type ChatState, isEnded, learn, useChatPart } from '@/realtime'
 import type { AutosaveState } from '../autosave'
 import { contentOf } from '../content'
@@ -65,9 +65,9 @@ const loadedIn = (chat: ChatState) => chat.loaded
 export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Workshop {
   const agentId = agent.actor.id
   const { draft, writing } = useDraft(chatId, agentId)
-  const heldUntil = writing?.held_until ?? draft?.held_until ?? null
-  const now = useNow(heldUntil)
-  const isOpen = draft !== null && isAhead(heldUntil, now)
+  const lockedUntil = writing?.held_until ?? draft?.held_until ?? null
+  const now = useNow(lockedUntil)
+  const isOpen = draft !== null && isFuture(lockedUntil, now)
   const isLoaded = useChatPart(chatId, loadedIn)
   const learnRow = useCallback((row: DraftRow) => learn(chatId, [row]), [chatId])
   const number = agent.spec.number ?? 0
@@ -76,7 +76,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     useCallback((chat: ChatState) => justSaved(chat.drafts.values(), agentId, number), [agentId, number]),
   )
   const { autosave, save, lost, forget, isMine } = useDraftAutosave({
-    place: useMemo(() => ({ personId: me.id, chatId, agentId }), [me.id, chatId, agentId]),
+    address: useMemo(() => ({ personId: me.id, chatId, agentId }), [me.id, chatId, agentId]),
     draft,
     isOpen,
     isLoaded,
@@ -86,8 +86,8 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
 
   const production = useMemo(() => contentOf(agent.spec), [agent.spec])
   const applied = useMemo(() => (draft ? draft.applied : null), [draft])
-  const stand = writing ?? draft ?? saved
-  const written = useMemo(() => (stand ? stand.written : production), [stand, production])
+  const latest = writing ?? draft ?? saved
+  const written = useMemo(() => (latest ? latest.written : production), [latest, production])
 
   // Another tab of the same person writes on: its text is taken over here.
   useEffect(() => {
@@ -119,7 +119,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     content: isWriting ? save.content : written,
     caret: isMine ? null : (writing?.caret ?? null),
     isMine: isWriting,
-    writer: isOpen && !isMine && draft.holder_id && heldUntil ? { id: draft.holder_id, until: heldUntil } : null,
+    writer: isOpen && !isMine && draft.holder_id && lockedUntil ? { id: draft.holder_id, until: lockedUntil } : null,
     save,
     lost,
     forgetLost,

@@ -32,9 +32,9 @@ class Bar extends GutterMarker {
 const bars = { applied: new Bar('applied'), writing: new Bar('writing') }
 
 /** With a line end at the end, or a line that is added last would change the one before it, too. */
-const asText = (text: string) => Text.of(`${text}\n`.split('\n'))
+const textWithNewline = (text: string) => Text.of(`${text}\n`.split('\n'))
 
-const ended = (doc: Text) => doc.append(Text.of(['', '']))
+const withFinalNewline = (doc: Text) => doc.append(Text.of(['', '']))
 
 /** How a text differs from the one below it. */
 interface Comparison {
@@ -43,14 +43,14 @@ interface Comparison {
 }
 
 function compare(base: string, doc: Text): Comparison {
-  const text = asText(base)
-  return { base: text, chunks: Chunk.build(text, ended(doc)) }
+  const text = textWithNewline(base)
+  return { base: text, chunks: Chunk.build(text, withFinalNewline(doc)) }
 }
 
 /** After a change of `doc`: only what was changed is compared anew. */
 const compareAgain = ({ base, chunks }: Comparison, doc: Text, changes: ChangeSet): Comparison => ({
   base,
-  chunks: Chunk.updateB(chunks, base, ended(doc), withEnd(changes)),
+  chunks: Chunk.updateB(chunks, base, withFinalNewline(doc), withEnd(changes)),
 })
 
 /** The same changes of a text with a line end at its end. */
@@ -119,9 +119,9 @@ const field = StateField.define<{ layers: Layers; marks: RangeSet<GutterMarker> 
     marks: RangeSet.empty,
   }),
   update(value, { effects, docChanged, newDoc, changes }) {
-    const told = effects.find(effect => effect.is(setBelow))
-    if (!told && !docChanged) return value
-    const layers = told ? layersOf(told.value as Below, newDoc) : changedLayers(value.layers, newDoc, changes)
+    const change = effects.find(effect => effect.is(setBelow))
+    if (!change && !docChanged) return value
+    const layers = change ? layersOf(change.value as Below, newDoc) : changedLayers(value.layers, newDoc, changes)
     return { layers, marks: marksOf(newDoc, layers) }
   },
 })
@@ -142,8 +142,8 @@ export const layerGutter: Extension = [
 
 /** Lines added and removed against a base, as the diff of one column marks them. */
 export function lineCounts(base: string, text: string): { added: number; removed: number } {
-  const a = asText(base)
-  const b = asText(text)
+  const a = textWithNewline(base)
+  const b = textWithNewline(text)
   const lines = (doc: Text, from: number, to: number, end: number) =>
     from >= to ? 0 : doc.lineAt(Math.min(doc.length, end)).number - doc.lineAt(from).number + 1
   let added = 0
@@ -156,16 +156,16 @@ export function lineCounts(base: string, text: string): { added: number; removed
 }
 
 /** How many unchanged lines are shown around a change, and from how many hidden ones on they are folded. */
-export const around = { margin: 3, minSize: 6 }
+export const COLLAPSE = { margin: 3, minSize: 6 }
 
 /** Whether folding what is unchanged hides anything. */
 export function hidesLines(base: string, text: string): boolean {
-  const doc = asText(text)
-  let shownFrom = 1
-  for (const chunk of Chunk.build(asText(base), doc)) {
+  const doc = textWithNewline(text)
+  let visibleFrom = 1
+  for (const chunk of Chunk.build(textWithNewline(base), doc)) {
     const start = doc.lineAt(Math.min(doc.length, chunk.fromB)).number
-    if (start - around.margin - shownFrom >= around.minSize) return true
-    shownFrom = doc.lineAt(Math.min(doc.length, chunk.toB)).number + around.margin
+    if (start - COLLAPSE.margin - visibleFrom >= COLLAPSE.minSize) return true
+    visibleFrom = doc.lineAt(Math.min(doc.length, chunk.toB)).number + COLLAPSE.margin
   }
-  return doc.lines - shownFrom + 1 >= around.minSize
+  return doc.lines - visibleFrom + 1 >= COLLAPSE.minSize
 }

@@ -4,14 +4,14 @@ import { type Change, diff } from '@codemirror/merge'
 export const linesOf = (text: string) => (text === '' ? [] : text.split('\n'))
 
 /** More different lines than this are not compared: there is no character left for them. */
-const MOST_LINES = 0xd800
+const MAX_LINES = 0xd800
 /** Where more lines differ, they are compared faster and less exactly. */
 const SCAN_LIMIT = 1_000
 
 /** The stretches of lines that differ, counted from 0. One character stands for each line, so that none is changed in part. */
 export function lineChanges(old: readonly string[], fresh: readonly string[]): readonly Omit<Change, 'offset'>[] {
   const codes = new Map([...new Set([...old, ...fresh])].map((line, at) => [line, String.fromCharCode(at)]))
-  if (codes.size > MOST_LINES) return [{ fromA: 0, toA: old.length, fromB: 0, toB: fresh.length }]
+  if (codes.size > MAX_LINES) return [{ fromA: 0, toA: old.length, fromB: 0, toB: fresh.length }]
   const encoded = (lines: readonly string[]) => lines.map(line => codes.get(line)).join('')
   return diff(encoded(old), encoded(fresh), { scanLimit: SCAN_LIMIT })
 }

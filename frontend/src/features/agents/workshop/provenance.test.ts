@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Conflict, Piece, Provenance, SpecContent } from '@/api'
-import { linesOf, replaced, sourcesIn, standingIn, withField } from './provenance'
+import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
+import { findSources, linesOf, locateSegments, replaceChoice, withField } from './provenance'
 
 const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent => ({
   prompt,
@@ -12,14 +12,14 @@ const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent
   tools: [],
   ...change,
 })
-const piece = (text: string, voices: string[] = [], conflict: number | null = null): Piece => ({
+const piece = (text: string, voices: string[] = [], conflict: number | null = null): Segment => ({
   text,
   voices,
   conflict,
 })
 const pieces = [piece('# Role\n'), piece('Be short.\nBe kind.\n', ['bob']), piece('Use tables.', ['carol'])]
 const made = pieces.map(each => each.text).join('')
-const provenance = (own: Piece[], conflicts: Conflict[] = []): Provenance => ({
+const provenance = (own: Segment[], conflicts: Conflict[] = []): Provenance => ({
   origin: 'merge',
   merge_id: null,
   voices: [],
@@ -29,13 +29,13 @@ const provenance = (own: Piece[], conflicts: Conflict[] = []): Provenance => ({
 
 describe('S0.12: whose words a text is', () => {
   it('is known for every line as it was made', () => {
-    expect(standingIn(pieces, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
+    expect(locateSegments(pieces, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
   })
 
   it('stays with the lines that nobody edited, and goes from those that somebody did', () => {
-    const found = standingIn(pieces, 'Hello\n# Role\nBe short!\nBe kind.\nUse tables.')
+    const found = locateSegments(pieces, 'Hello\n# Role\nBe short!\nBe kind.\nUse tables.')
     expect(found.map(each => each.lines)).toEqual([[2], [4], [5]])
-    expect(found.map(each => each.isWhole)).toEqual([true, false, true])
+    expect(found.map(each => each.isComplete)).toEqual([true, false, true])
   })
 
   it('gives no line to two pieces, whatever is edited', () => {
@@ -44,12 +44,12 @@ describe('S0.12: whose words a text is', () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), text, (parts, now) => {
         const own = parts.map(part => piece(`${part}\n`))
-        const found = standingIn(own, now).flatMap(each => each.lines)
+        const found = locateSegments(own, now).flatMap(each => each.lines)
         const lines = linesOf(now)
         expect(new Set(found).size).toBe(found.length)
         expect(found.every(at => at >= 1 && at <= lines.length)).toBe(true)
-        for (const each of standingIn(own, now))
-          for (const at of each.lines) expect(linesOf(each.piece.text)).toContain(lines[at - 1])
+        for (const each of locateSegments(own, now))
+          for (const at of each.lines) expect(linesOf(each.segment.text)).toContain(lines[at - 1])
       }),
     )
   })
@@ -59,11 +59,11 @@ describe('S0.12: whose words a text is', () => {
     const text = fc.array(line, { minLength: 1, maxLength: 6 }).map(lines => `${lines.join('\n')}\n`)
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), parts => {
-        const found = standingIn(
+        const found = locateSegments(
           parts.map(part => piece(part)),
           parts.join(''),
         )
-        expect(found.every(each => each.isWhole)).toBe(true)
+        expect(found.every(each => each.isComplete)).toBe(true)
       }),
     )
   })
@@ -80,28 +80,28 @@ describe('S0.12: a conflict in the prompt', () => {
   const start = content('# Role\nTwo lines at most.\nEnd.')
 
   it('is settled the way it was made until somebody takes another choice', () => {
-    expect(sourcesIn(provenance(own, [clash]), start).chosen).toEqual([0])
+    expect(findSources(provenance(own, [clash]), start).chosen).toEqual([0])
   })
 
   it('takes another choice, and another after that, and says whose it is', () => {
-    const first = sourcesIn(provenance(own, [clash]), start)
-    const second = content(replaced(first, 0, choices[1]?.text ?? '', start.prompt) ?? '')
+    const first = findSources(provenance(own, [clash]), start)
+    const second = content(replaceChoice(first, 0, choices[1]?.text ?? '', start.prompt) ?? '')
     expect(second.prompt).toBe('# Role\nThree lines at most.\nNever more.\nEnd.')
-    const found = sourcesIn(provenance(own, [clash]), second)
+    const found = findSources(provenance(own, [clash]), second)
     expect(found.chosen).toEqual([1])
-    expect(found.standing[1]).toMatchObject({ piece: { voices: ['carol'] }, lines: [2, 3], isWhole: true })
-    const none = content(replaced(found, 0, '', second.prompt) ?? '')
+    expect(found.located[1]).toMatchObject({ segment: { voices: ['carol'] }, lines: [2, 3], isComplete: true })
+    const none = content(replaceChoice(found, 0, '', second.prompt) ?? '')
     expect(none.prompt).toBe('# Role\nEnd.')
-    const left = sourcesIn(provenance(own, [clash]), none)
+    const left = findSources(provenance(own, [clash]), none)
     expect(left.chosen).toEqual([2])
-    expect(replaced(left, 0, choices[0]?.text ?? '', none.prompt)).toBe(start.prompt)
+    expect(replaceChoice(left, 0, choices[0]?.text ?? '', none.prompt)).toBe(start.prompt)
   })
 
   it('is nobody’s choice once somebody wrote something else there, and then nothing is replaced', () => {
     const edited = content('# Role\nTwo lines, three if you must.\nEnd.')
-    const found = sourcesIn(provenance(own, [{ ...clash, choices: choices.slice(0, 2) }]), edited)
+    const found = findSources(provenance(own, [{ ...clash, choices: choices.slice(0, 2) }]), edited)
     expect(found.chosen).toEqual([null])
-    expect(replaced(found, 0, 'x', edited.prompt)).toBeNull()
+    expect(replaceChoice(found, 0, 'x', edited.prompt)).toBeNull()
   })
 })
 
@@ -115,7 +115,7 @@ describe('S0.12: a conflict in a field', () => {
 
   it('knows which choice stands, and takes another', () => {
     const conflict = about('parameters.temperature', '0.3', '1.0', '')
-    const chosen = (now: SpecContent) => sourcesIn(provenance([], [conflict]), now).chosen[0]
+    const chosen = (now: SpecContent) => findSources(provenance([], [conflict]), now).chosen[0]
     const warm = withField(content(''), conflict.about, '1.0')
     expect(warm.parameters.temperature).toBe(1)
     expect([chosen(content('')), chosen(warm)]).toEqual([2, 1])
@@ -131,7 +131,7 @@ describe('S0.12: a conflict in a field', () => {
     }
     const other = { ...tool, custom_config: { retries: 1, timeout_s: 9 } }
     const conflict = about('tools.web_fetch', JSON.stringify(tool), JSON.stringify(other), '')
-    const chosen = (now: SpecContent) => sourcesIn(provenance([], [conflict]), now).chosen[0]
+    const chosen = (now: SpecContent) => findSources(provenance([], [conflict]), now).chosen[0]
     const has = withField(content(''), conflict.about, JSON.stringify(other))
     expect([chosen(has), chosen(content('')), chosen(content('', { tools: [tool] }))]).toEqual([1, 2, 0])
     expect(withField(has, conflict.about, '').tools).toEqual([])

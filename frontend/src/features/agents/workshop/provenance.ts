@@ -1,13 +1,13 @@
 /** Whose words a draft is made of: the pieces as it was made, found again in the text as it stands now. Pure. */
 import { diff } from '@codemirror/merge'
-import type { Conflict, Piece, Provenance, SpecContent } from '@/api'
+import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
 
 /** A piece in the text as it stands: the lines (1-based) of it that nobody has changed since. */
-interface Standing {
-  piece: Piece
+interface LocatedSegment {
+  segment: Segment
   lines: readonly number[]
   /** All of it is there, in one place. */
-  isWhole: boolean
+  isComplete: boolean
 }
 
 /** The lines of a piece. It ends the way lines end, except where it is the last. */
@@ -20,7 +20,7 @@ export const linesOf = (text: string): string[] => {
 /** For each line of `after`, the line of `before` that it is, unchanged; both count from 0. */
 function sameLines(before: readonly string[], after: readonly string[]): Map<number, number> {
   const letters = new Map<string, string>()
-  const [a, b] = [spelled(before, letters), spelled(after, letters)]
+  const [a, b] = [encodeLines(before, letters), encodeLines(after, letters)]
   const same = new Map<number, number>()
   let [inA, inB] = [0, 0]
   for (const change of [...diff(a, b), { fromB: b.length, toA: 0, toB: 0 }]) {
@@ -34,7 +34,7 @@ function sameLines(before: readonly string[], after: readonly string[]): Map<num
 const SURROGATES = 0xd800
 
 /** One letter per line, the same for the same line: a comparison of letters is then one of whole lines. */
-function spelled(lines: readonly string[], letters: Map<string, string>): string {
+function encodeLines(lines: readonly string[], letters: Map<string, string>): string {
   return lines
     .map(line => {
       const known = letters.get(line) ?? String.fromCharCode(1 + (letters.size % (SURROGATES - 1)))
@@ -45,29 +45,29 @@ function spelled(lines: readonly string[], letters: Map<string, string>): string
 }
 
 /** Where the pieces stand in `text`; each line belongs to one piece, what was edited since to none. */
-export function standingIn(pieces: readonly Piece[], text: string): Standing[] {
-  const made = pieces.map(piece => linesOf(piece.text))
+export function locateSegments(segments: readonly Segment[], text: string): LocatedSegment[] {
+  const made = segments.map(segment => linesOf(segment.text))
   const owner = made.flatMap((lines, index) => lines.map(() => index))
-  const found: number[][] = pieces.map(() => [])
+  const found: number[][] = segments.map(() => [])
   for (const [line, from] of sameLines(made.flat(), linesOf(text))) found[owner[from] ?? -1]?.push(line + 1)
-  return pieces.map((piece, index) => {
+  return segments.map((segment, index) => {
     const lines = found[index] ?? []
-    const isWhole = lines.length === made[index]?.length && isOneRun(lines)
-    return { piece, lines, isWhole }
+    const isComplete = lines.length === made[index]?.length && isOneRun(lines)
+    return { segment, lines, isComplete }
   })
 }
 
 const isOneRun = (lines: readonly number[]) => lines.every((line, at) => line === (lines[0] ?? 0) + at)
 
 /** The pieces with another choice in the place of a conflict; where several pieces stand there, the first takes it. */
-function withChoice(pieces: readonly Piece[], conflict: number, choice: Conflict['choices'][number]): Piece[] {
-  const first = pieces.findIndex(piece => piece.conflict === conflict)
-  if (first < 0) return [...pieces]
+function withChoice(segments: readonly Segment[], conflict: number, choice: Conflict['choices'][number]): Segment[] {
+  const first = segments.findIndex(segment => segment.conflict === conflict)
+  if (first < 0) return [...segments]
   const text = linesOf(choice.text)
     .map(line => `${line}\n`)
     .join('')
-  const piece: Piece = { text, voices: choice.voice ? [choice.voice] : [], conflict }
-  return pieces.flatMap((each, index) => (index === first ? [piece] : each.conflict === conflict ? [] : [each]))
+  const segment: Segment = { text, voices: choice.voice ? [choice.voice] : [], conflict }
+  return segments.flatMap((each, index) => (index === first ? [segment] : each.conflict === conflict ? [] : [each]))
 }
 
 /** The layer that the voices of a draft belong to: suggestions were merged; otherwise somebody wrote, or had it written. */
@@ -75,49 +75,49 @@ export const layerOf = (provenance: Provenance) => (provenance.origin === 'merge
 
 /** What stands now of a draft that was made of pieces. */
 export interface Sources {
-  pieces: readonly Piece[]
-  standing: readonly Standing[]
+  segments: readonly Segment[]
+  located: readonly LocatedSegment[]
   /** Per conflict: the choice that stands in the draft now; null when it is something else by now. */
   chosen: readonly (number | null)[]
 }
 
 /** Reads from the text itself which choices stand in it: so everybody sees the same, also after a reload. */
-export function sourcesIn(provenance: Provenance, content: SpecContent): Sources {
-  let pieces: readonly Piece[] = provenance.pieces
+export function findSources(provenance: Provenance, content: SpecContent): Sources {
+  let segments: readonly Segment[] = provenance.pieces
   const conflicts = provenance.conflicts ?? []
   const chosen = conflicts.map((conflict, index) => {
     if (conflict.about !== 'prompt') return fieldChoice(conflict, content)
     const made = conflict.chosen ?? null
-    if (made !== null && stands(pieces, index, content.prompt)) return made
+    if (made !== null && isInText(segments, index, content.prompt)) return made
     // What says nothing stands everywhere: it is the last to be looked for.
     const others = conflict.choices.map((_, at) => at).filter(at => at !== made)
     others.sort((a, b) => Number(isEmpty(conflict, a)) - Number(isEmpty(conflict, b)))
     for (const at of others) {
       const choice = conflict.choices[at]
-      const tried = choice ? withChoice(pieces, index, choice) : pieces
-      if (!choice || !stands(tried, index, content.prompt)) continue
-      pieces = tried
+      const tried = choice ? withChoice(segments, index, choice) : segments
+      if (!choice || !isInText(tried, index, content.prompt)) continue
+      segments = tried
       return at
     }
     return null
   })
-  return { pieces, standing: standingIn(pieces, content.prompt), chosen }
+  return { segments, located: locateSegments(segments, content.prompt), chosen }
 }
 
 const isEmpty = (conflict: Conflict, choice: number) => linesOf(conflict.choices[choice]?.text ?? '').length === 0
 
-function stands(pieces: readonly Piece[], conflict: number, text: string): boolean {
-  const parts = standingIn(pieces, text).filter(each => each.piece.conflict === conflict)
-  return parts.length > 0 && parts.every(each => each.isWhole) && isOneRun(parts.flatMap(each => each.lines))
+function isInText(segments: readonly Segment[], conflict: number, text: string): boolean {
+  const parts = locateSegments(segments, text).filter(each => each.segment.conflict === conflict)
+  return parts.length > 0 && parts.every(each => each.isComplete) && isOneRun(parts.flatMap(each => each.lines))
 }
 
 /** The prompt with another choice of a conflict; null when what stood there was edited, so that there is no place to put it. */
-export function replaced(sources: Sources, conflict: number, choice: string, text: string): string | null {
-  const at = sources.standing.findIndex(each => each.piece.conflict === conflict)
-  const parts = sources.standing.filter(each => each.piece.conflict === conflict)
+export function replaceChoice(sources: Sources, conflict: number, choice: string, text: string): string | null {
+  const at = sources.located.findIndex(each => each.segment.conflict === conflict)
+  const parts = sources.located.filter(each => each.segment.conflict === conflict)
   const lines = parts.flatMap(each => each.lines)
-  if (at < 0 || !parts.every(each => each.isWhole) || !isOneRun(lines)) return null
-  const before = sources.standing.slice(0, at).flatMap(each => each.lines)
+  if (at < 0 || !parts.every(each => each.isComplete) || !isOneRun(lines)) return null
+  const before = sources.located.slice(0, at).flatMap(each => each.lines)
   const start = (lines[0] ?? Math.max(0, ...before) + 1) - 1
   const all = text.split('\n')
   all.splice(start, lines.length, ...linesOf(choice))
@@ -133,11 +133,11 @@ function fieldText(content: SpecContent, about: string): string {
   const [group, name = ''] = split(about)
   if (group === 'tools') return canonical(content.tools.find(tool => tool.tool === name) ?? null)
   if (group === 'parameters' || group === 'limits')
-    return shown((content[group] as Record<string, unknown>)[name] ?? null)
-  return shown(group === 'model' ? content.model : group === 'memory' ? content.memory : null)
+    return toText((content[group] as Record<string, unknown>)[name] ?? null)
+  return toText(group === 'model' ? content.model : group === 'memory' ? content.memory : null)
 }
 
-const shown = (value: unknown) => (value === null || value === undefined ? '' : String(value))
+const toText = (value: unknown) => (value === null || value === undefined ? '' : String(value))
 const split = (about: string): [string, string?] => {
   const dot = about.indexOf('.')
   return dot < 0 ? [about] : [about.slice(0, dot), about.slice(dot + 1)]

@@ -51,8 +51,8 @@ function marksOf(doc: Text, marks: readonly SourceMark[]): RangeSet<GutterMarker
 const field = StateField.define<RangeSet<GutterMarker>>({
   create: () => RangeSet.empty,
   update(value, transaction) {
-    const told = transaction.effects.find(effect => effect.is(setSources))
-    if (told) return marksOf(transaction.newDoc, told.value as readonly SourceMark[])
+    const change = transaction.effects.find(effect => effect.is(setSources))
+    if (change) return marksOf(transaction.newDoc, change.value as readonly SourceMark[])
     return value.map(transaction.changes)
   },
 })

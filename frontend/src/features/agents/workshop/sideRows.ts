@@ -1,6 +1,6 @@
 /** Two texts side by side, line by line: what was changed stands beside what it was changed into. Pure. */
 import { presentableDiff } from '@codemirror/merge'
-import { around } from './layerGutter'
+import { COLLAPSE } from './layerGutter'
 import { lineChanges, linesOf } from './lineChanges'
 
 export interface SideLine {
@@ -33,13 +33,13 @@ export function rowsOf(before: string, after: string, isFolded: boolean): SideRo
     ;[a, b] = [toA, toB]
   }
   same(old.length)
-  return isFolded ? folded(rows) : rows
+  return isFolded ? collapse(rows) : rows
 }
 
 const lineAt = (lines: readonly string[], at: number): SideLine => ({ number: at + 1, text: lines[at] ?? '' })
 
 /** Up to so many pairs of lines are compared; above, they stand beside each other in their order. */
-const MOST_PAIRS = 900
+const MAX_PAIRS = 900
 /** Lines that have less than this in common are not made of each other. */
 const ALIKE = 0.4
 
@@ -52,7 +52,7 @@ function paired(old: readonly string[], fresh: readonly string[]): Pair[] {
   const fill = (untilA: number, untilB: number) => {
     while (a < untilA || b < untilB) pairs.push([a < untilA ? a++ : null, b < untilB ? b++ : null])
   }
-  for (const [i, j] of old.length * fresh.length > MOST_PAIRS ? [] : alikeIn(old, fresh)) {
+  for (const [i, j] of old.length * fresh.length > MAX_PAIRS ? [] : alikeIn(old, fresh)) {
     fill(i, j)
     pairs.push([i, j])
     ;[a, b] = [i + 1, j + 1]
@@ -102,14 +102,14 @@ function likeness(a: string, b: string): number {
   return common < ALIKE ? 0 : common
 }
 
-function folded(rows: readonly SideRow[]): SideRow[] {
+function collapse(rows: readonly SideRow[]): SideRow[] {
   const isNear = (at: number) =>
-    rows.slice(Math.max(0, at - around.margin), at + around.margin + 1).some(row => row.kind === 'changed')
-  const shown: SideRow[] = []
+    rows.slice(Math.max(0, at - COLLAPSE.margin), at + COLLAPSE.margin + 1).some(row => row.kind === 'changed')
+  const visible: SideRow[] = []
   let hidden: SideRow[] = []
   const close = () => {
-    if (hidden.length < around.minSize) shown.push(...hidden)
-    else shown.push({ kind: 'folded', from: shown.length, count: hidden.length })
+    if (hidden.length < COLLAPSE.minSize) visible.push(...hidden)
+    else visible.push({ kind: 'folded', from: visible.length, count: hidden.length })
     hidden = []
   }
   rows.forEach((row, at) => {
@@ -118,8 +118,8 @@ function folded(rows: readonly SideRow[]): SideRow[] {
       return
     }
     close()
-    shown.push(row)
+    visible.push(row)
   })
   close()
-  return shown
+  return visible
 }

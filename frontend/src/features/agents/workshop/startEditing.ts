@@ -12,7 +12,7 @@ interface Typed {
 
 interface StartEditing {
   /** Take the draft and put the caret into the prompt. */
-  take(): void
+  start(): void
   /** Take the draft with what has been typed. */
   type(prompt: string, at: number): void
 }
@@ -25,31 +25,31 @@ export function useStartEditing(
   const { isMine, content, edit } = workshop
   const typed = useRef<Typed | null>(null)
   /** From the first key until the draft is this person's. */
-  const isTaking = useRef(false)
+  const isAcquiring = useRef(false)
 
-  const take = async (start?: SpecContent) => {
-    if (isTaking.current) return
-    isTaking.current = true
-    const row = await actions.take(start)
+  const start = async (start?: SpecContent) => {
+    if (isAcquiring.current) return
+    isAcquiring.current = true
+    const row = await actions.acquire(start)
     if (row) return prompt.current?.focus()
-    isTaking.current = false
+    isAcquiring.current = false
     typed.current = null
     prompt.current?.reset()
   }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only at the moment at which the draft is taken, or lost
   useEffect(() => {
-    isTaking.current = false
+    isAcquiring.current = false
     const last = typed.current
     typed.current = null
     if (isMine && last && last.prompt !== content.prompt) edit({ ...content, prompt: last.prompt }, last.at)
   }, [isMine])
 
   return {
-    take: () => void take(),
+    start: () => void start(),
     type: (text, at) => {
       typed.current = { prompt: text, at }
-      void take({ ...content, prompt: text })
+      void start({ ...content, prompt: text })
     },
   }
 }

@@ -24,13 +24,13 @@ export function ActorPicker({ label, actors, chosen, onPick }: ActorPickerProps)
   const [query, setQuery] = useState('')
   const isChosen = (actor: ActorRow) => chosen?.has(actor.id) ?? false
   const found = matching(actors, query.trim()).filter(actor => !isChosen(actor))
-  const shown = [...actors.filter(isChosen), ...found.slice(0, MANY)]
+  const visible = [...actors.filter(isChosen), ...found.slice(0, MANY)]
   return (
     <fieldset className={fieldStyles.field}>
       <legend className={fieldStyles.label}>{label}</legend>
       {actors.length > MANY ? <SearchInput label={t('findPeople')} value={query} onChange={setQuery} /> : null}
       <div className={blocks.chips}>
-        {shown.map(actor => (
+        {visible.map(actor => (
           <button
             key={actor.id}
             type="button"

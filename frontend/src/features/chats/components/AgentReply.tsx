@@ -1,11 +1,11 @@
 import { memo, useMemo } from 'react'
 import type { MessageRow, RunRow, TextMessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
-import { clock } from '@/lib/time'
+import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { useLiveTexts, useRun } from '../hooks'
 import { type ReplyParts, replyOf } from '../reply'
-import { activeOf, endedOf, isBusy, type RunStatus, runStatusOf } from '../runStatus'
+import { activeOf, finishedOf, isBusy, type RunStatus, runStatusOf } from '../runStatus'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import { Actions, MessageHeader, Quote, textId } from './MessageParts'
@@ -35,10 +35,10 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
   const reply = useMemo(() => replyOf(rows, live), [rows, live])
   const agent = who(agentId)
   const name = agent?.name ?? t('agent')
-  const { ending } = reply
-  const status: RunStatus = last ? runStatusOf({ chatId, runId, run, live, ending }) : { status: 'idle' }
+  const { runEnd } = reply
+  const status: RunStatus = last ? runStatusOf({ chatId, runId, run, live, runEnd }) : { status: 'idle' }
   const active = activeOf(status)
-  const ended = endedOf(status)
+  const finished = finishedOf(status)
   const quoted = rows.find(row => row.reply_to)?.reply_to ?? answers
   const answer = rows.findLast(isText)
   return (
@@ -46,7 +46,7 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
       className={messageStyles.msg}
       data-message={rows[0]?.id ?? runId}
       tabIndex={-1}
-      aria-label={`${name}, ${clock(at)}`}
+      aria-label={`${name}, ${formatTime(at)}`}
       aria-describedby={
         rows
           .filter(isText)
@@ -60,11 +60,11 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
         <MessageHeader actor={agent} name={name} at={at} />
         {quoted ? <Quote id={quoted} /> : null}
         {reply.parts.map(part => (
-          <PartView key={part.key} part={part} isEnded={ending !== null} />
+          <PartView key={part.key} part={part} isFinished={runEnd !== null} />
         ))}
         {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
         {last ? <Foot run={run} agentId={agentId} reply={reply} status={status} /> : null}
-        {ended?.status === 'failed' && ended.ending.note ? <Details note={ended.ending.note} /> : null}
+        {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
       </div>
       {answer ? <Actions row={answer} /> : null}
     </article>

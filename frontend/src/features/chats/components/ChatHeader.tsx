@@ -33,7 +33,7 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
   const [isOpen, setOpen] = useState(false)
   const people = members.filter(member => member.actor.kind === 'human')
   const agents = members.filter(member => member.actor.kind === 'agent')
-  const tally = t('tally', {
+  const memberCounts = t('tally', {
     people: t('nPeople', { count: people.length }),
     agents: t('nAgents', { count: agents.length }),
   })
@@ -54,11 +54,11 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
         <button
           type="button"
           className={styles.faces}
-          title={tally}
+          title={memberCounts}
           onClick={() => setOpen(true)}
           aria-haspopup="dialog"
         >
-          <span className="sr">{tally}</span>
+          <span className="sr">{memberCounts}</span>
           {[...people, ...agents].slice(0, FACES).map(({ actor }) => (
             <Avatar
               key={actor.id}

@@ -3,13 +3,13 @@ import type { ComparisonPayload, ComparisonRow, MessageRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { clock, count, money, seconds } from '@/lib/time'
+import { formatCurrency, formatNumber, formatSeconds, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Spinner } from '@/ui/Spinner'
 import { type SideName, timesOf, usedBy } from '../comparison'
 import { useLiveTexts, useRun } from '../hooks'
 import { type ReplyParts, replyOf } from '../reply'
-import { type ActiveStatus, activeOf, endedOf, isBusy, type RunStatus, runStatusOf } from '../runStatus'
+import { type ActiveStatus, activeOf, finishedOf, isBusy, type RunStatus, runStatusOf } from '../runStatus'
 import { useChat } from './ChatContext'
 import styles from './Comparison.module.css'
 import { LazyProse } from './LazyProse'
@@ -38,7 +38,7 @@ export const Comparison = memo(function Comparison({ row, production, draft }: C
       className={cx(messageStyles.msg, styles.compared)}
       data-message={row.id}
       tabIndex={-1}
-      aria-label={t('compare.asked', { name, agent, time: clock(row.created_at) })}
+      aria-label={t('compare.asked', { name, agent, time: formatTime(row.created_at) })}
       aria-describedby={textId(row.id)}
     >
       <Avatar id={asked.actor_id} name={name} avatar={asker?.avatar} square={false} size="l" />
@@ -70,9 +70,9 @@ function Side({ which, asked, rows, at }: SideProps) {
   const run = useRun(chatId, side.run_id)
   const live = useLiveTexts(chatId, side.run_id)
   const reply = useMemo(() => replyOf(rows, live), [rows, live])
-  const { ending } = reply
+  const { runEnd } = reply
   const isExpected = rows.length === 0
-  const status = runStatusOf({ chatId, runId: side.run_id, run, live, ending, isExpected })
+  const status = runStatusOf({ chatId, runId: side.run_id, run, live, runEnd, isExpected })
   const isWorking = isBusy(status)
   const label = useSideLabel(which, asked)
   const { from, until } = timesOf({ isWorking, isAskedAgain: side.earlier.length > 0, run, rows, at })
@@ -108,21 +108,21 @@ interface AnswerProps {
   status: RunStatus
 }
 
-function Answer({ reply: { parts, ending }, status }: AnswerProps) {
+function Answer({ reply: { parts, runEnd }, status }: AnswerProps) {
   const active = activeOf(status)
-  const ended = endedOf(status)
+  const finished = finishedOf(status)
   return (
     <div className={styles.bd}>
       {parts.map(part => (
-        <PartView key={part.key} part={part} isEnded={ending !== null} />
+        <PartView key={part.key} part={part} isFinished={runEnd !== null} />
       ))}
       {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
-      {ended ? (
+      {finished ? (
         <div className={messageStyles.foot}>
-          <RunActions status={ended} />
+          <RunActions status={finished} />
         </div>
       ) : null}
-      {ended?.status === 'failed' && ended.ending.note ? <Details note={ended.ending.note} /> : null}
+      {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
     </div>
   )
 }
@@ -137,7 +137,7 @@ function Took({ from, until }: { from: string; until: string | null }) {
     return () => clearInterval(timer)
   }, [until])
   const past = ((until ? Date.parse(until) : now) - Date.parse(from)) / 1_000
-  return t('secondsShort', { n: until ? seconds(past) : Math.max(0, Math.floor(past)) })
+  return t('secondsShort', { n: until ? formatSeconds(past) : Math.max(0, Math.floor(past)) })
 }
 
 /** What it took; and Stop, while it is active. */
@@ -147,8 +147,8 @@ function Foot({ rows, active }: { rows: readonly MessageRow[]; active: ActiveSta
   if (!active && used.tokens === 0) return null
   return (
     <div className={cx(styles.ft, 'num')}>
-      {used.tokens > 0 ? <span>{t('usedTokens', { count: used.tokens, n: count(used.tokens) })}</span> : null}
-      {used.cost ? <span>{money(used.cost)}</span> : null}
+      {used.tokens > 0 ? <span>{t('usedTokens', { count: used.tokens, n: formatNumber(used.tokens) })}</span> : null}
+      {used.cost ? <span>{formatCurrency(used.cost)}</span> : null}
       {used.tools > 0 ? <span>{t('compare.tools', { count: used.tools })}</span> : null}
       {active ? <Stop status={active} /> : null}
     </div>

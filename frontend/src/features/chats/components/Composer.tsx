@@ -17,7 +17,7 @@ import { keysOf } from '@/lib/actions'
 import { newId } from '@/lib/ids'
 import { isComposing } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
-import { count } from '@/lib/time'
+import { formatNumber } from '@/lib/time'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { showToast } from '@/ui/toast'
@@ -48,7 +48,7 @@ interface ComposerProps {
 }
 
 /** Characters that one message holds; the server's limit. */
-const LONGEST = 200_000
+const MAX_LENGTH = 200_000
 
 type Waking = 'auto' | 'nobody'
 
@@ -68,7 +68,7 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const working = useAgentsAtWork(chatId)
   const [hasFocus, setHasFocus] = useState(false)
   const sent = withHandles(text, mentionable)
-  const wakes = useWakePreview(chatId, { text: sent, replyTo, isBegun: hasFocus || text !== '' }, agents, working)
+  const wakes = useWakePreview(chatId, { text: sent, replyTo, isActive: hasFocus || text !== '' }, agents, working)
   const write = useWriting(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
   const isListOpen = mentions.options.length > 0
@@ -90,10 +90,10 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   )
 
   const submit = (wake: Waking) => {
-    const said = again ? again.payload.text : sent.trim()
+    const message = again ? again.payload.text : sent.trim()
     const answered = again ? again.reply_to : replyTo
-    if (!said) return
-    void send(chatId, { id: newId(), text: said, ...(answered ? { reply_to: answered } : {}), wake })
+    if (!message) return
+    void send(chatId, { id: newId(), text: message, ...(answered ? { reply_to: answered } : {}), wake })
     setOffered(null)
     clear()
     setWaking('auto')
@@ -118,9 +118,9 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
     // The field would cut what does not fit without a word.
     const { selectionStart, selectionEnd } = event.currentTarget
     const length = text.length - (selectionEnd - selectionStart) + event.clipboardData.getData('text').length
-    if (length <= LONGEST) return
+    if (length <= MAX_LENGTH) return
     event.preventDefault()
-    showToast(t('pasteTooLong', { n: count(LONGEST) }))
+    showToast(t('pasteTooLong', { n: formatNumber(MAX_LENGTH) }))
   }
   const label = t('messageTo', { title })
   return (
@@ -157,7 +157,7 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
           aria-haspopup="listbox"
           aria-controls={isListOpen ? 'mentions' : undefined}
           aria-activedescendant={isListOpen ? `mentions-${mentions.picked}` : undefined}
-          maxLength={LONGEST}
+          maxLength={MAX_LENGTH}
           onChange={onChange}
           onPaste={onPaste}
           onFocus={() => setHasFocus(true)}
@@ -189,7 +189,7 @@ function sends(event: KeyboardEvent, waking: Waking): Waking | null {
   return event.ctrlKey || event.metaKey ? 'nobody' : null
 }
 
-const HIGHEST_PX = 260
+const MAX_HEIGHT_PX = 260
 
 /** The field is as high as its text, up to a limit. */
 function useGrowing(area: RefObject<HTMLTextAreaElement | null>, text: string): void {
@@ -198,7 +198,7 @@ function useGrowing(area: RefObject<HTMLTextAreaElement | null>, text: string): 
     const box = area.current
     if (!box) return
     box.style.height = 'auto'
-    box.style.height = `${Math.min(box.scrollHeight, HIGHEST_PX)}px`
+    box.style.height = `${Math.min(box.scrollHeight, MAX_HEIGHT_PX)}px`
   }, [text, area])
 }
 

@@ -1,10 +1,10 @@
 import { Link2 } from 'lucide-react'
 import { useState } from 'react'
-import { type LinkRow, type Role, useLinks, useMakeLink, useRevokeLink } from '@/api'
+import { type LinkRow, type Role, useCreateLink, useLinks, useRevokeLink } from '@/api'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { isAhead, shortDate } from '@/lib/time'
+import { formatShortDate, isFuture } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { CopyField } from '@/ui/CopyField'
@@ -18,7 +18,7 @@ const most = ['1', '5', '25', ''] as const
 /** A link for editors is for one person, unless its maker says otherwise. */
 const usual = { editor: '1', suggester: '' } as const
 export const isAlive = (link: LinkRow) =>
-  !link.revoked_at && isAhead(link.expires_at) && (link.max_uses === null || link.uses < link.max_uses)
+  !link.revoked_at && isFuture(link.expires_at) && (link.max_uses === null || link.uses < link.max_uses)
 
 interface LinksProps {
   chatId: string
@@ -57,7 +57,7 @@ function MakeLink({ chatId, canInviteEditors }: LinksProps) {
   const [role, setRole] = useState<Role>('suggester')
   const [expires, setExpires] = useState<(typeof hours)[number]>('168')
   const [uses, setUses] = useState<(typeof most)[number] | null>(null)
-  const make = useMakeLink(chatId)
+  const make = useCreateLink(chatId)
   const limit = uses ?? usual[role]
   return (
     <>
@@ -138,7 +138,7 @@ export function LinkText({ link }: { link: LinkRow }) {
       <Link2 className="i" aria-hidden />
       <span className="grow cut">
         {t(`role.${link.role}`)}{' '}
-        <span className="faint">· {t('linkLine', { date: shortDate(link.expires_at), uses })}</span>
+        <span className="faint">· {t('linkLine', { date: formatShortDate(link.expires_at), uses })}</span>
       </span>
     </>
   )

@@ -2,7 +2,7 @@ import { Columns2, Reply, RotateCw } from 'lucide-react'
 import { memo, useCallback } from 'react'
 import type { ActorRow, MessageRow, TextMessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
-import { clock, fullTime } from '@/lib/time'
+import { formatFullTime, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -19,8 +19,8 @@ export const textId = (messageId: string) => `text-${messageId}`
 
 export const Time = memo(function Time({ at }: { at: string }) {
   return (
-    <time dateTime={at} title={fullTime(at)}>
-      {clock(at)}
+    <time dateTime={at} title={formatFullTime(at)}>
+      {formatTime(at)}
     </time>
   )
 })

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type ActorRow, createChat, keys, useAgents, useMe, useMembers } from '@/api'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -35,7 +35,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
   const people = useMembers(workspaceId).data ?? []
   const [title, setTitle] = useState('')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(withIds))
-  const { busy, error, attempt } = useAttempt()
+  const { busy, error, run } = useAsyncAction()
   const others = [...agents, ...people].map(row => row.actor).filter(actor => actor.id !== me)
   const named = others
     .filter(actor => chosen.has(actor.id))
@@ -49,7 +49,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
   }
   const make = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(async () => {
+    void run(async () => {
       const made = await createChat(workspaceId, {
         title: title.trim() || named || t('newChatName'),
         member_ids: [...chosen],

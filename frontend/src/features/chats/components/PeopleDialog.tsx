@@ -32,7 +32,7 @@ interface PeopleDialogProps {
   onOpenChange(open: boolean): void
 }
 
-const tell = (error: unknown) => showToast(textOfError(error))
+const showError = (error: unknown) => showToast(textOfError(error))
 
 /** Who is in this chat, who can be added, and the link that brings new people. */
 export function PeopleDialog(props: PeopleDialogProps) {
@@ -75,7 +75,7 @@ function Rename({ chatId, title }: { chatId: string; title: string }) {
   const [name, setName] = useState(title)
   const save = (event: FormEvent) => {
     event.preventDefault()
-    if (name.trim() && name.trim() !== title) renameChat(chatId, name.trim()).catch(tell)
+    if (name.trim() && name.trim() !== title) renameChat(chatId, name.trim()).catch(showError)
   }
   return (
     <form className="row" onSubmit={save}>
@@ -108,7 +108,7 @@ function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: b
       await addToChat(member.chat_id, actor.id)
       if (isAgent) await setWake(member.chat_id, actor.id, member.wake)
     } catch (error) {
-      tell(error)
+      showError(error)
     }
   }
   const remove = () => {
@@ -116,7 +116,7 @@ function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: b
     removeFromChat(member.chat_id, actor.id).then(() => {
       if (isMe) onLeft()
       else showToast(t('removedFromChat', { name: actor.name }), { label: t('undo'), run: () => void bringBack() })
-    }, tell)
+    }, showError)
   }
   return (
     <li>
@@ -129,7 +129,9 @@ function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: b
           className={fieldStyles.select}
           aria-label={t('wakes.label', { name: actor.name })}
           value={member.wake}
-          onChange={event => setWake(member.chat_id, actor.id, event.target.value as MemberRow['wake']).catch(tell)}
+          onChange={event =>
+            setWake(member.chat_id, actor.id, event.target.value as MemberRow['wake']).catch(showError)
+          }
         >
           <option value="mention">{t('wakes.mention')}</option>
           <option value="always">{t('wakes.always')}</option>
@@ -183,7 +185,7 @@ function Add({ chatId, workspaceId, members }: { chatId: string; workspaceId: st
     <ActorPicker
       label={t('addToChat')}
       actors={others}
-      onPick={actor => void addToChat(chatId, actor.id).catch(tell)}
+      onPick={actor => void addToChat(chatId, actor.id).catch(showError)}
     />
   )
 }

@@ -6,15 +6,15 @@ import { useMembers } from '@/api'
 import { cx } from '@/lib/cx'
 import { isModelError, runErrorKey, textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { namesInARow } from '@/lib/names'
-import { exactClock, isAhead, seconds } from '@/lib/time'
+import { formatList } from '@/lib/names'
+import { formatSeconds, formatTimeWithSeconds, isFuture } from '@/lib/time'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
 import { PathLink } from '@/ui/PathLink'
 import { showToast } from '@/ui/toast'
 import type { Part } from '../reply'
-import type { ActiveStatus, EndedStatus, RunStatus } from '../runStatus'
+import type { ActiveStatus, FinishedStatus, RunStatus } from '../runStatus'
 import { canStop } from '../stopRights'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
@@ -24,7 +24,7 @@ import { ToolCallPart } from './ToolCallPart'
 
 interface PartViewProps {
   part: Part
-  isEnded: boolean
+  isFinished: boolean
 }
 
 /** A part that cannot be drawn leaves the others as they are. */
@@ -36,18 +36,18 @@ export function PartView(props: PartViewProps) {
   )
 }
 
-function OnePart({ part, isEnded }: PartViewProps) {
+function OnePart({ part, isFinished }: PartViewProps) {
   switch (part.kind) {
     case 'thinking':
       return <ReasoningPart part={part} />
     case 'tool':
       return <ToolCallPart part={part} />
     case 'text':
-      return <MarkdownPart part={part} isEnded={isEnded} />
+      return <MarkdownPart part={part} isFinished={isFinished} />
   }
 }
 
-function MarkdownPart({ part, isEnded }: { part: Extract<Part, { kind: 'text' }>; isEnded: boolean }) {
+function MarkdownPart({ part, isFinished }: { part: Extract<Part, { kind: 'text' }>; isFinished: boolean }) {
   const { t } = useTexts()
   const { names } = useChat()
   return (
@@ -57,7 +57,7 @@ function MarkdownPart({ part, isEnded }: { part: Extract<Part, { kind: 'text' }>
       id={part.row ? textId(part.row.id) : undefined}
     >
       <LazyProse text={part.text} names={names} growing={part.live} />
-      {part.incomplete && !isEnded ? <p className="faint xs">{t('incomplete')}</p> : null}
+      {part.incomplete && !isFinished ? <p className="faint xs">{t('incomplete')}</p> : null}
     </div>
   )
 }
@@ -68,7 +68,7 @@ function ReasoningPart({ part }: { part: Extract<Part, { kind: 'thinking' }> }) 
     ? t('thinking')
     : part.seconds === null
       ? t('thought')
-      : t('thoughtFor', { n: seconds(part.seconds) })
+      : t('thoughtFor', { n: formatSeconds(part.seconds) })
   return (
     <Collapsible
       plain
@@ -97,7 +97,7 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
       </span>
       {isWaiting && run.next_try_at ? (
         <span className="sm" role="status">
-          {t('nextTry', { time: exactClock(run.next_try_at) })}
+          {t('nextTry', { time: formatTimeWithSeconds(run.next_try_at) })}
         </span>
       ) : status === 'queued' ? (
         <span className={cx(messageStyles.late, 'sm')} aria-hidden>
@@ -112,11 +112,11 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
 function useIsAhead(at: string | null | undefined): boolean {
   const [, setPassed] = useState<string | null>(null)
   useEffect(() => {
-    if (!at || !isAhead(at)) return
+    if (!at || !isFuture(at)) return
     const timer = setTimeout(() => setPassed(at), Date.parse(at) - Date.now() + 50)
     return () => clearTimeout(timer)
   }, [at])
-  return isAhead(at)
+  return isFuture(at)
 }
 
 /** What can be done about a run as it stands, after how it ended. */
@@ -197,18 +197,18 @@ function Failure({ code }: { code: string | null }) {
   )
 }
 
-const MOST_EDITORS = 3
+const MAX_EDITORS = 3
 
 function Editors() {
   const { t } = useTexts()
   const { workspaceId } = useChat()
   const members = useMembers(workspaceId).data ?? []
-  const editors = members.filter(member => member.role === 'editor').slice(0, MOST_EDITORS)
-  const names = namesInARow(editors.map(member => member.actor.name))
+  const editors = members.filter(member => member.role === 'editor').slice(0, MAX_EDITORS)
+  const names = formatList(editors.map(member => member.actor.name))
   return names ? ` ${t('run.askEditors', { names })}` : null
 }
 
-function RunOutcome({ status: { ending, ...status } }: { status: EndedStatus }) {
+function RunOutcome({ status: { runEnd, ...status } }: { status: FinishedStatus }) {
   const { t } = useTexts()
   const { who } = useChat()
   const [busy, setBusy] = useState(false)
@@ -221,13 +221,13 @@ function RunOutcome({ status: { ending, ...status } }: { status: EndedStatus }) 
     }
     setBusy(false)
   }
-  const by = who(ending.by)?.name
-  const Icon = ending.kind === 'failed' ? CircleAlert : CircleStop
+  const by = who(runEnd.by)?.name
+  const Icon = runEnd.kind === 'failed' ? CircleAlert : CircleStop
   return (
     <>
-      <span className={ending.kind === 'failed' ? 'no' : 'row faint'}>
+      <span className={runEnd.kind === 'failed' ? 'no' : 'row faint'}>
         <Icon className="i s" aria-hidden />
-        {ending.kind === 'failed' ? <Failure code={ending.code} /> : by ? t('stoppedBy', { name: by }) : t('stopped')}
+        {runEnd.kind === 'failed' ? <Failure code={runEnd.code} /> : by ? t('stoppedBy', { name: by }) : t('stopped')}
       </span>
       <Button size="xs" onClick={() => void retry()} busy={busy ? t('retry') : null}>
         <RotateCcw className="i s" aria-hidden />

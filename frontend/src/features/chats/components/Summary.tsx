@@ -1,5 +1,5 @@
 import { Sparkles } from 'lucide-react'
-import { useSuggestionOfLine, useSummarize } from '@/api'
+import { useSuggestionRow, useSummarize } from '@/api'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -51,7 +51,7 @@ export function Summary({ summary, suggestionId }: SummaryProps) {
 function FailedSummary({ suggestionId }: { suggestionId: string }) {
   const { t } = useTexts()
   const { workspaceId } = useChat()
-  const suggestion = useSuggestionOfLine(workspaceId, suggestionId)
+  const suggestion = useSuggestionRow(workspaceId, suggestionId)
   const summarize = useSummarize()
   const mayRetry = suggestion.data?.verbs.includes('summarize') ?? false
   return (

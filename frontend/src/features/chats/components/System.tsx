@@ -3,7 +3,7 @@ import { memo } from 'react'
 import type { SystemMessageRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
-import { namesInARow } from '@/lib/names'
+import { formatList } from '@/lib/names'
 import { Collapsible } from '@/ui/Collapsible'
 import { PathLink } from '@/ui/PathLink'
 import { isBeginningOfChat } from '../quiet'
@@ -31,7 +31,7 @@ function Act({ rows }: { rows: readonly SystemMessageRow[] }) {
   const { who } = useChat()
   const { t, rich } = useTexts()
   const lines = rows.flatMap(
-    row => systemLineOf(row, (id, kept) => who(id)?.name || kept || t('somebody'), namesInARow) ?? [],
+    row => systemLineOf(row, (id, fallback) => who(id)?.name || fallback || t('somebody'), formatList) ?? [],
   )
   const [first] = lines
   if (!first) return null
@@ -39,7 +39,7 @@ function Act({ rows }: { rows: readonly SystemMessageRow[] }) {
   const isBeginning = rows[0] !== undefined && isBeginningOfChat(rows[0])
   const key = isBeginning ? 'sys.created' : isJoining ? 'sys.joinedMany' : 'sys.acceptedMany'
   const targets = (isBeginning ? lines.slice(1) : lines).map(line => line.values.target)
-  const values = { ...first.values, count: rows.length, targets: namesInARow(targets) }
+  const values = { ...first.values, count: rows.length, targets: formatList(targets) }
   return (
     <div className={styles.sys} data-message={rows[0]?.id} {...stopOf(rows[0]?.id)}>
       <Sign sign={first.sign} />
@@ -64,7 +64,7 @@ const stopOf = (id = '') => ({ role: 'group', tabIndex: -1, 'aria-labelledby': t
 function Line({ row, isPart = false }: { row: SystemMessageRow; isPart?: boolean }) {
   const { who, suggestionPath, onGo, openWorkshop } = useChat()
   const { t, rich } = useTexts()
-  const line = systemLineOf(row, (id, kept) => who(id)?.name || kept || t('somebody'), namesInARow)
+  const line = systemLineOf(row, (id, fallback) => who(id)?.name || fallback || t('somebody'), formatList)
   if (!line) return null
   const { suggestionId, draftOf } = line
   return (

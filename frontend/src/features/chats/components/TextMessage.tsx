@@ -4,7 +4,7 @@ import type { TextMessageRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { errorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { clock } from '@/lib/time'
+import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
@@ -33,11 +33,11 @@ export const TextMessage = memo(function TextMessage({ row, more }: TextMessageP
       className={cx(messageStyles.msg, more && messageStyles.more)}
       data-message={row.id}
       tabIndex={-1}
-      aria-label={`${name}, ${clock(row.created_at)}`}
+      aria-label={`${name}, ${formatTime(row.created_at)}`}
       aria-describedby={textId(row.id)}
     >
       {more ? (
-        <time aria-hidden>{clock(row.created_at)}</time>
+        <time aria-hidden>{formatTime(row.created_at)}</time>
       ) : (
         <Avatar id={row.author_id ?? ''} name={name} avatar={author?.avatar} square={isAgent} size="l" />
       )}

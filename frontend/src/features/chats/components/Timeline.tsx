@@ -15,7 +15,7 @@ import { Virtualizer, type VirtualizerHandle } from 'virtua'
 import type { MessageRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { clock, dayKey, dayName, shortDate } from '@/lib/time'
+import { dayKey, formatDay, formatShortDate, formatTime } from '@/lib/time'
 import { Boundary } from '@/ui/Boundary'
 import { IconButton } from '@/ui/Button'
 import { Skeleton, useDelayedFlag } from '@/ui/Skeleton'
@@ -27,7 +27,7 @@ import { useRovingFocus } from '../roving'
 import { NEWS, type Target } from '../scrollToMessage'
 import { useStickToEnd } from '../stickToEnd'
 import { type Item, plainTextOf } from '../timeline'
-import { whenDrawn } from '../whenDrawn'
+import { whenRendered } from '../whenDrawn'
 import { AgentReply } from './AgentReply'
 import { useChat } from './ChatContext'
 import { Comparison } from './Comparison'
@@ -50,7 +50,7 @@ interface TimelineProps {
   ref: Ref<TimelineHandle>
 }
 
-function holds(item: Item, id: string): boolean {
+function containsMessage(item: Item, id: string): boolean {
   switch (item.kind) {
     case 'new':
       return id === NEWS
@@ -93,8 +93,16 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
     () => (reading.newsAfter === null ? -1 : items.findLastIndex(item => item.kind === 'new')),
     [items, reading.newsAfter],
   )
-  useLanding({ items, newsAt, target, scroller, virtual, letGo })
-  const look = useLook({ items, messages, newsAt, isAtEnd: isAtEnd && isNewest, scroller, virtual, reading })
+  useScrollTarget({ items, newsAt, target, scroller, virtual, letGo })
+  const trackVisible = useVisibleTracking({
+    items,
+    messages,
+    newsAt,
+    isAtEnd: isAtEnd && isNewest,
+    scroller,
+    virtual,
+    reading,
+  })
   useImperativeHandle(ref, () => ({ toEnd }), [toEnd])
 
   const lastSeq = messages.at(-1)?.seq ?? 0
@@ -109,7 +117,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   const press = useLongPress()
   const scrolled = () => {
     onScroll()
-    look()
+    trackVisible()
     void loadIfNear()
   }
   return (
@@ -152,7 +160,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
             startMargin={part.hasOlder ? OLDER_PX : 0}
             bufferSize={600}
             data={items}
-            keepMounted={roving.kept}
+            keepMounted={roving.keepMounted}
           >
             {drawItem}
           </Virtualizer>
@@ -179,7 +187,7 @@ const OLDER_PX = 56
 /** So much (px) of what was read before stands above the line of what is new. */
 const BEFORE_NEWS_PX = 48
 
-interface Landing {
+interface ScrollTarget {
   items: readonly Item[]
   newsAt: number
   target: Target | null
@@ -189,14 +197,14 @@ interface Landing {
 }
 
 /** Leads to what is new when it first appears, and to what is asked for. */
-function useLanding({ items, newsAt, target, scroller, virtual, letGo }: Landing): void {
-  const landed = useRef<number | null>(null)
+function useScrollTarget({ items, newsAt, target, scroller, virtual, letGo }: ScrollTarget): void {
+  const scrolledTo = useRef<number | null>(null)
   const number = target?.number ?? 0
-  const at = target ? items.findIndex(item => holds(item, target.id)) : newsAt
+  const at = target ? items.findIndex(item => containsMessage(item, target.id)) : newsAt
   useEffect(() => {
     const log = scroller.current
-    if (at < 0 || landed.current === number || !log) return
-    landed.current = number
+    if (at < 0 || scrolledTo.current === number || !log) return
+    scrolledTo.current = number
     letGo()
     if (target && target.id !== NEWS) return showMessage(log, virtual.current, at, target.id)
     virtual.current?.scrollToIndex(at, { align: 'start', offset: -BEFORE_NEWS_PX })
@@ -208,10 +216,10 @@ function showMessage(log: HTMLElement, virtual: VirtualizerHandle | null, at: nu
   const selector = `[data-message="${CSS.escape(id)}"],[data-part="${CSS.escape(id)}"]`
   const find = () => log.querySelector(selector)?.closest<HTMLElement>('[data-message]')
   // A frame later: what was closed on the way here gives the focus back first.
-  requestAnimationFrame(() => requestAnimationFrame(() => whenDrawn(find, flash)))
+  requestAnimationFrame(() => requestAnimationFrame(() => whenRendered(find, flash)))
 }
 
-interface Look {
+interface VisibleTracking {
   items: readonly Item[]
   messages: readonly MessageRow[]
   newsAt: number
@@ -223,9 +231,17 @@ interface Look {
 }
 
 /** Notes what is on the screen, whenever that may have changed. */
-function useLook({ items, messages, newsAt, isAtEnd, scroller, virtual, reading }: Look): () => void {
+function useVisibleTracking({
+  items,
+  messages,
+  newsAt,
+  isAtEnd,
+  scroller,
+  virtual,
+  reading,
+}: VisibleTracking): () => void {
   const { isCaughtUp, seeNews, onSeen } = reading
-  const look = useCallback(() => {
+  const trackVisible = useCallback(() => {
     const [log, list] = [scroller.current, virtual.current]
     if (!log || !list || document.visibilityState !== 'visible') return
     const first = list.findItemIndex(log.scrollTop)
@@ -235,14 +251,14 @@ function useLook({ items, messages, newsAt, isAtEnd, scroller, virtual, reading 
     else onSeen(isAtEnd ? (messages.at(-1)?.seq ?? 0) : Math.max(0, ...items.slice(first, last).map(seqOf)))
   }, [items, messages, newsAt, isAtEnd, scroller, virtual, isCaughtUp, seeNews, onSeen])
   useEffect(() => {
-    const frame = requestAnimationFrame(look)
-    document.addEventListener('visibilitychange', look)
+    const frame = requestAnimationFrame(trackVisible)
+    document.addEventListener('visibilitychange', trackVisible)
     return () => {
       cancelAnimationFrame(frame)
-      document.removeEventListener('visibilitychange', look)
+      document.removeEventListener('visibilitychange', trackVisible)
     }
-  }, [look])
-  return look
+  }, [trackVisible])
+  return trackVisible
 }
 
 interface NewsBarProps {
@@ -278,7 +294,7 @@ function NewsBar({ reading, part, goTo }: NewsBarProps) {
 
 /** The time today, with the day before that. */
 const timeOf = (iso: string) =>
-  dayKey(iso) === new Date().toDateString() ? clock(iso) : `${shortDate(iso)} ${clock(iso)}`
+  dayKey(iso) === new Date().toDateString() ? formatTime(iso) : `${formatShortDate(iso)} ${formatTime(iso)}`
 
 const drawItem = (item: Item) => <ItemView key={item.key} item={item} />
 
@@ -324,7 +340,7 @@ function OneItem({ item }: { item: Item }) {
 function Day({ at }: { at: string }) {
   useTexts()
   useMidnight()
-  return <div className={styles.day}>{dayName(at)}</div>
+  return <div className={styles.day}>{formatDay(at)}</div>
 }
 
 /** Draws again when the next day begins: what was today is yesterday. */

@@ -3,12 +3,12 @@ import { memo, type ReactNode } from 'react'
 import type { ToolResponsePayload, WebPage } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { count, seconds } from '@/lib/time'
+import { formatNumber, formatSeconds } from '@/lib/time'
 import { Collapsible } from '@/ui/Collapsible'
 import { hostOf } from '@/ui/prose/addresses'
 import proseStyles from '@/ui/prose/Prose.module.css'
 import { Spinner } from '@/ui/Spinner'
-import { inShort, type Part } from '../reply'
+import { type Part, summarizeArguments } from '../reply'
 import styles from './ToolCallPart.module.css'
 import { WebPageResult } from './WebPageResult'
 
@@ -46,7 +46,7 @@ const iconOf = (name: string) => (name === 'web_fetch' ? Globe : name.endsWith('
 function CallHead({ part }: { part: ToolPart }) {
   return (
     <span className="cut mono">
-      <span className={styles.fn}>{part.name}</span> {inShort(part.args)}
+      <span className={styles.fn}>{part.name}</span> {summarizeArguments(part.args)}
     </span>
   )
 }
@@ -66,14 +66,16 @@ function State({ part }: { part: ToolPart }): ReactNode {
   return (
     <>
       <Spinner />
-      {part.live ? t('argumentsChars', { count: part.args.length, n: count(part.args.length) }) : t('toolRunning')}
+      {part.live
+        ? t('argumentsChars', { count: part.args.length, n: formatNumber(part.args.length) })
+        : t('toolRunning')}
     </>
   )
 }
 
 function Outcome({ response }: { response: ToolResponsePayload }) {
   const { t } = useTexts()
-  const took = response.seconds == null ? '' : t('secondsShort', { n: seconds(response.seconds) })
+  const took = response.seconds == null ? '' : t('secondsShort', { n: formatSeconds(response.seconds) })
   if (response.status === 'ok') {
     return (
       <>

@@ -3,7 +3,7 @@ import type { Stamp, TextMessageRow } from '@/api'
 import { AnsweredDialog } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
-import { count, money } from '@/lib/time'
+import { formatCurrency, formatNumber } from '@/lib/time'
 import blocks from '@/ui/blocks.module.css'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
@@ -61,8 +61,8 @@ export function Cost({ stamp }: { stamp: Stamp }) {
   const { t } = useTexts()
   const tokens = (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0)
   const parts = [
-    tokens > 0 ? t('usedTokens', { count: tokens, n: count(tokens) }) : '',
-    stamp.cost_micro ? money(stamp.cost_micro) : '',
+    tokens > 0 ? t('usedTokens', { count: tokens, n: formatNumber(tokens) }) : '',
+    stamp.cost_micro ? formatCurrency(stamp.cost_micro) : '',
   ]
   const text = parts.filter(Boolean).join(' · ')
   return text ? <span className="num">{text}</span> : null

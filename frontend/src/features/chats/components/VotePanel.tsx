@@ -4,7 +4,7 @@ import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { namesInARow } from '@/lib/names'
+import { formatList } from '@/lib/names'
 import { learn } from '@/realtime'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -40,7 +40,7 @@ export function VotePanel({ id, asked }: { id: string; asked: ComparisonPayload 
       <span className="muted xs">{asked.ended ? t('compare.over') : t('compare.better')}</span>
       {choices.map(choice => {
         const isMine = voters[choice].includes(me)
-        const names = namesInARow(voters[choice].map(voter => who(voter)?.name ?? t('somebody')))
+        const names = formatList(voters[choice].map(voter => who(voter)?.name ?? t('somebody')))
         return (
           <Button
             key={choice}

@@ -1,17 +1,17 @@
 import type { WebPage } from '@/api'
 import { cx } from '@/lib/cx'
 import { type Texts, useTexts } from '@/lib/language'
-import { count } from '@/lib/time'
+import { formatNumber } from '@/lib/time'
 import { Link } from '@/ui/prose/parts'
 import { LazyProse } from './LazyProse'
 import toolCallPartStyles from './ToolCallPart.module.css'
 
 /** A handle in a stranger's text means none of us. */
-const nobody = () => null
+const noNames = () => null
 
 /** Which part of the page this is, when it is not the whole. */
 function partNotes({ text, start, end, total, is_cut: isCut }: WebPage, t: Texts['t']): string[] {
-  const [from, to, all] = [count(start), count(end), count(total)]
+  const [from, to, all] = [formatNumber(start), formatNumber(end), formatNumber(total)]
   const isPart = start > 0 || end < total
   return [
     ...(text ? [] : [t('pageEmpty')]),
@@ -26,7 +26,7 @@ export function WebPageResult({ page }: { page: WebPage }) {
   return (
     <div className={cx(toolCallPartStyles.b, toolCallPartStyles.res, toolCallPartStyles.page)}>
       <p className={toolCallPartStyles.source}>
-        <Link href={page.url} says={page.title}>
+        <Link href={page.url} text={page.title}>
           {page.title}
         </Link>
         {page.site ? <span>{page.site}</span> : null}
@@ -34,7 +34,7 @@ export function WebPageResult({ page }: { page: WebPage }) {
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <div className={toolCallPartStyles.read} tabIndex={0}>
-        <LazyProse text={page.text} names={nobody} />
+        <LazyProse text={page.text} names={noNames} />
       </div>
       {partNotes(page, t).map(note => (
         <p key={note} className="muted">

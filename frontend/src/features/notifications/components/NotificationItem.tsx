@@ -17,7 +17,7 @@ import { cx } from '@/lib/cx'
 import { errorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
-import { ago, fullTime } from '@/lib/time'
+import { formatFullTime, formatRelative } from '@/lib/time'
 import { PathLink } from '@/ui/PathLink'
 import { kindOf, pathOf, type Sign } from '../wording'
 import notificationsStyles from './Notifications.module.css'
@@ -45,18 +45,18 @@ export interface Origin {
 
 interface NotificationItemProps {
   row: NotificationRow
-  place: Origin
+  origin: Origin
   onRead(): void
   onGo(path: string): void
 }
 
 /** One line of the list. It leads to where it happened; what leads nowhere any more is only marked as read. */
-export function NotificationItem({ row, place, onRead, onGo }: NotificationItemProps) {
-  const kind = kindOf(row, place.chatTitle)
+export function NotificationItem({ row, origin, onRead, onGo }: NotificationItemProps) {
+  const kind = kindOf(row, origin.chatTitle)
   if (!kind) return null
-  const path = pathOf(row, place.handle)
+  const path = pathOf(row, origin.handle)
   const Icon = icons[kind.sign]
-  const look = {
+  const attributes = {
     className: cx(notificationsStyles.note, !row.is_read && notificationsStyles.unread),
     'data-note': row.id,
   }
@@ -65,13 +65,13 @@ export function NotificationItem({ row, place, onRead, onGo }: NotificationItemP
       <span className={notificationsStyles.sign} data-layer={kind.layer ?? undefined}>
         <Icon className={cx('i', kind.sign === 'failed' && 'no')} aria-hidden />
       </span>
-      <NotificationText row={row} place={place} />
+      <NotificationText row={row} origin={origin} />
     </>
   )
   if (path)
     return (
       <PathLink
-        {...look}
+        {...attributes}
         path={path}
         onGo={there => {
           onRead()
@@ -82,28 +82,28 @@ export function NotificationItem({ row, place, onRead, onGo }: NotificationItemP
       </PathLink>
     )
   return (
-    <button type="button" {...look} onClick={onRead}>
+    <button type="button" {...attributes} onClick={onRead}>
       {inside}
     </button>
   )
 }
 
-function NotificationText({ row, place }: Pick<NotificationItemProps, 'row' | 'place'>) {
+function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | 'origin'>) {
   const { t, rich } = useTexts()
-  const kind = kindOf(row, place.chatTitle)
+  const kind = kindOf(row, origin.chatTitle)
   if (!kind) return null
   return (
     <>
       <span className={notificationsStyles.words}>
-        <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: place.chatTitle })}</span>
+        <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: origin.chatTitle })}</span>
         {row.excerpt ? <Quote row={row} /> : null}
-        {place.elsewhere ? (
-          <span className="faint xs">{t('note.inWorkspace', { workspace: place.elsewhere })}</span>
+        {origin.elsewhere ? (
+          <span className="faint xs">{t('note.inWorkspace', { workspace: origin.elsewhere })}</span>
         ) : null}
       </span>
       <span className={notificationsStyles.when}>
-        <time className="faint xs" dateTime={row.created_at} title={fullTime(row.created_at)}>
-          {ago(row.created_at)}
+        <time className="faint xs" dateTime={row.created_at} title={formatFullTime(row.created_at)}>
+          {formatRelative(row.created_at)}
         </time>
         {row.is_read ? null : (
           <span className={notificationsStyles.new}>
@@ -117,10 +117,10 @@ function NotificationText({ row, place }: Pick<NotificationItemProps, 'row' | 'p
 
 /** What was said; of a merge that failed, why: the server names it by its code. */
 function Quote({ row }: Pick<NotificationItemProps, 'row'>) {
-  const said = row.type === 'merge_failed' ? errorText(row.excerpt) : row.excerpt
+  const text = row.type === 'merge_failed' ? errorText(row.excerpt) : row.excerpt
   return (
-    <span className={cx(notificationsStyles.quote, 'muted')} lang={languageOf(said)}>
-      {said}
+    <span className={cx(notificationsStyles.quote, 'muted')} lang={languageOf(text)}>
+      {text}
     </span>
   )
 }

@@ -101,7 +101,7 @@ function Head({ title, close }: { title: ReactNode; close?: ReactNode }) {
 function List({ me, workspaceId, onGo }: Pick<NotificationListProps, 'me' | 'workspaceId' | 'onGo'>) {
   const { t } = useTexts()
   const found = useNotifications()
-  const placeOf = usePlaceOf(me, workspaceId)
+  const originOf = useOriginOf(me, workspaceId)
   const mark = useMarkNotifications()
   const rows = found.data?.pages.flatMap(page => page.results)
   if (!rows) return <Loading query={found} lines={8} />
@@ -117,7 +117,7 @@ function List({ me, workspaceId, onGo }: Pick<NotificationListProps, 'me' | 'wor
         <li key={row.id}>
           <NotificationItem
             row={row}
-            place={placeOf(row)}
+            origin={originOf(row)}
             onRead={() => row.is_read || mark.mutate(row.id)}
             onGo={onGo}
           />
@@ -139,7 +139,7 @@ function List({ me, workspaceId, onGo }: Pick<NotificationListProps, 'me' | 'wor
 }
 
 /** Names of where something happened, as far as this page knows them. */
-function usePlaceOf(me: Me, workspaceId: string): (row: NotificationRow) => Origin {
+function useOriginOf(me: Me, workspaceId: string): (row: NotificationRow) => Origin {
   const chats = useChats(workspaceId).data
   return useCallback(
     row => {

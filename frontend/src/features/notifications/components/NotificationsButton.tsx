@@ -27,14 +27,14 @@ export function NotificationsButton(props: NotificationsButtonProps) {
     setWanted(true)
     setOpen(true)
   }
-  const shown = unread > MAX_COUNT ? `${MAX_COUNT}+` : `${unread}`
-  const label = unread > 0 ? t('notificationsUnread', { unread: shown }) : t('notifications')
+  const unreadText = unread > MAX_COUNT ? `${MAX_COUNT}+` : `${unread}`
+  const label = unread > 0 ? t('notificationsUnread', { unread: unreadText }) : t('notifications')
   const trigger = (
     <IconButton label={label} aria-haspopup="dialog" onClick={isWanted ? undefined : open}>
       <BellIcon className="i" aria-hidden />
       {unread > 0 ? (
         <span className={cx(notificationsStyles.dot, 'num')} aria-hidden>
-          {shown}
+          {unreadText}
         </span>
       ) : null}
     </IconButton>

@@ -10,16 +10,16 @@ import {
   type ListedSuggestionRow,
   type MergeRow,
   startMerge,
+  useChatDraft,
   useChats,
-  useDraftThere,
 } from '@/api'
 import { closeDraft, findHeldDraft, type HeldDraft } from '@/features/agents'
-import { useAttempt } from '@/lib/attempt'
+import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
-import { clock, isAhead } from '@/lib/time'
+import { formatTime, isFuture } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
@@ -70,9 +70,9 @@ function useChatsOf(
 function useChosenChat(chats: ChatSummaryRow[] | undefined, agentId: string, me: ActorRow) {
   const [chosen, choose] = useState<string | null>(null)
   const chatId = chosen ?? chats?.[0]?.chat.id ?? NEW
-  const draft = useDraftThere(chatId === NEW ? null : chatId, agentId).data ?? null
-  const isHeld = Boolean(draft?.holder_id) && isAhead(draft?.held_until)
-  return { chatId, choose, draft, isHeld: isHeld && draft?.holder_id !== me.id }
+  const draft = useChatDraft(chatId === NEW ? null : chatId, agentId).data ?? null
+  const isLocked = Boolean(draft?.holder_id) && isFuture(draft?.held_until)
+  return { chatId, choose, draft, isLocked: isLocked && draft?.holder_id !== me.id }
 }
 
 function MergeForm({
@@ -89,24 +89,24 @@ function MergeForm({
   const client = useQueryClient()
   const chats = useChatsOf(workspaceId, agent.id, rows)
   const [id] = useState(newId)
-  const { chatId, choose, draft, isHeld } = useChosenChat(chats, agent.id, me)
-  const { busy, error, attempt } = useAttempt()
+  const { chatId, choose, draft, isLocked } = useChosenChat(chats, agent.id, me)
+  const { busy, error, run } = useAsyncAction()
 
-  const roomFor = async () => {
+  const ensureChat = async () => {
     if (chatId !== NEW) return chatId
     const made = await createChat(workspaceId, { title: agent.name, member_ids: [agent.id] })
     choose(made.chat.id)
     await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
     return made.chat.id
   }
-  const held = findHeldDraft(error)
+  const other = findHeldDraft(error)
   const start = (other: HeldDraft | null) => {
-    if (isHeld || !chats) return
-    void attempt(async () => {
+    if (isLocked || !chats) return
+    void run(async () => {
       if (other) await closeDraft(other)
       const suggestionIds = rows.map(row => row.id)
       try {
-        onStarted(await startMerge({ id, agentId: agent.id, suggestionIds, chatId: await roomFor() }))
+        onStarted(await startMerge({ id, agentId: agent.id, suggestionIds, chatId: await ensureChat() }))
       } finally {
         void client.invalidateQueries({ queryKey: keys.suggestions(workspaceId) })
       }
@@ -120,18 +120,18 @@ function MergeForm({
     <form className="col gap" onSubmit={submit}>
       <ChatChoices chats={chats ?? []} rows={rows} agent={agent} chatId={chatId} onChoose={choose} />
       {chats?.length === 0 ? <p className="muted sm">{t('noChatYet', { agent: agent.name })}</p> : null}
-      {draft ? <DraftThere draft={draft} isHeld={isHeld} isMine={draft.holder_id === me.id} who={who} /> : null}
+      {draft ? <DraftThere draft={draft} isLocked={isLocked} isMine={draft.holder_id === me.id} who={who} /> : null}
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
           <span className="grow">
             <Refusal error={error} />
           </span>
-          {held ? (
+          {other ? (
             <>
-              <Button size="xs" onClick={() => onOpenDraft(held.chatId, held.agentId)}>
+              <Button size="xs" onClick={() => onOpenDraft(other.chatId, other.agentId)}>
                 {t('goThere')}
               </Button>
-              <Button size="xs" onClick={() => start(held)}>
+              <Button size="xs" onClick={() => start(other)}>
                 {t(rows.length === 1 ? 'closeAndAccept' : 'closeAndMerge')}
               </Button>
             </>
@@ -140,7 +140,7 @@ function MergeForm({
       ) : null}
       <div className="row endrow">
         <Button onClick={onClose}>{t('cancel')}</Button>
-        <Button tone="violet" type="submit" blocked={isHeld || !chats} busy={busy ? t('startingMerge') : null}>
+        <Button tone="violet" type="submit" blocked={isLocked || !chats} busy={busy ? t('startingMerge') : null}>
           {t(rows.length === 1 ? 'accept' : 'merge')}
         </Button>
       </div>
@@ -183,18 +183,18 @@ function ChatChoices({ chats, rows, agent, chatId, onChoose }: ChatChoicesProps)
 interface DraftThereProps {
   draft: DraftRow
   /** By somebody else, now. */
-  isHeld: boolean
+  isLocked: boolean
   isMine: boolean
   who(id: string): ActorRow | null
 }
 
-function DraftThere({ draft, isHeld, isMine, who }: DraftThereProps) {
+function DraftThere({ draft, isLocked, isMine, who }: DraftThereProps) {
   const { t } = useTexts()
   const name = who(draft.holder_id ?? '')?.name ?? t('somebody')
   return (
     <p className={blocks.banner} role="status">
-      {isHeld
-        ? t('heldThere', { name, time: clock(draft.held_until ?? '') })
+      {isLocked
+        ? t('heldThere', { name, time: formatTime(draft.held_until ?? '') })
         : t(isMine ? 'yourDraftThere' : 'draftThere')}
     </p>
   )
@@ -222,6 +222,6 @@ function ChatChoice({ value, isChosen, title, note, onChoose }: ChatChoiceProps)
 
 function Refusal({ error }: { error: unknown }) {
   const { t } = useTexts()
-  const held = findHeldDraft(error)
-  return held ? t('writingElsewhereMerge', { agent: held.agentName, chat: held.chatTitle }) : textOfError(error)
+  const other = findHeldDraft(error)
+  return other ? t('writingElsewhereMerge', { agent: other.agentName, chat: other.chatTitle }) : textOfError(error)
 }

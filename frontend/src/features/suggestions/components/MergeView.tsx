@@ -2,8 +2,8 @@ import { Check, CircleAlert, GitMergeConflict, Info, Square } from 'lucide-react
 import {
   type ActorRow,
   type MergeRow,
+  useChatDraft,
   useChats,
-  useDraftThere,
   useMerge,
   useRetryMerge,
   useStopMerge,
@@ -12,7 +12,7 @@ import {
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { sentenceGap, type Texts, useTexts } from '@/lib/language'
-import { ago, clock, count, fullTime, isAhead, money } from '@/lib/time'
+import { formatCurrency, formatFullTime, formatNumber, formatRelative, formatTime, isFuture } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -62,13 +62,13 @@ function Merge({ workspaceId, merge, me, who, mayReview, onOpenDraft, onSuggesti
   const now = useNow(isOn)
   const isOwn = merge.by.id === me.id
   const title = t('mergeOf', { count: merge.suggestion_ids.length })
-  const when = ago(merge.created_at, now)
+  const when = formatRelative(merge.created_at, now)
   return (
     <article className={cx(layout.pad, suggestionsStyles.suggestion)}>
       <header className={cx(suggestionsStyles.top, 'row wrap')}>
         <div className="grow">
           <h2>{title}</h2>
-          <p className="muted xs" title={fullTime(merge.created_at)}>
+          <p className="muted xs" title={formatFullTime(merge.created_at)}>
             {isOwn ? t('startedByYou', { when }) : t('startedBy', { name: merge.by.name, when })}
             {sentenceGap()}
             {isOn && isOwn ? t('mayLeave') : ''}
@@ -197,8 +197,8 @@ function Spent({ merge }: { merge: MergeRow }) {
   const parts = [
     merge.method ? t(`mergedBy.${merge.method}`) : '',
     merge.model,
-    merge.tokens > 0 ? t('usedTokens', { count: merge.tokens, n: count(merge.tokens) }) : '',
-    merge.cost_micro ? money(merge.cost_micro) : '',
+    merge.tokens > 0 ? t('usedTokens', { count: merge.tokens, n: formatNumber(merge.tokens) }) : '',
+    merge.cost_micro ? formatCurrency(merge.cost_micro) : '',
   ]
   return <span className={cx(mergeStyles.spent, 'xs faint num')}>{parts.filter(Boolean).join(' · ')}</span>
 }
@@ -237,7 +237,7 @@ function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
         {t(provenance ? 'notPlaced' : 'mergeFailed')}
         {sentenceGap()}
         {merge.error_code === 'draft_held' && chatId ? (
-          <HeldBy chatId={chatId} agentId={merge.agent_id} was={why} who={who} />
+          <LockHolder chatId={chatId} agentId={merge.agent_id} fallback={why} who={who} />
         ) : (
           why
         )}
@@ -248,21 +248,21 @@ function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
   )
 }
 
-interface HeldByProps extends Pick<MergeProps, 'who'> {
+interface LockHolderProps extends Pick<MergeProps, 'who'> {
   chatId: string
   agentId: string
   /** What is said of the moment when the merge failed. */
-  was: string
+  fallback: string
 }
 
 /** Who writes there now: asked of the chat, since only those in it may know. */
-function HeldBy({ chatId, agentId, was, who }: HeldByProps) {
+function LockHolder({ chatId, agentId, fallback, who }: LockHolderProps) {
   const { t } = useTexts()
-  const draft = useDraftThere(chatId, agentId)
+  const draft = useChatDraft(chatId, agentId)
   const { holder_id: holder, held_until: until } = draft.data ?? {}
-  if (draft.isPending) return was
-  if (!holder || !until || !isAhead(until)) return `${was} ${t('freeNow')}`
-  return t('heldNow', { name: who(holder)?.name ?? t('somebody'), time: clock(until) })
+  if (draft.isPending) return fallback
+  if (!holder || !until || !isFuture(until)) return `${fallback} ${t('freeNow')}`
+  return t('heldNow', { name: who(holder)?.name ?? t('somebody'), time: formatTime(until) })
 }
 
 const Notice = ({ children }: { children: React.ReactNode }) => (

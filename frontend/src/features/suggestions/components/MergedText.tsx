@@ -18,14 +18,17 @@ interface MergedTextProps {
   provenance: Provenance
 }
 
-type VoiceOf = (id: string) => Provenance['voices'][number] | undefined
+type ContributorOf = (id: string) => Provenance['voices'][number] | undefined
 
 /** The merged prompt, with whose each line is in the margin, and every conflict with its choices. */
 export function MergedText({ production, version, provenance }: MergedTextProps) {
   const { t } = useTexts()
   const parts = useMemo(() => mergedParts(production, provenance), [production, provenance])
-  const voices = useMemo(() => new Map(provenance.voices.map(voice => [voice.id, voice])), [provenance])
-  const voiceOf: VoiceOf = id => voices.get(id)
+  const contributors = useMemo(
+    () => new Map(provenance.voices.map(contributor => [contributor.id, contributor])),
+    [provenance],
+  )
+  const contributorOf: ContributorOf = id => contributors.get(id)
   const { added, removed } = countConflicts(parts)
   const others = otherConflicts(provenance)
   return (
@@ -40,13 +43,13 @@ export function MergedText({ production, version, provenance }: MergedTextProps)
         </div>
         {parts.map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no other name, and it does not change
-          <Part key={index} part={part} voiceOf={voiceOf} />
+          <Part key={index} part={part} contributorOf={contributorOf} />
         ))}
       </div>
       {others.length > 0 ? (
         <div className={blocks.diff} data-layer="suggestion">
           {others.map(conflict => (
-            <ConflictBox key={conflict.about} conflict={conflict} voiceOf={voiceOf} />
+            <ConflictBox key={conflict.about} conflict={conflict} contributorOf={contributorOf} />
           ))}
         </div>
       ) : null}
@@ -54,10 +57,10 @@ export function MergedText({ production, version, provenance }: MergedTextProps)
   )
 }
 
-function Part({ part, voiceOf }: { part: MergedPart; voiceOf: VoiceOf }) {
+function Part({ part, contributorOf }: { part: MergedPart; contributorOf: ContributorOf }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
-  if (part.kind === 'conflict') return <ConflictBox conflict={part.conflict} voiceOf={voiceOf} />
+  if (part.kind === 'conflict') return <ConflictBox conflict={part.conflict} contributorOf={contributorOf} />
   if (part.kind === 'gap' && !isOpen)
     return (
       <button type="button" className={cx(mergeStyles.d, 'gap')} onClick={() => setOpen(true)}>
@@ -66,24 +69,31 @@ function Part({ part, voiceOf }: { part: MergedPart; voiceOf: VoiceOf }) {
       </button>
     )
   return part.lines.map((line, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
-    <Line key={index} line={line} isSame={sameVoices(line, part.lines[index - 1])} voiceOf={voiceOf} />
+    <Line
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
+      key={index}
+      line={line}
+      isSame={sameContributors(line, part.lines[index - 1])}
+      contributorOf={contributorOf}
+    />
   ))
 }
 
-const sameVoices = (line: MergedLine, before: MergedLine | undefined) =>
-  Boolean(before) && String(line.voices) === String(before?.voices)
+const sameContributors = (line: MergedLine, before: MergedLine | undefined) =>
+  Boolean(before) && String(line.contributors) === String(before?.contributors)
 
 const kinds = { ' ': '', '+': 'new', '−': 'old' } as const
 
 /** One line. Its author is named where a run of theirs begins. */
-function Line({ line, isSame, voiceOf }: { line: MergedLine; isSame: boolean; voiceOf: VoiceOf }) {
+function Line({ line, isSame, contributorOf }: { line: MergedLine; isSame: boolean; contributorOf: ContributorOf }) {
   const { t } = useTexts()
-  const names = line.voices.map(id => voiceOf(id)?.name ?? '').join(t('listJoin'))
+  const names = line.contributors.map(id => contributorOf(id)?.name ?? '').join(t('listJoin'))
   return (
     <div className={`d ${kinds[line.sign]}`.trim()}>
       <i title={names || undefined}>
-        {isSame || line.voices.length === 0 ? null : <Faces ids={line.voices} names={names} voiceOf={voiceOf} />}
+        {isSame || line.contributors.length === 0 ? null : (
+          <Avatars ids={line.contributors} names={names} contributorOf={contributorOf} />
+        )}
       </i>
       <b>{line.sign}</b>
       <span lang={languageOf(line.text)}>{line.text || ' '}</span>
@@ -91,12 +101,22 @@ function Line({ line, isSame, voiceOf }: { line: MergedLine; isSame: boolean; vo
   )
 }
 
-function Faces({ ids, names, voiceOf }: { ids: readonly string[]; names: string; voiceOf: VoiceOf }) {
+function Avatars({
+  ids,
+  names,
+  contributorOf,
+}: {
+  ids: readonly string[]
+  names: string
+  contributorOf: ContributorOf
+}) {
   return (
     <>
       {ids.slice(0, 2).map(id => {
-        const voice = voiceOf(id)
-        return voice ? <Avatar key={id} id={voice.actor_id} name={voice.name} square={false} size="tiny" /> : null
+        const contributor = contributorOf(id)
+        return contributor ? (
+          <Avatar key={id} id={contributor.actor_id} name={contributor.name} square={false} size="tiny" />
+        ) : null
       })}
       <span className="cut">{names}</span>
     </>
@@ -104,11 +124,11 @@ function Faces({ ids, names, voiceOf }: { ids: readonly string[]; names: string;
 }
 
 /** Where voices want different things: the question, each one's words, and which of them stand in the draft. */
-function ConflictBox({ conflict, voiceOf }: { conflict: Conflict; voiceOf: VoiceOf }) {
+function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contributorOf: ContributorOf }) {
   const { t } = useTexts()
   const about = aboutText(conflict.about, t)
-  const voices = conflict.choices.flatMap(choice => (choice.voice ? (voiceOf(choice.voice) ?? []) : []))
-  const question = conflict.question || t('theyDiffer', { names: partiesOf(voices, t).join(t('listJoin')) })
+  const contributors = conflict.choices.flatMap(choice => (choice.voice ? (contributorOf(choice.voice) ?? []) : []))
+  const question = conflict.question || t('theyDiffer', { names: partiesOf(contributors, t).join(t('listJoin')) })
   return (
     <section className={mergeStyles.conf} aria-label={question}>
       <div className={mergeStyles.confhead}>
@@ -120,20 +140,20 @@ function ConflictBox({ conflict, voiceOf }: { conflict: Conflict; voiceOf: Voice
       </div>
       <ul>
         {conflict.choices.map((choice, index) => {
-          const voice = choice.voice ? voiceOf(choice.voice) : undefined
+          const contributor = choice.voice ? contributorOf(choice.voice) : undefined
           const isChosen = index === conflict.chosen
           return (
             <li
               key={`${choice.voice} ${choice.text}`}
               className={isChosen ? cx(mergeStyles.alternative, mergeStyles.sel) : mergeStyles.alternative}
             >
-              {voice ? (
-                <Avatar id={voice.actor_id} name={voice.name} square={false} />
+              {contributor ? (
+                <Avatar id={contributor.actor_id} name={contributor.name} square={false} />
               ) : (
                 <LayerIcon layer="production" />
               )}
               <span>
-                <span className="xs muted">{voice ? contributorSide(voice, t) : t('fromProduction')}</span>
+                <span className="xs muted">{contributor ? contributorSide(contributor, t) : t('fromProduction')}</span>
 
                 {isChosen ? (
                   <span className={blocks.badge} data-layer="suggestion">

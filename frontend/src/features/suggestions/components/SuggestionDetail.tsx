@@ -7,7 +7,7 @@ import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
-import { ago, fullTime } from '@/lib/time'
+import { formatFullTime, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -68,7 +68,7 @@ function Suggestion({
               size="tiny"
             />
             <span>{t('suggestedBy', { name: row.author.name, agent: row.agent.name })}</span>
-            <span title={fullTime(row.created_at)}>{ago(row.created_at)}</span>
+            <span title={formatFullTime(row.created_at)}>{formatRelative(row.created_at)}</span>
             {row.chat_id && row.chat_title ? <ChatLink row={row} onChat={actions.onChat} /> : null}
             <span className="num">{t('onVersion', { version: `v${row.base_version}` })}</span>
             <Badges row={row} />
@@ -138,7 +138,7 @@ function Decision({ row, onMerge }: { row: ListedSuggestionRow; onMerge(id: stri
           ? t('itIsInMerge')
           : rich(decisions[state], {
               name: row.decided_by?.name ?? t('somebody'),
-              when: ago(row.decided_at ?? ''),
+              when: formatRelative(row.decided_at ?? ''),
             })}
         {sentenceGap()}
         {state === 'accepted' || state === 'unused' ? <SavedVersion row={row} /> : null}

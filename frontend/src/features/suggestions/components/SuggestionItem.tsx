@@ -2,7 +2,7 @@ import type { ListedSuggestionRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { languageOf } from '@/lib/textLanguage'
-import { ago, fullTime } from '@/lib/time'
+import { formatFullTime, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import { Checkbox } from '@/ui/Checkbox'
@@ -44,11 +44,11 @@ export function SuggestionItem({ row, isOpen, isPicked, showsAgent, onOpen, onPi
         >
           {title}
         </button>
-        <Sum row={row} />
+        <Summary row={row} />
         <div className={suggestionsStyles.m}>
           <span>{row.author.name}</span>
           {row.chat_title ? <span className="cut">{row.chat_title}</span> : null}
-          <span title={fullTime(row.created_at)}>{ago(row.created_at)}</span>
+          <span title={formatFullTime(row.created_at)}>{formatRelative(row.created_at)}</span>
           <span className={cx(suggestionsStyles.of, 'num')}>
             {showsAgent ? (
               <>
@@ -65,7 +65,7 @@ export function SuggestionItem({ row, isOpen, isPicked, showsAgent, onOpen, onPi
   )
 }
 
-function Sum({ row }: { row: ListedSuggestionRow }) {
+function Summary({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
   if (row.summary)
     return (
@@ -81,11 +81,11 @@ function Sum({ row }: { row: ListedSuggestionRow }) {
 /** What stands out about it: what it touches besides the prompt, that its base is old, that it is being merged. */
 export function Badges({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
-  const beside = row.touches.filter(each => each !== 'prompt')
+  const others = row.touches.filter(each => each !== 'prompt')
   const isOld = row.state === 'pending' && row.base_version !== row.production
   return (
     <>
-      {beside.map(each => (
+      {others.map(each => (
         <span key={each} className={blocks.badge}>
           {touchesText([each], t)}
         </span>

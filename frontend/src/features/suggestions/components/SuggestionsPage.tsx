@@ -32,23 +32,23 @@ interface Asked {
   rows: readonly ListedSuggestionRow[]
 }
 
-const nobody: Selection = new Set()
+const none: Selection = new Set()
 
 /** The suggestions of a workspace: the list, and beside it one of them or a merge. */
 export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDraft, onChat }: SuggestionsPageProps) {
   const { t } = useTexts()
   const isPhone = useIsPhone()
   const { rows } = useListed(workspace.id, search)
-  const [picked, setPicked] = useState<Selection>(nobody)
+  const [picked, setPicked] = useState<Selection>(none)
   const [asked, setAsked] = useState<Asked | null>(null)
   // A wide screen shows the first one until another is chosen.
   const open = search.m ? undefined : (search.s ?? (isPhone ? undefined : rows[0]?.id))
-  const ask: Ask = what => given => setAsked({ what, rows: [given].flat() })
+  const ask: Ask = what => target => setAsked({ what, rows: [target].flat() })
   const close = () => setAsked(null)
 
   const follow = (merge: MergeRow) => {
     close()
-    setPicked(nobody)
+    setPicked(none)
     if (merge.method === 'copied' && merge.state === 'done' && merge.chat_id) {
       showToast(t('acceptedOpen'))
       onOpenDraft(merge.chat_id, merge.agent_id)
@@ -100,7 +100,7 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
   )
 }
 
-type Ask = (what: Asked['what']) => (given: ListedSuggestionRow | readonly ListedSuggestionRow[]) => void
+type Ask = (what: Asked['what']) => (target: ListedSuggestionRow | readonly ListedSuggestionRow[]) => void
 
 type DetailPaneProps = SuggestionsPageProps & { open: string | undefined; isEmpty: boolean; ask: Ask }
 

@@ -1,18 +1,18 @@
 import { useCallback, useRef, useState } from 'react'
 
-interface Attempt {
+interface AsyncAction {
   /** The action runs, or it is done and the screen is about to change. */
   busy: boolean
   error: unknown
-  attempt(action: () => Promise<void>): Promise<void>
+  run(action: () => Promise<void>): Promise<void>
 }
 
 /** An action that leads to another screen, e.g. making a workspace. It runs once however often it is asked for, and again only after it failed. */
-export function useAttempt(): Attempt {
+export function useAsyncAction(): AsyncAction {
   const running = useRef(false)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
-  const attempt = useCallback(async (action: () => Promise<void>) => {
+  const run = useCallback(async (action: () => Promise<void>) => {
     if (running.current) return
     running.current = true
     setBusy(true)
@@ -25,5 +25,5 @@ export function useAttempt(): Attempt {
       setBusy(false)
     }
   }, [])
-  return { busy, error, attempt }
+  return { busy, error, run }
 }

@@ -1,6 +1,6 @@
-import { type DraftRow, type DraftSnapshotRow, useEarlierTexts } from '@/api'
+import { type DraftRow, type DraftSnapshotRow, useDraftSnapshots } from '@/api'
 import { useTexts } from '@/lib/language'
-import { clock, fullTime, shortDate } from '@/lib/time'
+import { formatFullTime, formatShortDate, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Collapsible } from '@/ui/Collapsible'
 import { Dialog } from '@/ui/Dialog'
@@ -10,7 +10,7 @@ import type { Workshop } from './draftSession'
 import { MyText } from './LostBanner'
 import workshopStyles from './Workshop.module.css'
 
-interface EarlierTextsProps {
+interface DraftSnapshotsProps {
   chatId: string
   draft: DraftRow
   workshop: Workshop
@@ -19,7 +19,7 @@ interface EarlierTextsProps {
 }
 
 /** What this draft said before somebody else's text took its place: to read, to copy, to put back. */
-export function EarlierTexts(props: EarlierTextsProps) {
+export function DraftSnapshots(props: DraftSnapshotsProps) {
   const { t } = useTexts()
   return (
     <Dialog
@@ -34,14 +34,14 @@ export function EarlierTexts(props: EarlierTextsProps) {
   )
 }
 
-function List({ chatId, draft, workshop, onOpenChange }: EarlierTextsProps) {
+function List({ chatId, draft, workshop, onOpenChange }: DraftSnapshotsProps) {
   const { t } = useTexts()
-  const earlier = useEarlierTexts(chatId, draft)
-  if (!earlier.data) return <Loading query={earlier} />
-  if (earlier.data.length === 0) return <p className="faint sm">{t('noEarlierTexts')}</p>
+  const snapshots = useDraftSnapshots(chatId, draft)
+  if (!snapshots.data) return <Loading query={snapshots} />
+  if (snapshots.data.length === 0) return <p className="faint sm">{t('noEarlierTexts')}</p>
   return (
     <ul className={workshopStyles.versions}>
-      {earlier.data.map(text => (
+      {snapshots.data.map(text => (
         <li key={text.id}>
           <Collapsible head={<Head text={text} />} state={t(`earlier.${text.why}`)}>
             <div className={workshopStyles.earlier}>
@@ -58,8 +58,8 @@ const Head = ({ text: { author, created_at } }: { text: DraftSnapshotRow }) => (
   <>
     <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} />
     <b className="cut">{author.name}</b>
-    <time className="muted" dateTime={created_at} title={fullTime(created_at)}>
-      {shortDate(created_at)} {clock(created_at)}
+    <time className="muted" dateTime={created_at} title={formatFullTime(created_at)}>
+      {formatShortDate(created_at)} {formatTime(created_at)}
     </time>
   </>
 )

@@ -1,7 +1,7 @@
 /** The draft that a person writes somewhere else: one at a time. */
 import { ApiError, drafts } from '@/api'
 
-export interface HeldDraft {
+export interface OtherDraft {
   chatId: string
   chatTitle: string
   agentId: string
@@ -10,17 +10,17 @@ export interface HeldDraft {
 }
 
 /** What an answer says of the draft that stands in the way; null for another answer. */
-export function findHeldDraft(error: unknown): HeldDraft | null {
+export function findOtherDraft(error: unknown): OtherDraft | null {
   if (!(error instanceof ApiError) || error.code !== 'holding_another' || !error.data['chat_title']) return null
-  const said = (name: string) => String(error.data[name] ?? '')
+  const field = (name: string) => String(error.data[name] ?? '')
   return {
-    chatId: said('chat_id'),
-    chatTitle: said('chat_title'),
-    agentId: said('agent_id'),
-    agentName: said('agent_name'),
+    chatId: field('chat_id'),
+    chatTitle: field('chat_title'),
+    agentId: field('agent_id'),
+    agentName: field('agent_name'),
     revision: Number(error.data['revision']),
   }
 }
 
 /** Ends the hold. What is written there stays. */
-export const closeDraft = (held: HeldDraft) => drafts.release(held.chatId, held.agentId, held.revision)
+export const closeDraft = (draft: OtherDraft) => drafts.release(draft.chatId, draft.agentId, draft.revision)

@@ -1,7 +1,7 @@
-import type { Part } from './wordDiff'
+import type { DiffPart } from './wordDiff'
 
 /** One side of a change: the words that are only on this side are marked. */
-export function ChangedWords({ kind: Kind, parts }: { kind: 'ins' | 'del'; parts: readonly Part[] }) {
+export function ChangedText({ kind: Kind, parts }: { kind: 'ins' | 'del'; parts: readonly DiffPart[] }) {
   return parts.map(part =>
     part.isChanged ? <Kind key={part.at}>{part.text}</Kind> : <span key={part.at}>{part.text}</span>,
   )

@@ -19,7 +19,7 @@ import { RestoreDialog } from './RestoreDialog'
 
 const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ default: module.DiffView })))
 
-interface ComparedProps {
+interface VersionComparisonProps {
   agent: AgentRow
   versions: readonly SpecRow[]
   /** A newer list of versions is on its way. */
@@ -52,7 +52,7 @@ function NotThere({ isReading }: { isReading: boolean }) {
 }
 
 /** Two versions side by side: what changed from one to the other, and the way back to an old one. */
-export function Compared(props: ComparedProps) {
+export function VersionComparison(props: VersionComparisonProps) {
   const { agent, versions, isReading, pair, chat, onPick, replies } = props
   const { t } = useTexts()
   const isPhone = useIsPhone()
@@ -98,7 +98,7 @@ export function Compared(props: ComparedProps) {
         )}
       </div>
       {target !== null && !mayRestore ? <p className="xs faint">{t('onlyEditorsRestore')}</p> : null}
-      <WentInto {...props} />
+      <IncludedSuggestions {...props} />
       <section className={cx(blocks.sec, historyStyles.whole)} aria-label={t('diff')}>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
           <DiffView
@@ -127,7 +127,10 @@ export function Compared(props: ComparedProps) {
 }
 
 /** Whose suggestions the shown version is made of, each with the way to it. */
-function WentInto({ suggestions, suggestionLink }: Pick<ComparedProps, 'suggestions' | 'suggestionLink'>) {
+function IncludedSuggestions({
+  suggestions,
+  suggestionLink,
+}: Pick<VersionComparisonProps, 'suggestions' | 'suggestionLink'>) {
   const { t } = useTexts()
   if (suggestions.length === 0) return null
   return (
