@@ -1,15 +1,16 @@
 """Hooks that agents call; the listeners and their order are in `config/hooks.py`."""
 
+from typing import Any
 from uuid import UUID
 
 from actors.models import Actor
 from agents.models import AgentSpec, Draft, LockWaiter
-from chats.models import InChat
 from common.hooks import CollectingHook, Hook
+from common.writing import RowUpdate
 
 # A draft is about to end; `ended_how` is set. Arguments: the draft, the actor, and the version it was saved as, if any.
-# Listeners return the rows of its chat that change with it.
-draft_ended: CollectingHook[[Draft, Actor, AgentSpec | None], InChat] = CollectingHook("draft_ended")
+# Listeners return updates of rows of its chat that are written with it.
+draft_ended: CollectingHook[[Draft, Actor, AgentSpec | None], RowUpdate[Any]] = CollectingHook("draft_ended")
 # The lock of a draft was taken from its holder. Arguments: the draft before the change, the holder, the actor.
 lock_lost: Hook[[Draft, Actor, Actor]] = Hook("lock_lost")
 # A person asked the holder of a draft for it.

@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from agents.specs.content import SpecContent
-from chats.models import Chat, InChat
+from chats.models import Chat, VersionedRow
 from common.clock import now
 from common.models import Identified, ObjectGrant, called
 from events.rows import DraftRow, DraftSnapshotRow, LockWaiterRow, SpecRow, ToolConfigRow
@@ -138,7 +138,7 @@ class DraftEnding(models.TextChoices):
     SUGGESTED = "suggested", _("suggested")
 
 
-class Draft(Identified, InChat):
+class Draft(Identified, VersionedRow):
     """The draft of an agent in a chat. Saving, suggesting and discarding end it; a chat has one live draft per agent.
 
     `written` is the text that is edited and has no effect; `applied` is the text that answers in the chat. The edit lock is

@@ -1,6 +1,6 @@
 """Chats: who is in them, what was said and what happened. Everything in a chat is counted by one version."""
 
-from typing import Any, Self
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Func, Q
@@ -13,39 +13,37 @@ from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MemberRow, Messa
 from workspaces.models import Role, Workspace
 
 
-class InChat(models.Model):
-    """A row that belongs to a chat and is stamped with the chat's version whenever it changes.
+class VersionedRow(models.Model):
+    """A row that belongs to a chat and gets the chat's new version with every change.
 
-    Only `chats.services.changed` writes such a row.
+    Only `chats.services.save_changes` writes such a row.
     """
+
+    takes_number: ClassVar[bool] = False
+    """Whether each new row takes a version of its own; other rows share the last one of their transaction."""
+    ignores_conflicts: ClassVar[bool] = False
+    """Whether a new row that conflicts with a stored one is left out instead of being an error."""
 
     version = models.BigIntegerField(_("version"), default=0)
 
     class Meta:
         abstract = True
 
-    def set(self, **fields: Any) -> Self:
-        """Change fields and remember which, so that `write` overwrites nothing that somebody else changed meanwhile."""
-        for name, value in fields.items():
-            setattr(self, name, value)
-        self._touched = getattr(self, "_touched", frozenset[str]()) | fields.keys()
-        return self
+    def assign_version(self, version: int) -> None:
+        """Set the version of a new row, and the fields that depend on it."""
+        self.version = version
 
-    def write(self) -> bool:
-        """Store the stamped row: whole when new, else what `set` changed. False when it turned out not to be needed.
-
-        Called by `chats.services.changed` only.
-        """
-        touched = None if self._state.adding else {"version", *getattr(self, "_touched", ())}
-        self.save(update_fields=touched)
-        return True
+    @property
+    def counts_as_unread(self) -> bool:
+        """Whether the new row counts as unread for the other participants."""
+        return False
 
     def row(self) -> AnyRow:
         """As it goes over the wire."""
         raise NotImplementedError
 
 
-class Chat(Identified, InChat):
+class Chat(Identified, VersionedRow):
     """A room in a workspace. `version` rises with every change of anything in it (architecture §3)."""
 
     workspace = models.ForeignKey(
@@ -79,7 +77,7 @@ class Wake(models.TextChoices):
     ALWAYS = "always", _("Always")
 
 
-class ChatActor(Identified, InChat):
+class ChatActor(Identified, VersionedRow):
     """Somebody's place in a chat, the same for people and agents (S1.1).
 
     `last_read_seq`, the read cursor, is their own business: moving it changes nothing for the others, so it takes no
@@ -114,8 +112,10 @@ class ChatActor(Identified, InChat):
         )  # fmt: skip
 
 
-class Message(Identified, InChat):
+class Message(Identified, VersionedRow):
     """One line of a chat's log (ADR-004). `seq` is the chat's version at its creation: the order of the timeline."""
+
+    takes_number = True
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="messages")
     seq = models.BigIntegerField(_("seq"))
@@ -158,6 +158,13 @@ class Message(Identified, InChat):
 
     def __str__(self) -> str:
         return f"{called(self, 'chat')} · {self.type} {self.seq}"
+
+    def assign_version(self, version: int) -> None:
+        self.seq = self.version = version
+
+    @property
+    def counts_as_unread(self) -> bool:
+        return self.type == "TEXT_MESSAGE"
 
     @property
     def text(self) -> str:

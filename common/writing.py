@@ -5,16 +5,47 @@ For models whose primary key is made by the application. How a value is stored i
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Model
 from django.db.models.expressions import Expression
 from django.db.models.sql import Query
 
+M = TypeVar("M", bound=Model)
+
+
+class StaleRow(Exception):
+    """A row does not exist any more, or does not meet the condition of its update."""
+
+
+class RowUpdate(Generic[M]):
+    """The fields of a stored row that are to be written, and the condition under which they may be.
+
+    `error` is raised instead of `StaleRow` when the row does not meet the condition.
+    """
+
+    def __init__(self, row: M, *, only_if: Mapping[str, Any] | None = None, error: type[Exception] = StaleRow) -> None:
+        self.row = row
+        self.fields: set[str] = set()
+        self.only_if = only_if or {}
+        self.error = error
+
+    def set(self, **values: Any) -> Self:
+        """Set fields of the row, and remember that they are to be written."""
+        for name, value in values.items():
+            setattr(self.row, name, value)
+        self.fields |= values.keys()
+        return self
+
+    def save(self) -> None:
+        """Write the fields that were set, and no others."""
+        if not update(self.row, self.fields, self.only_if):
+            raise self.error(f"{self.row._meta.label} {self.row.pk} has changed.")
+
 
 def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
-    """Store new rows of one model in one statement; how many were new. Raises `IntegrityError`."""
+    """Insert rows of one model in one statement, and return how many were new. Raises `IntegrityError`."""
     if not rows:
         return 0
     head, fields = _insertion(type(rows[0]))
@@ -27,8 +58,9 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
         params += values
     otherwise = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
     written = _execute(f"{head} VALUES ({'), ('.join(places)}){otherwise}", params)
-    for row in rows:
-        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+    if written == len(rows):
+        for row in rows:
+            row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
     return written
 
 
@@ -48,7 +80,7 @@ def _place(field: Any) -> Callable[[Any], str]:
 
 
 def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bool:
-    """Store these fields of a row, values or expressions; false when the row is not (any more) as `only_if` says."""
+    """Write these fields of a row, which hold values or expressions. Return false if the row does not match `only_if`."""
     meta = type(row)._meta
     assignments: list[str] = []
     params: list[Any] = []

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from agents.models import Draft, with_tools
-from chats.models import Chat, ChatActor, InChat
+from chats.models import Chat, ChatActor, VersionedRow
 from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
 from events.frames import Partial, Subscribed
@@ -79,7 +79,7 @@ def _small_state(chat: Chat, since: int | None) -> list[AnyRow]:
         drafts.filter(Q(ended_at=None) | newer if newer else Q(ended_at=None), chat=chat).order_by("pk"),
         Run.objects.filter(Q(state__in=ACTIVE) | newer if newer else Q(state__in=ACTIVE), chat=chat).order_by("pk"),
     ]
-    rows: list[InChat] = [chat, *(row for query in alive for row in query)]
+    rows: list[VersionedRow] = [chat, *(row for query in alive for row in query)]
     return [row.row() for row in rows]
 
 

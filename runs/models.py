@@ -1,7 +1,6 @@
 """An agent at work: runs, their steps, and the ledger of what was asked of models."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -10,12 +9,10 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import AgentSpec
-from chats.models import Chat, InChat, Message
+from chats.models import Chat, Message, VersionedRow
 from common.models import Identified, called
 from common.providers import list_provider_choices
-from common.writing import insert, update
 from events.rows import RunRow, Stamp
-from runs.errors import LeaseLost
 from workspaces.models import Workspace
 
 
@@ -54,7 +51,7 @@ class Payer(models.TextChoices):
     DEMO = "demo", _("demo")
 
 
-class Run(Identified, InChat):
+class Run(Identified, VersionedRow):
     """One piece of work by an agent. PostgreSQL is the truth about it; `attempt` is the fencing token of its writes.
 
     `concurrency_key` is where at most one run is at work: (agent, chat) by default. `spec` is fixed at the first claim, so that a
@@ -63,11 +60,10 @@ class Run(Identified, InChat):
     Before `next_wake_at` nobody claims it, and its model is not asked again.
     """
 
-    # Only while it is being written: the message that wakes it, whose number is not known earlier; whether a run that
-    # waits already makes this one needless; and what must still hold for the write.
+    # A new wake conflicts with one that is queued under its concurrency key. That one will read this message, too.
+    ignores_conflicts = True
+    # Of a new run: the message that wakes it, which has no number before it is written.
     trigger: Message | None = None
-    is_joined: bool = False
-    _conditions: Mapping[str, Any] = {}
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), null=True, on_delete=models.CASCADE, related_name="runs")
@@ -207,29 +203,15 @@ class Run(Identified, InChat):
             raise TypeError(f"Run {self.pk} has not been claimed.")
         return self.message_id
 
-    def only_if(self, **conditions: Any) -> Self:
-        """Write only while this holds; otherwise `write` raises `LeaseLost`, and the whole transaction goes back (B3)."""
-        self._conditions = conditions
-        return self
+    @property
+    def is_stored(self) -> bool:
+        """Whether the row was inserted. A new run that was joined to a queued one is not."""
+        return not self._state.adding
 
-    def write(self) -> bool:
-        """Store it; false for a new wake that found one waiting in its concurrency_key: that one will read this message, too.
-
-        The row was read with the chat held, so that what is not set here is as it is in the database.
-        """
-        if self._state.adding:
-            return self._insert()
-        touched: frozenset[str] = getattr(self, "_touched", frozenset())
-        if not update(self, {"version", *touched}, only_if=self._conditions):
-            raise LeaseLost(f"Run {self.pk} is not ours any more.")
-        self._touched, self._conditions = frozenset(), {}
-        return True
-
-    def _insert(self) -> bool:
+    def assign_version(self, version: int) -> None:
+        self.version = version
         if self.trigger is not None:
             self.trigger_seq = self.trigger.seq
-        self.is_joined = not insert([self], ignore_conflicts=True)
-        return not self.is_joined
 
     def row(self) -> RunRow:
         return RunRow(

@@ -135,7 +135,7 @@ def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, greetin
     text = TextPayload(text=greeting.format(name=agent.name), greeting=True)
     payload = dump_payload("TEXT_MESSAGE", text)
     message = Message(chat=chat, author=agent, type="TEXT_MESSAGE", payload=payload, created_at=now())
-    chat.version = chats.changed(chat.id, rows=[message])
+    chat.version = chats.save_changes(chat.id, [message])
     return chat
 
 

@@ -1,26 +1,29 @@
 """Listeners of the hooks of other apps; `config/hooks.py` lists them."""
 
+from typing import Any
+
 from django.db.models import Q
 
 from actors.models import Actor
 from agents.models import AgentGrant, Draft
 from agents.services import drafts
-from chats.models import Chat, InChat
+from chats.models import Chat
+from common.writing import RowUpdate
 from workspaces.grants import end_grants
 from workspaces.models import Workspace
 
 
-def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[InChat]:
-    """Release a person's lock in this chat, or discard an agent's draft in it. Return the unsaved rows."""
+def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[RowUpdate[Any]]:
+    """Release a person's lock in this chat, or discard an agent's draft in it. Return the updates to be written."""
     drafts.remove_lock_waiters(chat, actor)
-    rows: list[InChat] = []
+    updates: list[RowUpdate[Any]] = []
     live = Draft.objects.filter(Q(holder=actor) | Q(agent=actor), chat=chat, ended_at=None).select_related("applied")
     for draft in live:
         if draft.agent_id == actor.id:
-            rows += drafts.finish_draft(draft, remover, "discarded")
+            updates += drafts.finish_draft(draft, remover, "discarded")
         else:
-            rows.append(drafts.release_lock(draft, remover))
-    return rows
+            updates.append(drafts.release_lock(RowUpdate(draft), remover))
+    return updates
 
 
 def end_grants_on_agents(workspace: Workspace, actor: Actor, remover: Actor) -> None:

@@ -114,7 +114,7 @@ def restore_version(
         log_message = chats.system_line(
             chat_id, "SPEC_SAVED", actor=actor, target=agent, version=spec.number, note=spec.message
         )
-        chats.changed(chat_id, rows=[log_message])
+        chats.save_changes(chat_id, [log_message])
     audit.record(actor, "spec.restored", workspace_id=agent.workspace_id, object_id=agent.id, version=spec.number)
     if agent.workspace_id:
         notify_workspace_list_changed(agent.workspace_id, "agents")

@@ -1,6 +1,6 @@
 """The writes of chats, one door each."""
 
-from chats.services.changes import changed
+from chats.services.changes import RowChange, save_changes
 from chats.services.holding import hold_chat, hold_chats, lock_places
 from chats.services.links import accept_link, create_link, get_invitation, revoke_link
 from chats.services.members import (
@@ -23,9 +23,9 @@ from chats.services.messages import (
 from chats.services.reading import mark_many_read, mark_read, read_up_to
 
 __all__ = [
+    "RowChange",
     "accept_link",
     "add_member",
-    "changed",
     "checked_text",
     "create_chat",
     "create_link",
@@ -44,6 +44,7 @@ __all__ = [
     "remove_member",
     "rename_chat",
     "revoke_link",
+    "save_changes",
     "set_wake",
     "show_anew",
     "system_line",

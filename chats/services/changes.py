@@ -1,50 +1,65 @@
-"""The one way to change something in a chat: a number, the stamped rows, one frame (architecture §3)."""
+"""The only function that writes the rows of a chat."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
-from chats.models import InChat, Message
+from chats.models import VersionedRow
 from common.errors import NotFound
-from common.writing import insert
+from common.writing import RowUpdate, insert
 from events.frames import Changes
 from events.publish import publish
 
+RowChange = VersionedRow | RowUpdate[Any]
+"""A new row of a chat, or the update of a stored one."""
 
-def changed(chat_id: UUID, rows: Sequence[InChat]) -> int:
-    """Write rows of a chat, stamped with its next version, and tell everybody on commit. Returns the new version.
 
-    Call it last in a transaction. Taking the number locks the chat's counter until commit: numbers are in the order of
-    commits (A4), and every writer of the chat's rows is in line from here on, so that nobody may hold a lock on one of
-    them before. New messages get one number each, in the order given; the other rows share the last one.
+def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
+    """Insert new rows of a chat, apply updates, and publish them in one frame on commit. Return the chat's new version.
+
+    Call it last in a transaction: raising the version locks the chat until commit, so that versions rise in the order of
+    commits (A4). A writer of the chat's rows must not hold a lock on one of them before. Rows that take a number get one
+    version each, in the order given; the other rows share the last one.
+
+    Raises `NotFound`, `IntegrityError`, and the error of an update whose condition is not met.
     """
-    messages = [row for row in rows if isinstance(row, Message) and row._state.adding]
-    others = [row for row in rows if row not in messages]
-    count = max(1, len(messages))
-    version, workspace_id = _take_numbers(chat_id, count)
-    for number, message in enumerate(messages, version - count + 1):
-        message.seq = message.version = number
-    insert(messages)
-    for row in others:
-        row.version = version
-    written = [*messages, *(row for row in others if row.write())]
+    new = [change for change in changes if isinstance(change, VersionedRow)]
+    if any(not row._state.adding for row in new):
+        raise ValueError("A stored row is changed by a RowUpdate.")
+    numbered = [row for row in new if row.takes_number]
+    count = max(1, len(numbered))
+    version, workspace_id = _raise_version(chat_id, count)
+
+    for number, row in enumerate(numbered, version - count + 1):
+        row.assign_version(number)
+    insert(numbered)
+    written = list(numbered)
+    for change in changes:
+        if isinstance(change, RowUpdate):
+            change.set(version=version).save()
+            written.append(change.row)
+        elif not change.takes_number:
+            change.assign_version(version)
+            if insert([change], ignore_conflicts=change.ignores_conflicts):
+                written.append(change)
+
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.row() for row in written]
     )
-    was_said = any(message.type == "TEXT_MESSAGE" for message in messages)
-    publish(frame, said_in=workspace_id if was_said else None)
+    publish(frame, said_in=workspace_id if any(row.counts_as_unread for row in new) else None)
     return version
 
 
-def _take_numbers(chat_id: UUID, count: int) -> tuple[int, UUID]:
-    """Raise the chat's counter by `count`. The last number taken, and the workspace. Raises `NotFound`."""
+def _raise_version(chat_id: UUID, count: int) -> tuple[int, UUID]:
+    """Raise the chat's version by `count`, and return it with the id of the workspace. Raises `NotFound`."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE chats_chat SET version = version + %s WHERE id = %s RETURNING version, workspace_id",
             [count, chat_id],
         )
-        taken = cursor.fetchone()
-    if taken is None:
+        row = cursor.fetchone()
+    if row is None:
         raise NotFound("There is no such chat.")
-    return int(taken[0]), taken[1]
+    return int(row[0]), row[1]

@@ -12,11 +12,8 @@ from django.db.models import F
 from actors.models import Actor
 from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite, get_link_for
-from chats.services.changes import changed
 from chats.services.holding import hold_chat
-from chats.services.members import seat
-from chats.services.messages import system_line
-from chats.services.waking import change_wake_for, facts_of
+from chats.services.members import add_participant
 from common.clock import now
 from common.errors import Code, Forbidden, Invalid, NotFound
 from common.operators import get_for_operator
@@ -97,13 +94,9 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
     link = _find_link(token, lock=True)
     role = _judge(link, actor)
     is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=role, invited_by=link.created_by)
-    # The row that tells of them carries their name as it is now, not as it was when the request came.
-    place = seat(chat, Actor.objects.get(pk=actor.pk))
-    if place is not None:
-        woken = change_wake_for(chat, place)
-        line = system_line(link.chat_id, "MEMBER_JOINED", actor=actor, target=actor, **facts_of(woken))
-        changed(link.chat_id, rows=[line, place, *woken])
-    if is_new or place is not None:
+    # The published row has the actor's name as it is now, not as it was when the request came.
+    participant = add_participant(chat, Actor.objects.get(pk=actor.pk), added_by=actor)
+    if is_new or participant is not None:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
         rights_changed(actor.id)

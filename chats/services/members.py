@@ -10,17 +10,18 @@ from django.utils.translation import gettext
 
 from actors.models import Actor, AgentStatus, Kind
 from chats.hooks import actor_left
-from chats.models import Chat, ChatActor, ChatLink, InChat, Wake
+from chats.models import Chat, ChatActor, ChatLink, Wake
 from chats.permissions import ChatVerb, get_chat_for
-from chats.services.changes import changed
+from chats.services.changes import RowChange, save_changes
 from chats.services.holding import hold_chat, hold_chats, lock_places
 from chats.services.messages import system_line
-from chats.services.waking import change_wake_for, facts_of, set_first_wake
+from chats.services.waking import set_first_wake, update_wake_for
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, LimitReached, NotFound
 from common.operators import check_operator
 from common.quotas import check_quota
 from common.text import one_line_name
+from common.writing import RowUpdate
 from events import audit
 from events.publish import notify_list_changed, rights_changed
 from workspaces.models import Workspace
@@ -51,7 +52,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, member_ids: Seq
     places = [ChatActor(chat=chat, actor=actors[id]) for id in wanted]
     set_first_wake(places)
     joined = [system_line(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
-    chat.version = changed(chat.id, rows=[*joined, *places])
+    chat.version = save_changes(chat.id, [*joined, *places])
     audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, members=len(wanted))
     notify_list_changed(wanted, "chats")
     return chat
@@ -78,33 +79,40 @@ def add_member(actor: Actor, chat_id: UUID, member_id: UUID) -> ChatActor:
     member = next(iter(_may_be_in(chat.workspace, [member_id])), None)
     if member is None:
         raise NotFound("There is nobody of that id in this workspace.")
-    place = seat(chat, member)
-    if place is None:
+    participant = add_participant(chat, member, added_by=actor)
+    if participant is None:
         raise Conflict(f"{member.name} is in this chat already.", code=Code.ALREADY_MEMBER)
-    woken = change_wake_for(chat, place)
-    line = system_line(chat.id, "MEMBER_JOINED", actor=actor, target=member, **facts_of(woken))
-    changed(chat.id, rows=[line, place, *woken])
     audit.record(actor, "chat.member_added", workspace_id=chat.workspace_id, object_id=chat.id, member=str(member.id))
     notify_list_changed([member.id], "chats")
     rights_changed(member.id)
-    return place
+    return participant
 
 
-def seat(chat: Chat, actor: Actor) -> ChatActor | None:
-    """A place for `actor`, not yet written; null when they sit there already. Somebody who comes again keeps the row.
+def add_participant(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
+    """Add an actor to a chat that is locked. Return null if they are in it already. Raises `LimitReached`.
 
-    The caller holds the chat (`get_chat_for(…, lock=True)`), so that two who seat the same actor come one after the other.
-    Raises `LimitReached` when the chat is full.
+    An actor who comes back keeps the row of before.
     """
-    place = ChatActor.objects.filter(chat=chat, actor=actor).first()
-    if place is not None and place.ended_at is None:
+    participant = chat.places.filter(actor=actor).first()
+    if participant is not None and participant.ended_at is None:
         return None
     if chat.places.filter(ended_at=None).count() >= MAX_MEMBERS:
         raise LimitReached(f"A chat has at most {MAX_MEMBERS} members.", code=Code.QUOTA_REACHED)
-    if place is None:
-        return ChatActor(chat=chat, actor=actor)
-    place.actor = actor
-    return place.set(ended_at=None, joined_at=now())
+    change: RowChange
+    if participant is None:
+        participant = change = ChatActor(chat=chat, actor=actor)
+    else:
+        participant.actor = actor
+        change = RowUpdate(participant).set(ended_at=None, joined_at=now())
+
+    wake_update = update_wake_for(chat, participant)
+    facts: dict[str, object] = {}
+    if wake_update is not None:
+        agent = wake_update.row.actor
+        facts = {"wake_id": agent.id, "wake_name": agent.name}
+    line = system_line(chat.id, "MEMBER_JOINED", actor=added_by, target=actor, **facts)
+    save_changes(chat.id, [line, change, *([wake_update] if wake_update else [])])
+    return participant
 
 
 @transaction.atomic
@@ -132,7 +140,7 @@ def remove_agent_from_chats(agent: Actor, remover: Actor) -> None:
 
 
 def _remove(chat: Chat, place: ChatActor, remover: Actor) -> None:
-    changed(chat.id, rows=build_leaving_rows(chat, place, remover))
+    save_changes(chat.id, build_leaving_changes(chat, place, remover))
     audit.record(
         remover, "chat.member_removed", workspace_id=chat.workspace_id, object_id=chat.id, member=str(place.actor_id)
     )
@@ -140,15 +148,15 @@ def _remove(chat: Chat, place: ChatActor, remover: Actor) -> None:
     notify_list_changed([place.actor_id], "chats")
 
 
-def build_leaving_rows(chat: Chat, place: ChatActor, remover: Actor) -> list[InChat]:
-    """End a participant's row and revoke their links. Return the rows to be written; the chat is locked."""
+def build_leaving_changes(chat: Chat, place: ChatActor, remover: Actor) -> list[RowChange]:
+    """Revoke a participant's links, and return the changes of the chat, which is locked, when they leave it."""
     at = now()
-    place.set(ended_at=at)
+    update = RowUpdate(place).set(ended_at=at)
     if remover.pk != place.actor_id:
-        place.set(removed_at=at)
+        update.set(removed_at=at)
     revoke_links(remover, chat=chat, created_by=place.actor)
     line = system_line(chat.id, "MEMBER_LEFT", actor=remover, target=place.actor)
-    return [line, place, *actor_left(chat, place.actor, remover)]
+    return [line, update, *actor_left(chat, place.actor, remover)]
 
 
 def revoke_links(by: Actor, **made: Any) -> None:
@@ -162,7 +170,7 @@ def revoke_links(by: Actor, **made: Any) -> None:
 def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor) -> None:
     """Take somebody out of every chat of a workspace that they leave, and revoke all links that they made there."""
     for place in hold_places(actor, chat__workspace=workspace):
-        changed(place.chat_id, rows=build_leaving_rows(place.chat, place, remover))
+        save_changes(place.chat_id, build_leaving_changes(place.chat, place, remover))
     revoke_links(remover, chat__workspace=workspace, created_by=actor)
 
 
@@ -181,7 +189,7 @@ def show_anew(actor: Actor, places: Iterable[ChatActor]) -> None:
     """Somebody's places (from `hold_places`) carry their name: who looks at them sees `actor` as it is now."""
     for place in places:
         place.actor = actor
-        changed(place.chat_id, rows=[place.set()])
+        save_changes(place.chat_id, [RowUpdate(place)])
 
 
 @transaction.atomic
@@ -191,7 +199,7 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     Raises `NotFound`, `Forbidden`.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.RENAME, lock=True)
-    changed(chat.id, rows=[chat.set(title=one_line_name(title)[:120])])
+    save_changes(chat.id, [RowUpdate(chat).set(title=one_line_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
     notify_list_changed(chat.places.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
     return chat
@@ -209,6 +217,6 @@ def set_wake(actor: Actor, chat_id: UUID, agent_id: UUID, *, wake: str) -> ChatA
         raise NotFound(gettext("They are not in this chat."))
     if place.actor.is_human or wake not in Wake.values:
         raise Invalid("Only an agent can be set to answer when mentioned, or always.")
-    changed(chat.id, rows=[place.set(wake=wake)])
+    save_changes(chat.id, [RowUpdate(place).set(wake=wake)])
     audit.record(actor, "chat.wake_set", workspace_id=chat.workspace_id, object_id=chat.id, agent=str(agent_id))
     return place

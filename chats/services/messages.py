@@ -11,7 +11,7 @@ from actors.models import Actor, Kind
 from chats.hooks import message_posted
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
-from chats.services.changes import changed
+from chats.services.changes import save_changes
 from common.clock import now
 from common.errors import Invalid, NotFound, TooLarge, id_taken
 from common.ids import new_id
@@ -50,7 +50,7 @@ def post_message(
                 payload=_text_payload(chat, text, wake),
                 created_at=now(),
             )
-            changed(chat.id, rows=[message, *message_posted(chat, message)])
+            save_changes(chat.id, [message, *message_posted(chat, message)])
             if message.seq != chat.version + 1:
                 # The chat changed before its number was taken, which locks it: the author may have been removed.
                 get_chat_for(actor, chat_id, ChatVerb.POST)
@@ -115,7 +115,7 @@ def mentions_in(chat: Chat, text: str) -> list[UUID]:
 def system_line(
     chat_id: UUID, type_: SystemMessageType, *, actor: Actor | None = None, target: Actor | None = None, **facts: object
 ) -> Message:
-    """A line of the log that nobody said, not yet written: pass it to `changed`. Facts are the fields of `SystemPayload`."""
+    """A line of the log that nobody said, not yet written: pass it to `save_changes`. Facts are the fields of `SystemPayload`."""
     payload = SystemPayload(
         actor_id=actor.id if actor else None, actor_name=actor.name if actor else "",
         target_id=target.id if target else None, target_name=target.name if target else "",

@@ -1,4 +1,4 @@
-"""Runs: looking at one, build_stop_rows it, asking again; and whom a message would wake."""
+"""Runs: reading one, stopping it, repeating it; and which agents a message would wake."""
 
 from uuid import UUID
 

@@ -14,14 +14,15 @@ from django.db.models import QuerySet
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.specs.content import SpecContent
-from chats.models import InChat
+from chats.services import RowChange
 from common.clock import now
 from common.ids import new_id
 from common.prepared_query import PreparedQuery
-from common.writing import insert
+from common.writing import RowUpdate, insert
 from llm.messages import ToolCall
 from llm.protocol import LLMError
 from runs.errors import LeaseLost
+from runs.kinds.transitions import build_run_update
 from runs.models import Run, RunState, Step
 from runs.runtime.answer_rows import PartialMessage, ResolvedModel
 from runs.runtime.context import Transcript
@@ -79,12 +80,12 @@ def build_query_of_attempt(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> P
 _LOCKED = build_query_of_attempt(lambda runs: runs.select_for_update(no_key=True))
 
 
-def get_attempt(query: PreparedQuery[Run], claimed: Run) -> Run:
-    """Return the run as it is stored now, to be written only while the same worker has it. Raises `LeaseLost`."""
+def get_attempt(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
+    """Return the run as it is stored now, in an update that needs the same worker to have it. Raises `LeaseLost`."""
     run = query.first(claimed.pk, claimed.attempt, claimed.lease_owner)
     if run is None:
         raise LeaseLost(f"Run {claimed.pk} belongs to another worker, or has ended.")
-    return run.only_if(attempt=claimed.attempt, lease_owner=claimed.lease_owner, state=RunState.RUNNING)
+    return build_run_update(run, attempt=claimed.attempt, lease_owner=claimed.lease_owner, state=RunState.RUNNING)
 
 
 class RunKind(ABC):
@@ -116,11 +117,13 @@ class RunKind(ABC):
         """Return what passes the chunks of the answer on while it is made."""
 
     @abstractmethod
-    def save(self, run: Run, rows: Sequence[InChat] = ()) -> None:
-        """Write what was set on the run, and rows that change with it."""
+    def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
+        """Write the update of the run, and the changes of its chat that belong to it."""
 
     @abstractmethod
-    def close(self, run: Run, state: FailedState, *, by: Actor | None = None, code: str = "", text: str = "") -> None:
+    def close(
+        self, update: RowUpdate[Run], state: FailedState, *, by: Actor | None = None, code: str = "", text: str = ""
+    ) -> None:
         """End the run without an answer, visibly to those who wait for it."""
 
     @abstractmethod
@@ -153,7 +156,7 @@ class RunKind(ABC):
     @transaction.atomic
     def record_tool_start(self, claimed: Run, step: ToolsStarted) -> StepSaved:
         """Store calls before they are made, so that a crash in between shows (B15)."""
-        run = get_attempt(_LOCKED, claimed)
+        run = get_attempt(_LOCKED, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
         steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in step.calls]
         Step.objects.bulk_create(
@@ -180,9 +183,9 @@ class RunKind(ABC):
         return text
 
 
-def add_llm_step(run: Run, step: ModelAnswered, model: ResolvedModel) -> None:
+def add_llm_step(update: RowUpdate[Run], step: ModelAnswered, model: ResolvedModel) -> None:
     """Store the step and the ledger's row of an answer; set on the run what it took, and the id of the next message."""
-    answer = step.answer
+    run, answer = update.row, step.answer
     result = {"message_id": str(step.step.message_id), "finish": answer.finish}
     insert(
         [
@@ -199,8 +202,8 @@ def add_llm_step(run: Run, step: ModelAnswered, model: ResolvedModel) -> None:
         ]
     )
     record_llm_call(run, step.step.number, answer, model)
-    run.set(steps_done=step.step.number, message_id=new_id())
-    add_usage(run, answer.usage)
+    update.set(steps_done=step.step.number, message_id=new_id())
+    add_usage(update, answer.usage)
 
 
 def build_step_saved(run: Run) -> StepSaved:

@@ -17,9 +17,10 @@ from agents.models import AgentSpec, Draft
 from agents.services.allowed_tools import list_allowed_tools
 from chats import services as chats
 from chats.hooks import message_posted
-from chats.models import Chat, ChatActor, InChat, Message
+from chats.models import Chat, ChatActor, Message, VersionedRow
 from common.clock import now
 from common.prepared_query import PreparedQuery
+from common.writing import RowUpdate
 from events.rows import Stamp
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import endpoint_for
@@ -37,10 +38,11 @@ from runs.kinds.base import (
     get_content,
 )
 from runs.kinds.transitions import (
-    build_closing_rows,
+    build_closing_changes,
     build_result_row,
+    build_run_update,
+    finish_run,
     get_lease_end,
-    mark_finished,
     start_attempt,
 )
 from runs.models import Run, RunState, Step
@@ -109,26 +111,26 @@ class ChatRun(RunKind):
         run: Any = _CLAIMED.first(waiting.pk)
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
-        run.only_if(state=RunState.QUEUED, attempt=waiting.attempt)
+        update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         run.chat = chat
         spec, stamp = (run.spec, run.stamp) if run.spec_id else find_spec(run)
         if run.stop_requested_at is not None:
-            self.close(run, RunState.STOPPED, by=run.stopped_by)
+            self.close(update, RunState.STOPPED, by=run.stopped_by)
         elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read this message and has answered it.
-            chats.changed(chat.id, rows=[run.set(state=RunState.COMPLETED, ended_at=now())])
+            chats.save_changes(chat.id, [update.set(state=RunState.COMPLETED, ended_at=now())])
         elif obstacle is not None or spec is None:
             obstacle = obstacle or NO_VERSION
-            self.close(run, RunState.FAILED, code=obstacle.code, text=obstacle.text)
+            self.close(update, RunState.FAILED, code=obstacle.code, text=obstacle.text)
         else:
             # The first claim fixes the text that answers; later ones find it fixed.
-            start_attempt(run, owner).set(spec=spec, stamp=stamp, limits=spec.limits, read_to=chat.version)
-            chats.changed(chat.id, rows=[run, *self._acknowledge_messages(run)])
+            start_attempt(update, owner).set(spec=spec, stamp=stamp, limits=spec.limits, read_to=chat.version)
+            chats.save_changes(chat.id, [update, *self._acknowledge_messages(run)])
             claimed: Run = run
             return claimed
         return None
 
-    def _acknowledge_messages(self, run: Run) -> list[InChat]:
+    def _acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
         """Move the agent's read cursor to `read_to`, and end the queued wakes that this run answers.
 
         The chat is locked: a message is either read by now, or finds no wake left to join.
@@ -136,7 +138,10 @@ class ChatRun(RunKind):
         chats.read_up_to(run.get_chat_id(), run.agent_id, run.read_to)
         wakes = _ANSWERED_WAKES.all(run.concurrency_key, run.get_chat_id(), run.read_to)
         ended = [wake for wake in wakes if wake.pk != run.pk]
-        return [wake.set(state=RunState.COMPLETED, ended_at=now()).only_if(state=RunState.QUEUED) for wake in ended]
+        return [
+            build_run_update(wake, state=RunState.QUEUED).set(state=RunState.COMPLETED, ended_at=now())
+            for wake in ended
+        ]
 
     def prepare(self, run: Run) -> PreparedRun:
         chat, spec = run.get_chat(), run.get_spec()
@@ -171,33 +176,38 @@ class ChatRun(RunKind):
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    def save(self, run: Run, rows: Sequence[InChat] = ()) -> None:
-        chats.changed(run.get_chat_id(), rows=[*(row for row in rows if row is not run), run])
+    def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
+        others = [change for change in changes if change is not update]
+        chats.save_changes(update.row.get_chat_id(), [*others, update])
 
-    def close(self, run: Run, state: FailedState, *, by: Actor | None = None, code: str = "", text: str = "") -> None:
-        rows = build_closing_rows(run, state, agent=run.agent, by=by, code=code, text=text)
-        chats.changed(run.get_chat_id(), rows=rows)
+    def close(
+        self, update: RowUpdate[Run], state: FailedState, *, by: Actor | None = None, code: str = "", text: str = ""
+    ) -> None:
+        run = update.row
+        changes = build_closing_changes(update, state, agent=run.agent, by=by, code=code, text=text)
+        chats.save_changes(run.get_chat_id(), changes)
 
-    def _lock_attempt(self, claimed: Run) -> Run:
+    def _lock_attempt(self, claimed: Run) -> RowUpdate[Run]:
         """Lock the chat and return the run as it is now. Raises `LeaseLost`, `RunNotAllowed`."""
         chat = lock_chat_of_run(claimed)
-        run = get_attempt(_ATTEMPT, claimed)
-        run.agent, run.chat = claimed.agent, chat
-        return run
+        update = get_attempt(_ATTEMPT, claimed)
+        update.row.agent, update.row.chat = claimed.agent, chat
+        return update
 
-    def _save_attempt(self, run: Run, rows: Sequence[InChat] = ()) -> None:
-        """Write the run and rows; as long as it is at work, this extends its lease."""
-        if run.state == RunState.RUNNING:
-            run.set(lease_until=get_lease_end())
-        self.save(run, rows)
+    def _save_attempt(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
+        """Write the run and changes of its chat; as long as it is at work, this extends its lease."""
+        if update.row.state == RunState.RUNNING:
+            update.set(lease_until=get_lease_end())
+        self.save(update, changes)
 
     @transaction.atomic
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
-        run = self._lock_attempt(claimed)
+        update = self._lock_attempt(claimed)
+        run = update.row
         rows = [_store_result(run, result) for result in step.results]
         new_turns = self._read_new_turns(run)
-        run.set(read_to=run.get_chat().version)
-        self._save_attempt(run, [*rows, *self._acknowledge_messages(run)])
+        update.set(read_to=run.get_chat().version)
+        self._save_attempt(update, [*rows, *self._acknowledge_messages(run)])
         return replace(build_step_saved(run), new_turns=new_turns)
 
     def _read_new_turns(self, run: Run) -> Sequence[Turn]:
@@ -205,35 +215,36 @@ class ChatRun(RunKind):
 
     @transaction.atomic
     def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
-        run = self._lock_attempt(claimed)
+        update = self._lock_attempt(claimed)
+        run = update.row
         rows, message = build_answer_rows(run, step, model, find_mentions=self.finds_mentions)
-        add_llm_step(run, step, model)
+        add_llm_step(update, step, model)
         woken = self._call_hook(run, message) if message else []
-        closing: list[InChat] = []
+        closing: list[chats.RowChange] = []
         if not step.answer.calls and message is None:
             # Without a text nobody would see that there was an answer.
-            closing = build_closing_rows(
-                run, RunState.FAILED, agent=run.agent, code="empty_answer", text="The model gave no answer."
+            closing = build_closing_changes(
+                update, RunState.FAILED, agent=run.agent, code="empty_answer", text="The model gave no answer."
             )
         elif not step.answer.calls:
-            mark_finished(run, RunState.COMPLETED)
-        self._save_attempt(run, [*rows, *woken, *closing])
+            finish_run(update, RunState.COMPLETED)
+        self._save_attempt(update, [*rows, *woken, *closing])
         return build_step_saved(run)
 
-    def _call_hook(self, run: Run, message: Message) -> Sequence[InChat]:
+    def _call_hook(self, run: Run, message: Message) -> Sequence[VersionedRow]:
         return message_posted(run.get_chat(), message)
 
     @transaction.atomic
     def record_retry(self, claimed: Run, model: ResolvedModel, step: ModelRetried) -> StepSaved:
-        run = self._lock_attempt(claimed)
-        record_failed_llm_call(run, step.error, model)
-        self._save_attempt(run.set(attempt=run.attempt + 1))
-        return build_step_saved(run)
+        update = self._lock_attempt(claimed)
+        record_failed_llm_call(update, step.error, model)
+        self._save_attempt(update.set(attempt=update.row.attempt + 1))
+        return build_step_saved(update.row)
 
     @transaction.atomic
     def record_next_try(self, claimed: Run, at: datetime) -> None:
-        run = self._lock_attempt(claimed)
-        self._save_attempt(run.set(next_wake_at=at))
+        update = self._lock_attempt(claimed)
+        self._save_attempt(update.set(next_wake_at=at))
 
     @transaction.atomic
     def record_end(
@@ -246,19 +257,20 @@ class ChatRun(RunKind):
     ) -> None:
         """What was streamed is kept as incomplete, and open calls get a result (B11, B16)."""
         self.lock(claimed)
-        run = get_attempt(_ATTEMPT_WITH_ALL, claimed)
-        rows: list[InChat] = []
+        update = get_attempt(_ATTEMPT_WITH_ALL, claimed)
+        run = update.row
+        changes: list[chats.RowChange] = []
         if partial is not None:
-            rows += build_partial_rows(run, partial, model, find_mentions=self.finds_mentions)
+            changes += build_partial_rows(run, partial, model, find_mentions=self.finds_mentions)
         if error is not None:
-            record_failed_llm_call(run, error, model)
+            record_failed_llm_call(update, error, model)
         if end.how == "waiting_approval":
-            run.set(state=RunState.WAITING_APPROVAL, lease_owner="", lease_until=None)
+            update.set(state=RunState.WAITING_APPROVAL, lease_owner="", lease_until=None)
         elif end.how == "stopped":
-            rows += build_closing_rows(run, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
+            changes += build_closing_changes(update, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
         else:
-            rows += build_closing_rows(run, RunState.FAILED, agent=run.agent, code=end.code, text=end.text)
-        self._save_attempt(run, rows)
+            changes += build_closing_changes(update, RunState.FAILED, agent=run.agent, code=end.code, text=end.text)
+        self._save_attempt(update, changes)
 
 
 def find_spec(run: Run) -> tuple[AgentSpec | None, dict[str, Any] | None]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from chats.models import InChat, Message
+from chats.models import Message, VersionedRow
+from common.writing import RowUpdate
 from llm.messages import Turn
 from runs.kinds.chat import ChatRun
 from runs.models import Run
@@ -17,7 +18,7 @@ class ComparisonRun(ChatRun):
     finds_mentions = False
     uses_writing_tools = False
 
-    def _acknowledge_messages(self, run: Run) -> list[InChat]:
+    def _acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
         return []
 
     def _read_log(self, run: Run, tokens: int) -> list[LogEntry]:
@@ -26,7 +27,7 @@ class ComparisonRun(ChatRun):
     def _read_new_turns(self, run: Run) -> Sequence[Turn]:
         return ()
 
-    def _call_hook(self, run: Run, message: Message) -> Sequence[InChat]:
+    def _call_hook(self, run: Run, message: Message) -> Sequence[VersionedRow]:
         return ()
 
 

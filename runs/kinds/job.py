@@ -10,9 +10,10 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, transaction
 
 from actors.models import Actor, AgentStatus
-from chats.models import InChat
+from chats.services import RowChange
 from common.errors import Forbidden, NotFound
 from common.prepared_query import PreparedQuery
+from common.writing import RowUpdate
 from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, asked_of_service
 from llm.endpoints import endpoint_for, merge_service
@@ -30,7 +31,7 @@ from runs.kinds.base import (
     get_attempt,
     get_content,
 )
-from runs.kinds.transitions import get_lease_end, mark_finished, start_attempt
+from runs.kinds.transitions import build_run_update, finish_run, get_lease_end, start_attempt
 from runs.models import Run, RunState
 from runs.runtime.answer_rows import PartialMessage, ResolvedModel, build_stamp
 from runs.runtime.context import Transcript
@@ -78,9 +79,9 @@ class Job(RunKind):
         run = _CLAIMED.first(waiting.pk)
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
-        run.only_if(state=RunState.QUEUED, attempt=waiting.attempt)
+        update = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         if run.stop_requested_at is not None:
-            self.close(run, RunState.STOPPED, by=run.stopped_by)
+            self.close(update, RunState.STOPPED, by=run.stopped_by)
             return None
         try:
             check_job_rights(run)
@@ -88,11 +89,10 @@ class Job(RunKind):
             if spec is None:
                 raise RunNotAllowed("no_version", "The agent has no saved version.")
         except RunNotAllowed as obstacle:
-            self.close(run, RunState.FAILED, code=obstacle.code, text=obstacle.text)
+            self.close(update, RunState.FAILED, code=obstacle.code, text=obstacle.text)
             return None
         stamp = run.stamp or Stamp(spec_id=spec.id, version=spec.number).model_dump(mode="json")
-        start_attempt(run, owner).set(spec=spec, stamp=stamp, limits=spec.limits)
-        run.write()
+        start_attempt(update, owner).set(spec=spec, stamp=stamp, limits=spec.limits).save()
         return run
 
     def prepare(self, run: Run) -> PreparedRun:
@@ -110,11 +110,13 @@ class Job(RunKind):
             return NullSink()
         return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.of(run).expected)
 
-    def save(self, run: Run, rows: Sequence[InChat] = ()) -> None:
-        run.write()
+    def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
+        update.save()
 
-    def close(self, run: Run, state: FailedState, *, by: Actor | None = None, code: str = "", text: str = "") -> None:
-        mark_finished(run, state, code=code, text=text)
+    def close(
+        self, update: RowUpdate[Run], state: FailedState, *, by: Actor | None = None, code: str = "", text: str = ""
+    ) -> None:
+        run = finish_run(update, state, code=code, text=text).row
         try:
             with transaction.atomic():
                 job_ended(run)
@@ -123,39 +125,39 @@ class Job(RunKind):
         except Exception:
             # A listener that breaks each time must not keep the job alive for ever, and the sweeper busy with it.
             logger.exception("A listener of the end of the job %s failed.", run.pk)
-        run.write()
+        update.save()
 
     @transaction.atomic
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
         """Store nothing of them: a job has no tools, so every call was refused."""
-        run = get_attempt(_ATTEMPT, claimed)
-        self._extend_lease(run)
-        return build_step_saved(run)
+        update = get_attempt(_ATTEMPT, claimed)
+        self._extend_lease(update)
+        return build_step_saved(update.row)
 
     @transaction.atomic
     def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
-        run, answer = get_attempt(_ATTEMPT, claimed), step.answer
+        update, answer = get_attempt(_ATTEMPT, claimed), step.answer
+        run = update.row
         check_job_rights(run)
-        add_llm_step(run, step, model)
-        run.set(stamp=build_stamp(run, model, answer.usage).model_dump(mode="json"))
+        add_llm_step(update, step, model)
+        update.set(stamp=build_stamp(run, model, answer.usage).model_dump(mode="json"))
         if answer.calls:
-            self._extend_lease(run)
+            self._extend_lease(update)
         elif answer.text.strip():
             # What a listener raises is raised here, so that the answer counts wholly or not at all.
-            mark_finished(run, RunState.COMPLETED)
-            run.set(answer=answer.text)
+            finish_run(update, RunState.COMPLETED).set(answer=answer.text)
             job_ended(run)
-            run.write()
+            update.save()
         else:
-            self.close(run, RunState.FAILED, code="empty_answer", text="The model gave no answer.")
+            self.close(update, RunState.FAILED, code="empty_answer", text="The model gave no answer.")
         return build_step_saved(run)
 
     @transaction.atomic
     def record_retry(self, claimed: Run, model: ResolvedModel, step: ModelRetried) -> StepSaved:
-        run = get_attempt(_ATTEMPT, claimed)
-        record_failed_llm_call(run, step.error, model)
-        self._extend_lease(run.set(attempt=run.attempt + 1))
-        return build_step_saved(run)
+        update = get_attempt(_ATTEMPT, claimed)
+        record_failed_llm_call(update, step.error, model)
+        self._extend_lease(update.set(attempt=update.row.attempt + 1))
+        return build_step_saved(update.row)
 
     @transaction.atomic
     def record_next_try(self, claimed: Run, at: datetime) -> None:
@@ -171,17 +173,16 @@ class Job(RunKind):
         error: LLMError | None = None,
     ) -> None:
         """Half an answer is none: `partial` is not kept."""
-        run = get_attempt(_ATTEMPT, claimed)
+        update = get_attempt(_ATTEMPT, claimed)
         if error is not None:
-            record_failed_llm_call(run, error, model)
+            record_failed_llm_call(update, error, model)
         if end.how == "stopped":
-            self.close(run, RunState.STOPPED, by=run.stopped_by)
+            self.close(update, RunState.STOPPED, by=update.row.stopped_by)
         else:
-            self.close(run, RunState.FAILED, code=end.code, text=end.text)
+            self.close(update, RunState.FAILED, code=end.code, text=end.text)
 
-    def _extend_lease(self, run: Run) -> None:
-        run.set(lease_until=get_lease_end())
-        run.write()
+    def _extend_lease(self, update: RowUpdate[Run]) -> None:
+        update.set(lease_until=get_lease_end()).save()
 
 
 def check_job_rights(run: Run) -> None:

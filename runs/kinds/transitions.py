@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID, uuid5
 
 from django.conf import settings
@@ -11,10 +11,12 @@ from django.db.models.functions import Now
 
 from actors.models import Actor
 from chats import services as chats
-from chats.models import InChat, Message
+from chats.models import Message
 from common.clock import now
 from common.ids import new_id
+from common.writing import RowUpdate
 from events.payloads import SystemMessageType, ToolCallPayload, ToolResponsePayload, WebPageData, dump_payload
+from runs.errors import LeaseLost
 from runs.models import Run, RunState, Step
 
 TEXT = {
@@ -33,9 +35,15 @@ def _in_seconds(seconds: float) -> Combinable:
     return Now() + timedelta(seconds=seconds)
 
 
-def start_attempt(run: Run, owner: str) -> Run:
+def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
+    """Return an empty update of a run. Writing it raises `LeaseLost` unless the stored run matches `only_if` (B3)."""
+    return RowUpdate(run, only_if=only_if, error=LeaseLost)
+
+
+def start_attempt(update: RowUpdate[Run], owner: str) -> RowUpdate[Run]:
     """Set the run to a new attempt of this process. Its start and its message's id are those of the first attempt."""
-    return run.set(
+    run = update.row
+    return update.set(
         state=RunState.RUNNING,
         attempt=run.attempt + 1,
         lease_owner=owner,
@@ -45,22 +53,23 @@ def start_attempt(run: Run, owner: str) -> Run:
     )
 
 
-def build_closing_rows(
-    run: Run, state: Literal[RunState.STOPPED, RunState.FAILED], *, agent: Actor, by: Actor | None = None,
+def build_closing_changes(
+    update: RowUpdate[Run], state: Literal[RunState.STOPPED, RunState.FAILED], *, agent: Actor, by: Actor | None = None,
     code: str = "", text: str = "",
-) -> list[InChat]:  # fmt: skip
-    """Build the rows of a run's end without an answer: results of open calls, the system message, the run itself."""
+) -> list[chats.RowChange]:  # fmt: skip
+    """Build the changes of a run's end without an answer: results of open calls, the system message, the run itself."""
+    run = update.row
     type_: SystemMessageType = "RUN_STOPPED" if state == RunState.STOPPED else "RUN_FAILED"
     line = chats.system_line(
         run.get_chat_id(), type_, actor=by, target=agent, run_id=run.id, code=code or None, note=text[:600]
     )
-    mark_finished(run, state, code=code, text=text)
-    return [*_results_of_open_calls(run, state), line, run]
+    finish_run(update, state, code=code, text=text)
+    return [*_results_of_open_calls(run, state), line, update]
 
 
-def mark_finished(run: Run, state: RunState, *, code: str = "", text: str = "") -> Run:
+def finish_run(update: RowUpdate[Run], state: RunState, *, code: str = "", text: str = "") -> RowUpdate[Run]:
     """Set the run to a final state, without a lease."""
-    return run.set(
+    return update.set(
         state=state, ended_at=now(), lease_owner="", lease_until=None, error_code=code[:40], error=text[:600]
     )
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from common.writing import insert
+from common.writing import RowUpdate, insert
 from llm.messages import Answer, Usage
 from llm.protocol import Endpoint, LLMError, Trial
 from runs.models import LLMCall, Run
@@ -19,16 +19,18 @@ def record_llm_call(run: Run, number: int, answer: Answer, model: ResolvedModel)
     )  # fmt: skip
 
 
-def record_failed_llm_call(run: Run, error: LLMError, model: ResolvedModel) -> None:
-    """A request that did not end in an answer. What it took is added to the run, which the caller writes."""
+def record_failed_llm_call(update: RowUpdate[Run], error: LLMError, model: ResolvedModel) -> None:
+    """Record a request that did not end in an answer, and add what it took to the run."""
+    run = update.row
     usage = error.usage or Usage()
     _keep(run, run.steps_done + 1, model, usage, tries=error.tries, error_code=error.code[:40])
-    add_usage(run, usage)
+    add_usage(update, usage)
 
 
-def add_usage(run: Run, usage: Usage) -> None:
-    """Add to what a run took so far; the caller writes it."""
-    run.set(
+def add_usage(update: RowUpdate[Run], usage: Usage) -> None:
+    """Add to what a run took so far."""
+    run = update.row
+    update.set(
         input_tokens=run.input_tokens + usage.input_tokens, output_tokens=run.output_tokens + usage.output_tokens,
         cost_micro=run.cost_micro + (usage.cost_micro or 0),
     )  # fmt: skip

@@ -4,7 +4,7 @@ A comparison is a message; its two runs have concurrency keys of their own and t
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -13,10 +13,11 @@ from actors.models import Actor
 from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, get_agent_for
 from chats import services as chats
-from chats.models import Chat, ChatActor, InChat, Message
+from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict, Forbidden, NotFound, id_taken
+from common.writing import RowUpdate
 from events import audit
 from events.payloads import ComparisonPayload, ComparisonSide, Vote, dump_payload
 from events.rows import Stamp, Tally
@@ -91,7 +92,7 @@ def _started(chat: Chat, agent: Actor, actor: Actor, draft: Draft, id: UUID, tex
         draft_id=draft.id, production=_side(runs[0], production), draft=_side(runs[1], applied),
     )  # fmt: skip
     message.payload = _payload(comparison)
-    chats.changed(chat.id, rows=[message, *runs])
+    chats.save_changes(chat.id, [message, *runs])
     audit.record(actor, "comparison.started", workspace_id=chat.workspace_id, object_id=id)
     return message
 
@@ -118,9 +119,8 @@ def _payload(comparison: ComparisonPayload) -> dict[str, object]:
     return dump_payload(TYPE, comparison)
 
 
-def build_retried_side(first: Run, again: Run) -> list[InChat]:
-    """The comparison's message, showing a side's new run in place of one that failed or was stopped. The caller holds
-    the chat."""
+def build_retried_side(first: Run, again: Run) -> RowUpdate[Message]:
+    """Return the update of a comparison that shows a side's new run in place of one that failed or was stopped."""
     stamp = Stamp.model_validate(first.stamp)
     assert stamp.compared is not None
     assert stamp.side is not None
@@ -128,7 +128,7 @@ def build_retried_side(first: Run, again: Run) -> list[InChat]:
     comparison = ComparisonPayload.model_validate(message.payload)
     side = comparison.production if stamp.side == "production" else comparison.draft
     side = side.model_copy(update={"run_id": again.id, "earlier": [*side.earlier, side.run_id]})
-    return [message.set(payload=_payload(comparison.model_copy(update={stamp.side: side})))]
+    return RowUpdate(message).set(payload=_payload(comparison.model_copy(update={stamp.side: side})))
 
 
 # --- voting ----------------------------------------------------------------------------------------------------
@@ -151,24 +151,25 @@ def vote(*, actor: Actor, chat_id: UUID, comparison_id: UUID, choice: Choice | N
         raise Conflict("The draft is over, so the vote is, too.", code=Code.COMPARISON_OVER)
     before = next((vote.choice for vote in comparison.votes if vote.actor_id == actor.id), None)
     if before != choice:
-        chats.changed(chat.id, rows=[_voted(message, comparison, actor, choice), _counted(comparison, before, choice)])
+        changes = [_voted(message, comparison, actor, choice), _counted(comparison, before, choice)]
+        chats.save_changes(chat.id, changes)
     return message
 
 
-def _voted(message: Message, comparison: ComparisonPayload, actor: Actor, choice: Choice | None) -> Message:
+def _voted(message: Message, comparison: ComparisonPayload, actor: Actor, choice: Choice | None) -> RowUpdate[Any]:
     votes = [vote for vote in comparison.votes if vote.actor_id != actor.id]
     if choice is not None:
         votes.append(Vote(actor_id=actor.id, choice=choice))
-    return message.set(payload=_payload(comparison.model_copy(update={"votes": votes})))
+    return RowUpdate(message).set(payload=_payload(comparison.model_copy(update={"votes": votes})))
 
 
-def _counted(comparison: ComparisonPayload, before: Choice | None, after: Choice | None) -> Draft:
+def _counted(comparison: ComparisonPayload, before: Choice | None, after: Choice | None) -> RowUpdate[Any]:
     # Who writes takes no chat's lock: the row is held, so that what goes out with the vote is what is written now.
     held = Draft.objects.select_for_update(of=("self",), no_key=True).select_related("applied")
     draft = held.get(pk=comparison.draft_id)
     assert comparison.draft.draft_apply is not None
     votes = tallied([Tally.model_validate(one) for one in draft.votes], comparison.draft.draft_apply, before, after)
-    return draft.set(votes=[one.model_dump() for one in votes])
+    return RowUpdate(draft).set(votes=[one.model_dump() for one in votes])
 
 
 def tallied(tallies: Sequence[Tally], draft_apply: int, before: Choice | None, after: Choice | None) -> list[Tally]:
@@ -181,9 +182,8 @@ def tallied(tallies: Sequence[Tally], draft_apply: int, before: Choice | None, a
     return [Tally(**by_apply[number]) for number in sorted(by_apply)]
 
 
-def close_comparisons(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[InChat]:
-    """A draft ends: its comparisons stay in the log, and nobody votes any more. Hears `draft_ended`; the caller holds the
-    chat."""
+def close_comparisons(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[RowUpdate[Message]]:
+    """End the vote of the draft's comparisons, which stay in the log. Listens to `draft_ended`; the chat is locked."""
     asked = Run.objects.filter(chat_id=draft.chat_id, created_at__gte=draft.created_at, origin="compare")
     open_ = Message.objects.filter(pk__in=asked.values("trigger_id"), payload__draft_id=str(draft.id))
-    return [message.set(payload={**message.payload, "ended": True}) for message in open_.order_by("seq")]
+    return [RowUpdate(message).set(payload={**message.payload, "ended": True}) for message in open_.order_by("seq")]

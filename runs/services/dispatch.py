@@ -22,7 +22,7 @@ TASK = "runs.tasks.run_agent"
 
 def dispatch_run(run: Run) -> None:
     """Send the task of a new run on commit, unless the run was joined to one that is queued."""
-    transaction.on_commit(lambda: None if run.is_joined else send_run_tasks([run.id]), robust=True)
+    transaction.on_commit(lambda: run.is_stored and send_run_tasks([run.id]), robust=True)
 
 
 def dispatch_next_run(concurrency_key: str) -> None:

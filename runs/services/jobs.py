@@ -14,9 +14,11 @@ from django.db.models import Q
 from actors.models import Actor
 from agents.services.shipped import get_shipped_agent
 from common.clock import now
+from common.writing import insert
 from events.control import send_stop
 from runs.errors import LeaseLost
 from runs.kinds.job import JOB, JobInput
+from runs.kinds.transitions import build_run_update
 from runs.models import ACTIVE, Run, RunState
 from runs.services.dispatch import dispatch_next_run, dispatch_run
 from workspaces.models import Workspace
@@ -42,7 +44,7 @@ def start_job(*, workspace: Workspace, kind: Kind, subject_id: UUID, job_input: 
         job_input=asdict(job_input),
         dispatched_at=now(),
     )
-    run.write()
+    insert([run])
     dispatch_run(run)
     return run
 
@@ -66,8 +68,8 @@ def _ended_waiting(run: Run, actor: Actor) -> bool:
     """False when a worker was faster: then it is at work."""
     try:
         with transaction.atomic():
-            run.only_if(state=RunState.QUEUED, attempt=run.attempt).set(stopped_by=actor)
-            JOB.close(run, RunState.STOPPED, by=actor)
+            update = build_run_update(run, state=RunState.QUEUED, attempt=run.attempt).set(stopped_by=actor)
+            JOB.close(update, RunState.STOPPED, by=actor)
     except LeaseLost:
         return False
     dispatch_next_run(run.concurrency_key)

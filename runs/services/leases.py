@@ -21,7 +21,7 @@ from common.clock import now
 from common.database import is_database_away
 from runs.errors import LeaseLost
 from runs.kinds import kind_of
-from runs.kinds.transitions import get_lease_end
+from runs.kinds.transitions import build_run_update, get_lease_end
 from runs.models import ACTIVE, Run, RunState
 from runs.services.dispatch import dispatch_next_run
 
@@ -71,8 +71,8 @@ def fail_run(run: Run, code: str, text: str) -> None:
     with transaction.atomic():
         kind = kind_of(run)
         kind.lock(run)
-        run.only_if(state=RunState.RUNNING, attempt=run.attempt, lease_owner=run.lease_owner)
-        kind.close(run, RunState.FAILED, code=code, text=text)
+        update = build_run_update(run, state=RunState.RUNNING, attempt=run.attempt, lease_owner=run.lease_owner)
+        kind.close(update, RunState.FAILED, code=code, text=text)
 
 
 def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
@@ -86,7 +86,7 @@ def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
         with transaction.atomic():
             kind = kind_of(run)
             kind.lock(run)
-            kind.close(run.only_if(**conditions), RunState.FAILED, code="internal", text=UNSTORED)
+            kind.close(build_run_update(run, **conditions), RunState.FAILED, code="internal", text=UNSTORED)
     except DatabaseError as error:
         if is_database_away(error):
             raise
@@ -135,17 +135,16 @@ def _requeue(run_id: UUID, conditions: dict[str, object], was: Owner = Owner.ALI
     kind = kind_of(run)
     kind.lock(run)
     run.refresh_from_db()
-    run.only_if(state=RunState.RUNNING, **conditions)
-    run.set(dispatched_at=None)
+    update = build_run_update(run, state=RunState.RUNNING, **conditions).set(dispatched_at=None)
     if was != Owner.ALIVE:
-        run.set(crashes=run.crashes + 1, presumed_dead=run.lease_owner if was == Owner.PRESUMED_DEAD else "")
+        update.set(crashes=run.crashes + 1, presumed_dead=run.lease_owner if was == Owner.PRESUMED_DEAD else "")
     if run.stop_requested_at is not None:
-        kind.close(run, RunState.STOPPED, by=run.stopped_by)
+        kind.close(update, RunState.STOPPED, by=run.stopped_by)
     elif run.crashes >= MAX_CRASHES:
         text = f"The worker died {run.crashes} times while it was at this."
-        kind.close(run, RunState.FAILED, code="crash_loop", text=text)
+        kind.close(update, RunState.FAILED, code="crash_loop", text=text)
     else:
-        kind.save(run.set(state=RunState.QUEUED, lease_owner="", lease_until=None))
+        kind.save(update.set(state=RunState.QUEUED, lease_owner="", lease_until=None))
 
 
 class PostgresStart(Func):

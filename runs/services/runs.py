@@ -8,13 +8,12 @@ from django.utils.translation import gettext
 
 from actors.models import Actor
 from chats import services as chats
-from chats.models import InChat
 from chats.permissions import ChatVerb
 from common.clock import now
 from common.errors import Code, Conflict
 from events import audit
 from events.control import send_stop
-from runs.kinds.transitions import build_closing_rows
+from runs.kinds.transitions import build_closing_changes, build_run_update
 from runs.models import ACTIVE, Run, RunState
 from runs.permissions import get_run_for
 from runs.services.comparisons import build_retried_side
@@ -57,26 +56,25 @@ def _stopped(run: Run, actor: Actor) -> Run:
     if run.state not in ACTIVE:
         raise Conflict(gettext("This run is over."), code=Code.RUN_OVER)
     tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat_id=run.get_chat_id(), state__in=ACTIVE)
-    rows = [row for one in tree.select_related("agent").order_by("pk") for row in build_stop_rows(one, by=actor)]
-    if rows:
-        chats.changed(run.get_chat_id(), rows=rows)
+    changes = [
+        change for one in tree.select_related("agent").order_by("pk") for change in build_stop_changes(one, by=actor)
+    ]
+    if changes:
+        chats.save_changes(run.get_chat_id(), changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
     return run
 
 
-def build_stop_rows(run: Run, *, by: Actor | None = None) -> list[InChat]:
-    """The rows of a stop, not yet written: the end of a run that is not at work, the wish for one that is.
-
-    The caller holds the chat.
-    """
+def build_stop_changes(run: Run, *, by: Actor | None = None) -> list[chats.RowChange]:
+    """Return the changes that stop a run, whose chat is locked: its end, or the request to stop if a worker has it."""
     if run.state != RunState.RUNNING:
         dispatch_next_run(run.concurrency_key)
-        return build_closing_rows(run.only_if(state=run.state), RunState.STOPPED, agent=run.agent, by=by)
+        return build_closing_changes(build_run_update(run, state=run.state), RunState.STOPPED, agent=run.agent, by=by)
     send_stop(run.tree_id)
     if run.stop_requested_at is not None:
         return []
-    return [run.set(stop_requested_at=now(), stopped_by=by).only_if(state=RunState.RUNNING)]
+    return [build_run_update(run, state=RunState.RUNNING).set(stop_requested_at=now(), stopped_by=by)]
 
 
 @transaction.atomic
@@ -122,11 +120,11 @@ def _repeated(run: Run, actor: Actor, *, for_whom: Actor | None) -> Run:
         payer_id=run.payer_id,
         dispatched_at=now(),
     )
-    rows: list[InChat] = [again]
+    changes: list[chats.RowChange] = [again]
     if run.is_compared:
         again.spec_id, again.stamp = run.spec_id, run.stamp
-        rows += build_retried_side(run, again)
+        changes.append(build_retried_side(run, again))
     dispatch_run(again)
-    chats.changed(run.get_chat_id(), rows=rows)
+    chats.save_changes(run.get_chat_id(), changes)
     audit.record(actor, "run.repeated", workspace_id=run.workspace_id, object_id=again.id)
     return again

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from actors.models import Actor, AgentStatus, Kind
 from chats import services as chats
-from chats.models import Chat, ChatActor, InChat, Message, Wake
+from chats.models import Chat, ChatActor, Message, Wake
 from common.clock import now
 from common.prepared_query import PreparedQuery
 from runs.models import Run, RunState
@@ -46,7 +46,7 @@ def build_concurrency_key(agent_id: UUID, chat_id: UUID) -> str:
     return f"{agent_id}:{chat_id}"
 
 
-def wake_agents(chat: Chat, message: Message) -> list[InChat]:
+def wake_agents(chat: Chat, message: Message) -> list[Run]:
     """The runs that a message starts, one for each agent that it addresses, not yet written.
 
     Where one waits in the concurrency key already, writing joins it: that one will read this message, too.

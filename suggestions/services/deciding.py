@@ -68,7 +68,7 @@ _LINES: dict[State, SystemMessageType] = {
 def _decide(suggestion: Suggestion, state: State, actor: Actor, reason: str = "") -> None:
     check_open(suggestion)
     mark_decided(suggestion, state, actor, reason)
-    chats.changed(suggestion.chat_id, rows=[decided_line(suggestion, _LINES[state], actor)])
+    chats.save_changes(suggestion.chat_id, [decided_line(suggestion, _LINES[state], actor)])
     notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 

@@ -2,7 +2,8 @@
 
 from actors.models import Actor
 from chats import services as chats
-from chats.models import InChat, Message
+from chats.models import Message
+from common.writing import RowUpdate
 from events.payloads import SystemMessageType
 from suggestions.models import Suggestion
 
@@ -15,8 +16,8 @@ def decided_line(suggestion: Suggestion, type_: SystemMessageType, actor: Actor)
     )  # fmt: skip
 
 
-def with_summary(suggestion: Suggestion) -> list[InChat]:
-    """The line of a suggestion, saying how its summary stands now; not yet written. The caller holds the chat."""
+def build_summary_update(suggestion: Suggestion) -> RowUpdate[Message]:
+    """Return the update that brings the state of the summary into the message of a suggestion, whose chat is locked."""
     line = Message.objects.get(pk=suggestion.line_id)
     summary = {"summary": suggestion.summary, "summary_state": suggestion.summary_state}
-    return [line.set(payload=line.payload | summary)]
+    return RowUpdate(line).set(payload=line.payload | summary)

@@ -1,12 +1,13 @@
 """What suggestions do when they hear news from below."""
 
 import logging
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
 
 from actors.models import Actor
 from agents.models import AgentSpec, Draft
-from chats.models import InChat
+from common.writing import RowUpdate
 from runs.errors import LeaseLost
 from runs.models import Run, RunState
 from suggestions.services.deciding import mark_saved, reopen, waiting_in
@@ -46,7 +47,7 @@ def job_ended(run: Run) -> None:
             fail_unstorable_run(run)
 
 
-def draft_ended(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[InChat]:
+def draft_ended(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[RowUpdate[Any]]:
     """What was merged into a draft is in the version that it became, or nothing of it is. When it became none, or goes on as
     another suggestion that may be rejected, nothing of it is accepted any more."""
     if spec is not None:

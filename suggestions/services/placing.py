@@ -10,7 +10,6 @@ from agents.models import Draft
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services import drafts
 from chats import services as chats
-from chats.models import InChat
 from common.clock import now
 from common.errors import AppError, Code
 from events import audit
@@ -113,7 +112,7 @@ def place(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> 
 
 
 def _draft(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> Draft:
-    lines: dict[UUID, list[InChat]] = {}
+    lines: dict[UUID, list[chats.RowChange]] = {}
     for suggestion in suggestions:
         line = decided_line(suggestion, "SUGGESTION_ACCEPTED", merge.by)
         lines.setdefault(suggestion.chat_id, []).append(line)
@@ -130,10 +129,10 @@ def _draft(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) ->
         provenance=outcome.provenance,
         log_message=merged,
         lock=True,
-        rows=lines.pop(merge.chat_id, ()),
+        changes=lines.pop(merge.chat_id, ()),
     )
     for chat_id in sorted(lines):
-        chats.changed(chat_id, rows=lines[chat_id])
+        chats.save_changes(chat_id, lines[chat_id])
     return draft
 
 

@@ -86,7 +86,7 @@ def _suggest_text(actor: Actor, wanted: Suggestion, base: AgentSpec, change: Dif
     wanted.workspace_id, wanted.chat, wanted.agent = chat.workspace_id, chat, agent
     line = _line(wanted)
     _propose(wanted, content, base)
-    chats.changed(chat.id, rows=[line])
+    chats.save_changes(chat.id, [line])
     return _told(wanted, line, change)
 
 

@@ -15,7 +15,7 @@ from runs.services.jobs import start_job
 from suggestions.briefs import summary_brief
 from suggestions.models import Suggestion, SummaryState
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
-from suggestions.services.lines import with_summary
+from suggestions.services.lines import build_summary_update
 
 MAX_SUMMARY = 600
 
@@ -87,5 +87,5 @@ def _held(run: Run) -> Suggestion | None:
 
 def _shown(suggestion: Suggestion) -> None:
     suggestion.save(update_fields=["summary", "summary_state", "summary_error", "summary_run"])
-    chats.changed(suggestion.chat_id, rows=with_summary(suggestion))
+    chats.save_changes(suggestion.chat_id, [build_summary_update(suggestion)])
     notify_workspace_list_changed(suggestion.workspace_id, "suggestions")

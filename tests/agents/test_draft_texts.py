@@ -115,7 +115,7 @@ def test_earlier_texts_are_read_by_the_room_alone(team):
 
 def test_S0_12_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
     more = chats.system_line(team.chat.id, "SUGGESTION_ACCEPTED", actor=team.alice, target=team.robin)
-    draft = places(team, "Merged", rows=[more])
+    draft = places(team, "Merged", changes=[more])
     draft.refresh_from_db()
     assert (draft.written["prompt"], draft.holder, draft.status, draft.base_version) == (
         "Merged",

@@ -46,7 +46,7 @@ def answered(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Ru
         message = Message(chat=chat, author=team.robin, type="TEXT_MESSAGE", payload={"text": text, "mentions": []},
                           run_id=run.id, created_at=now())  # fmt: skip
         with transaction.atomic():
-            chats.changed(chat.id, rows=[message])
+            chats.save_changes(chat.id, [message])
     return run
 
 

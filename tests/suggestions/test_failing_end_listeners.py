@@ -24,14 +24,14 @@ def broken_writes(monkeypatch):
 
     @contextmanager
     def breaks():
-        real = chats.changed
+        real = chats.save_changes
 
         def breaking(*args, **kwargs):
             real(*args, **kwargs)
             raise RuntimeError("a mistake of ours")
 
         with monkeypatch.context() as patched:
-            patched.setattr(chats, "changed", breaking)
+            patched.setattr(chats, "save_changes", breaking)
             yield
 
     return breaks

@@ -473,7 +473,7 @@ def test_who_may_not_review_any_more_accepts_nothing(board):
     assert Draft.objects.count() == 0
 
 
-# --- build_stop_rows ------------------------------------------------------------------------------------------------------
+# --- stopping -----------------------------------------------------------------------------------------------------
 
 
 def test_a_stopped_merge_frees_its_suggestions_and_its_answer_counts_no_more(board):

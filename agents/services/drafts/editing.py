@@ -18,10 +18,11 @@ from agents.specs.content import SpecContent
 from agents.specs.differences import count_changed_lines, diff, touches
 from agents.specs.merging import Proposal, attribute_lines, merge_proposals
 from chats import services as chats
-from chats.models import InChat, Message
+from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict, Forbidden
+from common.writing import RowUpdate
 from events import audit
 from events.frames import DraftText
 from events.publish import publish
@@ -76,16 +77,18 @@ def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, 
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
     production = get_production(agent)
+    update = RowUpdate(draft)
     if merge and draft.base_version != production.number:
-        _merge_production(draft, production, actor)
-    draft.set(base_version=production.number, revision=revision + 1, held_until=now() + locking.LOCK_DURATION)
-    chats.changed(chat.id, rows=[draft])
+        _merge_production(update, production, actor)
+    update.set(base_version=production.number, revision=revision + 1, held_until=now() + locking.LOCK_DURATION)
+    chats.save_changes(chat.id, [update])
     audit.record(actor, "draft.rebased", workspace_id=chat.workspace_id, object_id=draft.id, base=production.number)
     return draft
 
 
-def _merge_production(draft: Draft, production: AgentSpec, actor: Actor) -> None:
+def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Actor) -> None:
     """Merge production's changes since the draft's base into its text; every line keeps its contributor."""
+    draft = update.row
     base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version).content()
     voices, pieces = attribute_draft(draft, base)
     proposal = Proposal(voices[-1], base, SpecContent.model_validate(draft.written), pieces)
@@ -95,7 +98,7 @@ def _merge_production(draft: Draft, production: AgentSpec, actor: Actor) -> None
         return
     locking.save_snapshot(draft, "rebase")
     provenance = Provenance(origin="rebase", voices=voices, pieces=result.pieces, conflicts=result.conflicts)
-    draft.set(written=written, updated_by=actor, updated_at=now(), provenance=provenance.model_dump(mode="json"))
+    update.set(written=written, updated_by=actor, updated_at=now(), provenance=provenance.model_dump(mode="json"))
 
 
 @transaction.atomic
@@ -115,7 +118,7 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
     before_id = draft.applied_id or agent.current_spec_id
     spec = write_spec(agent, content, author=actor, origin=Origin.APPLIED, base_number=draft.base_version)
     count = draft.apply_count + 1
-    draft.set(applied=spec, apply_count=count, applied_revision=revision)
+    update = RowUpdate(draft).set(applied=spec, apply_count=count, applied_revision=revision)
     message = chats.system_line(
         chat.id,
         "DRAFT_APPLIED",
@@ -126,7 +129,7 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
         before_id=before_id,
         **changes.get(before_id, {}),
     )
-    chats.changed(chat.id, rows=[message, draft])
+    chats.save_changes(chat.id, [message, update])
     audit.record(actor, "draft.applied", workspace_id=chat.workspace_id, object_id=draft.id, apply=count)
     return draft
 
@@ -171,13 +174,13 @@ def replace_draft(
     provenance: Provenance,
     log_message: Message,
     lock: bool,
-    rows: Sequence[InChat] = (),
+    changes: Sequence[chats.RowChange] = (),
     author: Actor | None = None,
 ) -> Draft:
     """Write a text that was made on version `base` into the chat's draft, after a snapshot of the text before. Apply nothing.
 
     With `lock`, the actor holds the edit lock afterwards; otherwise it is free. `author` is the writer if it is not the actor.
-    `log_message` and `rows` are saved with the draft.
+    `log_message` and `changes` are saved with the draft.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `draft_held` (with `lock`, only by another person),
     `holding_another` (with `lock`).
@@ -189,31 +192,33 @@ def replace_draft(
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None:
         draft = Draft(chat=chat, agent=agent, created_by=author or actor)
+        update = RowUpdate(draft)
     else:
+        update = RowUpdate(draft)
         if draft.is_locked and not (lock and draft.holder_id == actor.id):
             raise locking.build_locked_error(draft)
         if not draft.is_locked and lock:
-            locking.restart_waitlist(draft, actor)
+            locking.restart_waitlist(update, actor)
         elif not draft.is_locked:
             locking.notify_waiters(draft, actor)
         locking.notify_lock_lost(draft, actor)
         if draft.written != content.as_json():
             locking.save_snapshot(draft, provenance.origin)
-        draft.set(revision=draft.revision + 1)
+        update.set(revision=draft.revision + 1)
 
     if lock:
         locking.notify_locks_changed(chat)
-        draft.set(holder=actor, held_until=now() + locking.LOCK_DURATION)
+        update.set(holder=actor, held_until=now() + locking.LOCK_DURATION)
     else:
-        draft.set(holder=None, held_until=None, asked_by=[])
-    draft.set(
+        update.set(holder=None, held_until=None, asked_by=[])
+    update.set(
         written=content.as_json(),
         provenance=provenance.model_dump(mode="json"),
         base_version=base.number,
         updated_by=author or actor,
         updated_at=now(),
     )
-    chats.changed(chat.id, rows=[log_message, draft, *rows])
+    chats.save_changes(chat.id, [log_message, draft if draft._state.adding else update, *changes])
     audit.record(
         author or actor,
         "draft.placed",

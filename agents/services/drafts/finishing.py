@@ -1,6 +1,6 @@
 """The end of editing: saved as a version, submitted as a suggestion, discarded, or only unlocked."""
 
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -15,10 +15,11 @@ from agents.services.drafts import locking
 from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent
 from chats import services as chats
-from chats.models import InChat, Message
+from chats.models import Message
 from common.clock import now
 from common.errors import Code, Conflict, Forbidden
 from common.operators import check_operator
+from common.writing import RowUpdate
 from events import audit
 from events.publish import notify_workspace_list_changed
 
@@ -60,7 +61,7 @@ def save_draft(
     log_message = chats.system_line(
         chat.id, "SPEC_SAVED", actor=actor, target=agent, version=spec.number, note=spec.message
     )
-    chats.changed(chat.id, rows=[log_message, *finish_draft(draft, actor, "saved", spec)])
+    chats.save_changes(chat.id, [log_message, *finish_draft(draft, actor, "saved", spec)])
     audit.record(actor, "spec.saved", workspace_id=chat.workspace_id, object_id=agent.id, version=spec.number)
     if agent.workspace_id:
         notify_workspace_list_changed(agent.workspace_id, "agents")
@@ -75,7 +76,7 @@ def submit_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, 
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.SUGGEST)
     draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
-    chats.changed(chat.id, rows=[log_message, *finish_draft(draft, actor, "suggested")])
+    chats.save_changes(chat.id, [log_message, *finish_draft(draft, actor, "suggested")])
     audit.record(actor, "draft.suggested", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
 
@@ -100,7 +101,7 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
 
     locking.notify_lock_lost(draft, actor)
     message = chats.system_line(chat.id, "DRAFT_DISCARDED", actor=actor, target=agent, draft_apply=draft.apply_count)
-    chats.changed(chat.id, rows=[message, *finish_draft(draft, actor, "discarded")])
+    chats.save_changes(chat.id, [message, *finish_draft(draft, actor, "discarded")])
     audit.record(actor, "draft.discarded", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
 
@@ -116,7 +117,7 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
         chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
         draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
         if draft.applied_id is None and draft.written == get_production(agent).content().as_json():
-            chats.changed(chat_id, rows=finish_draft(draft, actor, "discarded"))
+            chats.save_changes(chat_id, finish_draft(draft, actor, "discarded"))
             return draft
     else:
         check_operator(actor, Draft)
@@ -128,16 +129,16 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
         locking.notify_lock_lost(draft, actor)
         audit.record(actor, "draft.freed", object_id=draft.id)
     message = chats.system_line(chat_id, "LOCK_RELEASED", actor=actor, target=agent)
-    chats.changed(chat_id, rows=[message, locking.release_lock(draft, actor)])
+    chats.save_changes(chat_id, [message, locking.release_lock(RowUpdate(draft), actor)])
     return draft
 
 
 def finish_draft(
     draft: Draft, actor: Actor, how: Literal["saved", "discarded", "suggested"], spec: AgentSpec | None = None
-) -> list[InChat]:
-    """End the draft: release its lock, call the hook, and return it with the other rows of its chat that change, unsaved.
+) -> list[RowUpdate[Any]]:
+    """End the draft: release its lock, call the hook, and return the updates of it and of other rows of its chat.
 
     `spec` is the version that the draft was saved as.
     """
-    draft.set(ended_at=now(), ended_how=how)
-    return [locking.release_lock(draft, actor), *draft_ended(draft, actor, spec)]
+    update = RowUpdate(draft).set(ended_at=now(), ended_how=how)
+    return [locking.release_lock(update, actor), *draft_ended(draft, actor, spec)]

@@ -18,10 +18,11 @@ from agents.selectors import build_no_draft_error, find_draft
 from agents.services.specs import check_content
 from agents.specs.content import SpecContent
 from chats import services as chats
-from chats.models import Chat, ChatActor, InChat
+from chats.models import Chat, ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict, NotFound
+from common.writing import RowUpdate
 from events import audit
 from events.publish import notify_workspace_list_changed
 
@@ -47,18 +48,19 @@ def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecCon
 
     if draft.holder_id != actor.id and draft.is_locked:
         raise build_locked_error(draft)
-    rows: list[InChat] = [draft]
+    update = RowUpdate(draft)
+    changes: list[chats.RowChange] = [update]
     if not draft.is_locked:
-        restart_waitlist(draft, actor)
+        restart_waitlist(update, actor)
     if draft.holder_id != actor.id:
-        rows.insert(0, chats.system_line(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent))
+        changes.insert(0, chats.system_line(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent))
         notify_lock_lost(draft, actor)
     if draft.updated_by_id != actor.id:
         save_snapshot(draft, "takeover")
-    draft.set(holder=actor, held_until=now() + LOCK_DURATION, revision=draft.revision + 1)
+    update.set(holder=actor, held_until=now() + LOCK_DURATION, revision=draft.revision + 1)
     if content is not None:
-        draft.set(written=content.as_json(), updated_by=actor, updated_at=now())
-    chats.changed(draft.chat_id, rows=rows)
+        update.set(written=content.as_json(), updated_by=actor, updated_at=now())
+    chats.save_changes(draft.chat_id, changes)
     audit.record(actor, "draft.taken", object_id=draft.id)
     return draft
 
@@ -75,7 +77,7 @@ def _start_draft(chat: Chat, agent: Actor, actor: Actor, content: SpecContent | 
         created_by=actor,
         updated_by=actor,
     )
-    chats.changed(chat.id, rows=[chats.system_line(chat.id, "DRAFT_STARTED", actor=actor, target=agent), draft])
+    chats.save_changes(chat.id, [chats.system_line(chat.id, "DRAFT_STARTED", actor=actor, target=agent), draft])
     audit.record(actor, "draft.started", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
 
@@ -175,23 +177,21 @@ def save_snapshot(draft: Draft, why: Literal["takeover", "merge", "revise", "reb
         )
 
 
-def restart_waitlist(draft: Draft, holder: Actor) -> None:
-    """Start the waitlist for a new holder of the lock, who leaves it; the others stay, and may ask the new holder.
-
-    Changes `draft` without saving it.
-    """
-    draft.set(asked_by=[])
+def restart_waitlist(update: RowUpdate[Draft], holder: Actor) -> None:
+    """Start the waitlist for a new holder of the lock, who leaves it; the others stay, and may ask the new holder."""
+    draft = update.set(asked_by=[]).row
     LockWaiter.objects.filter(draft=draft, person=holder).delete()
     LockWaiter.objects.filter(draft=draft).update(asked_at=None)
 
 
-def release_lock(draft: Draft, actor: Actor) -> Draft:
-    """Release the edit lock, notify its waiters, and return the changed draft, unsaved."""
+def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
+    """Set the edit lock free, notify its waiters, and return the update."""
+    draft = update.row
     if draft.is_locked:
         notify_locks_changed(draft.chat)
-    draft.set(holder=None, held_until=None, asked_by=[])
+    update.set(holder=None, held_until=None, asked_by=[])
     notify_waiters(draft, actor)
-    return draft
+    return update
 
 
 def notify_waiters(draft: Draft, actor: Actor | None) -> None:

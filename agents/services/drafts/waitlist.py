@@ -20,6 +20,7 @@ from chats.models import Chat, ChatActor
 from common.clock import now
 from common.database import is_database_away
 from common.errors import Code, Conflict
+from common.writing import RowUpdate
 from events import audit
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ def ask_for_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
         waiter.save(update_fields=["asked_at"])
         draft_asked(waiter)
         draft = waiter.draft
-        chats.changed(chat.id, rows=[draft.set(asked_by=[*draft.asked_by, actor.id])])
+        chats.save_changes(chat.id, [RowUpdate(draft).set(asked_by=[*draft.asked_by, actor.id])])
     return waiter
 
 
@@ -80,13 +81,14 @@ def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: in
         raise Conflict("They have not asked for this draft.", code=Code.NOT_ASKED)
     recipient = _get_recipient(draft, to)
 
-    locking.restart_waitlist(draft, recipient)
+    update = RowUpdate(draft)
+    locking.restart_waitlist(update, recipient)
     if draft.updated_by_id != recipient.id:
         locking.save_snapshot(draft, "takeover")
     locking.notify_locks_changed(chat)
-    draft.set(holder=recipient, held_until=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
+    update.set(holder=recipient, held_until=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
     message = chats.system_line(chat.id, "LOCK_ACQUIRED", actor=recipient, target=agent)
-    chats.changed(chat.id, rows=[message, draft])
+    chats.save_changes(chat.id, [message, update])
     draft_handed_over(draft, actor)
     audit.record(actor, "draft.handed_over", workspace_id=chat.workspace_id, object_id=draft.id, to=str(recipient.id))
     return draft
