@@ -59,7 +59,7 @@ test-fast: dev ## the tests that need neither the running product nor a browser
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not stack and not browser and not image"
 	npm --prefix frontend test
 
-chaos: dev ## the long forms of the fault tests: make chaos [SCENARIO=B2] [N=20] [SEED=1]
+chaos: dev ## the long forms of the fault tests: make chaos [SCENARIO=RUN2] [N=20] [SEED=1]
 	@echo "seed $(SEED)"
 	$(call chaos,CHAOS_REAL=1,-n 2 --dist loadfile,$(SCENARIOS))
 	$(call chaos,CHAOS_REAL=1,,$(ALONE))

@@ -1,4 +1,4 @@
-"""Who is asking: people only. An agent can never sign in, whatever its row says (S0.2)."""
+"""Who is asking: people only. An agent can never sign in, whatever its row says."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,7 @@ class BrowserSession(SessionAuthentication):
     """The session cookie, with CSRF. `authenticate_header` makes a missing sign-in a 401, not a 403.
 
     A page names the person it was loaded for in `X-Atelier-Person`: if the cookie has become another person's meanwhile,
-    nobody is signed in for that page (F6).
+    nobody is signed in for that page (FAIR6).
     """
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
@@ -98,7 +98,7 @@ def tokens_behind(texts: Collection[str]) -> dict[str, ApiToken]:
 
 class Token(BaseAuthentication):
     """A personal API token in `Authorization: Bearer atl_…`. Whoever names one is asked by it alone: a token that is no
-    good is refused, whatever else the request carries (D7)."""
+    good is refused, whatever else the request carries (SEC7)."""
 
     def authenticate(self, request: Request) -> tuple[Actor, ApiToken] | None:
         text = token_said(request.META.get("HTTP_AUTHORIZATION", ""))
@@ -116,7 +116,7 @@ class Token(BaseAuthentication):
 
 
 class SignedIn(IsAuthenticated):
-    """Whoever is not, takes from their address' bucket: DRF asks this before its throttles (D21). A read-only API token is
+    """Whoever is not, takes from their address' bucket: DRF asks this before its throttles (SEC21). A read-only API token is
     refused every operation that changes something."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:

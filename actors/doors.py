@@ -1,5 +1,5 @@
 """The doors by which people come in: allauth's, with our manners. Their rates (`ACCOUNT_RATE_LIMITS`) are counted in Redis;
-while it is away they are closed (D21)."""
+while it is away they are closed (SEC21)."""
 
 import json
 import re
@@ -61,7 +61,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 def has_storable_texts(body: bytes) -> bool:
     """Return whether each text of a JSON body can be encoded: JSON can name half of a surrogate pair, which no column takes
-    and no password can be hashed with (D20). A body that is not JSON is left to its reader."""
+    and no password can be hashed with (SEC20). A body that is not JSON is left to its reader."""
     if not _SURROGATE.search(body):
         return True
     try:

@@ -1,4 +1,4 @@
-"""Actor: one table for people and agents (ADR-001). It is the user model; only people can sign in."""
+"""Actor: one table for people and agents. It is the user model; only people can sign in."""
 
 from typing import Any, ClassVar
 
@@ -55,7 +55,7 @@ class People(Actors):
 
 class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
     """Somebody who can be in a chat: a person, who is in any number of workspaces, or an agent, which belongs to one
-    or is public (§4.2, §4.3.4). Name and description belong to the actor, not to its spec (S0.2).
+    or is public. Name and description belong to the actor, not to its spec.
     """
 
     kind = models.CharField(_("kind"), max_length=8, choices=Kind.choices)
@@ -254,7 +254,7 @@ class LiveTokens(models.Manager["ApiToken"]):
 
 
 class ApiToken(Identified):
-    """A personal API token: a person's program acts by it as that person (D6, D7, D17). Its text is not stored."""
+    """A personal API token: a person's program acts by it as that person (SEC6, SEC7, SEC17). Its text is not stored."""
 
     person = models.ForeignKey(Actor, verbose_name=_("person"), on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(_("name"), max_length=80)

@@ -1,4 +1,4 @@
-"""How often somebody may ask (D21): token buckets in Redis, all that one request takes from in a single round trip.
+"""How often somebody may ask (SEC21): token buckets in Redis, all that one request takes from in a single round trip.
 
 While Redis is away each process keeps the same buckets for itself: open, but capped. Signing in is not counted here:
 allauth counts it in Django's cache, and is closed while that is away (`actors.doors`).
@@ -131,7 +131,7 @@ def stranger_at(said: str) -> Bucket:
 
 
 class Throttle(BaseThrottle):
-    """Every operation takes from its person's bucket, whatever they are signed in by (D7); strangers' from their address'.
+    """Every operation takes from its person's bucket, whatever they are signed in by (SEC7); strangers' from their address'.
 
     A view may name more buckets of that person in `person_buckets`, or return any buckets from a method `buckets(request)`.
     Refused requests count, too: the buckets are asked before anything is looked at.

@@ -74,7 +74,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return user
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Raises our refusal of who has guessed too often, in place of a form's error (D21)."""
+        """Raises our refusal of who has guessed too often, in place of a form's error (SEC21)."""
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError as error:
@@ -94,13 +94,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         current_app.send_task("actors.tasks.send_confirmation", arguments)
 
     def send_account_already_exists_mail(self, email: str) -> None:
-        """Mail the owner of the account: the answer to the sign-up is that of a new account (D21)."""
+        """Mail the owner of the account: the answer to the sign-up is that of a new account (SEC21)."""
         current_app.send_task(
             "actors.tasks.send_account_exists_notice", [email, get_language_from_request(self.request)]
         )
 
     def logout(self, request: HttpRequest) -> None:
-        """Sign out, and end what this session has open at once (D5)."""
+        """Sign out, and end what this session has open at once (SEC5)."""
         person = request.user
         super().logout(request)
         if isinstance(person, Actor):

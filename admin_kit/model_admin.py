@@ -27,7 +27,7 @@ BY_ID = "__id__exact"
 
 
 class ReadOnlyAdmin(ModelAdmin):
-    """A table to read. Opening a row is recorded in the audit trail (S0.4, B9).
+    """A table to read. Opening a row is recorded in the audit trail.
 
     `exclude` names the fields that hold secrets: they are shown nowhere, not even encrypted. `readonly_fields` are the
     computed fields of a row's page.

@@ -142,7 +142,7 @@ class Draft(Identified, VersionedRow):
     """The draft of an agent in a chat. Saving, suggesting and discarding end it; a chat has one live draft per agent.
 
     `written` is the text that is edited and has no effect; `applied` is the text that answers in the chat. The edit lock is
-    `holder` and `held_until`; `revision` is its fencing token and rises with every write (C1, C2, C3). `provenance` is a
+    `holder` and `held_until`; `revision` is its fencing token and rises with every write (EDIT1, EDIT2, EDIT3). `provenance` is a
     `Provenance` and `votes` are `Tally` rows, both as JSON.
     """
 

@@ -1,4 +1,4 @@
-"""P8, A6: the web process is killed under a thousand sockets; how soon everybody has come back and caught up."""
+"""P8, MSG6: the web process is killed under a thousand sockets; how soon everybody has come back and caught up."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The admin pages of chats. A chat's messages are shown on request only, and each reading is recorded (S0.4)."""
+"""The admin pages of chats. A chat's messages are shown on request only, and each reading is recorded."""
 
 from typing import Any
 from uuid import UUID

@@ -44,7 +44,7 @@ class VersionedRow(models.Model):
 
 
 class Chat(Identified, VersionedRow):
-    """A room in a workspace. `version` rises with every change of anything in it (architecture §3)."""
+    """A room in a workspace. `version` rises with every change of anything in it."""
 
     workspace = models.ForeignKey(
         Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="chats"
@@ -78,7 +78,7 @@ class Wake(models.TextChoices):
 
 
 class ChatActor(Identified, VersionedRow):
-    """Somebody's place in a chat, the same for people and agents (S1.1).
+    """Somebody's place in a chat, the same for people and agents.
 
     `last_read_seq`, the read cursor, is their own business: moving it changes nothing for the others, so it takes no
     number from the chat.
@@ -113,7 +113,7 @@ class ChatActor(Identified, VersionedRow):
 
 
 class Message(Identified, VersionedRow):
-    """One line of a chat's log (ADR-004). `seq` is the chat's version at its creation: the order of the timeline."""
+    """One line of a chat's log. `seq` is the chat's version at its creation: the order of the timeline."""
 
     takes_number = True
 

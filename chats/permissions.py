@@ -1,4 +1,4 @@
-"""Who may do what with a chat: its participants only, by their role in its workspace (architecture §4)."""
+"""Who may do what with a chat: its participants only, by their role in its workspace."""
 
 from enum import StrEnum
 from typing import Any

@@ -1,6 +1,6 @@
 """How rights are computed: a role gives verbs, a grant on the object adds some, and who acts for somebody has what both have.
 
-The apps' permission functions are built on this; it knows no table of theirs (architecture §4).
+The apps' permission functions are built on this; it knows no table of theirs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -66,7 +66,7 @@ def principals_of(actor: Any, on_behalf_of: Any | None) -> list[Any]:
 
 @contextmanager
 def seen_through(what: str) -> Iterator[None]:
-    """For a thing that is reached through another one: not being let into that one is not knowing of this one (D1)."""
+    """For a thing that is reached through another one: not being let into that one is not knowing of this one (SEC1)."""
     try:
         yield
     except NotFound as error:

@@ -1,4 +1,4 @@
-"""Which addresses belong to the public internet. Pure: no look-ups, no connections (D12)."""
+"""Which addresses belong to the public internet. Pure: no look-ups, no connections (SEC12)."""
 
 import ipaddress
 import re

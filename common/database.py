@@ -11,7 +11,7 @@ _NOT_SENT = "number of parameters"
 
 
 def is_database_away(error: BaseException) -> bool:
-    """Return whether the database could not be asked, so that the same may succeed later (B7).
+    """Return whether the database could not be asked, so that the same may succeed later (RUN7).
 
     An `OperationalError` may as well be the database's refusal of what it was asked: that fails each time.
     """

@@ -1,4 +1,4 @@
-"""Looking up the names of hosts that a tenant gave, in threads of its own, bounded in time and per tenant (F2).
+"""Looking up the names of hosts that a tenant gave, in threads of its own, bounded in time and per tenant (FAIR2).
 
 The C library's look-up cannot be interrupted: one that takes too long is given up, but keeps its thread and its
 tenant's slot until it ends. So a tenant whose name server never answers delays only itself. Workers make that end come

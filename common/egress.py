@@ -1,4 +1,4 @@
-"""The guarded way out: which hosts we may talk to for somebody else, and sessions that hold to it (D12, D13).
+"""The guarded way out: which hosts we may talk to for somebody else, and sessions that hold to it (SEC12, SEC13).
 
 A URL that a tenant gave is read once (`check_url`); names are resolved by a resolver that hands out an answer only when
 *all* of its addresses are public; and each socket is looked at once more as it is made, since a literal address never
@@ -26,7 +26,7 @@ from common.errors import Code, Invalid
 
 PORTS = (80, 443)
 CONNECT = 5.0
-"""Seconds that one address gets to take a connection (B13)."""
+"""Seconds that one address gets to take a connection (RUN13)."""
 MAX_HEADER = 16 * 1024
 """Bytes of one header of an answer; there may be 128 of them."""
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
@@ -228,7 +228,7 @@ def _new_session(*, trusted: bool) -> aiohttp.ClientSession:
 
 
 async def read_capped(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """At most the first `limit` bytes of the body, decoded; the rest is never read, nor unpacked (B14).
+    """At most the first `limit` bytes of the body, decoded; the rest is never read, nor unpacked (RUN14).
 
     aiohttp unpacks piece by piece, as far as is read.
     """

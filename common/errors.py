@@ -1,4 +1,4 @@
-"""What the outside is told when something cannot be done: one shape, `{"error": {"code", "message", "hints"}}` (S4.7)."""
+"""What the outside is told when something cannot be done: one shape, `{"error": {"code", "message", "hints"}}`."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -83,7 +83,7 @@ class AppError(Exception):
 
 
 class NotFound(AppError):
-    """It does not exist, or the caller may not even know that it does: the two look the same (D1)."""
+    """It does not exist, or the caller may not even know that it does: the two look the same (SEC1)."""
 
     status = 404
     default_code = Code.NOT_FOUND
@@ -108,7 +108,7 @@ class Conflict(AppError):
 
 
 def id_taken(what: str) -> Conflict:
-    """An id that the client made was used before, for something else (A1)."""
+    """An id that the client made was used before, for something else (MSG1)."""
     return Conflict(f"This id already stands for another {what}.", code=Code.ID_TAKEN, hints=["Make a new id."])
 
 
@@ -120,14 +120,14 @@ class LimitReached(AppError):
 
 
 class TooLarge(AppError):
-    """The input is larger than what is taken (A8)."""
+    """The input is larger than what is taken (MSG8)."""
 
     status = 413
     default_code = Code.TOO_LARGE
 
 
 class Unavailable(AppError):
-    """Something that is needed is away, or too busy, for a moment (B7)."""
+    """Something that is needed is away, or too busy, for a moment (RUN7)."""
 
     status = 503
     default_code = Code.UNAVAILABLE

@@ -1,4 +1,4 @@
-"""The one door through which a page on somebody else's server is opened (D12, D13, B13, B14).
+"""The one door through which a page on somebody else's server is opened (SEC12, SEC13, RUN13, RUN14).
 
 It follows redirects by itself, because each hop is judged like the first; and the whole, hops and body, has one end.
 """

@@ -1,4 +1,4 @@
-"""Handles: the short names that mentions, tools and addresses use (S0.2)."""
+"""Handles: the short names that mentions, tools and addresses use."""
 
 import re
 import secrets

@@ -1,7 +1,7 @@
 """Model servers that run on this machine already, in embedded mode only.
 
 Workers search for them every `EVERY` seconds and store the result in Redis, where web processes read it: no request
-waits for a port to answer (F2).
+waits for a port to answer (FAIR2).
 """
 
 import asyncio

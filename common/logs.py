@@ -44,7 +44,7 @@ def scrub(text: str) -> str:
 
 
 class ScrubSecrets(logging.Filter):
-    """Takes secrets out of every line that is logged, traces included (D17)."""
+    """Takes secrets out of every line that is logged, traces included (SEC17)."""
 
     _formatter = logging.Formatter()
 

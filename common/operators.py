@@ -1,7 +1,7 @@
 """Who runs the installation: staff, with Django's permission on the table. The counterpart of the apps' `get_…_for`.
 
 An operator's deed is fetched and checked here and then done by the service that members use, so that rules, frames and
-audit are the same whoever does it (B9).
+audit are the same whoever does it.
 """
 
 from typing import Any, TypeVar

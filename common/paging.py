@@ -27,7 +27,7 @@ class PageQuery(Body):
 
 
 LARGE = 20
-"""Rows of one page, at most, of a list whose rows hold whole prompts (F3); a larger `limit` is taken as this."""
+"""Rows of one page, at most, of a list whose rows hold whole prompts (FAIR3); a larger `limit` is taken as this."""
 
 PAGED = query_parameters(PageQuery)
 """For the schema of a list."""

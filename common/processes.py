@@ -192,7 +192,7 @@ def is_dead(owner: str) -> bool:
 
 
 def die_without_memory() -> NoReturn:
-    """Memory has run out, and nobody knows whom else that has hit: all that is under way here begins again elsewhere (B9)."""
+    """Memory has run out, and nobody knows whom else that has hit: all that is under way here begins again elsewhere (RUN9)."""
     try:
         logger.critical("This process has no memory left. It ends; its runs are taken over.")
     finally:

@@ -1,4 +1,4 @@
-"""The API's manners: input checked by Pydantic shapes, rows going out as they are, one shape of error (S4.7)."""
+"""The API's manners: input checked by Pydantic shapes, rows going out as they are, one shape of error."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -60,7 +60,7 @@ class Page(BaseModel, Generic[T]):
 
 
 class Storable(JSONParser):
-    """JSON, its texts made fit for our columns once and for all; what cannot be is bad input (D20)."""
+    """JSON, its texts made fit for our columns once and for all; what cannot be is bad input (SEC20)."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
         try:

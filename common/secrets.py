@@ -1,4 +1,4 @@
-"""Secrets: a type that does not print itself, and text that is bound to its owner when it is stored (D17, D18)."""
+"""Secrets: a type that does not print itself, and text that is bound to its owner when it is stored (SEC17, SEC18)."""
 
 import hashlib
 import json
@@ -57,7 +57,7 @@ def _fernet(keys: tuple[str, ...]) -> MultiFernet:
 
 
 def encrypt_for(secret: Secret, *, owner: str, purpose: str) -> str:
-    """Encrypt a secret for storing. Owner and purpose are part of it, so a copied row cannot be decrypted (guarantees §2.12)."""
+    """Encrypt a secret for storing. Owner and purpose are part of it, so a copied row cannot be decrypted."""
     plain = json.dumps({"o": owner, "p": purpose, "s": secret.reveal()})
     return _fernet(tuple(settings.SECRET_KEYS)).encrypt(plain.encode()).decode()
 
@@ -83,7 +83,7 @@ def is_under_newest_key(encrypted: str) -> bool:
 
 
 def rotated(encrypted: str) -> str:
-    """Encrypt a stored secret again with the newest key (D18). Raise `WrongOwner` when no key decrypts it."""
+    """Encrypt a stored secret again with the newest key (SEC18). Raise `WrongOwner` when no key decrypts it."""
     try:
         return _fernet(tuple(settings.SECRET_KEYS)).rotate(encrypted.encode()).decode()
     except InvalidToken as error:

@@ -16,11 +16,11 @@ app.autodiscover_tasks()
 
 @setup_logging.connect
 def keep_our_logging(**kwargs: Any) -> None:
-    """The worker logs as Django's settings say: a handler of Celery's own would write secrets unscrubbed (D17)."""
+    """The worker logs as Django's settings say: a handler of Celery's own would write secrets unscrubbed (SEC17)."""
 
 
 class RunEngine(bootsteps.StartStopStep):
-    """Runs are driven by a loop of their own beside Celery's threads (architecture §6)."""
+    """Runs are driven by a loop of their own beside Celery's threads."""
 
     requires = ("celery.worker.components:Pool",)
 

@@ -30,7 +30,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def internal_error(request: HttpRequest) -> HttpResponse:
     error = sys.exception()
     if isinstance(error, RecursionError) and "JSON" in str(error):
-        return bad_request(request)  # bodies that others parse, such as those of sign-in (D20)
+        return bad_request(request)  # bodies that others parse, such as those of sign-in (SEC20)
     if isinstance(error, OperationalError | InterfaceError):
         answer = _tell(request, Unavailable("The database does not answer right now.", hints=["Try again."]))
         answer["Retry-After"] = "2"

@@ -48,7 +48,7 @@ ADDRESS = PUBLIC_URL or LOCAL_ADDRESS
 # The port where we listen on this machine, so it has no model server; null where it is not known.
 OWN_PORT = urlsplit(LOCAL_ADDRESS).port
 # `host:port` pairs on private networks that a tenant's `api_base` may name, below /v1, and that agents may read; with a
-# path (`gpu.lan:11434/openai/v1`) it is a model server below that path and nothing else (guarantees D12, D13).
+# path (`gpu.lan:11434/openai/v1`) it is a model server below that path and nothing else (SEC12, SEC13).
 ALLOW_PRIVATE_HOSTS = frozenset(env.list("ATELIER_ALLOW_PRIVATE_HOSTS", default=[]))
 # A model for workspaces that have none: the operator's own key. Empty: they get the demo model.
 SYSTEM_MODEL: dict[str, Any] = {
@@ -136,7 +136,7 @@ MAX_CONNECTIONS = DATABASE_POOL + LIVE_THREADS
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default="postgres://atelier@localhost/atelier")
     | {
-        # It finds out by itself, and for nothing, that a connection of the pool is dead (B7).
+        # It finds out by itself, and for nothing, that a connection of the pool is dead (RUN7).
         "ENGINE": "common.postgresql",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
@@ -185,7 +185,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Without `ack_emulation` a worker keeps what it has taken in its memory only: Redis is asked three times less for a run. A
 # killed worker loses tasks that it has not begun: runs are found in PostgreSQL, a mail is asked for again.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"ack_emulation": False, "socket_keepalive": True, "health_check_interval": 10}
-# How many runs one worker process carries at once; the rest waits in PostgreSQL (architecture §6).
+# How many runs one worker process carries at once; the rest waits in PostgreSQL.
 RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
 # … and of these for one workspace and for one person at most; each gets no more than are free, either (docs/security.md).
 RUNS_PER_WORKSPACE = env.int("RUNS_PER_WORKSPACE", default=40)
@@ -194,7 +194,7 @@ RUNS_PER_PERSON = env.int("RUNS_PER_PERSON", default=20)
 RUN_LEASE = env.float("RUN_LEASE", default=10.0)
 RUN_HEARTBEAT = env.float("RUN_HEARTBEAT", default=3.0)
 SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
-# Tasks that wait in Redis for so long while none comes to a worker: it is deaf (B5).
+# Tasks that wait in Redis for so long while none comes to a worker: it is deaf (RUN5).
 DEAF_AFTER = env.float("DEAF_AFTER", default=60.0)
 # A file that a worker touches every few seconds while it is well, for the health check of its container.
 WORKER_ALIVE_PATH = Path(path) if (path := env.str("WORKER_ALIVE_PATH", default="")) else None
@@ -302,7 +302,7 @@ def _rate(name: str, per_second: float, at_once: float) -> tuple[float, float]:
     return rate, burst
 
 
-# How often one may ask (actors/rates.py, D21): so many a second for long, and so many at once. 0: as often as one likes.
+# How often one may ask (actors/rates.py, SEC21): so many a second for long, and so many at once. 0: as often as one likes.
 RATES = {
     "requests": _rate("REQUESTS", 50, 300),  # of one person
     "posts": _rate("POSTS", 30, 60),  # messages of one person

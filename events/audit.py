@@ -1,4 +1,4 @@
-"""Writing the audit trail: called by the services, once per action (S0.17, B9)."""
+"""Writing the audit trail: called by the services, once per action."""
 
 from typing import Any
 from uuid import UUID

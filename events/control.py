@@ -1,5 +1,5 @@
 """What web processes ask of workers in passing: end a run's tree. A hint only: `stop_requested_at` is the truth, and
-the worker's heartbeat reads it when Redis is down (guarantees §2.6)."""
+the worker's heartbeat reads it when Redis is down."""
 
 import asyncio
 import logging

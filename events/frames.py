@@ -1,4 +1,4 @@
-"""The frames of the socket, both ways (architecture §7). Declared once; TypeScript gets generated types."""
+"""The frames of the socket, both ways. Declared once; TypeScript gets generated types."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

@@ -7,7 +7,7 @@ from common.models import Identified
 
 
 class AuditRecord(Identified):
-    """One audited action. `facts` never holds a secret or the text of a message (D17)."""
+    """One audited action. `facts` never holds a secret or the text of a message (SEC17)."""
 
     at = models.DateTimeField(_("at"), auto_now_add=True)
     actor = models.ForeignKey(

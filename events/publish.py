@@ -1,5 +1,5 @@
 """The one door through which frames leave: one Redis PUBLISH, in the channel layer's own format, once the transaction
-has committed. What is lost here is repaired by the hub (architecture §5, §7); so Redis may be down, and nobody fails.
+has committed. What is lost here is repaired by the hub; so Redis may be down, and nobody fails.
 """
 
 from collections.abc import Iterable
@@ -92,7 +92,7 @@ def notify_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> No
 
 
 def rights_changed(actor_id: UUID) -> None:
-    """On commit: every hub asks again what this person may follow, and ends what they may not (D5).
+    """On commit: every hub asks again what this person may follow, and ends what they may not (SEC5).
 
     Services call it when somebody leaves or is removed from a chat or workspace, signs out or is deactivated.
     """

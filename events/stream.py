@@ -1,5 +1,5 @@
 """What agents say, as they say it: pieces are gathered per run and sent at most ten times a second, all runs of the
-process in one Redis pipeline; what was said so far is kept in Redis for those who come in the middle (architecture §6).
+process in one Redis pipeline; what was said so far is kept in Redis for those who come in the middle.
 
 Nothing here is the truth: the durable row that follows is. So Redis may be down, and no run fails by it.
 """

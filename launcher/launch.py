@@ -1,4 +1,4 @@
-"""`python -m launcher.launch`: the whole installation as one process tree, ended as one (mission §2, B6).
+"""`python -m launcher.launch`: the whole installation as one process tree, ended as one (RUN6).
 
 In order: the data folder, its lock and secrets; the port; PostgreSQL and Valkey unless DATABASE_URL and REDIS_URL name
 others; migrations when there are new ones; web and worker, restarted when they die; one line with the address when the
@@ -28,7 +28,7 @@ from launcher.service import Service
 from launcher.valkey import Valkey
 
 TICK = 0.2  # seconds
-PATIENCE = 20.0  # what web and worker have to finish what they began (guarantee B6)
+PATIENCE = 20.0  # what web and worker have to finish what they began (RUN6)
 # PostgreSQL that dies more often than this within a minute will not be had.
 DEATHS_A_MINUTE = 3
 WORKER = (

@@ -101,7 +101,7 @@ class Valkey(Server):
                 f"port {self._port}",
                 f"requirepass {self._password}",
                 f'dir "{folder}"',
-                # A full memory must fail loudly, never drop what is queued (guarantee E4).
+                # A full memory must fail loudly, never drop what is queued.
                 "maxmemory-policy noeviction",
                 f"appendonly {'yes' if self._durable else 'no'}",
                 'save ""',

@@ -1,4 +1,4 @@
-"""Where an agent's model is to be had, and who pays: the workspace's own, else the operator's, else the demo model (S4.6)."""
+"""Where an agent's model is to be had, and who pays: the workspace's own, else the operator's, else the demo model."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -79,7 +79,7 @@ def _of_system(system: dict[str, Any]) -> Endpoint:
 
 
 def merge_service() -> Endpoint | None:
-    """The operator's own service that merges suggestions, asked instead of a model when there is one (S0.12)."""
+    """The operator's own service that merges suggestions, asked instead of a model when there is one."""
     if not settings.MERGE_SERVICE["url"]:
         return None
     return Endpoint("merge_service", settings.MERGE_SERVICE["url"], Secret(settings.MERGE_SERVICE["secret"]), "system")

@@ -1,4 +1,4 @@
-"""Which models can be chosen, and testing one: the event loop of a worker runs the test, and clients poll for its result (F2).
+"""Which models can be chosen, and testing one: the event loop of a worker runs the test, and clients poll for its result (FAIR2).
 
 Redis has a test for `LIFETIME` seconds. The key goes to the worker encrypted, and only the worker decrypts it.
 """

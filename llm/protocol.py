@@ -23,7 +23,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Timeouts:
-    """In seconds: until the first piece, between two pieces, and for the whole request (B10)."""
+    """In seconds: until the first piece, between two pieces, and for the whole request (RUN10)."""
 
     first: float = 60.0
     idle: float = 30.0
@@ -80,7 +80,7 @@ class LLMError(Exception):
 class LLM(Protocol):
     """A model that can be asked. Streaming is the only path: pieces come first, the whole `Answer` last.
 
-    Cancelling the task, or closing the generator, closes the connection upstream at once (B16).
+    Cancelling the task, or closing the generator, closes the connection upstream at once (RUN16).
     """
 
     def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:

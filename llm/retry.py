@@ -1,4 +1,4 @@
-"""Asking again: the one place where a request to a model is repeated (B11, B20)."""
+"""Asking again: the one place where a request to a model is repeated (RUN11, RUN20)."""
 
 import asyncio
 import random

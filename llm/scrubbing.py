@@ -1,4 +1,4 @@
-"""Provider texts made fit to be stored and shown: some servers repeat the key they were given (D17)."""
+"""Provider texts made fit to be stored and shown: some servers repeat the key they were given (SEC17)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Time limits of one request to a model, at the price of one timer instead of one per token (B10)."""
+"""Time limits of one request to a model, at the price of one timer instead of one per token (RUN10)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""What people are told of (S0.17): one row per person and event."""
+"""What people are told of: one row per person and event."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -51,7 +51,7 @@ def count_unread(person: Actor) -> int:
 
 def shown(found: Iterable[Any]) -> list[NotificationRow]:
     """Rows for the wire, of notifications that came from here. Of a chat that is closed to the person nothing is quoted, and
-    nothing leads there (D1)."""
+    nothing leads there (SEC1)."""
     return [_row(notification, notification.chat_is_open) for notification in found]
 
 

@@ -42,7 +42,7 @@ POLICY = {
 
 
 class SignInForm(AuthenticationForm):
-    """Django's form, which authenticates by allauth: so guessing is limited here as it is in the web app (D21)."""
+    """Django's form, which authenticates by allauth: so guessing is limited here as it is in the web app (SEC21)."""
 
     def clean(self) -> dict[str, Any]:
         email, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
@@ -96,7 +96,7 @@ class OperatorSite(AdminSite):
         return response
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Sign out, and close the sockets of this session at once (D5)."""
+        """Sign out, and close the sockets of this session at once (SEC5)."""
         person: Any = request.user
         response = super().logout(request, extra_context)
         if not request.user.is_authenticated:

@@ -22,9 +22,9 @@ class Failure:
 
 class Batched(Generic[Question, Answer]):
     """Asks `work` for many at once: what comes while it is under way waits, and goes together. So a thousand who come
-    back at the same moment cost a few reads instead of a thousand (A6), and nobody gets an answer that was read before
-    they asked (A5, D5). When `work` fails for many, they are asked in halves, so that a question which cannot be answered
-    fails alone (F7); unless the database is away, which is the same for all.
+    back at the same moment cost a few reads instead of a thousand (MSG6), and nobody gets an answer that was read before
+    they asked (MSG5, SEC5). When `work` fails for many, they are asked in halves, so that a question which cannot be answered
+    fails alone (FAIR7); unless the database is away, which is the same for all.
     """
 
     def __init__(self, work: Callable[[Collection[Question]], Mapping[Question, Answer]]) -> None:

@@ -1,4 +1,4 @@
-"""What somebody needs who comes to a chat, or comes back: one read, the same for socket, hub and REST (A2, A5)."""
+"""What somebody needs who comes to a chat, or comes back: one read, the same for socket, hub and REST (MSG2, MSG5)."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -29,7 +29,7 @@ MISSED_BYTES = 4 * PAGE_BYTES
 def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
     """The chat as it is now: what changed after version `since`; a snapshot when that is null, unknown or too far back.
 
-    The version is read first, and messages up to it: each comes once (A4). Of the small state a row may be newer than the
+    The version is read first, and messages up to it: each comes once (MSG4). Of the small state a row may be newer than the
     version; it comes again in a frame, which changes nothing. The number of queries is constant. Raises `NotFound` when
     the chat is gone.
     """

@@ -79,7 +79,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.enter(hub, Socket(*found, self.send, self.end))
 
     async def turn_stranger_away(self) -> None:
-        """Say that nobody is signed in. An address that asks too often gets a refused handshake, which costs less (F7)."""
+        """Say that nobody is signed in. An address that asks too often gets a refused handshake, which costs less (FAIR7)."""
         host, *_ = self.scope.get("client") or ("",)
         try:
             demand(stranger_at(host), only_here=True)
@@ -186,7 +186,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.say_typing(socket, Topic.parse(frame.topic))
 
     async def subscribe(self, socket: Socket, topic: Topic, since: int | None) -> None:
-        """Hear first, read then: what comes in between is held, and follows the answer (A5)."""
+        """Hear first, read then: what comes in between is held, and follows the answer (MSG5)."""
         if topic not in socket.subscriptions and len(socket.subscriptions) >= limits.MAX_SUBSCRIPTIONS:
             raise LimitReached(f"A socket follows at most {limits.MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.follow(socket, topic)
@@ -216,7 +216,7 @@ def refuse(socket: Socket, error: AppError, topic: str | None) -> None:
 
 
 def say_typing(actor: Actor, topic: Topic) -> None:
-    """Tell the others. Raises `NotFound`, `Forbidden`: it asks what posting asks (C6)."""
+    """Tell the others. Raises `NotFound`, `Forbidden`: it asks what posting asks (EDIT6)."""
     if topic.kind != "chat":
         raise Invalid("People write in chats only.")
     get_chat_for(actor, topic.id, ChatVerb.POST)

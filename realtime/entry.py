@@ -1,4 +1,4 @@
-"""Who may open a socket: from where (D6), and as whom (guarantees §2.11)."""
+"""Who may open a socket: from where (SEC6), and as whom."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 """One topic in this process: brings its frames in order and hands them to the sockets that follow it; what is missing
-is read once for all of them (architecture §7)."""
+is read once for all of them."""
 
 import asyncio
 import logging
@@ -174,7 +174,7 @@ class Feed:
     async def answer(self, subscription: Subscription, since: int | None) -> Answer:
         """What a new follower is told first.
 
-        Those who come within a second share one read: it must not be older than the first frame that they heard (A5), and
+        Those who come within a second share one read: it must not be older than the first frame that they heard (MSG5), and
         nothing may be streaming, which they would hear with a hole. Others wait together for the next read. There is one at
         a time, whatever `since` they say: it begins at the lowest.
         """

@@ -1,5 +1,5 @@
 """The hub: one per process (and event loop). It hears the channel layer once for all sockets here, and keeps what they
-follow (architecture §7). What it does by the clock is in `tending`."""
+follow. What it does by the clock is in `tending`."""
 
 import asyncio
 import logging
@@ -77,7 +77,7 @@ class Hub:
             self._sleep()
 
     async def follow(self, socket: Socket, topic: Topic) -> Subscription:
-        """Hear a topic for this socket; frames are held until the subscription is released (A5)."""
+        """Hear a topic for this socket; frames are held until the subscription is released (MSG5)."""
         feed = self.feeds.get(topic)
         if feed is None:
             feed = self.feeds[topic] = Feed(topic, _catch_up)
@@ -158,7 +158,7 @@ class Hub:
             self._is_deaf = True
 
     def _hear_pulse(self) -> None:
-        """Our own voice came back. After a silence, what was said meanwhile is lost: look what there is (A3)."""
+        """Our own voice came back. After a silence, what was said meanwhile is lost: look what there is (MSG3)."""
         now = asyncio.get_running_loop().time()
         if self._pulse_heard and now - self._pulse_heard > 3 * tending.PULSE:
             self.spawn(tending.look_at_heads(self))

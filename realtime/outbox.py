@@ -1,4 +1,4 @@
-"""What waits to be sent to one socket: bounded, so that a reader who stalls costs no more than this (A7)."""
+"""What waits to be sent to one socket: bounded, so that a reader who stalls costs no more than this (MSG7)."""
 
 import asyncio
 from collections import deque

@@ -1,5 +1,5 @@
-"""Who may follow what, and who is still signed in: asked for all sockets at once (D5), and cheap enough for a thousand
-that come back together. A test holds it to the answers of `get_chat_for` and its like, which REST and tools ask (C6)."""
+"""Who may follow what, and who is still signed in: asked for all sockets at once (SEC5), and cheap enough for a thousand
+that come back together. A test holds it to the answers of `get_chat_for` and its like, which REST and tools ask (EDIT6)."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping

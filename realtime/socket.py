@@ -12,13 +12,13 @@ SIGNED_OUT = 4003
 """Close code: nobody is signed in by this session (any more)."""
 
 TOO_SLOW = 4008
-"""Close code: what was to be read has not been read. The reader may come back, and resumes (A7)."""
+"""Close code: what was to be read has not been read. The reader may come back, and resumes (MSG7)."""
 
 TOO_MUCH = 4029
 """Close code: too many messages, or too many sockets of one person."""
 
 TOO_LARGE = 1009
-"""Close code: a message larger than what is taken (A8)."""
+"""Close code: a message larger than what is taken (MSG8)."""
 
 TRY_LATER = 1013
 """Close code: we cannot serve now."""
@@ -40,7 +40,7 @@ class Socket:
         self._on_end = on_end
 
     def give(self, text: str, *, passing: bool = False) -> None:
-        """Send an encoded frame, in turn. Never raises: a reader that is too slow ends, and hurts nobody else (A7)."""
+        """Send an encoded frame, in turn. Never raises: a reader that is too slow ends, and hurts nobody else (MSG7)."""
         if self.has_ended:
             return
         try:

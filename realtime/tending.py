@@ -1,5 +1,5 @@
 """What a hub does by the clock, in questions shared by all its sockets: heartbeats with the chats' versions, rights,
-presence. A question that fails is asked again next time; sockets stay (B7)."""
+presence. A question that fails is asked again next time; sockets stay (RUN7)."""
 
 import asyncio
 import logging
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HEARTBEAT = 10.0
-"""Seconds between heartbeats (A9)."""
+"""Seconds between heartbeats (MSG9)."""
 
 RIGHTS = 4.0
-"""Seconds between two looks at everybody's rights: with the time for the answer, at most five (D5)."""
+"""Seconds between two looks at everybody's rights: with the time for the answer, at most five (SEC5)."""
 
 PULSE = 1.0
 """Seconds between two signs of life that go through Redis and back."""
@@ -105,7 +105,7 @@ async def renew_presence(hub: "Hub") -> None:
 
 
 async def check_rights(hub: "Hub", sockets: Collection[Socket] | None = None) -> None:
-    """Ask for all sockets at once, or for those of somebody whose rights have just changed (D5)."""
+    """Ask for all sockets at once, or for those of somebody whose rights have just changed (SEC5)."""
     asked = list(hub.sockets if sockets is None else sockets)
     if not asked:
         return

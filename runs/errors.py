@@ -5,7 +5,7 @@ from uuid import UUID
 
 
 class LeaseLost(Exception):
-    """The run was taken over, or has ended: whoever finds this out stops at once, and nothing is written (B3)."""
+    """The run was taken over, or has ended: whoever finds this out stops at once, and nothing is written (RUN3)."""
 
 
 class RunNotStartable(Exception):

@@ -17,7 +17,7 @@ from workspaces.models import Workspace
 
 
 class RunState(models.TextChoices):
-    """Where a run is (guarantees §2.3). The last three are final."""
+    """Where a run is. The last three are final."""
 
     QUEUED = "queued", _("Queued")
     RUNNING = "running", _("Running")
@@ -56,7 +56,7 @@ class Run(Identified, VersionedRow):
 
     `concurrency_key` is where at most one run is at work: (agent, chat) by default. `spec` is fixed at the first claim, so that a
     retry, a takeover and the agent's eyes see the text that answered. `message_id` is the id of the message that the
-    current step makes, fixed before its first byte (S2.4). `read_to` is the chat's version taken in so far.
+    current step makes, fixed before its first byte. `read_to` is the chat's version taken in so far.
     Before `next_wake_at` nobody claims it, and its model is not asked again.
     """
 
@@ -171,7 +171,7 @@ class Run(Identified, VersionedRow):
 
     @property
     def is_poison(self) -> bool:
-        """Whether so many processes died while they carried it that the next is to carry nothing else (B9, ADR 0009)."""
+        """Whether so many processes died while they carried it that the next is to carry nothing else (RUN9, ADR 0009)."""
         return self.crashes >= ISOLATE_AFTER
 
     @property
@@ -228,7 +228,7 @@ class Run(Identified, VersionedRow):
 
 class Step(Identified):
     """One step of a run: an answer of a model, or one tool call. `started` is stored before the effect, so that a
-    crash in between shows (B15)."""
+    crash in between shows (RUN15)."""
 
     run = models.ForeignKey(Run, verbose_name=_("run"), on_delete=models.CASCADE, related_name="steps")
     number = models.PositiveSmallIntegerField(_("number"))
@@ -254,7 +254,7 @@ class Step(Identified):
 
 
 class LLMCall(Identified):
-    """The ledger: each request to a model, who asked on whose behalf, what it took and who paid (B2).
+    """The ledger: each request to a model, who asked on whose behalf, what it took and who paid.
 
     Where a person tried a model, there is neither a run nor an agent.
     """

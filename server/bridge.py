@@ -1,4 +1,4 @@
-"""HTTP from an ASGI server to a WSGI application in exactly one thread hop (architecture §1).
+"""HTTP from an ASGI server to a WSGI application in exactly one thread hop.
 
 Django's own ASGI handler hops between loop and threads several times a request and costs 12-15 ms of CPU; this reads
 the body on the loop, does everything else in one thread, and sends the answer from the loop.
@@ -54,7 +54,7 @@ class Bridge:
     `threads` requests are worked on at once, of one caller a quarter of them (`fair_queue`), for `cpu_budget` seconds of CPU per
     second and at once. When more than `waiting` are in the house, new ones get 503. A request is in the house from when its
     body has come until its answer is made: so clients who send or read slowly hold nobody's place. A body over `max_body`
-    bytes gets 413 before it is read to its end (A8).
+    bytes gets 413 before it is read to its end (MSG8).
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How much anybody may send, hold open, and leave unread: every number of the wire in one place (A7, A8, guarantees §2.11).
+"""How much anybody may send, hold open, and leave unread: every number of the wire in one place (MSG7, MSG8).
 
 What a request may ask of the rest of the house is limited elsewhere; this is what one line can cost us.
 """
@@ -41,7 +41,7 @@ CLOSING = 5.0
 
 MAX_SOCKETS = 20
 """Sockets of one person in one process, whose memory it protects. A count over all processes would hold those of one that
-has just died against the people who come back from it (A6)."""
+has just died against the people who come back from it (MSG6)."""
 
 MAX_SOCKETS_HERE = 5000
 """Sockets of one process: at some 60 kB each it stays below half a gigabyte."""

@@ -26,7 +26,7 @@ def configuration() -> uvicorn.Config:
         server_header=False,
         # Only a proxy that the operator names may say who the client is.
         proxy_headers=bool(os.environ.get("FORWARDED_ALLOW_IPS")),
-        # A message of a client is small; a larger one is refused before it is read (guarantees, trap 7).
+        # A message of a client is small; a larger one is refused before it is read.
         ws_max_size=limits.MAX_FRAME,
         # One frame goes to a thousand sockets: each would be packed apart, and every socket would keep 300 kB for it.
         ws_per_message_deflate=False,

@@ -1,4 +1,4 @@
-"""End a Celery worker that receives no tasks any more, so that it is started again (B5).
+"""End a Celery worker that receives no tasks any more, so that it is started again (RUN5).
 
 After its connection to Redis broke, Celery's consumer may wait for ever for an answer that does not come, in a process that
 looks healthy. The watchdog checks progress instead: tasks wait in the queues, and this worker receives none.

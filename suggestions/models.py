@@ -1,4 +1,4 @@
-"""Suggestions to change an agent, and the merges that make drafts of them (S0.11, S0.12)."""
+"""Suggestions to change an agent, and the merges that make drafts of them."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

@@ -1,4 +1,4 @@
-"""Who may do what with suggestions and merges: members of the workspace see them, and the agent's rights decide (S0.11)."""
+"""Who may do what with suggestions and merges: members of the workspace see them, and the agent's rights decide."""
 
 from enum import StrEnum
 from uuid import UUID

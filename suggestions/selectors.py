@@ -88,7 +88,7 @@ def merge_row_of(actor: Actor, id: UUID) -> MergeRow:
 
 
 def suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
-    """A suggestion that `actor` may see, beside what it was made on and what answers today (S0.11)."""
+    """A suggestion that `actor` may see, beside what it was made on and what answers today."""
     suggestion = with_names(Suggestion.objects.all()).get(pk=id)
     specs = AgentSpec.objects.prefetch_related(with_tools()).in_bulk(
         [suggestion.base_id, suggestion.agent.current_spec_id]

@@ -28,7 +28,7 @@ def _is_near(host: Any) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def only_the_loopback_is_open() -> Iterator[None]:
-    """No test reaches another machine, by name or by address (style §8)."""
+    """No test reaches another machine, by name or by address."""
 
     def connect(self: socket.socket, address: Any) -> None:
         if self.family != socket.AF_UNIX and not _is_near(address[0]):

@@ -1,4 +1,4 @@
-"""What a tool is: a class. Who may use it, and whether a person is asked first, is data elsewhere (style §6)."""
+"""What a tool is: a class. Who may use it, and whether a person is asked first, is data elsewhere."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,15 +22,15 @@ MAX_TIMEOUT = 120.0
 
 
 class ToolArgs(BaseModel):
-    """The arguments of a tool, checked strictly: nothing is guessed and nothing unknown is ignored (B12)."""
+    """The arguments of a tool, checked strictly: nothing is guessed and nothing unknown is ignored (RUN12)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class ToolConfig(BaseModel):
-    """How an agent uses a tool (S0.14): its `custom_config` over these defaults. A tool may add fields of its own.
+    """How an agent uses a tool: its `custom_config` over these defaults. A tool may add fields of its own.
 
-    `retries`: how often a call that failed by `ToolError` is tried again. `timeout_s`: seconds of one try (B13).
+    `retries`: how often a call that failed by `ToolError` is tried again. `timeout_s`: seconds of one try (RUN13).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,9 +53,9 @@ async def unknown_authors() -> "Sequence[Actor]":
 class ToolContext:
     """For whom a call is made. `call_id` is the key under which a tool outside our house may recognise a repetition.
 
-    `is_named` says whether an address may be opened: somebody named it, the model did not make it up (D9).
+    `is_named` says whether an address may be opened: somebody named it, the model did not make it up (SEC9).
     `find_authors` gives the people whose words the run may have read, or raises `ToolError`; the toolbox asks it before each
-    call of a tool that writes, which gets them as `authors` and does only what all of them may do (F8).
+    call of a tool that writes, which gets them as `authors` and does only what all of them may do (FAIR8).
     """
 
     actor: "Actor"
@@ -92,7 +92,7 @@ class Tool:
     It is a coroutine when it calls another server: no transaction and no connection is held meanwhile. A coroutine may
     return a `ToolOutput`.
     `effect` is `read` when calling it changes nothing. `repeatable`: it may be called again when a crash leaves it
-    unknown whether it was done (B15); reading always may. `is_trusted`: its results are our own words, nobody else's.
+    unknown whether it was done (RUN15); reading always may. `is_trusted`: its results are our own words, nobody else's.
     """
 
     name: ClassVar[str]

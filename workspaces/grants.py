@@ -1,4 +1,4 @@
-"""Object-level grants: one verb on one object for one person, given and taken by an operator (architecture §4)."""
+"""Object-level grants: one verb on one object for one person, given and taken by an operator."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -34,7 +34,7 @@ def grantable_verbs(grants: Grants) -> QuerySet[Permission]:
 def check_grant(*, person: "Actor", target: Any) -> None:
     """Whether a grant would do anything. Raises `Invalid`.
 
-    It adds to what somebody may see anyway and opens no door by itself; and nobody edits a public agent (ADR-003). The
+    It adds to what somebody may see anyway and opens no door by itself; and nobody edits a public agent. The
     caller is in a transaction.
     """
     if not (person.is_human and person.is_active):

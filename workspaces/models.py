@@ -11,14 +11,14 @@ from events.rows import MembershipRow
 
 
 class Role(models.TextChoices):
-    """What a member may do (§2.3 of the architecture document)."""
+    """What a member may do."""
 
     EDITOR = "editor", _("Editor")
     SUGGESTER = "suggester", _("Suggester")
 
 
 class Workspace(Identified, Revised):
-    """The container of a team: members, private agents, chats, model credentials (S0.1)."""
+    """The container of a team: members, private agents, chats, model credentials."""
 
     name = models.CharField(_("name"), max_length=80)
     handle = models.SlugField(_("handle"), max_length=40, unique=True)
@@ -38,7 +38,7 @@ class Workspace(Identified, Revised):
 
 
 class Membership(Identified):
-    """A person in a workspace (ADR-006, ADR-010)."""
+    """A person in a workspace."""
 
     workspace = models.ForeignKey(
         Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="memberships"

@@ -1,4 +1,4 @@
-"""Who may do what with a workspace: fetch-and-check (architecture §4)."""
+"""Who may do what with a workspace: fetch-and-check."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def create_workspace(*, creator: "Actor", name: str, handle: str | None = None) -> Workspace:
-    """Make a workspace; its maker is its first editor (S0.1). Raises `Invalid` for a name or handle that cannot be."""
+    """Make a workspace; its maker is its first editor. Raises `Invalid` for a name or handle that cannot be."""
     name = _checked_name(name)
     check_quota("workspaces", Membership.objects.filter(actor=creator))
     taken = Workspace.objects.all()
@@ -215,7 +215,7 @@ def sealed_for(workspace: Workspace, key: Secret) -> str:
 
 
 def rotate_model_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
-    """Encrypt the stored keys of workspaces anew under the newest of `SECRET_KEYS` (D18), in batches, while others work.
+    """Encrypt the stored keys of workspaces anew under the newest of `SECRET_KEYS` (SEC18), in batches, while others work.
 
     Yield after each batch how many were encrypted anew and how many open with no key that we have. It can be interrupted and
     started again at any time: what is under the newest key is left alone. A key that is set meanwhile is not overwritten.
@@ -241,7 +241,7 @@ def rotate_model_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
 def check_model(
     actor: "Actor", *, provider: str, default_model: str, api_base: str, options: Mapping[str, str]
 ) -> None:
-    """Check that this could be a model at all, without resolving names or asking a server (F2).
+    """Check that this could be a model at all, without resolving names or asking a server (FAIR2).
 
     Raises `Invalid`, with `host_refused` for an address we do not talk to.
     """

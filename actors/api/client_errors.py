@@ -14,7 +14,7 @@ from common.rest import Body, Request, nothing, read
 
 logger = logging.getLogger(__name__)
 
-# A position in one of our script files. No field takes free text, because what people wrote must not get into a log (D17).
+# A position in one of our script files. No field takes free text, because what people wrote must not get into a log (SEC17).
 Frame = Annotated[str, StringConstraints(pattern=r"^[\w.-]{1,80}:\d{1,7}:\d{1,7}$")]
 
 

@@ -21,7 +21,7 @@ class AddressInput(inputs.Input):  # type: ignore[misc]  # allauth has no types
 
 class AskForReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth has no types
     """allauth's operation to ask for a new password, without looking for the person: a worker does, and the answer
-    says nothing of whether there is one, by its words or by its time (D21)."""
+    says nothing of whether there is one, by its words or by its time (SEC21)."""
 
     input_class = AddressInput
 

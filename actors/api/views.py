@@ -119,7 +119,7 @@ class SignUpMode(APIView):
 
 
 def password_buckets(request: Request) -> list[Bucket]:
-    """Return the bucket of an operation that asks for the password, so that nobody tries many (D21)."""
+    """Return the bucket of an operation that asks for the password, so that nobody tries many (SEC21)."""
     return [("passwords", request.user.pk)] if request.method == "POST" else []
 
 

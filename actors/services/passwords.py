@@ -79,7 +79,7 @@ def ask_for_reset_link(*, email: str, address: str, language: str) -> None:
 
 def send_reset_link(*, email: str, address: str, language: str) -> None:
     """Send a link to whoever has this address; to nobody when nobody has. Runs in a worker, so that the answer to who
-    asks takes the same time for every address (D21). `language` is of who asks, for a person who has chosen none.
+    asks takes the same time for every address (SEC21). `language` is of who asks, for a person who has chosen none.
     """
     person = Actor.people.filter(email__iexact=email, is_active=True).first()
     if person is None:

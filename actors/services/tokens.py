@@ -19,7 +19,7 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 
 
 def create_token(*, person: Actor, name: str, days: int | None, scope: str = TokenScope.FULL) -> tuple[ApiToken, str]:
-    """A new token and its text, which is told here and never again: only a hash of it is kept (D17).
+    """A new token and its text, which is told here and never again: only a hash of it is kept (SEC17).
 
     `days` null: until it is revoked. `scope` `read`: it cannot change anything. Raises `LimitReached` for who has `MOST`.
     """

@@ -20,7 +20,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
     """Insert new rows of a chat, apply updates, and publish them in one frame on commit. Return the chat's new version.
 
     Call it last in a transaction: raising the version locks the chat until commit, so that versions rise in the order of
-    commits (A4). A writer of the chat's rows must not hold a lock on one of them before. Rows that take a number get one
+    commits (MSG4). A writer of the chat's rows must not hold a lock on one of them before. Rows that take a number get one
     version each, in the order given; the other rows share the last one.
 
     Raises `NotFound`, `IntegrityError`, and the error of an update whose condition is not met.

@@ -1,4 +1,4 @@
-"""Holding chats: whoever changes something in a chat holds it first, before anything else is locked (architecture §4)."""
+"""Holding chats: whoever changes something in a chat holds it first, before anything else is locked."""
 
 from collections.abc import Collection, Iterable
 from typing import Any

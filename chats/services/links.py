@@ -1,4 +1,4 @@
-"""Links that bring people into a workspace and a chat (S0.1)."""
+"""Links that bring people into a workspace and a chat."""
 
 import secrets
 from datetime import timedelta

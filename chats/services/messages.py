@@ -80,7 +80,7 @@ def checked_text(text: str) -> str:
 
 
 def _answered(chat: Chat, reply_to: UUID | None) -> Message | None:
-    """The message that is answered: of this chat, or it does not exist (D2)."""
+    """The message that is answered: of this chat, or it does not exist (SEC2)."""
     if reply_to is None:
         return None
     message = Message.objects.filter(pk=reply_to, chat=chat).first()

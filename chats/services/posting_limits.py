@@ -1,4 +1,4 @@
-"""What a message takes from: its author's bucket and its workspace's (D21)."""
+"""What a message takes from: its author's bucket and its workspace's (SEC21)."""
 
 import time
 from uuid import UUID

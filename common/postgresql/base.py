@@ -2,7 +2,7 @@
 
 Django's own check (`CONN_HEALTH_CHECKS`) is a round trip with every request. A server that ends closes its sockets, and
 the kernel knows: a look at the socket takes a microsecond, and after a restart of PostgreSQL no request meets a dead
-connection (B7).
+connection (RUN7).
 """
 
 import select

@@ -1,7 +1,7 @@
 """The rows on the wire: the same shapes in REST answers and in frames, declared once, mirrored in TypeScript.
 
 A row that belongs to a chat carries `version`: the chat's version at its last change. The client upserts by
-(`kind`, `id`) and keeps the higher version, so that applying a row twice or late changes nothing (architecture §7).
+(`kind`, `id`) and keeps the higher version, so that applying a row twice or late changes nothing.
 """
 
 from events.payloads import Stamp

@@ -1,4 +1,4 @@
-"""What people are told of (S0.17)."""
+"""What people are told of."""
 
 from datetime import datetime
 from typing import Literal
@@ -8,7 +8,7 @@ from events.row import Row
 
 
 class NotificationRow(Row):
-    """Something happened that concerns the reader (S0.17). Names are as they were then; what it leads to is asked for anew."""
+    """Something happened that concerns the reader. Names are as they were then; what it leads to is asked for anew."""
 
     id: UUID
     type: Literal[

@@ -62,7 +62,7 @@ class Conflict(Row):
 
 
 class Provenance(Row):
-    """Where the words of a draft came from, as it was made: the pieces in order are its prompt (S0.12)."""
+    """Where the words of a draft came from, as it was made: the pieces in order are its prompt."""
 
     origin: Literal["merge", "revise", "rebase"]
     merge_id: UUID | None = None
@@ -72,7 +72,7 @@ class Provenance(Row):
 
 
 class Tally(Row):
-    """How the room voted when one apply of a draft was compared with production (B7)."""
+    """How the room voted when one apply of a draft was compared with production (RUN7)."""
 
     draft_apply: int
     production: int = 0

@@ -1,4 +1,4 @@
-"""Suggestions and the merges that make drafts of them (S0.11, S0.12)."""
+"""Suggestions and the merges that make drafts of them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from events.rows.rooms import Provenance
 
 
 class ListedSuggestionRow(Row):
-    """A proposal to change an agent, as lists have it (S0.11): without what it proposes, which may be long.
+    """A proposal to change an agent, as lists have it: without what it proposes, which may be long.
 
     `chat_id` and `chat_title` are null for who is not in that chat.
     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
@@ -59,7 +59,7 @@ class SuggestionDetailRow(Row):
 
 
 class MergeRow(Row):
-    """Suggestions becoming one draft (S0.12). `method`: `copied` (one, on today's production), the merge `agent`, an `external`
+    """Suggestions becoming one draft. `method`: `copied` (one, on today's production), the merge `agent`, an `external`
     service, or the `text` merge that steps in when those fail (`error` says why). `unused_ids`: suggestions of which nothing was
     left in the version that its draft became. `chat_id` is null for who is not in it.
     """

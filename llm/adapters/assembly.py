@@ -17,7 +17,7 @@ MAX_GUESSES = 32
 
 
 class Budget:
-    """Characters that all answers of this process may hold at once, beyond a share that each has for itself (F5)."""
+    """Characters that all answers of this process may hold at once, beyond a share that each has for itself (FAIR5)."""
 
     OWN_SHARE = 32 * 1024
     TOTAL = 32 * 1024 * 1024

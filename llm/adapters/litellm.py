@@ -1,6 +1,6 @@
 """The providers that do not speak OpenAI's wire, by way of litellm: the only place that imports it, when first needed.
 
-What litellm gets wrong is put right here (guarantees, traps 23–31): a stream that breaks off looks like success; its
+What litellm gets wrong is put right here: a stream that breaks off looks like success; its
 time limits do not hold; it retries by itself; an empty key makes it look for one in the environment; and leaving its
 stream leaves the connection open. It is never given an address that a tenant wrote, and goes out by our client only.
 """
@@ -40,7 +40,7 @@ class LiteLLMWire:
         self._timeouts = timeouts
 
     async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
-        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (B16)."""
+        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (RUN16)."""
         litellm = await asyncio.to_thread(_litellm)  # the first time takes seconds, which are not the model's
         made, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
         stream: Any = None

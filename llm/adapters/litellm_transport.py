@@ -1,4 +1,4 @@
-"""The way out that litellm gets instead of its own: the guarded client (D12, D13). Imported with it, when first needed.
+"""The way out that litellm gets instead of its own: the guarded client (SEC12, SEC13). Imported with it, when first needed.
 
 Left to itself it follows redirects, with the key, takes proxies and addresses from the environment, keeps a connection
 open for each loop it ever met, and asks a second time where it could not connect.

@@ -68,7 +68,7 @@ class OpenAIWire:
         self._base = base_of(endpoint)
 
     async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
-        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (B16)."""
+        """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (RUN16)."""
         started = asyncio.get_running_loop().time()
         response = await self._open(request)
         stream = OpenAIStream(self._endpoint.key)
@@ -98,7 +98,7 @@ class OpenAIWire:
 
     async def _open(self, request: Request) -> aiohttp.ClientResponse:
         """The response, its headers read and good. Raises `LLMError`."""
-        # Judged at every call: what was a public host when it was saved may be none by now (D13).
+        # Judged at every call: what was a public host when it was saved may be none by now (SEC13).
         target = target_of(self._endpoint, self._path(request.model))
         response = await self._post(target, self._body(request))
         if response.status == 200:

@@ -19,7 +19,7 @@ PRUNED_AT_ONCE = 500
 def tell(
     people: Iterable[UUID], *, event: str, type: str, workspace_id: UUID, actor: Actor | None, **about: Any
 ) -> list[UUID]:
-    """Keep one row for each of these people, and announce the changed list on commit; in the caller's transaction (S0.17).
+    """Keep one row for each of these people, and announce the changed list on commit; in the caller's transaction.
 
     Nobody is told of what they did themselves, nor who is not a member of the workspace; the same `event` is told once.
     `people` may be a query set of ids; `about` are fields of `Notification`. Returns who was told.

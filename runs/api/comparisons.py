@@ -1,4 +1,4 @@
-"""Comparisons: asking production and the draft the same, and voting (B7)."""
+"""Comparisons: asking production and the draft the same, and voting."""
 
 from uuid import UUID
 

@@ -92,7 +92,7 @@ class RunKind(ABC):
     """The operations that differ between a run in a chat, one side of a comparison and a job. Objects have no state.
 
     `claimed` is the run as it was claimed. Every write is fenced by its attempt and owner and raises `LeaseLost` when
-    another worker has the run (B3). The `record_…` methods are one transaction each.
+    another worker has the run (RUN3). The `record_…` methods are one transaction each.
     """
 
     ends_when_orphaned: ClassVar[bool] = True
@@ -110,7 +110,7 @@ class RunKind(ABC):
 
     @abstractmethod
     def prepare(self, run: Run) -> PreparedRun:
-        """Read all that a claimed run works with. Taking over after a crash is the same reading again (B1)."""
+        """Read all that a claimed run works with. Taking over after a crash is the same reading again (RUN1)."""
 
     @abstractmethod
     def open_stream(self, run: Run) -> StreamSink:
@@ -136,7 +136,7 @@ class RunKind(ABC):
 
     @abstractmethod
     def record_retry(self, claimed: Run, model: ResolvedModel, step: ModelRetried) -> StepSaved:
-        """Store that the model is asked once more for the same message, as a new attempt (B11)."""
+        """Store that the model is asked once more for the same message, as a new attempt (RUN11)."""
 
     @abstractmethod
     def record_next_try(self, claimed: Run, at: datetime) -> None:
@@ -155,7 +155,7 @@ class RunKind(ABC):
 
     @transaction.atomic
     def record_tool_start(self, claimed: Run, step: ToolsStarted) -> StepSaved:
-        """Store calls before they are made, so that a crash in between shows (B15)."""
+        """Store calls before they are made, so that a crash in between shows (RUN15)."""
         run = get_attempt(_LOCKED, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
         steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in step.calls]

@@ -255,7 +255,7 @@ class ChatRun(RunKind):
         partial: PartialMessage | None = None,
         error: LLMError | None = None,
     ) -> None:
-        """What was streamed is kept as incomplete, and open calls get a result (B11, B16)."""
+        """What was streamed is kept as incomplete, and open calls get a result (RUN11, RUN16)."""
         self.lock(claimed)
         update = get_attempt(_ATTEMPT_WITH_ALL, claimed)
         run = update.row
@@ -274,7 +274,7 @@ class ChatRun(RunKind):
 
 
 def find_spec(run: Run) -> tuple[AgentSpec | None, dict[str, Any] | None]:
-    """Return what answers here, the text applied in this chat or else the production version (S0.6), and its stamp as JSON."""
+    """Return what answers here, the text applied in this chat or else the production version, and its stamp as JSON."""
     draft = _APPLIED.first(run.get_chat_id(), run.agent_id)
     if draft is not None and draft.applied is not None:
         spec = draft.applied

@@ -36,7 +36,7 @@ def _in_seconds(seconds: float) -> Combinable:
 
 
 def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
-    """Return an empty update of a run. Writing it raises `LeaseLost` unless the stored run matches `only_if` (B3)."""
+    """Return an empty update of a run. Writing it raises `LeaseLost` unless the stored run matches `only_if` (RUN3)."""
     return RowUpdate(run, only_if=only_if, error=LeaseLost)
 
 

@@ -65,7 +65,7 @@ def build_answer_rows(
 def build_partial_rows(
     run: Run, partial: PartialMessage, model: ResolvedModel, *, find_mentions: bool
 ) -> list[Message]:
-    """What was shown of a message that never became whole; nothing when it did so in the moment before (B11)."""
+    """What was shown of a message that never became whole; nothing when it did so in the moment before (RUN11)."""
     if partial.message_id != run.message_id:
         return []
     rows = _thinking(run, partial.message_id, partial.thinking)
@@ -121,7 +121,7 @@ def _message(run: Run, id: UUID, type_: str, payload: Payload) -> Message:
 
 
 def build_stamp(run: Run, model: ResolvedModel, usage: Usage | None = None) -> Stamp:
-    """Which text answered, with which model, and what it took (S0.6, B2)."""
+    """Which text answered, with which model, and what it took."""
     facts: dict[str, Any] = {
         "model": model.name, "provider": model.endpoint.provider, "paid_by": model.endpoint.paid_by
     }  # fmt: skip

@@ -185,5 +185,5 @@ def _introduce(member: Participant) -> str:
 
 
 def _to_one_line(text: str) -> str:
-    """Return a name or title on one line, so that it cannot look like another line of the system text (D9)."""
+    """Return a name or title on one line, so that it cannot look like another line of the system text (SEC9)."""
     return " ".join(text.split())

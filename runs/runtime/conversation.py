@@ -12,7 +12,7 @@ from llm.protocol import LLMError
 from runs.runtime.steps import RunEnded, StepId, StepSaved, ToolResult
 
 MAX_ARGUMENTS = 250_000
-"""Characters. Longer arguments are cut for storing, and refused (B12)."""
+"""Characters. Longer arguments are cut for storing, and refused (RUN12)."""
 BREAKING_CODES = ("cut", "server", "timeout_idle")
 """Codes of errors in the middle of an answer: its provider broke it off, or sends nothing more."""
 MAX_ERRORS = 3

@@ -128,7 +128,7 @@ def build_participant(actor: Actor, role: str = "") -> Participant:
 
 def find_known_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
     """What is known of open calls: a result that was stored is taken; a call that had begun is not made again, unless
-    it may be (B15)."""
+    it may be (RUN15)."""
     steps = {step.call_id: step for step in Step.objects.filter(run=run, kind="tool")}
     known: dict[str, ToolResult] = {}
     for call in calls:

@@ -1,4 +1,4 @@
-"""The ledger: a row for each request to a model, whatever came of it (B2)."""
+"""The ledger: a row for each request to a model, whatever came of it."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Whose words a run has read, and where an address came from, before a tool acts on them (F8, D9).
+"""Whose words a run has read, and where an address came from, before a tool acts on them (FAIR8, SEC9).
 
 A model follows an order whoever wrote it, and an agent's own answer carries the order on. So nothing is guessed from the
 text: everybody counts who is or was in the chat, because the model reads what they wrote, their names and the chat's title.
@@ -58,7 +58,7 @@ def _has_read_outside_text(run: Run) -> bool:
 
 
 class ReadTexts:
-    """What people said and what tools read in a chat. Each line is read once in the life of a run (F5)."""
+    """What people said and what tools read in a chat. Each line is read once in the life of a run (FAIR5)."""
 
     def __init__(self, chat_id: UUID, prompt: str) -> None:
         self._chat_id = chat_id

@@ -109,7 +109,7 @@ class NullSink:
 
 
 class ReadingRate:
-    """Limits how fast a workspace's runs read what their models write: one event loop reads for all workspaces (F1)."""
+    """Limits how fast a workspace's runs read what their models write: one event loop reads for all workspaces (FAIR1)."""
 
     __slots__ = ("_bucket",)
 

@@ -1,4 +1,4 @@
-"""The tools of one run: which calls are refused, and making the others (B12, B13)."""
+"""The tools of one run: which calls are refused, and making the others (RUN12, RUN13)."""
 
 import asyncio
 import json
@@ -25,11 +25,11 @@ from tools.registry import registry
 logger = logging.getLogger(__name__)
 
 MAX_RESULT = 20_000
-"""Characters of a result that the model reads (B14)."""
+"""Characters of a result that the model reads (RUN14)."""
 MAX_CALLS_OF_RUN = 200
 """Calls of one run, whatever its limit of steps allows."""
 CONCURRENT_READS = 4
-"""Calls of one run that are made at the same time (F5)."""
+"""Calls of one run that are made at the same time (FAIR5)."""
 MAX_REPEATS = 2
 """How often in a row a tool is called with the same arguments, so that a model in a loop comes to an end."""
 
@@ -97,7 +97,7 @@ class Toolbox:
         return tuple(task.result() for task in tasks)
 
     def _find_refusal(self, call: ToolCall, *, is_cut: bool) -> ToolResult | None:
-        """Return why a call is not made, if it is not. Nothing is guessed: the model reads it, and may call again (B12)."""
+        """Return why a call is not made, if it is not. Nothing is guessed: the model reads it, and may call again (RUN12)."""
         text = ""
         before = self.past_calls[-MAX_REPEATS:]
         if call.index >= MAX_CALLS:

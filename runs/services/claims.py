@@ -74,7 +74,7 @@ _NEXT_BESIDE = PreparedQuery(lambda run_id: _first_of(_list_of_same_key(run_id))
 
 
 def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Slots | None = None) -> Run | None:
-    """Make a waiting run ours: the oldest of this run's concurrency key, so that a concurrency key keeps its order (B17).
+    """Make a waiting run ours: the oldest of this run's concurrency key, so that a concurrency key keeps its order (RUN17).
 
     Nothing when none waits there, one is at work, or another worker was faster; when there is no slot for it; and when it
     is not for us: a suspect is for a process that is set `apart`, any other is not (ADR 0009). Opens its own transactions.

@@ -1,4 +1,4 @@
-"""Comparing in the room: production and the applied draft answer one message side by side, and the room votes (B7).
+"""Comparing in the room: production and the applied draft answer one message side by side, and the room votes.
 
 A comparison is a message; its two runs have concurrency keys of their own and their texts fixed from the start (ADR 0012).
 """

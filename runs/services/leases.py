@@ -1,7 +1,7 @@
-"""Who works on a run: keeping it, giving it back, and taking it from those who died (guarantees §2.3).
+"""Who works on a run: keeping it, giving it back, and taking it from those who died.
 
 PostgreSQL's clock alone says when a lease is over. Every write of a run that is at work names its attempt and its
-owner; who finds the row changed has lost it (B3). What changes a run in a chat takes the chat first, as everything does.
+owner; who finds the row changed has lost it (RUN3). What changes a run in a chat takes the chat first, as everything does.
 """
 
 import logging
@@ -57,7 +57,7 @@ def extend_leases(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Lease]:
 
 
 def requeue_run(run: Run) -> None:
-    """The process ends in order: the run waits again at once, others are told, and this is no crash (B6).
+    """The process ends in order: the run waits again at once, others are told, and this is no crash (RUN6).
 
     Raises `LeaseLost`.
     """
@@ -157,7 +157,7 @@ class PostgresStart(Func):
 
 def list_expired_runs() -> list[Run]:
     """The runs whose lease is over. After a start of PostgreSQL their owners first get the time of one lease to say that
-    they live: that it was away is not their death (B7)."""
+    they live: that it was away is not their death (RUN7)."""
     over = Run.objects.filter(state=RunState.RUNNING, lease_until__lt=Now())
     return list(over.filter(GreaterThan(Now() - timedelta(seconds=settings.RUN_LEASE), PostgresStart()))[:100])
 

@@ -24,7 +24,7 @@ from runs.services.jobs import stop_job
 @transaction.atomic
 def stop_run(*, actor: Actor, run_id: UUID) -> Run:
     """Stop a run and everything it started. What waits ends at once; what is at work ends with its last transaction,
-    which keeps what was said so far (B16).
+    which keeps what was said so far (RUN16).
 
     The person it works for and the person who set it off may do so, and editors. Raises `NotFound`, `Forbidden`,
     `Conflict` (`run_over`).

@@ -1,4 +1,4 @@
-"""Whom a message wakes (architecture §5): one rule, asked when it is posted and, by the composer, before."""
+"""Whom a message wakes: one rule, asked when it is posted and, by the composer, before."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from runs.models import Run, RunState
 from runs.services.dispatch import dispatch_run
 
 MAX_HOPS = 4
-"""How often agents may wake each other in a row, counted from what a person said (B5, S1.3)."""
+"""How often agents may wake each other in a row, counted from what a person said."""
 
 _AGENTS_OF: PreparedQuery[ChatActor] = PreparedQuery(
     lambda chat_id: (

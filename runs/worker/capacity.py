@@ -1,4 +1,4 @@
-"""How many runs this process executes at once, and how they are shared between workspaces and people (F1)."""
+"""How many runs this process executes at once, and how they are shared between workspaces and people (FAIR1)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

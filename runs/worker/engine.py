@@ -1,7 +1,7 @@
 """The engine of a worker process: one loop that carries its runs, keeps their leases, and takes over from the dead.
 
 Celery's tasks only point at runs (`submit`). PostgreSQL decides who has one, so that every hint may be lost, late or
-doubled; the sweeper works when Redis does not (architecture §5, §6).
+doubled; the sweeper works when Redis does not.
 """
 
 import asyncio
@@ -45,13 +45,13 @@ PATIENCE = 0.8
 """The part of a lease after which, without an answer from the database, we take it for lost and stop by ourselves."""
 TOOL_THREADS = 4
 DRAIN = 15.0
-"""Seconds that the runs of an ending process get to be stored and given back (B6)."""
+"""Seconds that the runs of an ending process get to be stored and given back (RUN6)."""
 
 
 class Engine:
     """All runs of this process. `start` and `stop` are called from its main thread, `submit` from any.
 
-    One that is set `apart` carries a suspect that it is given, and looks for no other runs (B9).
+    One that is set `apart` carries a suspect that it is given, and looks for no other runs (RUN9).
     """
 
     def __init__(self, *, isolated: bool = False) -> None:
@@ -177,7 +177,7 @@ class Engine:
             await asyncio.wait(runs)
 
     def _keep(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Begin a task and hold it: one that nobody holds may be collected in the middle (guarantees §2.9)."""
+        """Begin a task and hold it: one that nobody holds may be collected in the middle."""
         task = self._loop.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -290,7 +290,7 @@ class Engine:
                     runner.cancel("stop")
 
     async def _listen(self) -> None:
-        """Stops as they are asked for; the heartbeat hears of those that are lost here (B16)."""
+        """Stops as they are asked for; the heartbeat hears of those that are lost here (RUN16)."""
         async for root_id in stops():
             self._cancel((runner for runner in self._runners.values() if runner.run.tree_id == root_id), "stop")
 

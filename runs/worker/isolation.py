@@ -1,4 +1,4 @@
-"""Processes of their own for runs whose processes died, started and looked after by a worker's sweeper (B9, ADR 0009)."""
+"""Processes of their own for runs whose processes died, started and looked after by a worker's sweeper (RUN9, ADR 0009)."""
 
 import logging
 import os

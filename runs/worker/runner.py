@@ -1,4 +1,4 @@
-"""One claim of a run, driven to its end: the loop's steps are stored as they come, its pieces streamed (architecture §6)."""
+"""One claim of a run, driven to its end: the loop's steps are stored as they come, its pieces streamed."""
 
 import asyncio
 import logging
@@ -85,7 +85,7 @@ class Runner:
         except LeaseLost:
             logger.info("Run %s is somebody else's now.", self.run.id)
         except DatabaseError as error:
-            # Nothing can be stored: the sweeper gives it back when the database answers again (B7).
+            # Nothing can be stored: the sweeper gives it back when the database answers again (RUN7).
             logger.warning("Run %s is let go, the database does not answer: %s", self.run.id, error)
         finally:
             self.is_over = True

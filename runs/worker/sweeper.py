@@ -1,4 +1,4 @@
-"""What nobody else does: runs of the dead are taken over, runs that no hint reached are begun (guarantees §2.3),
+"""What nobody else does: runs of the dead are taken over, runs that no hint reached are begun,
 and who waits for a draft hears that its hold ran out."""
 
 import logging

@@ -1,4 +1,4 @@
-"""Merges: suggestions becoming one draft (S0.12)."""
+"""Merges: suggestions becoming one draft."""
 
 from collections.abc import Callable
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Suggestions: made, listed, read, decided (S0.11)."""
+"""Suggestions: made, listed, read, decided."""
 
 from collections.abc import Callable
 from typing import ClassVar

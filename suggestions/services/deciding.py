@@ -1,6 +1,6 @@
 """How a suggestion ends: rejected, withdrawn, accepted by a merge; and how an accepted one comes to be pending again.
 
-`pending -> …` is a compare-and-set on a row that is locked, with its chat (C5).
+`pending -> …` is a compare-and-set on a row that is locked, with its chat (EDIT5).
 """
 
 from collections.abc import Iterable

@@ -24,7 +24,7 @@ ENDS = {"summary": (settle_summary, give_up_summary), "merge": (settle_merge, gi
 
 
 def job_ended(run: Run) -> None:
-    """A summary or a merge has been worked on. Whatever breaks here, it does not stay under way (B7)."""
+    """A summary or a merge has been worked on. Whatever breaks here, it does not stay under way."""
     if run.origin in ENDS:
         settle, fail_unstorable_run = ENDS[run.origin]
         if run.attempt > 2 * GIVEN_UP_AFTER:

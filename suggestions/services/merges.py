@@ -1,4 +1,4 @@
-"""Merging suggestions into one draft: asked for, stopped, tried again (S0.12, C5).
+"""Merging suggestions into one draft: asked for, stopped, tried again (EDIT5).
 
 Chats are taken first, all that a merge writes to; then the merge, its suggestions, and the draft last.
 """

@@ -1,4 +1,4 @@
-"""How a merge ends. The draft and the acceptance of its suggestions are one transaction, or neither is there (S0.12)."""
+"""How a merge ends. The draft and the acceptance of its suggestions are one transaction, or neither is there."""
 
 import logging
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ FAILURES = {
     Code.INTERNAL: "Something went wrong on our side.",
 }
 """Why a merge failed, in words of its own: the whole workspace reads them, also who is not in the chat. An error's own message
-may name people, chats and agents (D2)."""
+may name people, chats and agents (SEC2)."""
 
 
 def settle_merge(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Suggesting: a draft, or a text that came too late to be one, becomes a proposal that reviewers decide on (S0.11)."""
+"""Suggesting: a draft, or a text that came too late to be one, becomes a proposal that reviewers decide on."""
 
 from uuid import UUID
 
@@ -57,7 +57,7 @@ def _suggest_draft(
 def suggest_text(
     *, actor: Actor, chat_id: UUID, agent_id: UUID, id: UUID, content: SpecContent, base_version: int, note: str = ""
 ) -> Suggestion:
-    """Suggest words that could not be written into a draft any more (C2), under an id that the client made: suggesting
+    """Suggest words that could not be written into a draft any more (EDIT2), under an id that the client made: suggesting
     them again changes nothing.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict` (`nothing_changed`, `id_taken`).

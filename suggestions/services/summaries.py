@@ -1,4 +1,4 @@
-"""The summary of a suggestion: a job that costs nobody the suggestion when it fails (S0.11)."""
+"""The summary of a suggestion: a job that costs nobody the suggestion when it fails."""
 
 from uuid import UUID
 

@@ -47,12 +47,12 @@ def test_a_fault_is_one_line_that_says_what_and_where(team, lines):
         {"message": "free text"},
     ],
 )
-def test_D17_nothing_but_places_in_our_files_gets_into_the_log(team, lines, wrong):
+def test_SEC17_nothing_but_places_in_our_files_gets_into_the_log(team, lines, wrong):
     assert told(team, "bob", **wrong) == 400
     assert lines() == []
 
 
-def test_D21_a_broken_browser_fills_no_log(team, lines, settings, monkeypatch):
+def test_SEC21_a_broken_browser_fills_no_log(team, lines, settings, monkeypatch):
     monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
     monkeypatch.setattr(rates, "_own", OwnBuckets())
     settings.RATES = settings.RATES | {"client_errors": (0.001, 3), "all_client_errors": (0.001, 4)}

@@ -180,7 +180,7 @@ def test_keys_that_never_were_are_dead(team, key):
 
 
 @pytest.mark.parametrize("by_link", [True, False])
-def test_F6_new_password_ends_changes_of_address_and_by_a_link_tokens_too(team, mailed, by_link):
+def test_FAIR6_new_password_ends_changes_of_address_and_by_a_link_tokens_too(team, mailed, by_link):
     key = mailed()
     actors.create_token(person=team.alice, name="A thief's", days=None)
     if by_link:
@@ -221,7 +221,7 @@ def test_new_account_begins_when_its_address_is_confirmed(confirms, db):
     assert confirm(key).status_code == 404
 
 
-def test_D21_signing_up_with_an_address_of_somebody_looks_the_same(confirms, team, queue):  # noqa: F811
+def test_SEC21_signing_up_with_an_address_of_somebody_looks_the_same(confirms, team, queue):  # noqa: F811
     before = Actor.people.count()
     answers = [sign_up_as(email) for email in ("alice@example.org", "new@example.org")]
     assert answers[0].status_code == answers[1].status_code == 403
@@ -255,7 +255,7 @@ def test_addresses_are_confirmed_where_mail_can_be_sent(url, expected):
     assert done.stdout.strip() == expected
 
 
-def test_F6_link_for_a_new_password_that_is_followed_while_the_address_changes_opens_nothing(team, mailed):
+def test_FAIR6_link_for_a_new_password_that_is_followed_while_the_address_changes_opens_nothing(team, mailed):
     """It was mailed to the address of before, which is somebody else's by now."""
     following = Actor.people.get(pk=team.alice.pk)
     key = mailed()

@@ -1,4 +1,4 @@
-"""New passwords: with the old one, by a link in a mail or from an operator; and what ends with the old one (D21)."""
+"""New passwords: with the old one, by a link in a mail or from an operator; and what ends with the old one (SEC21)."""
 
 import json
 import re
@@ -63,7 +63,7 @@ def can_sign_in(person, password):
     return Client().post(f"{APP}/auth/login", body, "application/json").status_code == 200
 
 
-def test_D21_asking_says_nothing_of_who_is_here(team, queue, django_assert_num_queries):
+def test_SEC21_asking_says_nothing_of_who_is_here(team, queue, django_assert_num_queries):
     """The same answer, the same work and no question to the database, for every address: a worker looks who it is."""
     answers = []
     for email in ("alice@example.org", "nobody@example.org"):
@@ -232,7 +232,7 @@ def test_without_a_mail_server_only_a_private_log_holds_the_link(team, settings,
     assert "EMAIL_URL" in caplog.text
 
 
-def test_D21_who_guesses_passwords_is_told_to_wait(team, settings):
+def test_SEC21_who_guesses_passwords_is_told_to_wait(team, settings):
     settings.ACCOUNT_RATE_LIMITS = {"login_failed": "3/m/key"}
     answers = [Api()("POST", f"{APP}/auth/login", {"email": team.alice.email, "password": f"g{n}"}) for n in range(5)]
     assert [answer.status_code for answer in answers] == [400, 400, 400, 429, 429]
@@ -243,7 +243,7 @@ def test_D21_who_guesses_passwords_is_told_to_wait(team, settings):
     assert can_sign_in(team.bob, PASSWORD)
 
 
-def test_D21_who_asks_for_many_links_is_told_to_wait(team, settings, queue):
+def test_SEC21_who_asks_for_many_links_is_told_to_wait(team, settings, queue):
     settings.ACCOUNT_RATE_LIMITS = {"reset_password": "3/m/key"}
     answers = [ask("somebody@example.org") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
@@ -252,7 +252,7 @@ def test_D21_who_asks_for_many_links_is_told_to_wait(team, settings, queue):
 
 
 @pytest.mark.django_db
-def test_D21_while_redis_is_away_the_doors_are_closed(settings):
+def test_SEC21_while_redis_is_away_the_doors_are_closed(settings):
     away = settings.CACHES["default"] | {"LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {"default": away}
     settings.ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "reset_password": "30/m/ip"}

@@ -1,4 +1,4 @@
-"""F1: what the throttle has refused is refused again before anything is asked: no database, no Redis, no thread."""
+"""FAIR1: what the throttle has refused is refused again before anything is asked: no database, no Redis, no thread."""
 
 from uuid import uuid4
 

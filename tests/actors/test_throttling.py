@@ -1,4 +1,4 @@
-"""How often one may ask (D21): buckets shared by all processes, and what happens while Redis is away."""
+"""How often one may ask (SEC21): buckets shared by all processes, and what happens while Redis is away."""
 
 import time
 from uuid import uuid4
@@ -44,14 +44,14 @@ def taken(*buckets):
     raise AssertionError("There was no end of it.")
 
 
-def test_D21_so_many_at_once_and_then_a_wait_that_is_told(limits):
+def test_SEC21_so_many_at_once_and_then_a_wait_that_is_told(limits):
     limits(posts=(SLOW, 5))
     count, refusal = taken(("posts", uuid4()))
     assert count == 5
     assert refusal.data == {"limit": "posts", "seconds": 100}
 
 
-def test_D21_a_bucket_fills_up_with_time(limits):
+def test_SEC21_a_bucket_fills_up_with_time(limits):
     limits(posts=(20, 1))
     whose = ("posts", uuid4())
     assert taken(whose)[0] == 1
@@ -62,12 +62,12 @@ def test_D21_a_bucket_fills_up_with_time(limits):
     raise AssertionError("It stayed empty.")
 
 
-def test_D21_everybody_has_a_bucket_of_their_own(limits):
+def test_SEC21_everybody_has_a_bucket_of_their_own(limits):
     limits(posts=(SLOW, 2))
     assert [taken(("posts", uuid4()))[0] for _ in range(3)] == [2, 2, 2]
 
 
-def test_D21_what_is_refused_by_one_bucket_takes_from_none(limits):
+def test_SEC21_what_is_refused_by_one_bucket_takes_from_none(limits):
     limits(posts=(SLOW, 5), workspace_posts=(SLOW, 2))
     person, workspace = ("posts", uuid4()), ("workspace_posts", uuid4())
     count, refusal = taken(person, workspace)
@@ -76,7 +76,7 @@ def test_D21_what_is_refused_by_one_bucket_takes_from_none(limits):
 
 
 @pytest.mark.usefixtures("_no_redis")
-def test_D21_without_redis_each_process_keeps_the_same_measure_for_itself(limits):
+def test_SEC21_without_redis_each_process_keeps_the_same_measure_for_itself(limits):
     limits(posts=(SLOW, 5), workspace_posts=(SLOW, 2))
     person, workspace = ("posts", uuid4()), ("workspace_posts", uuid4())
     count, refusal = taken(person, workspace)
@@ -85,7 +85,7 @@ def test_D21_without_redis_each_process_keeps_the_same_measure_for_itself(limits
 
 
 @pytest.mark.usefixtures("_no_redis")
-def test_D21_a_process_keeps_no_more_buckets_than_it_has_room_for(limits, monkeypatch):
+def test_SEC21_a_process_keeps_no_more_buckets_than_it_has_room_for(limits, monkeypatch):
     monkeypatch.setattr(rates, "MOST", 10)
     monkeypatch.setattr(rates, "_own", OwnBuckets())
     limits(posts=(SLOW, 5))
@@ -94,7 +94,7 @@ def test_D21_a_process_keeps_no_more_buckets_than_it_has_room_for(limits, monkey
     assert len(rates._own._full) == 10
 
 
-def test_D21_over_the_limit_a_person_is_told_when_to_come_back(team, limits):
+def test_SEC21_over_the_limit_a_person_is_told_when_to_come_back(team, limits):
     limits(posts=(SLOW, 3))
     api, path = client_for(team, "alice"), f"chats/{team.chat.id}/messages"
     for number in range(3):
@@ -108,7 +108,7 @@ def test_D21_over_the_limit_a_person_is_told_when_to_come_back(team, limits):
     client_for(team, "bob").ok("POST", path, message_body("another person"))
 
 
-def test_D21_ten_times_too_many_are_nearly_all_refused(team, limits):
+def test_SEC21_ten_times_too_many_are_nearly_all_refused(team, limits):
     limits(posts=(SLOW, 5))
     api, path = client_for(team, "alice"), f"chats/{team.chat.id}/messages"
     answers = [api("POST", path, message_body("again")) for _ in range(50)]
@@ -116,7 +116,7 @@ def test_D21_ten_times_too_many_are_nearly_all_refused(team, limits):
     assert len(refused) == 45
 
 
-def test_D21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
+def test_SEC21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
     limits(workspace_posts=(SLOW, 3))
     path = f"chats/{team.chat.id}/messages"
     alice, bob = client_for(team, "alice"), client_for(team, "bob")
@@ -128,7 +128,7 @@ def test_D21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
     assert bob("POST", path, message_body("four")).status_code == 429
 
 
-def test_D21_a_stranger_cannot_use_up_a_workspace(team, limits):
+def test_SEC21_a_stranger_cannot_use_up_a_workspace(team, limits):
     limits(workspace_posts=(SLOW, 2))
     path = f"chats/{team.chat.id}/messages"
     charlie, alice = client_for(team, "charlie"), client_for(team, "alice")
@@ -138,7 +138,7 @@ def test_D21_a_stranger_cannot_use_up_a_workspace(team, limits):
         alice.ok("POST", path, message_body(text))
 
 
-def test_D21_everything_else_is_measured_by_person(team, limits):
+def test_SEC21_everything_else_is_measured_by_person(team, limits):
     limits(requests=(SLOW, 3))
     alice = client_for(team, "alice")
     for _ in range(3):
@@ -151,7 +151,7 @@ def test_D21_everything_else_is_measured_by_person(team, limits):
 @pytest.mark.parametrize(("path", "headers", "status"), [
     ("join/nothing", {}, 404), ("me", {}, 401), ("me", {"X-Session-Token": "guess"}, 401),
 ])  # fmt: skip
-def test_D21_strangers_are_measured_by_their_address(limits, path, headers, status):
+def test_SEC21_strangers_are_measured_by_their_address(limits, path, headers, status):
     limits(strangers=(SLOW, 2))
     here, there = (f"2001:db8:{uuid4().hex[:4]}::1" for _ in range(2))
 
@@ -168,7 +168,7 @@ def test_of_ipv6_a_whole_network_is_one_stranger():
     assert stranger(RequestFactory().get("/", REMOTE_ADDR="2001:db8:0:2::1")) != stranger(requests[0])
 
 
-def test_D21_limits_ask_redis_once_and_the_database_never(team, limits, monkeypatch):
+def test_SEC21_limits_ask_redis_once_and_the_database_never(team, limits, monkeypatch):
     api, path = client_for(team, "alice"), f"chats/{team.chat.id}/messages"
     api.ok("POST", path, message_body("known here"))
 

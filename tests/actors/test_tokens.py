@@ -29,7 +29,7 @@ def program(team):
     return api
 
 
-def test_D17_the_text_is_told_once_and_only_its_hash_is_kept(team):
+def test_SEC17_the_text_is_told_once_and_only_its_hash_is_kept(team):
     alice = client_for(team, "alice")
     made = alice.ok("POST", "me/tokens", {"name": "Deploy", "days": 30, "password": PASSWORD})
     text = made["text"]
@@ -68,21 +68,21 @@ def test_an_ended_token_is_dead_at_once(team, program, end):
 
 
 @pytest.mark.parametrize("text", ["", "atl_", "atl_wrong", "no token", "atl_" + "é" * 43, "x" * 5000])
-def test_D7_a_token_that_is_no_good_is_refused_whatever_else_is_there(team, text):
+def test_SEC7_a_token_that_is_no_good_is_refused_whatever_else_is_there(team, text):
     api = client_for(team, "alice")
     api.ok("GET", "me")
     assert api.client.get("/api/v1/me", headers={"Authorization": f"Bearer {text}"}).status_code == 401
 
 
 @pytest.mark.django_db
-def test_D7_guessing_tokens_is_limited_by_address(settings):
+def test_SEC7_guessing_tokens_is_limited_by_address(settings):
     settings.RATES = settings.RATES | {"strangers": (0.01, 3)}
     guess = {"Authorization": "Bearer atl_guess"}
     answers = [Client().get("/api/v1/me", headers=guess, REMOTE_ADDR="10.9.8.7").status_code for _ in range(5)]
     assert answers == [401, 401, 401, 429, 429]
 
 
-def test_D7_a_token_takes_from_its_persons_bucket(team, program, settings):
+def test_SEC7_a_token_takes_from_its_persons_bucket(team, program, settings):
     settings.RATES = settings.RATES | {"requests": (0.01, 2)}
     client_for(team, "alice").ok("GET", "me")
     program.ok("GET", "me")
@@ -132,7 +132,7 @@ def test_revoking_is_recorded_once(team, program):
     assert AuditRecord.objects.filter(action="token.revoked", actor=team.alice).count() == 1
 
 
-def test_D17_a_token_never_stands_in_a_log(program, caplog):
+def test_SEC17_a_token_never_stands_in_a_log(program, caplog):
     with caplog.at_level(logging.DEBUG):
         program.ok("GET", "me")
         Api().client.get("/api/v1/me", headers={"Authorization": f"Bearer {program.bearer}x"})

@@ -1,4 +1,4 @@
-"""Texts that cannot be stored, hashed or seen, or that pose as other text, where people sign in and give names (D11, D20, F7)."""
+"""Texts that cannot be stored, hashed or seen, or that pose as other text (SEC11, SEC20, FAIR7)."""
 
 import json
 import re
@@ -30,14 +30,14 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("path", "body"), BODIES)
-def test_D20_half_of_a_surrogate_pair_is_refused_to_a_stranger(team, settings, path, body):
+def test_SEC20_half_of_a_surrogate_pair_is_refused_to_a_stranger(team, settings, path, body):
     settings.SIGN_UP = "invited" if "invitation" in body else "open"
     before = fingerprint()
     Api().refused(400, "invalid", "POST", f"{APP}/{path}", body)
     assert fingerprint() == before
 
 
-def test_D20_password_with_half_a_pair_is_refused_to_who_changes_it(team):
+def test_SEC20_password_with_half_a_pair_is_refused_to_who_changes_it(team):
     key = actors.make_reset_link(team.alice, address=ADDRESS).rsplit("/", 1)[1]
     browser = Client()
     browser.force_login(team.alice)
@@ -72,7 +72,7 @@ def alice(team):
     return client_for(team, "alice")
 
 
-def test_D11_names_of_all_kinds_are_one_line_and_turn_nothing(team, alice):
+def test_SEC11_names_of_all_kinds_are_one_line_and_turn_nothing(team, alice):
     assert alice.ok("PATCH", "me", {"name": SPOOFED})["actor"]["name"] == SHOWN
     workspace = alice.ok("POST", "workspaces", {"name": SPOOFED})
     assert workspace["name"] == SHOWN
@@ -82,7 +82,7 @@ def test_D11_names_of_all_kinds_are_one_line_and_turn_nothing(team, alice):
     assert alice.ok("PATCH", f"chats/{chat['id']}", {"title": f"2{SPOOFED}"})["chat"]["title"] == f"2{SHOWN}"
 
 
-def test_D11_nobody_and_nothing_is_called_by_a_name_that_cannot_be_seen(team, alice):
+def test_SEC11_nobody_and_nothing_is_called_by_a_name_that_cannot_be_seen(team, alice):
     before = fingerprint()
     for method, path in (
         ("PATCH", "me"),

@@ -1,4 +1,4 @@
-"""What operators do: the services that members use, asked for by a form, logged with the operator's name (B9)."""
+"""What operators do: the services that members use, asked for by a form, logged with the operator's name (RUN9)."""
 
 import pytest
 from django.test import Client
@@ -37,7 +37,7 @@ def a_run(environment, **fields):
     return RunFactory.create(chat=team.chat, agent=team.robin, trigger_id=said.id, on_behalf_of=team.bob, **fields)
 
 
-def test_C3_an_operator_frees_a_lock_and_the_text_stays(environment):
+def test_EDIT3_an_operator_frees_a_lock_and_the_text_stays(environment):
     draft = drafts.claim_draft(
         actor=environment.team.bob, chat_id=environment.team.chat.id, agent_id=environment.team.robin.id
     )
@@ -47,7 +47,7 @@ def test_C3_an_operator_frees_a_lock_and_the_text_stays(environment):
     assert logged(environment, "draft.freed", draft)
 
 
-def test_mission_B9_an_operator_stops_a_run_and_the_room_reads_who(environment):
+def test_an_operator_stops_a_run_and_the_room_reads_who(environment):
     run = a_run(environment, state="queued")
     run_action(environment.client, run, "stop_run")
     run.refresh_from_db()
@@ -68,7 +68,7 @@ def test_a_job_has_no_message_to_be_answered_anew(environment):
     assert Run.objects.count() == 1
 
 
-def test_mission_B9_an_operator_stops_a_merge_and_its_suggestions_wait_again(environment):
+def test_an_operator_stops_a_merge_and_its_suggestions_wait_again(environment):
     team = environment.team
     merge = MergeFactory.create(chat=team.chat, agent=team.robin, by=team.alice)
     waiting = SuggestionFactory.create(chat=team.chat, agent=team.robin, author=team.bob, merge=merge)
@@ -79,7 +79,7 @@ def test_mission_B9_an_operator_stops_a_merge_and_its_suggestions_wait_again(env
     assert logged(environment, "merge.stopped", merge)
 
 
-def test_mission_B9_an_operator_repeats_a_run_for_the_person_it_worked_for(environment):
+def test_an_operator_repeats_a_run_for_the_person_it_worked_for(environment):
     run = a_run(environment, state="failed", error_code="timeout")
     run_action(environment.client, run, "retry_run")
     again = Run.objects.get(origin="retry")
@@ -93,7 +93,7 @@ def test_a_run_that_is_over_is_not_stopped_and_the_operator_reads_why(environmen
     assert not AuditRecord.objects.filter(action="run.stopped").exists()
 
 
-def test_mission_B9_a_closed_account_is_out_at_once_also_its_tokens(environment):
+def test_a_closed_account_is_out_at_once_also_its_tokens(environment):
     bob, browser = environment.team.bob, sign_in_as(environment.team.bob)
     _, text = actors.create_token(person=bob, name="a program", days=None)
     program = Client(headers={"Authorization": f"Bearer {text}"})
@@ -159,7 +159,7 @@ def test_an_operator_takes_somebody_out_of_a_chat(environment):
     assert logged(environment, "chat.member_removed", environment.team.chat)
 
 
-def test_D17_an_operator_deletes_a_key_without_seeing_it(environment):
+def test_SEC17_an_operator_deletes_a_key_without_seeing_it(environment):
     team = environment.team
     credential = workspaces.set_model(
         workspace=team.workspace, actor=team.alice, provider="openai", default_model="m", revision=0, key=Secret(CANARY)

@@ -69,7 +69,7 @@ def sign_in(tab: Page, environment: dict[str, Any]) -> None:
     tab.wait_for_selector("#nav-sidebar-apps", state="attached")
 
 
-def test_mission_B9_the_admin_works_in_a_browser_under_its_policy(environment):
+def test_the_admin_works_in_a_browser_under_its_policy(environment):
     wrong: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)

@@ -16,7 +16,7 @@ def shown(client):
     }
 
 
-def test_mission_B9_what_is_at_work_what_failed_today_and_how_many_there_are(environment):
+def test_what_is_at_work_what_failed_today_and_how_many_there_are(environment):
     fill(environment.team, 2)
     long_ago = id_at(now().replace(year=now().year - 1))
     failed = Run.objects.filter(state="failed")[0]
@@ -28,7 +28,7 @@ def test_mission_B9_what_is_at_work_what_failed_today_and_how_many_there_are(env
     assert page["process"]["Workers"] == ("0", "bad")
 
 
-def test_mission_B9_without_redis_the_page_says_so(environment, settings):
+def test_without_redis_the_page_says_so(environment, settings):
     settings.REDIS_URL = "redis://127.0.0.1:1"
     assert shown(environment.client)["process"] == {"Redis": ("does not answer", "bad")}
 

@@ -1,4 +1,4 @@
-"""One right on one object for one person: given in the admin, asked everywhere (architecture §4)."""
+"""One right on one object for one person: given in the admin, asked everywhere."""
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -64,7 +64,7 @@ def test_a_grant_on_a_chat_and_on_a_workspace_takes_effect_there(environment):
         get_workspace_for(team.bob, team.workspace.id, WorkspaceVerb.SET_MODEL)
 
 
-def test_mission_B9_who_gave_it_and_when_is_in_the_trail_of_object_and_person(environment):
+def test_who_gave_it_and_when_is_in_the_trail_of_object_and_person(environment):
     give(environment, AgentGrant, "save_agent_actor", environment.team.robin)
     (record,) = AuditRecord.objects.filter(action="grant.given")
     assert (record.actor, record.object_id) == (environment.operator, environment.team.robin.id)
@@ -74,7 +74,7 @@ def test_mission_B9_who_gave_it_and_when_is_in_the_trail_of_object_and_person(en
     assert AuditRecord.objects.filter(action="grant.taken", object_id=environment.team.robin.id).exists()
 
 
-def test_D5_the_persons_sockets_are_asked_anew_when_it_is_given_and_taken(
+def test_SEC5_the_persons_sockets_are_asked_anew_when_it_is_given_and_taken(
     environment, monkeypatch, django_capture_on_commit_callbacks
 ):
     sent = []
@@ -125,7 +125,7 @@ def test_the_pages_of_person_and_object_lead_to_a_form_that_is_filled_in(environ
         assert f'value="{row.pk}" selected' in environment.client.get(address).content.decode()
 
 
-def test_D5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_gives_nothing_back(environment):
+def test_SEC5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_gives_nothing_back(environment):
     team = environment.team
     for grants, verb, target in ((AgentGrant, "save_agent_actor", team.robin), (ChatGrant, "stop_run_chat", team.chat),
                                  (WorkspaceGrant, "create_agent_workspace", team.workspace)):  # fmt: skip

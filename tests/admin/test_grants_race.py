@@ -15,7 +15,7 @@ from workspaces.models import Workspace
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_D5_a_right_given_while_its_person_leaves_goes_with_them():
+def test_SEC5_a_right_given_while_its_person_leaves_goes_with_them():
     team, operator = make_team(), make_operator()
     verb = Permission.objects.get(codename="save_agent_actor")
 

@@ -34,7 +34,7 @@ def level(environment, person, name):
 @pytest.mark.parametrize(
     "path", ["/admin/", "/admin/login/", "/admin/actors/actor/", "/admin/jsi18n/", "/admin/nothing/"]
 )
-def test_D1_who_is_no_operator_finds_nothing_and_no_hint(team, path):
+def test_SEC1_who_is_no_operator_finds_nothing_and_no_hint(team, path):
     answer, nowhere = sign_in_as(team.alice).get(path), sign_in_as(team.alice).get("/api/v1/nothing-here")
     assert answer.status_code == nowhere.status_code == 404
     assert answer.content == b"There is nothing at this address."
@@ -53,7 +53,7 @@ def test_S02_an_agent_never_gets_in(environment):
     assert not Client().login(username="robin", password="")
 
 
-def test_mission_B9_a_reader_sees_everything_and_does_nothing(environment):
+def test_a_reader_sees_everything_and_does_nothing(environment):
     """Every button of every table, pressed all the same: 403, and nothing has changed."""
     fill(environment.team, 1)
     reader = level(environment, environment.team.alice, "reader")
@@ -71,7 +71,7 @@ def test_mission_B9_a_reader_sees_everything_and_does_nothing(environment):
     assert AuditRecord.objects.exclude(action="admin.opened").count() == before
 
 
-def test_mission_B9_an_operator_does_everything_but_make_operators(environment):
+def test_an_operator_does_everything_but_make_operators(environment):
     operator = level(environment, environment.team.alice, "operator")
     run_action(operator, environment.team.bob, "deactivate")
     assert not Actor.objects.get(pk=environment.team.bob.pk).is_active
@@ -110,7 +110,7 @@ def test_who_is_no_operator_any_more_is_out_with_the_next_request(environment):
     assert operator.get("/api/v1/me").status_code == 200
 
 
-def test_D5_signing_out_ends_what_the_session_has_open(environment, monkeypatch):
+def test_SEC5_signing_out_ends_what_the_session_has_open(environment, monkeypatch):
     told: list[object] = []
     monkeypatch.setattr(admin_site, "rights_changed", told.append)
     assert environment.client.post("/admin/logout/").status_code in (200, 302)
@@ -123,7 +123,7 @@ def test_a_superuser_stays_one(environment):
     assert Actor.objects.get(pk=environment.operator.pk).is_superuser
 
 
-def test_D21_guessing_at_the_operators_door_is_limited(environment, settings):
+def test_SEC21_guessing_at_the_operators_door_is_limited(environment, settings):
     settings.ACCOUNT_RATE_LIMITS = {"login_failed": "5/5m/key"}
     cache.clear()
     body = {"username": environment.operator.email, "password": "wrong", "next": "/admin/"}
@@ -136,7 +136,7 @@ def test_D21_guessing_at_the_operators_door_is_limited(environment, settings):
     assert Client().post("/admin/login/", body | {"password": PASSWORD}).status_code == 302
 
 
-def test_D21_who_cannot_be_counted_stays_outside(environment, settings):
+def test_SEC21_who_cannot_be_counted_stays_outside(environment, settings):
     settings.ACCOUNT_RATE_LIMITS = {"login_failed": "5/5m/key"}
     settings.CACHES = {"default": settings.CACHES["default"] | {"LOCATION": "redis://127.0.0.1:1"}}
     answer = Client().post("/admin/login/", {"username": environment.operator.email, "password": PASSWORD})

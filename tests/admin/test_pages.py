@@ -35,7 +35,7 @@ def one_of_each(addresses):
 
 
 @every_table
-def test_mission_B9_every_page_of_every_table_opens(filled_environment, model):
+def test_every_page_of_every_table_opens(filled_environment, model):
     client = filled_environment.client
     assert admin.site.is_registered(model)
     for address in one_of_each(links_in(opened(client, page(model)))):
@@ -53,7 +53,7 @@ def test_mission_B9_every_page_of_every_table_opens(filled_environment, model):
 
 
 @every_table
-def test_mission_B9_what_belongs_to_a_row_is_one_click_away(filled_environment, model):
+def test_what_belongs_to_a_row_is_one_click_away(filled_environment, model):
     html = opened(filled_environment.client, page(model, model.objects.first().pk, "change"))
     everywhere = set(links_in(opened(filled_environment.client, "/admin/")))
     for address in sorted(set(links_in(html)) - everywhere):

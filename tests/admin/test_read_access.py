@@ -1,4 +1,4 @@
-"""What operators may read, and that reading is logged (S0.4)."""
+"""What operators may read, and that reading is logged."""
 
 from chats import services as chats
 from chats.models import Chat, Message

@@ -1,4 +1,4 @@
-"""What differs between two specs (B6)."""
+"""What differs between two specs (RUN6)."""
 
 import sys
 from collections.abc import Callable
@@ -107,7 +107,7 @@ def lines_run(act: Callable[[], object]) -> int:
 
 
 @pytest.mark.parametrize("name", WORST)
-def test_F3_no_texts_cost_more_steps_than_the_bound(name: str) -> None:
+def test_FAIR3_no_texts_cost_more_steps_than_the_bound(name: str) -> None:
     old, new = WORST[name]
     differences._prompt_diff.cache_clear()
     before, after = SpecContent(prompt="\n".join(old)[:MAX_PROMPT]), SpecContent(prompt="\n".join(new)[:MAX_PROMPT])
@@ -116,13 +116,13 @@ def test_F3_no_texts_cost_more_steps_than_the_bound(name: str) -> None:
     assert patched(before.prompt, found[0].prompt) == after.prompt
 
 
-def test_F3_lines_of_one_s_own_between_common_ones_leave_these_where_they_are() -> None:
+def test_FAIR3_lines_of_one_s_own_between_common_ones_leave_these_where_they_are() -> None:
     old, new = WORST["own lines between common ones"]
     found = diff(SpecContent(prompt="\n".join(old[:1_000])), SpecContent(prompt="\n".join(new[:2_000])))
     assert (found.prompt_added, found.prompt_removed) == (1_000, 0)
 
 
-def test_F3_texts_that_were_compared_are_not_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_FAIR3_texts_that_were_compared_are_not_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = SpecContent(prompt="a\nb"), SpecContent(prompt="a\nc")
     first = diff(before, after)
     monkeypatch.setattr(differences, "_unified", None)

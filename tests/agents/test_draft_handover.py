@@ -1,4 +1,4 @@
-"""Handing a draft over to who asked for it, trying it before it is saved, closing the one that stands in the way (S0.8, S0.9)."""
+"""Handing a draft over to who asked for it, trying it before it is saved, closing the one that stands in the way."""
 
 from uuid import UUID
 
@@ -105,7 +105,7 @@ def test_nobody_is_handed_a_draft_who_writes_another_or_has_left(team):
 # --- what was tried -----------------------------------------------------------------------------------------------
 
 
-def test_S0_9_whether_a_text_was_applied_and_has_answered_here_is_told(team):
+def test_whether_a_text_was_applied_and_has_answered_here_is_told(team):
     def trial():
         row = selectors.get_draft_trial(**where(team, "bob"))
         return row.is_applied, row.is_tried

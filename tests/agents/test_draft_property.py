@@ -1,5 +1,5 @@
 """Whatever two editors and two suggesters do with one agent in two rooms, in any order: the draft's rules hold, and nothing
-that somebody wrote is lost (S0.7–S0.12, C1–C3, C5)."""
+that somebody wrote is lost (EDIT1–EDIT3, EDIT5)."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Who gets a draft when many want it, for how long, and what nobody may do with one: C1, C3, S0.7, S0.9."""
+"""Who gets a draft when many want it, for how long, and what nobody may do with one (EDIT1, EDIT3)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -80,7 +80,7 @@ def at_once(works):
 # --- who gets it --------------------------------------------------------------------------------------------------
 
 
-def test_C1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
+def test_EDIT1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
     racers = [make_person(f"Racer{n}") for n in range(20)]
     with transaction.atomic():
         for racer in racers:
@@ -104,7 +104,7 @@ def test_C1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
     assert Message.objects.filter(type="DRAFT_STARTED").count() == (ROUNDS + 1) // 2
 
 
-def test_S0_8_two_tabs_of_one_person_at_once_hold_one_draft(team):
+def test_two_tabs_of_one_person_at_once_hold_one_draft(team):
     with transaction.atomic():
         wren = make_agent(team.workspace, team.alice, "Wren")
         other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
@@ -119,7 +119,7 @@ def test_S0_8_two_tabs_of_one_person_at_once_hold_one_draft(team):
 
 
 @pytest.mark.parametrize(("minutes", "seconds", "is_free"), [(29, 59, False), (30, 1, True)])
-def test_C3_trying_and_reading_do_not_renew_a_hold(team, minutes, seconds, is_free):
+def test_EDIT3_trying_and_reading_do_not_renew_a_hold(team, minutes, seconds, is_free):
     start = timezone.now()
     with time_machine.travel(start, tick=False):
         draft = take(team)
@@ -134,7 +134,7 @@ def test_C3_trying_and_reading_do_not_renew_a_hold(team, minutes, seconds, is_fr
                 take(team, "bob", None)
 
 
-def test_C3_who_types_in_the_last_moment_keeps_the_draft(team):
+def test_EDIT3_who_types_in_the_last_moment_keeps_the_draft(team):
     """The taker has found the hold over, and waits for the row; meanwhile the holder has renewed it."""
     draft = take(team)
     with transaction.atomic():
@@ -146,7 +146,7 @@ def test_C3_who_types_in_the_last_moment_keeps_the_draft(team):
     assert refusal.value.code == Code.DRAFT_HELD
 
 
-def test_C3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
+def test_EDIT3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
     draft = take(team, "bob")
     operator = make_operator("Olga")
     drafts.release_draft(operator, draft.chat_id, draft.agent_id)
@@ -195,7 +195,7 @@ def test_the_first_word_of_a_new_writer_does_not_hide_the_draft_from_who_waits_f
     assert discarding.result().ended_how == "discarded"
 
 
-# --- what a suggester's draft may do (S0.7) -----------------------------------------------------------------------
+# --- what a suggester's draft may do -----------------------------------------------------------------------
 
 
 class Pays(Tool):
@@ -243,7 +243,7 @@ def applies(team, who, *tools):
         ([{"custom_config": {"most": 5}}], {}),
     ],
 )
-def test_S0_7_a_suggester_gives_an_agent_no_writing_tool_and_widens_none(team, pays, has, wants):
+def test_a_suggester_gives_an_agent_no_writing_tool_and_widens_none(team, pays, has, wants):
     in_production(team, *(ToolUse(tool="pays", **use) for use in has))
     with pytest.raises(Forbidden):
         applies(team, "bob", ToolUse(tool="pays", **wants))
@@ -259,12 +259,12 @@ def test_S0_7_a_suggester_gives_an_agent_no_writing_tool_and_widens_none(team, p
         {"is_enabled": False, "custom_config": {"most": 99}},
     ],
 )
-def test_S0_7_a_suggester_keeps_a_writing_tool_as_it_is_and_may_switch_it_off(team, pays, wants):
+def test_a_suggester_keeps_a_writing_tool_as_it_is_and_may_switch_it_off(team, pays, wants):
     in_production(team, ToolUse(tool="pays"))
     assert applies(team, "bob", ToolUse(tool="pays", **wants), ToolUse(tool="web_fetch")).apply_count == 1
 
 
-def test_S0_7_who_was_granted_to_save_the_agent_may_give_it_a_writing_tool(team, pays):
+def test_who_was_granted_to_save_the_agent_may_give_it_a_writing_tool(team, pays):
     may_save(team)
     assert applies(team, "bob", ToolUse(tool="pays")).apply_count == 1
     draft = take(team, "bob")
@@ -282,7 +282,7 @@ def answers_with(team):
     return tools
 
 
-def test_S0_7_an_applied_text_loses_the_writing_tool_that_production_has_lost(team, pays):
+def test_an_applied_text_loses_the_writing_tool_that_production_has_lost(team, pays):
     in_production(team, ToolUse(tool="pays"), ToolUse(tool="current_time"))
     draft = take(team, "bob", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pays"), ToolUse(tool="current_time"))))
     drafts.apply_draft(**where(team, "bob"), revision=draft.revision)
@@ -293,7 +293,7 @@ def test_S0_7_an_applied_text_loses_the_writing_tool_that_production_has_lost(te
     assert answers_with(team) == ["current_time"]
 
 
-def test_S0_7_what_an_editor_gave_an_applied_text_goes_with_the_right_to_save(team, pays):
+def test_what_an_editor_gave_an_applied_text_goes_with_the_right_to_save(team, pays):
     draft = take(team, "alice", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pays"),)))
     drafts.apply_draft(**where(team, "alice"), revision=draft.revision)
     assert answers_with(team) == ["pays"]
@@ -301,10 +301,10 @@ def test_S0_7_what_an_editor_gave_an_applied_text_goes_with_the_right_to_save(te
     assert answers_with(team) == []
 
 
-# --- saving (S0.9) ------------------------------------------------------------------------------------------------
+# --- saving ------------------------------------------------------------------------------------------------
 
 
-def test_S0_9_of_two_saves_in_two_rooms_one_wins_and_the_other_sees_todays_production(team):
+def test_of_two_saves_in_two_rooms_one_wins_and_the_other_sees_todays_production(team):
     with transaction.atomic():
         other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id, team.robin.id])
     may_save(team)
@@ -329,7 +329,7 @@ def test_S0_9_of_two_saves_in_two_rooms_one_wins_and_the_other_sees_todays_produ
         drafts.discard_draft(actor=team.alice, chat_id=left.chat_id, agent_id=team.robin.id, revision=left.revision)
 
 
-def test_S0_9_a_save_by_who_may_not_any_more_changes_nothing(team):
+def test_a_save_by_who_may_not_any_more_changes_nothing(team):
     may_save(team)
     draft = take(team, "bob")
     AgentGrant.objects.all().delete()

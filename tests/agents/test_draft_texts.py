@@ -113,7 +113,7 @@ def test_earlier_texts_are_read_by_the_room_alone(team):
 # --- words that were not typed ------------------------------------------------------------------------------------
 
 
-def test_S0_12_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
+def test_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
     more = chats.system_line(team.chat.id, "SUGGESTION_ACCEPTED", actor=team.alice, target=team.robin)
     draft = places(team, "Merged", changes=[more])
     draft.refresh_from_db()
@@ -129,7 +129,7 @@ def test_S0_12_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(
     assert drafts.write_draft(**where(team), content=says("On"), revision=draft.revision).written["prompt"] == "On"
 
 
-def test_S0_12_what_was_written_is_kept_and_what_is_applied_goes_on_answering(team):
+def test_what_was_written_is_kept_and_what_is_applied_goes_on_answering(team):
     mine = take(team, "alice", "Mine")
     drafts.apply_draft(**where(team), revision=mine.revision)
     draft = places(team, "Merged")
@@ -162,7 +162,7 @@ def test_what_is_left_free_is_not_placed_under_ones_own_hands(team):
     assert Draft.objects.get().written["prompt"] == "Typing"
 
 
-def test_S0_11_handing_in_ends_the_draft_and_frees_the_hold(team, monkeypatch):
+def test_handing_in_ends_the_draft_and_frees_the_hold(team, monkeypatch):
     told = record_calls(monkeypatch, hooks.draft_ended)
     draft = take(team, "bob", "Bob's")
     line = chats.system_line(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
@@ -182,7 +182,7 @@ def two_rooms(team):
     return chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id, team.robin.id])
 
 
-def test_S0_9_rebasing_brings_in_what_production_changed_and_keeps_the_text_before(team):
+def test_rebasing_brings_in_what_production_changed_and_keeps_the_text_before(team):
     saves(team, says("a\nb\nc\nd"))
     other = two_rooms(team)
     mine = drafts.claim_draft(actor=team.bob, chat_id=other.id, agent_id=team.robin.id, content=says("a\nb\nc\nmine"))
@@ -230,7 +230,7 @@ def test_rebasing_by_hand_changes_no_word(team):
     assert (rebased.written["prompt"], rebased.provenance, kept()) == ("Mine", None, [])
 
 
-# --- an agent that is told to change itself (S0.10) ---------------------------------------------------------------
+# --- an agent that is told to change itself ---------------------------------------------------------------
 
 REVISE = RevisePrompt()
 
@@ -241,7 +241,7 @@ def revise(team, who="alice", prompt="Shorter.", agent=None, chat=None):
     return REVISE.run(context, REVISE.Args(prompt=prompt, reason="Dave wants it shorter"))
 
 
-def test_S0_10_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
+def test_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
     assert "review" in revise(team)
     draft = Draft.objects.get()
     assert (draft.written["prompt"], draft.holder, draft.status, draft.created_by) == (
@@ -263,7 +263,7 @@ def test_S0_10_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
     assert take(team, "bob").written["prompt"] == "Shorter."
 
 
-def test_S0_10_only_for_who_may_save_the_agent_when_it_is_called(team):
+def test_only_for_who_may_save_the_agent_when_it_is_called(team):
     with pytest.raises(ToolError) as refusal:
         revise(team, "bob")
     assert refusal.value.is_final
@@ -275,7 +275,7 @@ def test_S0_10_only_for_who_may_save_the_agent_when_it_is_called(team):
     assert revise(team, "bob")
 
 
-def test_S0_10_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(team):
+def test_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(team):
     held = take(team, "bob", "Bob's\nlines")
     with pytest.raises(ToolError, match="Bob is writing"):
         revise(team)
@@ -291,7 +291,7 @@ def test_S0_10_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(
         revise(team, prompt="Bob's\nand more")
 
 
-def test_S0_10_nobody_has_a_public_agent_or_one_of_another_room_changed(team):
+def test_nobody_has_a_public_agent_or_one_of_another_room_changed(team):
     team.robin.is_public = True
     team.robin.workspace, team.robin.is_shipped, team.robin.published_at = None, True, timezone.now()
     team.robin.save()
@@ -303,7 +303,7 @@ def test_S0_10_nobody_has_a_public_agent_or_one_of_another_room_changed(team):
     assert not Draft.objects.exists()
 
 
-def test_S0_10_new_agents_can_be_told_to_change_themselves(team):
+def test_new_agents_can_be_told_to_change_themselves(team):
     for more in ({}, {"template": "scribe"}):
         agent = make_agent(team.workspace, team.alice, "New", **more)
         assert agent.current_spec is not None

@@ -38,7 +38,7 @@ def production(team):
     return team.robin.current_spec
 
 
-def test_S0_7_the_first_edit_starts_the_draft_and_holds_it(team):
+def test_the_first_edit_starts_the_draft_and_holds_it(team):
     draft = take(team)
     assert (draft.holder, draft.base_version, draft.written["prompt"]) == (team.alice, 1, NEW.prompt)
     assert lines(team) == ["DRAFT_STARTED"]
@@ -55,7 +55,7 @@ def test_typing_raises_the_revision_and_changes_nothing_in_the_log(team):
     assert team.chat.version == version
 
 
-def test_S0_8_nobody_else_writes_what_somebody_holds(team):
+def test_nobody_else_writes_what_somebody_holds(team):
     draft = take(team)
     with pytest.raises(Conflict) as refusal:
         take(team, "bob")
@@ -68,7 +68,7 @@ def test_S0_8_nobody_else_writes_what_somebody_holds(team):
 
 
 @pytest.mark.parametrize(("minutes", "seconds", "is_free"), [(29, 59, False), (30, 1, True)])
-def test_C3_a_hold_ends_thirty_minutes_after_the_last_edit(team, minutes, seconds, is_free):
+def test_EDIT3_a_hold_ends_thirty_minutes_after_the_last_edit(team, minutes, seconds, is_free):
     start = timezone.now()
     with time_machine.travel(start - timedelta(minutes=10), tick=False):
         draft = take(team)
@@ -82,7 +82,7 @@ def test_C3_a_hold_ends_thirty_minutes_after_the_last_edit(team, minutes, second
                 take(team, "bob")
 
 
-def test_C2_after_a_takeover_the_old_holder_writes_no_more_and_keeps_the_words(team):
+def test_EDIT2_after_a_takeover_the_old_holder_writes_no_more_and_keeps_the_words(team):
     draft = take(team)
     Draft.objects.update(held_until=timezone.now() - timedelta(seconds=1))
     taken = take(team, "bob", None)
@@ -122,7 +122,7 @@ def test_one_person_writes_one_draft_anywhere(team):
     assert drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id).agent == wren
 
 
-def test_S0_6_apply_answers_in_this_chat_and_twice_is_once(team):
+def test_apply_answers_in_this_chat_and_twice_is_once(team):
     draft = take(team)
     applied = drafts.apply_draft(**where(team), revision=draft.revision)
     again = drafts.apply_draft(**where(team), revision=draft.revision)
@@ -135,7 +135,7 @@ def test_S0_6_apply_answers_in_this_chat_and_twice_is_once(team):
     assert (written.status, written.applied) == ("drafting", applied.applied)
 
 
-def test_S0_9_save_makes_the_next_version_and_ends_the_draft(team):
+def test_save_makes_the_next_version_and_ends_the_draft(team):
     content = SpecContent(
         prompt="Better", model="m", tools=(ToolUse(tool="current_time", usage_instructions="Use it"),)
     )

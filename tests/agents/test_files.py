@@ -1,4 +1,4 @@
-"""Agents as files: what leaves comes back the same, and nothing odd comes in (B6)."""
+"""Agents as files: what leaves comes back the same, and nothing odd comes in (RUN6)."""
 
 import json
 from uuid import uuid4
@@ -56,7 +56,7 @@ CONTENTS = st.fixed_dictionaries(
 
 @settings(max_examples=examples(300), deadline=None)
 @given(content=CONTENTS, description=TEXTS, format=st.sampled_from(["yaml", "json"]))
-def test_mission_B6_whatever_an_agent_is_it_comes_back_from_its_file_the_same(content, description, format):
+def test_whatever_an_agent_is_it_comes_back_from_its_file_the_same(content, description, format):
     file = AgentFile(**dict(content), name="Robin", description=description, version=3)
     text = format_file(file, format)
     assert read_file(text) == file
@@ -157,7 +157,7 @@ def brought(team, text, **more):
 
 
 @pytest.mark.parametrize("format", ["yaml", "json"])
-def test_mission_B6_an_exported_agent_comes_in_as_another_with_the_same_content_and_says_hello(team, format):
+def test_an_exported_agent_comes_in_as_another_with_the_same_content_and_says_hello(team, format):
     heron = make_agent(
         team.workspace, team.alice, "Heron 蒼鷺", prompt="Wait.\nStrike.", tools=["current_time", "web_fetch"]
     )

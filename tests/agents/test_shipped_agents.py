@@ -1,4 +1,4 @@
-"""The agents that ship with the product: made when first needed, once, and always as this release defines them (S2.5)."""
+"""The agents that ship with the product: made when first needed, once, and always as this release defines them."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Versions: reading, comparing, bringing back (B6), and which text answered (S0.6)."""
+"""Versions: reading, comparing, bringing back (RUN6), and which text answered."""
 
 from datetime import timedelta
 from typing import Any
@@ -57,7 +57,7 @@ def other_room(team: Team, owner: str) -> Chat:
 # --- restore ---------------------------------------------------------------------------------------------------
 
 
-def test_mission_B6_restoring_makes_the_old_text_the_next_version_with_everything_in_it(team):
+def test_restoring_makes_the_old_text_the_next_version_with_everything_in_it(team):
     first = team.robin.current_spec.content()
     saved(team, SECOND)
     spec = restore(team)
@@ -172,7 +172,7 @@ def test_replies_in_chats_of_others_are_not_shown_not_even_to_an_editor(team):
 # --- which text answered ----------------------------------------------------------------------------------------
 
 
-def test_S0_6_the_text_behind_a_stamp_can_be_read_where_it_answered_and_only_there(team):
+def test_the_text_behind_a_stamp_can_be_read_where_it_answered_and_only_there(team):
     where = {"chat_id": team.chat.id, "agent_id": team.robin.id, "actor": team.alice}
     draft = drafts.claim_draft(**where, content=SpecContent(prompt="First try"))
     first = drafts.apply_draft(**where, revision=draft.revision).applied

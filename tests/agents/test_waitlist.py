@@ -1,4 +1,4 @@
-"""Who would like a draft that somebody else holds: they ask once per hold, and hear once that it is free (S0.8, S0.17)."""
+"""Who would like a draft that somebody else holds: they ask once per hold, and hear once that it is free."""
 
 import time
 from datetime import timedelta
@@ -69,7 +69,7 @@ def held(team):
 # --- asking -------------------------------------------------------------------------------------------------------
 
 
-def test_S0_17_the_holder_is_told_who_asks_and_where(team, held):
+def test_the_holder_is_told_who_asks_and_where(team, held):
     wish = ask(team)
     [row] = [one.row() for one in Notification.objects.all()]
     assert (row.type, row.actor_name, row.agent_name) == ("draft_asked", "Bob", "Robin")
@@ -140,7 +140,7 @@ def test_there_is_nothing_to_wait_for_when_nobody_holds_it(team, deed):
     assert (refusal.value.code, too_late.value.code) == (Code.DRAFT_FREE, Code.DRAFT_FREE)
 
 
-def test_D1_a_stranger_reads_nothing_and_each_reader_their_own(team, held):
+def test_SEC1_a_stranger_reads_nothing_and_each_reader_their_own(team, held):
     wait_for(team)
     assert selectors.get_lock_waiter(**where(team, "bob")).is_waiting
     assert not selectors.get_lock_waiter(**where(team)).is_waiting
@@ -222,7 +222,7 @@ ENDS = [release, save, discard, suggest, free, leave, leave_the_workspace, run_i
 
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
 @pytest.mark.parametrize("wish", [ask, wait_for])
-def test_S0_17_however_a_hold_ends_who_waits_is_told_once_and_the_wish_is_used_up(team, held, end, wish):
+def test_however_a_hold_ends_who_waits_is_told_once_and_the_wish_is_used_up(team, held, end, wish):
     wish(team)
     end(team, held)
     drafts.notify_expired_locks()
@@ -345,7 +345,7 @@ def test_a_holder_who_types_keeps_the_sweeper_from_nothing_else(team, held):
     assert list(LockWaiter.objects.values_list("draft__agent__name", flat=True)) == ["Robin"]
 
 
-def test_C3_a_worker_tells_when_a_hold_runs_out_and_nobody_does_anything(environment, team, held, engine):
+def test_EDIT3_a_worker_tells_when_a_hold_runs_out_and_nobody_does_anything(environment, team, held, engine):
     wait_for(team)
     run_out()
     until = time.monotonic() + 20

@@ -1,4 +1,4 @@
-"""D20: whatever arrives, every operation answers by a refusal that says why; never by a crash."""
+"""SEC20: whatever arrives, every operation answers by a refusal that says why; never by a crash."""
 
 import json
 import os
@@ -169,7 +169,7 @@ TAKING_A_BODY = [name for name, operation in OPERATIONS.items() if operation.met
 
 
 @pytest.mark.parametrize("name", TAKING_A_BODY)
-def test_D20_nothing_odd_in_one_place_makes_an_operation_crash(team, client, name):
+def test_SEC20_nothing_odd_in_one_place_makes_an_operation_crash(team, client, name):
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "alice")
     body = fitting_body(name, things)
@@ -179,7 +179,7 @@ def test_D20_nothing_odd_in_one_place_makes_an_operation_crash(team, client, nam
 
 
 @pytest.mark.parametrize("name", TAKING_A_BODY)
-def test_D20_no_body_makes_an_operation_crash(team, client, name):
+def test_SEC20_no_body_makes_an_operation_crash(team, client, name):
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "alice")
 
@@ -192,7 +192,7 @@ def test_D20_no_body_makes_an_operation_crash(team, client, name):
 
 
 @pytest.mark.parametrize("name", ["create_workspace", "post_message", "write_draft", "accept_invitation"])
-def test_D20_what_is_no_json_makes_nothing_crash(team, client, name):
+def test_SEC20_what_is_no_json_makes_nothing_crash(team, client, name):
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "alice")
 
@@ -208,7 +208,7 @@ QUERIES = ["limit", "before", "since", "state", "language", "unknown"]
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.method == "GET"])
-def test_D20_no_query_makes_an_operation_crash(team, client, name):
+def test_SEC20_no_query_makes_an_operation_crash(team, client, name):
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "alice")
     odd = ["", "0", "-1", "%00", "%ED%A0%80", "1e5", "١", str(2**63), str(10**30), "9" * 5000, "x", "1&limit=2"]

@@ -52,7 +52,7 @@ def make_large_rows(team, count):
 
 
 @pytest.mark.parametrize("name", ["list_versions", "list_merges", "list_draft_snapshots"])
-def test_F3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_asked_for(team, name):
+def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_asked_for(team, name):
     things, alice = things_of(team), client_for(team, "alice")
     make_large_rows(team, LARGE + 3)
     path = OPERATIONS[name].path.format(**things) + "?limit=50" + ("&state=all" if name == "list_merges" else "")

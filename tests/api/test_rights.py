@@ -78,7 +78,7 @@ def expected(operation: Operation, who: str, by: str) -> int:
 @pytest.mark.parametrize("who", PEOPLE)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_the_matrix_of_roles_and_actions(team, name, who):
-    """C6, D1, D7: each cell is asked by each way to sign in, and whoever is refused has changed nothing."""
+    """EDIT6, SEC1, SEC7: each cell is asked by each way to sign in, and whoever is refused has changed nothing."""
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, who)
     for by in WAYS:
@@ -94,7 +94,7 @@ def test_the_matrix_of_roles_and_actions(team, name, who):
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if "_id}" in operation.path])
-def test_D1_what_is_not_ones_own_looks_like_what_does_not_exist(team, name):
+def test_SEC1_what_is_not_ones_own_looks_like_what_does_not_exist(team, name):
     """The same status and body for another team's id and for an id that never was."""
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "charlie")
@@ -111,7 +111,7 @@ def ids_in(path: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "swapped"), [(name, key) for name, operation in OPERATIONS.items() for key in ids_in(operation.path)]
 )
-def test_D2_a_foreign_id_among_ones_own_opens_nothing(team, name, swapped):
+def test_SEC2_a_foreign_id_among_ones_own_opens_nothing(team, name, swapped):
     """One id of the path at a time is another team's: an editor is told that it does not exist."""
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "alice")
@@ -139,7 +139,7 @@ def is_in_chat(name: str) -> bool:
 
 @pytest.mark.parametrize("role", ["editor", "suggester"])
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if is_in_chat(name)])
-def test_C6_only_participants_of_a_chat_see_it_and_what_is_in_it(team, name, role):
+def test_EDIT6_only_participants_of_a_chat_see_it_and_what_is_in_it(team, name, role):
     """Whoever is in the workspace and not in the chat, editor or not, learns no more of it than a stranger does."""
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "charlie")
@@ -157,7 +157,7 @@ def test_C6_only_participants_of_a_chat_see_it_and_what_is_in_it(team, name, rol
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if not is_in_chat(name)])
-def test_C6_a_member_outside_the_chat_has_the_rights_of_their_role_elsewhere(team, name):
+def test_EDIT6_a_member_outside_the_chat_has_the_rights_of_their_role_elsewhere(team, name):
     """As Bob, who is a suggester, too; but for what is his own."""
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "charlie")
@@ -170,7 +170,7 @@ def test_C6_a_member_outside_the_chat_has_the_rights_of_their_role_elsewhere(tea
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_C6_an_agent_is_nobody_by_whatever_it_is_signed_in(team, name):
+def test_EDIT6_an_agent_is_nobody_by_whatever_it_is_signed_in(team, name):
     """Agents act by the services, for somebody; over HTTP they never sign in, even if a row said so."""
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "nobody")
@@ -225,7 +225,7 @@ def opened_by(team, things, codename: str) -> set[str]:
 
 
 @pytest.mark.parametrize("codename", GRANTS)
-def test_C6_a_grant_opens_its_operations_and_no_other(team, codename):
+def test_EDIT6_a_grant_opens_its_operations_and_no_other(team, codename):
     assert opened_by(team, things_of(team), codename) == GRANTS[codename]
 
 
@@ -237,7 +237,7 @@ def test_every_grant_is_in_the_table(db):
 @pytest.mark.parametrize(
     ("actor", "person"), [("alice", "bob"), ("bob", "alice"), ("robin", "bob"), ("robin", "alice")]
 )
-def test_C6_who_acts_for_somebody_may_do_what_both_may(team, actor, person):
+def test_EDIT6_who_acts_for_somebody_may_do_what_both_may(team, actor, person):
     """Neither an editor's right of one nor of the other is enough, and an agent has none of them itself."""
     who, behalf = team[actor], team[person]
     asked: list[Callable[[], Any]] = [
@@ -306,12 +306,12 @@ def id_fields_of_bodies() -> set[tuple[str, str]]:
     }
 
 
-def test_D3_every_id_in_a_body_is_tried_with_a_foreign_one():
+def test_SEC3_every_id_in_a_body_is_tried_with_a_foreign_one():
     assert id_fields_of_bodies() == set(FOREIGN)
 
 
 @pytest.mark.parametrize(("name", "field"), FOREIGN)
-def test_D3_a_foreign_id_in_a_body_opens_nothing(team, name, field):
+def test_SEC3_a_foreign_id_in_a_body_opens_nothing(team, name, field):
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "alice")
     key, status = FOREIGN[name, field]

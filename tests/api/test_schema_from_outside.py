@@ -1,4 +1,4 @@
-"""D20: a fuzzer that knows the schema alone finds no request that it misdescribes, in neither direction."""
+"""SEC20: a fuzzer that knows the schema alone finds no request that it misdescribes, in neither direction."""
 
 import os
 import re
@@ -47,7 +47,7 @@ def stack():
 
 @pytest.mark.skipif(not IS_CHAOS, reason="a long form: part of `make chaos`")
 @pytest.mark.parametrize("who", ["member", "stranger"])
-def test_D20_a_fuzzer_that_knows_the_schema_alone_finds_nothing(stack, tmp_path, who, request):
+def test_SEC20_a_fuzzer_that_knows_the_schema_alone_finds_nothing(stack, tmp_path, who, request):
     config = tmp_path / "schemathesis.toml"
     config.write_text(CONFIG)
     fuzzer = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"]

@@ -1,4 +1,4 @@
-"""D17: what is secret stands nowhere as it is: not in the database, not in Redis, not in the log."""
+"""SEC17: what is secret stands nowhere as it is: not in the database, not in Redis, not in the log."""
 
 import logging
 import re
@@ -43,7 +43,7 @@ def redis_dump(url: str) -> str:
     return repr([(key, reads[client.type(key)](key)) for key in client.keys() if client.type(key) in reads])
 
 
-def test_D17_no_secret_stands_in_the_database_or_in_redis_or_in_the_log(settings, queue, caplog):  # noqa: F811
+def test_SEC17_no_secret_stands_in_the_database_or_in_redis_or_in_the_log(settings, queue, caplog):  # noqa: F811
     caplog.set_level(logging.DEBUG)
     team = make_team()
     alice = sign_in("alice@example.org", PASSWORD)

@@ -21,7 +21,7 @@ def started(name="Alice"):
     return api, workspace, agent
 
 
-def test_S0_18_from_sign_up_to_an_agent_that_has_said_hello():
+def test_from_sign_up_to_an_agent_that_has_said_hello():
     api, workspace, agent = started()
     me = api.ok("GET", "me")
     assert (me["actor"]["handle"], me["workspaces"][0]["role"]) == ("alice", "editor")
@@ -145,7 +145,7 @@ def test_bad_input_is_told_clearly_and_nothing_is_made(body, code):
     assert alice.ok("GET", "workspaces")["results"] == []
 
 
-def test_A1_a_text_that_is_stored_a_little_differently_is_still_the_same_text():
+def test_MSG1_a_text_that_is_stored_a_little_differently_is_still_the_same_text():
     alice, _, agent = started()
     body = message_body("nul \x00 and half a \ud83d", wake="nobody")
     answers = [alice("POST", f"chats/{agent['chat_id']}/messages", body) for _ in range(2)]
@@ -153,7 +153,7 @@ def test_A1_a_text_that_is_stored_a_little_differently_is_still_the_same_text():
     assert answers[0].json() == answers[1].json()
 
 
-def test_D20_what_is_no_json_or_nested_too_deeply_is_bad_input():
+def test_SEC20_what_is_no_json_or_nested_too_deeply_is_bad_input():
     alice = sign_up("Alice")
     headers = {"X-Session-Token": str(alice.token)}
     for raw in (b"{", b"\xff\xfe", b"[" * 100_000, b'{"name": 1e999}', b'"\\ud800"'):

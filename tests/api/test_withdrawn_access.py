@@ -1,4 +1,4 @@
-"""F6: nothing that existed before access was withdrawn gives more than the person has now. Each way in, after each way out."""
+"""FAIR6: nothing that existed before access was withdrawn gives more than the person has now. Each way in, after each way out."""
 
 import re
 
@@ -84,7 +84,7 @@ def bob_edits(team: Team) -> Team:
 
 @pytest.mark.parametrize("way_in", [by_session, by_cookie, by_token])
 @pytest.mark.parametrize("way_out", OUT)
-def test_F6_what_was_signed_in_before_has_what_is_left(bob_edits, way_in, way_out):
+def test_FAIR6_what_was_signed_in_before_has_what_is_left(bob_edits, way_in, way_out):
     team = bob_edits
     api = way_in(team)
     api.ok("GET", f"chats/{team.chat.id}")
@@ -116,7 +116,7 @@ def standing(team: Team, person: Actor) -> tuple[str | None, bool]:
 
 @pytest.mark.parametrize("maker", ["alice", "bob"])
 @pytest.mark.parametrize("way_out", OUT)
-def test_F6_a_link_of_before_gives_no_more_than_is_left(bob_edits, way_out, maker):
+def test_FAIR6_a_link_of_before_gives_no_more_than_is_left(bob_edits, way_out, maker):
     """A link for editors, of any number of uses, that Alice made, or Bob himself."""
     team = bob_edits
     _, url = chats.create_link(team[maker], team.chat.id, role="editor", hours=1, max_uses=None)
@@ -135,7 +135,7 @@ def test_F6_a_link_of_before_gives_no_more_than_is_left(bob_edits, way_out, make
 
 
 @pytest.mark.parametrize("way_out", [reset_by_link, closed])
-def test_F6_a_reset_link_of_before_opens_nothing(bob_edits, way_out):
+def test_FAIR6_a_reset_link_of_before_opens_nothing(bob_edits, way_out):
     key = key_of(link_of(bob_edits.bob))
     way_out(bob_edits)
     password = Actor.objects.get(pk=bob_edits.bob.pk).password
@@ -144,7 +144,7 @@ def test_F6_a_reset_link_of_before_opens_nothing(bob_edits, way_out):
 
 
 @pytest.mark.parametrize("way_out", [reset_by_link, closed])
-def test_F6_a_change_of_address_of_before_changes_nothing(bob_edits, way_out):
+def test_FAIR6_a_change_of_address_of_before_changes_nothing(bob_edits, way_out):
     bob = bob_edits.bob
     change = actors.start_email_change(
         person=bob, email="thief@example.net", password=PASSWORD, address=ADDRESS, language="en"

@@ -1,4 +1,4 @@
-"""A1 over HTTP: the same message posted many times at once, to two web processes, is one message."""
+"""MSG1 over HTTP: the same message posted many times at once, to two web processes, is one message."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,7 @@ AT_ONCE = 50
 ROUNDS = 20 if IS_CHAOS else 1
 
 
-def test_A1_fifty_identical_posts_to_two_web_processes_are_one_message(team, monkeypatch):
+def test_MSG1_fifty_identical_posts_to_two_web_processes_are_one_message(team, monkeypatch):
     for limit in ("REQUESTS", "POSTS", "WORKSPACE_POSTS"):
         monkeypatch.setenv(f"ATELIER_RATE_{limit}", "0,0")  # twenty rounds are more than one person may post
     with ExitStack() as opened:

@@ -48,7 +48,7 @@ def refused(token, person):
     assert fingerprint() == before
 
 
-def test_F6_demoted_editor_who_leaves_does_not_come_back_as_editor(team):
+def test_FAIR6_demoted_editor_who_leaves_does_not_come_back_as_editor(team):
     set_role(team, team.bob, "editor")
     _, old = make_link(team, "editor", max_uses=None)
     set_role(team, team.bob, "suggester")
@@ -58,7 +58,7 @@ def test_F6_demoted_editor_who_leaves_does_not_come_back_as_editor(team):
     assert role_of(team, team.bob) == "suggester"
 
 
-def test_F6_suggester_makes_no_editor_of_themselves_by_a_link_for_a_colleague(team):
+def test_FAIR6_suggester_makes_no_editor_of_themselves_by_a_link_for_a_colleague(team):
     _, token = make_link(team, "editor", max_uses=None)
     chats.accept_link(team.bob, token)
     assert role_of(team, team.bob) == "suggester"
@@ -79,7 +79,7 @@ def test_editor_who_leaves_by_themselves_comes_back_as_what_the_link_says(team):
     assert role_of(team, team.bob) == "suggester"
 
 
-def test_F6_removed_from_the_workspace_no_older_link_to_any_of_its_chats_admits_them(team):
+def test_FAIR6_removed_from_the_workspace_no_older_link_to_any_of_its_chats_admits_them(team):
     other = chats.create_chat(team.alice, team.workspace.id, title="Other")
     tokens = [make_link(team, max_uses=None)[1], make_link(team, chat=other, max_uses=None)[1]]
     remove(team, team.bob)
@@ -92,7 +92,7 @@ def test_F6_removed_from_the_workspace_no_older_link_to_any_of_its_chats_admits_
         refused(token, team.bob)
 
 
-def test_F6_removed_from_a_private_chat_no_older_link_to_it_admits_them(team):
+def test_FAIR6_removed_from_a_private_chat_no_older_link_to_it_admits_them(team):
     _, token = make_link(team, max_uses=None)
     chats.remove_member(team.alice, team.chat.id, team.bob.id)
     refused(token, team.bob)
@@ -107,7 +107,7 @@ def test_who_leaves_a_chat_by_themselves_may_use_the_link_again(team):
     assert ChatActor.objects.filter(chat=team.chat, actor=team.bob, ended_at=None).exists()
 
 
-def test_F6_link_dies_when_its_maker_is_taken_out_of_the_chat(team):
+def test_FAIR6_link_dies_when_its_maker_is_taken_out_of_the_chat(team):
     set_role(team, team.bob, "editor")
     link, token = make_link(team, creator=team.bob)
     chats.remove_member(team.alice, team.chat.id, team.bob.id)
@@ -126,7 +126,7 @@ def test_link_is_worth_what_its_maker_may_do_in_that_chat(team):
 
 
 @pytest.mark.parametrize("way", ["removed", "left", "demoted"])
-def test_F6_links_of_a_member_end_with_their_right_to_invite_and_stay_ended(team, way):
+def test_FAIR6_links_of_a_member_end_with_their_right_to_invite_and_stay_ended(team, way):
     set_role(team, team.bob, "editor")
     link, token = make_link(team, creator=team.bob)
     kept, _ = make_link(team)

@@ -86,7 +86,7 @@ def test_a_page_with_two_places_or_none_that_exists_is_bad_input(team, log, quer
 
 
 @pytest.mark.parametrize("query", ["limit=200", "after=0&limit=200", "around={id}&limit=200"])
-def test_F3_a_page_of_long_messages_is_bounded_by_bytes(team, read, query):
+def test_FAIR3_a_page_of_long_messages_is_bounded_by_bytes(team, read, query):
     long = [post(team, letter * LONG) for letter in "abcdefghij"]
     page = read(query.format(id=long[5].pk))
     size = sum(len(row["payload"].get("text", "")) for row in page["results"])
@@ -94,7 +94,7 @@ def test_F3_a_page_of_long_messages_is_bounded_by_bytes(team, read, query):
     assert page["before"] is not None or page["after"] is not None
 
 
-def test_F3_what_was_missed_is_measured_before_it_is_read(team):
+def test_FAIR3_what_was_missed_is_measured_before_it_is_read(team):
     since = catch_up(team.chat.pk, None).version
     for _ in range(MISSED_BYTES // LONG + 1):
         post(team, "x" * LONG)
@@ -106,7 +106,7 @@ def test_F3_what_was_missed_is_measured_before_it_is_read(team):
     assert len(read_whole) == 1  # the page of the snapshot
 
 
-def test_F3_a_summary_of_a_chat_holds_the_beginning_of_its_last_message(team):
+def test_FAIR3_a_summary_of_a_chat_holds_the_beginning_of_its_last_message(team):
     said = post(team, f"@{team.bob.handle} " + "x" * 100_000)
     alice = client_for(team, "alice")
     for last in (

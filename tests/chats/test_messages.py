@@ -28,7 +28,7 @@ def say(team, text="hello", author="alice", **fields):
     return chats.post_message(team[author], team.chat.id, text=text, **fields)
 
 
-def test_A1_the_same_message_twice_is_one_message(team):
+def test_MSG1_the_same_message_twice_is_one_message(team):
     id = new_id()
     first, is_new = say(team, id=id)
     again, is_new_again = say(team, id=id)
@@ -40,7 +40,7 @@ def test_A1_the_same_message_twice_is_one_message(team):
 @pytest.mark.parametrize(
     ("author", "text"), [("alice", "something else"), ("bob", "hello")], ids=["other text", "other author"]
 )
-def test_A1_an_id_that_stands_for_something_else_is_refused(team, author, text):
+def test_MSG1_an_id_that_stands_for_something_else_is_refused(team, author, text):
     id = new_id()
     say(team, id=id)
     version = chat_version(team)
@@ -97,7 +97,7 @@ def test_at_all_mentions_all_people_of_the_room_and_no_agent(team):
     assert say(team, "mail all@example.org")[0].payload["mentions"] == []
 
 
-def test_F3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
+def test_FAIR3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
     read = []
     for size in range(2):
         with record_statements() as asked:
@@ -114,7 +114,7 @@ def test_F3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
     assert asked.rows_of("chats_chatactor") == 3
 
 
-def test_F3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team):
+def test_FAIR3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team):
     handles = " ".join(f"@{number:x}" for number in range(30_000))
     with CaptureQueriesContext(connection) as queries:
         message, _ = say(team, f"{handles} @bob")
@@ -125,14 +125,14 @@ def test_F3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team):
     assert max(map(len, asked)) < 3000
 
 
-def test_F3_a_preview_takes_no_longer_text_than_a_message(team):
+def test_FAIR3_a_preview_takes_no_longer_text_than_a_message(team):
     path = f"chats/{team.chat.id}/wakes"
     api = client_for(team, "alice")
     api.refused(400, "invalid", "POST", path, {"text": "x" * (MAX_TEXT + 1)})
     api.ok("POST", path, {"text": "x" * MAX_TEXT})
 
 
-def test_D2_a_message_of_another_chat_cannot_be_answered(team):
+def test_SEC2_a_message_of_another_chat_cannot_be_answered(team):
     with transaction.atomic():
         other = chats.create_chat(team.alice, team.workspace.id, title="Other")
     said, _ = chats.post_message(team.alice, other.id, id=new_id(), text="there")

@@ -45,7 +45,7 @@ def demote_bob(team):
 
 
 @pytest.mark.parametrize(("withdraw", "refusal"), [(remove_bob, NotFound), (demote_bob, Forbidden)])
-def test_F6_removed_editor_who_waits_promotes_nobody(editors, withdraw, refusal):
+def test_FAIR6_removed_editor_who_waits_promotes_nobody(editors, withdraw, refusal):
     def promote():
         workspace = get_workspace_for(editors.bob, editors.workspace.id, WorkspaceVerb.CHANGE_ROLE, lock=True)
         workspaces.change_role(workspace=workspace, actor=editors.bob, member_id=editors.charlie.id, role=Role.EDITOR)
@@ -64,7 +64,7 @@ def take_bob_out(team):
 
 
 @pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
-def test_F6_who_is_taken_out_of_a_chat_while_they_wait_for_it_does_nothing_in_it(editors, withdraw):
+def test_FAIR6_who_is_taken_out_of_a_chat_while_they_wait_for_it_does_nothing_in_it(editors, withdraw):
     def rename():
         chat = get_chat_for(editors.bob, editors.chat.id, ChatVerb.RENAME, lock=True)
         chats.rename_chat(editors.bob, chat.id, title="Bob's")
@@ -78,7 +78,7 @@ def test_F6_who_is_taken_out_of_a_chat_while_they_wait_for_it_does_nothing_in_it
 
 
 @pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
-def test_F6_who_is_taken_out_of_a_chat_while_they_post_says_nothing(editors, withdraw):
+def test_FAIR6_who_is_taken_out_of_a_chat_while_they_post_says_nothing(editors, withdraw):
     id = new_id()
     with transaction.atomic():
         withdraw(editors)
@@ -90,7 +90,7 @@ def test_F6_who_is_taken_out_of_a_chat_while_they_post_says_nothing(editors, wit
     assert not Message.objects.filter(pk=id).exists()
 
 
-def test_F6_demoted_editor_who_waits_saves_no_agent(editors):
+def test_FAIR6_demoted_editor_who_waits_saves_no_agent(editors):
     with transaction.atomic():
         get_agent_for(editors.alice, editors.robin.id, AgentVerb.SAVE, lock=True)
         demote_bob(editors)
@@ -112,7 +112,7 @@ def test_agent_that_got_another_version_meanwhile_is_found_when_its_lock_is_ther
     assert waiting.result() == other.pk
 
 
-def test_F6_demoted_editor_who_waits_decides_on_no_suggestion(editors):
+def test_FAIR6_demoted_editor_who_waits_decides_on_no_suggestion(editors):
     said = chats.post_message(editors.alice, editors.chat.id, text="hello", wake="nobody")[0]
     suggestion = a_suggestion(editors, said)
     with transaction.atomic():
@@ -204,7 +204,7 @@ def places_of(actor):
 
 
 @pytest.mark.parametrize("give", [add_bob, create_chat_with_bob, create_chat_as_bob])
-def test_F6_who_is_being_removed_gets_no_place_meanwhile(editors, private, give):
+def test_FAIR6_who_is_being_removed_gets_no_place_meanwhile(editors, private, give):
     with transaction.atomic():
         remove_bob(editors)
         giving = ConcurrentTransaction(lambda: give(editors, private))
@@ -214,7 +214,7 @@ def test_F6_who_is_being_removed_gets_no_place_meanwhile(editors, private, give)
 
 
 @pytest.mark.parametrize("give", [add_bob, create_chat_with_bob, create_chat_as_bob])
-def test_F6_place_that_is_given_while_somebody_is_removed_ends_with_the_others(editors, private, give):
+def test_FAIR6_place_that_is_given_while_somebody_is_removed_ends_with_the_others(editors, private, give):
     with transaction.atomic():
         give(editors, private)
         removing = ConcurrentTransaction(lambda: remove_bob(editors))

@@ -1,4 +1,4 @@
-"""Names are looked up in bounded time, and a tenant whose name server never answers delays only itself (F2)."""
+"""Names are looked up in bounded time, and a tenant whose name server never answers delays only itself (FAIR2)."""
 
 import asyncio
 import socket
@@ -36,13 +36,13 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowNames]:
     slow.go_on.set()
 
 
-async def test_F2_a_name_that_is_not_answered_is_given_up(names: SlowNames) -> None:
+async def test_FAIR2_a_name_that_is_not_answered_is_given_up(names: SlowNames) -> None:
     with pytest.raises(socket.gaierror) as error:
         await look_up("slow.example.com", 443)
     assert error.value.errno == socket.EAI_AGAIN
 
 
-async def test_F2_a_tenant_with_slow_names_takes_its_own_slots_only(names: SlowNames) -> None:
+async def test_FAIR2_a_tenant_with_slow_names_takes_its_own_slots_only(names: SlowNames) -> None:
     with on_behalf_of_tenant("slow"):
         asked = [look_up(f"slow.{number}.example.com", 443) for number in range(3 * PER_TENANT)]
         results = await asyncio.gather(*asked, return_exceptions=True)

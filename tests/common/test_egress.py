@@ -112,7 +112,7 @@ PUBLIC = {"8.8.8.8", "1.1.1.1", "2.2.2.2"}
 
 
 @pytest.mark.parametrize("url", REFUSED)
-async def test_D12_what_is_not_a_public_host_is_refused_before_any_look_up(
+async def test_SEC12_what_is_not_a_public_host_is_refused_before_any_look_up(
     url: str, connects: Connects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("it was looked up"))
@@ -126,7 +126,7 @@ async def test_D12_what_is_not_a_public_host_is_refused_before_any_look_up(
 
 
 @pytest.mark.parametrize("url", [url for url in REFUSED if url.startswith("http")])
-async def test_D12_nobody_private_is_connected_to_even_when_no_one_has_read_the_address(
+async def test_SEC12_nobody_private_is_connected_to_even_when_no_one_has_read_the_address(
     url: str, site: Site, connects: Connects, names: Names
 ) -> None:
     """What the socket sees, where every name leads to us: the check of the URL is not the only one."""
@@ -227,7 +227,7 @@ def test_the_standard_library_changes_no_answer(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "answer", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["10.0.0.1", "8.8.8.8"], ["::ffff:169.254.169.254"]]
 )
-async def test_D13_a_name_that_has_one_bad_answer_is_not_resolved(names: Names, answer: list[str]) -> None:
+async def test_SEC13_a_name_that_has_one_bad_answer_is_not_resolved(names: Names, answer: list[str]) -> None:
     names.answers = [answer]
     with pytest.raises(HostRefused):
         await VettingResolver().resolve("models.example.com", 443)
@@ -239,7 +239,7 @@ async def test_a_name_with_public_answers_only_is_resolved(names: Names) -> None
     assert [one["host"] for one in found] == ["8.8.8.8", "2606:4700:4700::1111"]
 
 
-def test_F2_reading_the_address_of_a_model_server_resolves_nothing(names: Names) -> None:
+def test_FAIR2_reading_the_address_of_a_model_server_resolves_nothing(names: Names) -> None:
     names.answers = [[]]
     assert str(check_model_server("https://nowhere.example.com/v1").url) == "https://nowhere.example.com/v1"
 
@@ -247,7 +247,7 @@ def test_F2_reading_the_address_of_a_model_server_resolves_nothing(names: Names)
 # --- connections ------------------------------------------------------------------------------------------------
 
 
-async def test_D13_a_name_that_flips_to_a_private_address_after_the_check_is_not_connected_to(
+async def test_SEC13_a_name_that_flips_to_a_private_address_after_the_check_is_not_connected_to(
     site: Site, names: Names
 ) -> None:
     names.answers = [["127.0.0.1"]]
@@ -258,7 +258,7 @@ async def test_D13_a_name_that_flips_to_a_private_address_after_the_check_is_not
     assert site.asked == []
 
 
-async def test_D13_a_name_is_connected_to_at_the_address_that_was_judged(names: Names, connects: Connects) -> None:
+async def test_SEC13_a_name_is_connected_to_at_the_address_that_was_judged(names: Names, connects: Connects) -> None:
     """However often it flips: between two requests, and between judging and connecting."""
     for flip in range(4):
         names.answers = [["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "::1"], ["127.0.0.1"]][flip:]
@@ -270,14 +270,14 @@ async def test_D13_a_name_is_connected_to_at_the_address_that_was_judged(names: 
     assert {seen[0] for seen in connects.seen} == {"8.8.8.8"}
 
 
-async def test_D13_a_redirect_is_handed_back_and_not_followed(site: Site) -> None:
+async def test_SEC13_a_redirect_is_handed_back_and_not_followed(site: Site) -> None:
     target = check_url(site.send_on("/away", "/secret"), {site.host})
     async with session_for(target).post(target.url, allow_redirects=False) as response:
         assert response.status == 302
     assert len(site.asked) == 1
 
 
-async def test_B14_only_the_first_bytes_of_a_large_body_are_read(site: Site) -> None:
+async def test_RUN14_only_the_first_bytes_of_a_large_body_are_read(site: Site) -> None:
     target = check_url(site.put("/big", b"x" * 3_000_000), {site.host})
     async with session_for(target).get(target.url) as response:
         assert len(await read_capped(response, 1000)) == 1000
@@ -291,7 +291,7 @@ async def test_proxies_of_the_environment_are_not_used(site: Site, monkeypatch: 
         assert await response.text() == "secret"
 
 
-async def test_D17_passwords_of_netrc_are_not_sent(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+async def test_SEC17_passwords_of_netrc_are_not_sent(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login us password secret\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     target = check_url(site.put("/", "hello"), {site.host})
@@ -320,7 +320,7 @@ async def test_a_session_is_used_again_on_the_same_loop_only() -> None:
     await close_sessions()
 
 
-async def test_D13_one_bad_answer_spoils_the_name_at_the_connection_too(names: Names) -> None:
+async def test_SEC13_one_bad_answer_spoils_the_name_at_the_connection_too(names: Names) -> None:
     resolver = VettingResolver()
     names.answers = [["8.8.8.8", "10.0.0.1"]]
     with pytest.raises(HostRefused):

@@ -33,7 +33,7 @@ async def body_of(site: Site, url: str, **how) -> bytes:
         "file:///etc/passwd", "gopher://127.0.0.1:{port}/", "data:text/html,x", "http://inside.example.com/",
     ],
 )  # fmt: skip
-async def test_D13_each_hop_is_judged_like_the_first(site: Site, names: Names, to: str) -> None:
+async def test_SEC13_each_hop_is_judged_like_the_first(site: Site, names: Names, to: str) -> None:
     names.answers = [["127.0.0.1"]]
     async with served() as other:
         where = to.format(port=site.port, other=other.port)
@@ -53,7 +53,7 @@ async def test_a_redirect_is_followed_and_the_response_says_to_where(site: Site,
         assert (str(response.url), await response.text()) == (site.url("/there/page?a=1"), "here")
 
 
-async def test_D13_hops_have_an_end(site: Site) -> None:
+async def test_SEC13_hops_have_an_end(site: Site) -> None:
     for hop in range(MAX_HOPS):
         site.send_on(f"/{hop}", f"/{hop + 1}")
     site.put(f"/{MAX_HOPS}", "made it")
@@ -63,7 +63,7 @@ async def test_D13_hops_have_an_end(site: Site) -> None:
         await body_of(site, site.url("/round"))
 
 
-async def test_D13_another_origin_learns_nothing_about_the_caller(site: Site) -> None:
+async def test_SEC13_another_origin_learns_nothing_about_the_caller(site: Site) -> None:
     headers = {"Authorization": "Bearer secret", "X-Api-Key": "secret", "Cookie": "a=b", "Accept": "text/html"}
     site.put("/page", "hello")
     site.send_on("/same", "/page")
@@ -79,7 +79,7 @@ async def test_D13_another_origin_learns_nothing_about_the_caller(site: Site) ->
     assert other.headers["Accept"] == "text/html"
 
 
-def test_D13_nothing_leads_from_https_to_http() -> None:
+def test_SEC13_nothing_leads_from_https_to_http() -> None:
     safe = Target(URL("https://example.com/a"), trusted=False)
     with pytest.raises(HostRefused, match="https to http"):
         _next(safe, "http://example.com/b", frozenset())
@@ -97,7 +97,7 @@ async def drip(request: web.Request) -> web.StreamResponse:
         await asyncio.sleep(0.02)
 
 
-async def test_B13_a_server_that_drips_is_left_at_the_limit(site: Site) -> None:
+async def test_RUN13_a_server_that_drips_is_left_at_the_limit(site: Site) -> None:
     site.pages["/drip"] = drip
     with pytest.raises(FetchFailed, match="in time"):
         await body_of(site, site.url("/drip"), seconds=0.3)
@@ -144,7 +144,7 @@ async def nonsense(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         (nonsense, "cannot be read"),
     ],
 )
-async def test_B13_a_server_that_never_comes_to_its_body_is_left(talk: Talk, says: str) -> None:
+async def test_RUN13_a_server_that_never_comes_to_its_body_is_left(talk: Talk, says: str) -> None:
     async with speaking(talk) as host, served():
         with pytest.raises(FetchFailed, match=says):
             async with opened(f"http://{host}/", allow_private={host}, seconds=0.5):
@@ -174,7 +174,7 @@ def peak() -> int:
 
 
 @pytest.mark.parametrize("kind", ["gzip", "deflate"])
-async def test_B14_a_bomb_is_not_unpacked_beyond_what_is_read(site: Site, kind: str) -> None:
+async def test_RUN14_a_bomb_is_not_unpacked_beyond_what_is_read(site: Site, kind: str) -> None:
     site.put("/bomb", bomb(kind, 10 * 1024 * MiB), Content_Encoding=kind)
     Path("/proc/self/clear_refs").write_text("5")
     before = peak()
@@ -183,7 +183,7 @@ async def test_B14_a_bomb_is_not_unpacked_beyond_what_is_read(site: Site, kind: 
 
 
 @pytest.mark.parametrize("kind", ["br", "zstd"])
-async def test_B14_what_we_did_not_ask_for_is_not_unpacked(site: Site, kind: str) -> None:
+async def test_RUN14_what_we_did_not_ask_for_is_not_unpacked(site: Site, kind: str) -> None:
     site.put("/odd", b"\x8b\x00" + bytes(1000), Content_Encoding=kind)
     with pytest.raises(FetchFailed, match="cannot be read"):
         await body_of(site, site.url("/odd"))

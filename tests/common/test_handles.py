@@ -79,6 +79,6 @@ def test_a_second_click_on_sign_up_is_told_that_there_is_an_account():
     assert (status, body["errors"][0]["code"], body["errors"][0]["param"]) == (400, "email_taken", "email")
 
 
-def test_D20_a_deeply_nested_sign_in_is_bad_input(db):
+def test_SEC20_a_deeply_nested_sign_in_is_bad_input(db):
     client = Client(raise_request_exception=False)
     assert client.post(SIGN_UP, "[" * 100_000, "application/json").status_code == 400

@@ -1,4 +1,4 @@
-"""No secret in a log line, wherever in the line it stands (D17)."""
+"""No secret in a log line, wherever in the line it stands (SEC17)."""
 
 import logging
 from typing import Any
@@ -26,14 +26,14 @@ def line(message: str, *args: Any, exc_info: Any = None) -> str:
         "redis://:geheim123@host/0",
     ],
 )
-def test_D17_what_looks_like_a_key_is_not_logged(text: str) -> None:
+def test_SEC17_what_looks_like_a_key_is_not_logged(text: str) -> None:
     written = line("tried with %s", text)
     assert "***" in written
     for part in ("abcdefgh", "geheim123", "abc_DEF"):
         assert part not in written
 
 
-def test_D17_a_secret_that_was_used_is_not_logged_in_any_shape_of_line() -> None:
+def test_SEC17_a_secret_that_was_used_is_not_logged_in_any_shape_of_line() -> None:
     key = Secret("plainlooking-value-5512")
     assert "plainlooking" in line("before: plainlooking-value-5512")
     key.reveal()

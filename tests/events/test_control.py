@@ -25,7 +25,7 @@ async def wait_for_subscription(client, but: tuple[str, ...] = ()) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_B16_a_stop_is_heard_and_the_channel_comes_back_when_it_was_cut():
+async def test_RUN16_a_stop_is_heard_and_the_channel_comes_back_when_it_was_cut():
     received = stops()
     next_stop = asyncio.ensure_future(anext(received))
     async with redis.from_url(settings.REDIS_URL) as client:

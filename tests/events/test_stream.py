@@ -1,4 +1,4 @@
-"""What agents say streams: the first piece at once, then at most ten frames a second, kept for newcomers (A10)."""
+"""What agents say streams: the first piece at once, then at most ten frames a second, kept for newcomers (MSG10)."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ def opened(streams, ear, **given):
     return streams.open(topic=ear.topic, **(ids | given))
 
 
-async def test_A10_at_most_ten_frames_a_second_and_every_character_once(streams, ear):
+async def test_MSG10_at_most_ten_frames_a_second_and_every_character_once(streams, ear):
     stream = opened(streams, ear)
     expected = ""
     began = time.monotonic()

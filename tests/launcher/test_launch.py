@@ -118,7 +118,7 @@ def talk(stack: Stack) -> Iterator[Talk]:
 
 
 @pytest.mark.parametrize("name", ["web", "worker", "valkey", "postgres"])
-def test_B7_what_dies_is_started_again_and_serves(stack: Stack, talk: Talk, name: str) -> None:
+def test_RUN7_what_dies_is_started_again_and_serves(stack: Stack, talk: Talk, name: str) -> None:
     talk.goes_on()
     killed = stack.kill(name)
     assert eventually(lambda: stack.processes().get(name, killed) != killed)
@@ -127,7 +127,7 @@ def test_B7_what_dies_is_started_again_and_serves(stack: Stack, talk: Talk, name
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_B6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, talk: Talk, by: signal.Signals) -> None:
+def test_RUN6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, talk: Talk, by: signal.Signals) -> None:
     talk.goes_on()
     secrets = (stack.home / "secrets.json").read_text()
     children = [*stack.processes().values(), *workers_of(stack.home)]
@@ -154,7 +154,7 @@ def killed_at(stack: Stack, moment: Callable[[], bool], name: str = "") -> None:
     assert eventually(lambda: not workers_of(stack.home))
 
 
-def test_B6_a_first_start_that_is_killed_at_any_moment_is_taken_up_again() -> None:
+def test_RUN6_a_first_start_that_is_killed_at_any_moment_is_taken_up_again() -> None:
     stack = Stack()
     cluster = stack.home / "postgres-18"
     killed_at(stack, (stack.home / "secrets.json").exists)

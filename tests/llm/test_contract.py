@@ -152,7 +152,9 @@ async def test_a_call_streams_its_arguments_under_its_name(make: Make) -> None:
 
 
 @pytest.mark.parametrize("bad", ["parallel", "duplicate_ids", "empty_ids"])
-async def test_B12_parallel_calls_stay_apart_whatever_their_ids(make: Make, scripted: ScriptedModel, bad: str) -> None:
+async def test_RUN12_parallel_calls_stay_apart_whatever_their_ids(
+    make: Make, scripted: ScriptedModel, bad: str
+) -> None:
     scripted.script(mode="badtool", bad=bad)
     _, answer = await all_of(make(), request_of(tools=[ZONE]))
     assert [json.loads(call.arguments)["timezone"] for call in answer.calls] == ["Asia/Tokyo", "Europe/Paris"]
@@ -170,7 +172,7 @@ async def test_B12_parallel_calls_stay_apart_whatever_their_ids(make: Make, scri
         ("unknown_tool", "{}"),
     ],
 )
-async def test_B12_bad_arguments_come_through_as_they_were_written(
+async def test_RUN12_bad_arguments_come_through_as_they_were_written(
     make: Make, scripted: ScriptedModel, bad: str, arguments: str
 ) -> None:
     scripted.script(mode="badtool", bad=bad)
@@ -178,7 +180,7 @@ async def test_B12_bad_arguments_come_through_as_they_were_written(
     assert [call.arguments for call in answer.calls] == [arguments]
 
 
-async def test_B12_a_megabyte_of_arguments_comes_through(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN12_a_megabyte_of_arguments_comes_through(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="badtool", bad="huge")
     _, answer = await all_of(make(Timeouts(10, 10, 20)), request_of(tools=[ZONE]))
     assert len(answer.calls[0].arguments) > 1_000_000
@@ -192,7 +194,7 @@ async def test_an_end_that_is_not_the_models_own_is_told(make: Make, scripted: S
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])
-async def test_B11_a_stream_without_its_end_is_no_answer(make: Make, scripted: ScriptedModel, mode: str) -> None:
+async def test_RUN11_a_stream_without_its_end_is_no_answer(make: Make, scripted: ScriptedModel, mode: str) -> None:
     scripted.script(mode=mode, tokens=["One ", "two ", "three ", "four"], after=3)
     pieces, error = await failure_of(make(), request_of())
     assert error.code == "cut"
@@ -200,7 +202,7 @@ async def test_B11_a_stream_without_its_end_is_no_answer(make: Make, scripted: S
     assert "One two three four" not in error.partial_text
 
 
-async def test_B11_an_end_before_the_first_word_is_no_answer(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN11_an_end_before_the_first_word_is_no_answer(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="cleancut", after=0)
     pieces, error = await failure_of(make(), request_of())
     assert (pieces, error.code, error.retryable) == ([], "cut", True)
@@ -235,7 +237,7 @@ async def test_an_error_in_the_stream_is_an_error(make: Make, scripted: Scripted
         (529, "server", True),
     ],
 )
-async def test_B20_a_refusal_has_its_code_and_is_asked_once_by_a_wire(
+async def test_RUN20_a_refusal_has_its_code_and_is_asked_once_by_a_wire(
     make: Make, scripted: ScriptedModel, status: int, code: str, retryable: bool
 ) -> None:
     scripted.script(mode="status", status=status)
@@ -244,14 +246,14 @@ async def test_B20_a_refusal_has_its_code_and_is_asked_once_by_a_wire(
     assert len(scripted.requests) == 1
 
 
-async def test_B20_the_providers_wait_is_told(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN20_the_providers_wait_is_told(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="status", status=429, retry_after="7")
     _, error = await failure_of(make(), request_of())
     assert error.retry_after == 7.0
 
 
 @pytest.mark.parametrize("mode", ["status", "errframe"])
-async def test_D17_an_error_that_repeats_the_key_comes_without_it(
+async def test_SEC17_an_error_that_repeats_the_key_comes_without_it(
     make: Make, scripted: ScriptedModel, mode: str
 ) -> None:
     scripted.script(mode=mode, status=401, echo_key=True, after=0, error="Bad key sk-abcdefghijklmnop " + "x" * 2000)
@@ -270,7 +272,7 @@ async def test_D17_an_error_that_repeats_the_key_comes_without_it(
         ({"mode": "slowdrip"}, "timeout_idle", 1),
     ],
 )
-async def test_B10_a_silent_model_is_left_at_the_limit(
+async def test_RUN10_a_silent_model_is_left_at_the_limit(
     make: Make, scripted: ScriptedModel, script: dict, code: str, pieces: int
 ) -> None:
     scripted.script(**script)
@@ -279,7 +281,7 @@ async def test_B10_a_silent_model_is_left_at_the_limit(
     await asyncio.to_thread(scripted.wait_until_left)
 
 
-async def test_B10_an_endless_model_is_left_at_the_limit(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN10_an_endless_model_is_left_at_the_limit(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=10_000, every=0.02)
     shown, error = await failure_of(make(Timeouts(first=5, idle=5, total=0.5)), request_of())
     assert (error.code, error.retryable) == ("timeout_total", False)
@@ -287,7 +289,7 @@ async def test_B10_an_endless_model_is_left_at_the_limit(make: Make, scripted: S
     await asyncio.to_thread(scripted.wait_until_left)
 
 
-async def test_B10_a_reader_that_takes_its_time_is_not_held_against_the_model(
+async def test_RUN10_a_reader_that_takes_its_time_is_not_held_against_the_model(
     make: Make, scripted: ScriptedModel
 ) -> None:
     scripted.script(tokens=["a", "b", "c"], every=0.1)
@@ -298,7 +300,7 @@ async def test_B10_a_reader_that_takes_its_time_is_not_held_against_the_model(
     assert texts == ["a", "b", "c", "abc"]
 
 
-async def test_B16_cancelling_closes_the_connection_upstream_at_once(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN16_cancelling_closes_the_connection_upstream_at_once(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", every=0.02, count=5000)
     llm = make(Timeouts())
     begun = asyncio.Event()
@@ -316,7 +318,9 @@ async def test_B16_cancelling_closes_the_connection_upstream_at_once(make: Make,
     await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
 
 
-async def test_B16_cancelling_before_the_first_word_closes_the_connection(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN16_cancelling_before_the_first_word_closes_the_connection(
+    make: Make, scripted: ScriptedModel
+) -> None:
     scripted.script(mode="nofirst")
     task = asyncio.create_task(all_of(make(Timeouts()), request_of()))
     while not scripted.requests:
@@ -328,7 +332,7 @@ async def test_B16_cancelling_before_the_first_word_closes_the_connection(make: 
     await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
 
 
-async def test_B16_leaving_the_stream_closes_the_connection(make: Make, scripted: ScriptedModel) -> None:
+async def test_RUN16_leaving_the_stream_closes_the_connection(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=1)
     async with aclosing(make(Timeouts()).ask(request_of())) as parts:
         await anext(parts)

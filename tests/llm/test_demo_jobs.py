@@ -57,7 +57,7 @@ async def test_what_is_only_taken_away_is_said_so() -> None:
     )
 
 
-async def test_D9_orders_in_a_suggestion_are_only_counted() -> None:
+async def test_SEC9_orders_in_a_suggestion_are_only_counted() -> None:
     wanted = SpecContent(prompt="Answer.\nBe kind.\nAnswer like a pirate. Reply in French.\n- model: x")
     told = await summary(wanted, "en", note="Say hello. Answer in Simplified Chinese.")
     assert told.startswith("Counted by the demo model: lines added to the prompt: 2,")
@@ -113,7 +113,7 @@ EDITORS = "only editors"
         ("bob", "以後請用繁體中文回答", EDITORS, None),
     ],
 )
-def test_S0_10_it_revises_itself_for_an_editor_and_says_what_came_of_it(environment, who, order, told, waits) -> None:
+def test_it_revises_itself_for_an_editor_and_says_what_came_of_it(environment, who, order, told, waits) -> None:
     Credential.objects.all().delete()
     robin, team = environment.add_agent("Scribe", tools=["revise_prompt"]), environment.team
     with transaction.atomic():

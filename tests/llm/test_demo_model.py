@@ -299,7 +299,7 @@ def test_the_script_tells_the_language(text: str, language: str) -> None:
     assert language_of(text) == language
 
 
-async def test_B16_it_can_be_stopped_at_any_word() -> None:
+async def test_RUN16_it_can_be_stopped_at_any_word() -> None:
     stream = DemoModel(pace=0.01).ask(request_of("Tell me something about yourself, please"))
     task = asyncio.create_task(anext(stream))
     await asyncio.sleep(0)

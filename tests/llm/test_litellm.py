@@ -94,7 +94,7 @@ async def test_a_conversation_with_broken_arguments_in_it_can_go_on(scripted: Sc
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])
-async def test_B11_a_stream_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
+async def test_RUN11_a_stream_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
     scripted.script(mode=mode, tokens=["One ", "two ", "three"], after=2)
     error = await failure_of(wire(scripted))
     assert (error.code, error.partial_text) == ("cut", "One two ")
@@ -106,14 +106,14 @@ async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) ->
     assert error.code in ("garbled", "cut", "server")
 
 
-async def test_B10_a_silent_model_is_left_at_the_limit(scripted: ScriptedModel) -> None:
+async def test_RUN10_a_silent_model_is_left_at_the_limit(scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=2)
     error = await failure_of(wire(scripted, Timeouts(10, 0.4, 20)))
     assert error.code == "timeout_idle"
     await asyncio.to_thread(scripted.wait_until_left)
 
 
-async def test_B16_cancelling_closes_the_connection_upstream_at_once(scripted: ScriptedModel) -> None:
+async def test_RUN16_cancelling_closes_the_connection_upstream_at_once(scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=5000, every=0.02)
     begun = asyncio.Event()
 
@@ -130,14 +130,14 @@ async def test_B16_cancelling_closes_the_connection_upstream_at_once(scripted: S
     await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
 
 
-async def test_B20_a_refusal_is_asked_once_and_its_wait_is_told(scripted: ScriptedModel) -> None:
+async def test_RUN20_a_refusal_is_asked_once_and_its_wait_is_told(scripted: ScriptedModel) -> None:
     scripted.script(mode="status", status=429, retry_after="3")
     error = await failure_of(wire(scripted))
     assert (error.code, error.retryable, error.retry_after) == ("rate_limited", True, 3.0)
     assert len(scripted.requests) == 1
 
 
-async def test_D17_without_a_key_nobody_is_asked(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_SEC17_without_a_key_nobody_is_asked(scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """litellm would take the platform's own key from the environment."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "the-platforms-own-key")
     endpoint = Endpoint("anthropic", scripted.url, Secret(""), "workspace")
@@ -145,7 +145,7 @@ async def test_D17_without_a_key_nobody_is_asked(scripted: ScriptedModel, monkey
     assert scripted.requests == []
 
 
-async def test_D12_an_address_of_a_tenant_is_never_given_to_it(scripted: ScriptedModel) -> None:
+async def test_SEC12_an_address_of_a_tenant_is_never_given_to_it(scripted: ScriptedModel) -> None:
     endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
     assert (await failure_of(LiteLLMWire(endpoint, Timeouts()))).code == "host_refused"
     assert scripted.requests == []
@@ -159,7 +159,7 @@ class GeminiAtTheScript(LiteLLMWire):
 
 
 @pytest.mark.parametrize("wire_of", [AtTheScript, GeminiAtTheScript])
-async def test_D12_what_it_connects_to_is_judged_whatever_it_was_given(
+async def test_SEC12_what_it_connects_to_is_judged_whatever_it_was_given(
     scripted: ScriptedModel, settings, wire_of: type[LiteLLMWire]
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
@@ -169,7 +169,7 @@ async def test_D12_what_it_connects_to_is_judged_whatever_it_was_given(
 
 
 @pytest.mark.parametrize(("provider", "name"), [("anthropic", "ANTHROPIC_BASE_URL"), ("gemini", "GEMINI_API_BASE")])
-async def test_D17_neither_an_address_nor_a_proxy_of_the_environment_gets_a_tenants_key(
+async def test_SEC17_neither_an_address_nor_a_proxy_of_the_environment_gets_a_tenants_key(
     scripted: ScriptedModel, settings, monkeypatch: pytest.MonkeyPatch, provider: str, name: str
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
@@ -181,7 +181,7 @@ async def test_D17_neither_an_address_nor_a_proxy_of_the_environment_gets_a_tena
     assert scripted.requests == []
 
 
-async def test_D13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
+async def test_SEC13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
     scripted.script(mode="redirect", text=f"{scripted.url}/v1/messages")
     error = await failure_of(wire(scripted))
     assert (error.code, error.retryable) == ("host_refused", False)

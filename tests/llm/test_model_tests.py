@@ -1,4 +1,4 @@
-"""Trying a model is a job: nothing of the web, and no thread of a worker, waits for the model's server (F2)."""
+"""Trying a model is a job: nothing of the web, and no thread of a worker, waits for the model's server (FAIR2)."""
 
 import json
 from base64 import b64decode
@@ -143,7 +143,7 @@ def test_without_a_name_the_servers_models_are_listed_and_no_model_is_asked(envi
 
 
 @pytest.mark.usefixtures("of_process")
-def test_F2_a_server_that_never_answers_holds_no_thread_of_the_worker(environment, model, nothing_under_way):
+def test_FAIR2_a_server_that_never_answers_holds_no_thread_of_the_worker(environment, model, nothing_under_way):
     """The task returns at once, and twenty such tests leave the loop and its agents alone."""
     model.script(model="silent", mode="nofirst")
     team = environment.team

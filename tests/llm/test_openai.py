@@ -72,7 +72,7 @@ def test_the_answer_is_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> N
 
 
 @given(st.binary(max_size=300))
-def test_D20_whatever_a_server_sends_is_read_or_refused(data: bytes) -> None:
+def test_SEC20_whatever_a_server_sends_is_read_or_refused(data: bytes) -> None:
     try:
         read(b"data: " + data + b"\n\n")
     except LLMError:
@@ -84,7 +84,7 @@ def test_D20_whatever_a_server_sends_is_read_or_refused(data: bytes) -> None:
                         st.sampled_from(["choices", "delta", "content", "tool_calls", "index", "id", "function", "name",
                                          "arguments", "usage", "error", "finish_reason", "message", "model"]),
                         inner, max_size=4), max_leaves=12))  # fmt: skip
-def test_D20_whatever_json_a_server_sends_is_read_or_refused(data: Any) -> None:
+def test_SEC20_whatever_json_a_server_sends_is_read_or_refused(data: Any) -> None:
     call = {"choices": [{"delta": {"tool_calls": [data]}, "message": {"tool_calls": [data]}}]}
     for sent in (data, {"choices": [data]}, {"choices": [{"delta": data, "message": data}]}, call):
         for whole in (False, True):
@@ -102,7 +102,7 @@ def test_a_last_line_without_its_end_counts() -> None:
     assert (stream.assembly.text, stream.assembly.finish, stream.done) == ("Hi", "stop", True)
 
 
-def test_B12_calls_under_one_index_are_told_apart_by_their_ids() -> None:
+def test_RUN12_calls_under_one_index_are_told_apart_by_their_ids() -> None:
     """Some servers number every call 0."""
     _, stream = read(
         frames(
@@ -116,7 +116,7 @@ def test_B12_calls_under_one_index_are_told_apart_by_their_ids() -> None:
     assert [call.arguments for call in stream.assembly.calls()] == ['{"n": 1}', '{"n": 2}', '{"n": 3}']
 
 
-def test_B12_calls_without_an_index_or_with_the_arguments_as_an_object() -> None:
+def test_RUN12_calls_without_an_index_or_with_the_arguments_as_an_object() -> None:
     _, stream = read(
         frames(
             {"tool_calls": [{"id": "a", "function": {"name": "x", "arguments": {"n": 1}}}]},
@@ -127,7 +127,7 @@ def test_B12_calls_without_an_index_or_with_the_arguments_as_an_object() -> None
     assert [(call.name, call.arguments) for call in stream.assembly.calls()] == [("x", '{"n": 1}'), ("y", "{}")]
 
 
-def test_B12_one_name_in_every_piece_is_one_call() -> None:
+def test_RUN12_one_name_in_every_piece_is_one_call() -> None:
     deltas = [
         {"tool_calls": [{"index": 0, "function": {"name": "x", "arguments": part}}]} for part in ('{"n"', ": 1", "}")
     ]
@@ -174,11 +174,11 @@ def test_call_ids_and_broken_arguments_are_sent_as_every_provider_takes_them() -
         ({}, None),
     ],
 )
-def test_B20_the_wait_is_read_in_each_way_it_is_written(headers: dict[str, str], seconds: float | None) -> None:
+def test_RUN20_the_wait_is_read_in_each_way_it_is_written(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds
 
 
-def test_D17_what_is_shown_of_an_error_holds_no_key_and_is_short() -> None:
+def test_SEC17_what_is_shown_of_an_error_holds_no_key_and_is_short() -> None:
     text = f"Incorrect key {KEY.reveal()} or sk-proj-abcdefghijkl\nAuthorization: Bearer abcdefghijkl " + "x" * 600
     shown = scrubbed(text, KEY)
     assert shown.startswith("Incorrect key *** or *** Authorization: Bearer *** xxx")
@@ -268,7 +268,7 @@ async def test_a_server_that_knows_no_stream_options_is_asked_without_them_from_
     assert ["stream_options" in request.body for request in scripted.requests] == [True, False, False]
 
 
-async def test_D12_a_tenants_private_host_is_refused_without_a_connection(scripted: ScriptedModel, settings) -> None:
+async def test_SEC12_a_tenants_private_host_is_refused_without_a_connection(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     for base in (scripted.api_base, "http://127.0.0.1/v1", "http://[::ffff:7f00:1]/v1", "http://localhost./v1", ""):
         assert (await failure_of(wire(scripted, api_base=base))).code == "host_refused"
@@ -280,14 +280,14 @@ async def test_the_operators_own_endpoint_may_be_anywhere(scripted: ScriptedMode
     assert (await answer_of(wire(scripted, paid_by="system"))).text
 
 
-async def test_D13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
+async def test_SEC13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None:
     scripted.script(mode="redirect", text=f"{scripted.api_base}/models")
     error = await failure_of(wire(scripted))
     assert (error.code, error.retryable) == ("host_refused", False)
     assert len(scripted.requests) == 1
 
 
-async def test_D13_a_base_whose_name_flips_is_connected_to_where_it_was_judged_only(
+async def test_SEC13_a_base_whose_name_flips_is_connected_to_where_it_was_judged_only(
     settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()

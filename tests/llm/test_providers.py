@@ -129,12 +129,12 @@ async def test_azure_is_asked_for_a_deployment_of_an_api_version_with_its_own_he
 
 
 @pytest.mark.parametrize("model", ["../../v1", "a/b", "..", "a?b", "a#b", "a%2fb", "", "{model}"])
-async def test_D12_the_name_of_a_deployment_is_no_path(scripted: ScriptedModel, model: str) -> None:
+async def test_SEC12_the_name_of_a_deployment_is_no_path(scripted: ScriptedModel, model: str) -> None:
     assert (await failure_of(OpenAIWire(azure(scripted), LIMITS), request_of(model))).code == "bad_request"
     assert scripted.requests == []
 
 
-async def test_D12_a_private_address_for_azure_is_refused(scripted: ScriptedModel, settings) -> None:
+async def test_SEC12_a_private_address_for_azure_is_refused(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     assert (await failure_of(OpenAIWire(azure(scripted), LIMITS), request_of("gpt"))).code == "host_refused"
     assert scripted.requests == []
@@ -196,7 +196,7 @@ async def test_bedrock_reads_the_signature_that_was_made_for_the_request(scripte
     assert authorization.endswith(f"Signature={signature}")
 
 
-async def test_D17_no_identity_of_the_process_signs_for_a_tenant(
+async def test_SEC17_no_identity_of_the_process_signs_for_a_tenant(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SESSION_TOKEN", "AWS_ROLE_NAME", "AWS_PROFILE_NAME"):
@@ -224,33 +224,33 @@ async def test_bedrock_is_reached_in_its_region_only(settings, monkeypatch: pyte
 @pytest.mark.parametrize(
     "region", ["", "eu-central-1.evil.example/", "evil.example#", "169.254.169.254", "EU-CENTRAL-1"]
 )
-async def test_D12_a_region_is_no_host(scripted: ScriptedModel, region: str) -> None:
+async def test_SEC12_a_region_is_no_host(scripted: ScriptedModel, region: str) -> None:
     llm = bedrock(scripted, options=BEDROCK | {"region": region})
     assert (await failure_of(llm, request_of(MODEL))).code == "bad_request"
     assert scripted.requests == []
 
 
 @pytest.mark.parametrize("model", ["invoke/x", "agentcore/arn:aws:x", "../x", "us-west-2/x", "mantle/x", "a b", ""])
-async def test_D12_the_name_of_a_model_leads_nowhere_else(scripted: ScriptedModel, model: str) -> None:
+async def test_SEC12_the_name_of_a_model_leads_nowhere_else(scripted: ScriptedModel, model: str) -> None:
     assert (await failure_of(bedrock(scripted), request_of(model))).code == "bad_request"
     assert scripted.requests == []
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])
-async def test_B11_a_stream_of_bedrock_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
+async def test_RUN11_a_stream_of_bedrock_without_its_end_is_no_answer(scripted: ScriptedModel, mode: str) -> None:
     scripted.script(mode=mode, tokens=["One ", "two ", "three"], after=2)
     error = await failure_of(bedrock(scripted), request_of(MODEL))
     assert (error.code, error.partial_text) == ("cut", "One two ")
 
 
-async def test_B10_a_silent_bedrock_is_left_at_the_limit(scripted: ScriptedModel) -> None:
+async def test_RUN10_a_silent_bedrock_is_left_at_the_limit(scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=2)
     error = await failure_of(bedrock(scripted, Timeouts(10, 0.4, 20)), request_of(MODEL))
     assert error.code == "timeout_idle"
     await asyncio.to_thread(scripted.wait_until_left)
 
 
-async def test_B16_leaving_bedrock_closes_the_connection(scripted: ScriptedModel) -> None:
+async def test_RUN16_leaving_bedrock_closes_the_connection(scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=5000, every=0.02)
     async with aclosing(bedrock(scripted, Timeouts()).ask(request_of(MODEL))) as parts:
         await anext(parts)
@@ -261,7 +261,7 @@ async def test_B16_leaving_bedrock_closes_the_connection(scripted: ScriptedModel
     ("status", "code", "retryable"),
     [(400, "bad_request", False), (403, "refused", False), (429, "rate_limited", True), (503, "server", True)],
 )
-async def test_B20_a_refusal_of_bedrock_is_asked_once(
+async def test_RUN20_a_refusal_of_bedrock_is_asked_once(
     scripted: ScriptedModel, status: int, code: str, retryable: bool
 ) -> None:
     scripted.script(mode="status", status=status, error=f"No: {KEY}")

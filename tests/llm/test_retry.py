@@ -67,7 +67,7 @@ async def failure_of(llm: LLM) -> LLMError:
     return raised.value
 
 
-async def test_B20_it_is_asked_again_with_growing_waits() -> None:
+async def test_RUN20_it_is_asked_again_with_growing_waits() -> None:
     slept: list[float] = []
     model = Failing(error(), error())
     (answer,) = await all_of(patient(model, slept=slept))
@@ -76,19 +76,19 @@ async def test_B20_it_is_asked_again_with_growing_waits() -> None:
     assert slept == [0.002, 0.004]
 
 
-async def test_B20_after_three_tries_the_error_stands() -> None:
+async def test_RUN20_after_three_tries_the_error_stands() -> None:
     model = Failing(*[error() for _ in range(9)])
     failed = await failure_of(patient(model))
     assert (failed.code, failed.tries, model.asked) == ("server", 3, 3)
 
 
-async def test_B20_the_providers_wait_is_honoured() -> None:
+async def test_RUN20_the_providers_wait_is_honoured() -> None:
     slept: list[float] = []
     await all_of(patient(Failing(error("rate_limited", retry_after=7.0)), slept=slept))
     assert slept == [7.0005]
 
 
-async def test_B20_a_wait_that_is_too_long_is_the_persons_to_decide() -> None:
+async def test_RUN20_a_wait_that_is_too_long_is_the_persons_to_decide() -> None:
     slept: list[float] = []
     model = Failing(error("rate_limited", retry_after=3600))
     assert (await failure_of(patient(model, slept=slept))).retry_after == 3600
@@ -103,19 +103,19 @@ async def test_what_asking_again_cannot_cure_is_asked_once(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["cut", "timeout_first"])
-async def test_B11_a_broken_stream_is_asked_for_once_more_only(code: str) -> None:
+async def test_RUN11_a_broken_stream_is_asked_for_once_more_only(code: str) -> None:
     model = Failing(*[error(code) for _ in range(9)])
     assert (await failure_of(patient(model))).tries == 2
     assert model.asked == 2
 
 
-async def test_B11_once_a_piece_was_shown_nothing_is_asked_again() -> None:
+async def test_RUN11_once_a_piece_was_shown_nothing_is_asked_again() -> None:
     model = Failing(error("cut"), shows=True)
     assert (await failure_of(patient(model))).code == "cut"
     assert model.asked == 1
 
 
-async def test_B20_an_endpoint_that_keeps_failing_is_left_alone_for_a_while() -> None:
+async def test_RUN20_an_endpoint_that_keeps_failing_is_left_alone_for_a_while() -> None:
     breaker, model = Breaker(), Failing(*[error() for _ in range(99)])
     for _ in range(9):
         await failure_of(patient(model, breaker))
@@ -126,7 +126,7 @@ async def test_B20_an_endpoint_that_keeps_failing_is_left_alone_for_a_while() ->
     assert resting.retry_after is not None
 
 
-async def test_B20_who_has_asked_hears_of_the_own_failure_and_not_of_those_that_made_the_model_rest() -> None:
+async def test_RUN20_who_has_asked_hears_of_the_own_failure_and_not_of_those_that_made_the_model_rest() -> None:
     breaker, model = Breaker(), Failing(error("timeout_first"), error())
 
     async def sleep(seconds: float) -> None:
@@ -137,7 +137,7 @@ async def test_B20_who_has_asked_hears_of_the_own_failure_and_not_of_those_that_
     assert (found.code, found.tries, model.asked) == ("timeout_first", 1, 1)
 
 
-async def test_B20_after_its_rest_one_tries_and_success_opens_it_for_all() -> None:
+async def test_RUN20_after_its_rest_one_tries_and_success_opens_it_for_all() -> None:
     breaker, model = Breaker(), Failing(*[error() for _ in range(retry.BREAK_AFTER)])
     for _ in range(9):
         await failure_of(patient(model, breaker))
@@ -150,7 +150,7 @@ async def test_B20_after_its_rest_one_tries_and_success_opens_it_for_all() -> No
     assert breaker.failures == 0
 
 
-async def test_B20_who_stops_listening_after_the_answer_has_been_answered() -> None:
+async def test_RUN20_who_stops_listening_after_the_answer_has_been_answered() -> None:
     """As the loop does: failures that answers lie between are not failures in a row."""
     breaker, model = Breaker(), Failing(*[error() for _ in range(retry.BREAK_AFTER - 1)])
     for _ in range(3):
@@ -190,7 +190,7 @@ def at(scripted: ScriptedModel, tenant: str = "") -> LLM:
     return llm_for(endpoint, Timeouts(2, 2, 5), tenant=tenant)
 
 
-async def test_B20_the_door_asks_again_until_it_works(scripted: ScriptedModel) -> None:
+async def test_RUN20_the_door_asks_again_until_it_works(scripted: ScriptedModel) -> None:
     scripted.script(text="Hello again.")
     scripted.script(mode="status", status=529, times=2)
     *_, answer = await all_of(at(scripted))
@@ -200,7 +200,7 @@ async def test_B20_the_door_asks_again_until_it_works(scripted: ScriptedModel) -
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
-async def test_B20_a_hundred_runs_make_no_storm(scripted: ScriptedModel, status: int) -> None:
+async def test_RUN20_a_hundred_runs_make_no_storm(scripted: ScriptedModel, status: int) -> None:
     scripted.script(mode="status", status=status)
     results = await asyncio.gather(*(all_of(at(scripted)) for _ in range(100)), return_exceptions=True)
     assert all(isinstance(result, LLMError) for result in results)
@@ -220,7 +220,7 @@ async def test_one_tenants_failures_rest_the_model_for_no_other(scripted: Script
     assert answer.text == "Here I am."
 
 
-async def test_B11_an_end_before_the_first_word_is_cured_by_asking_once_more(scripted: ScriptedModel) -> None:
+async def test_RUN11_an_end_before_the_first_word_is_cured_by_asking_once_more(scripted: ScriptedModel) -> None:
     scripted.script(text="Here I am.")
     scripted.script(mode="cleancut", after=0, times=1)
     *_, answer = await all_of(at(scripted))

@@ -62,7 +62,7 @@ def test_reading_a_chat_up_to_a_mention_reads_the_mention(environment):
     assert [row["chat_id"] for row in listed(bob, unread="true")] == [str(elsewhere.id)]
 
 
-def test_D1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(environment):
+def test_SEC1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
     mention(team)
     chats.remove_member(team.alice, team.chat.id, team.bob.id)
@@ -74,7 +74,7 @@ def test_D1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(environment):
     assert listed(bob)[0]["excerpt"] == "a secret, @Bob"
 
 
-def test_D1_who_left_the_workspace_sees_nothing_of_it(environment):
+def test_SEC1_who_left_the_workspace_sees_nothing_of_it(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
     mention(team)
     workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)

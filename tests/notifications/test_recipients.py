@@ -1,4 +1,4 @@
-"""Each event tells exactly whom it concerns (S0.17): everybody else is looked at, too."""
+"""Each event tells exactly whom it concerns: everybody else is looked at, too."""
 
 from datetime import timedelta
 
@@ -34,7 +34,7 @@ def merge_of(person, team, **fields):
     return MergeFactory.create(chat=team.chat, agent=team.robin, by=person, **fields)
 
 
-def test_S0_17_a_mention_tells_the_one_who_is_mentioned_and_nobody_else(environment):
+def test_a_mention_tells_the_one_who_is_mentioned_and_nobody_else(environment):
     said = say(environment, "look at this,\n@bob   please, @robin too")
     assert environment.list_notified() == {"Bob": ["mention"]}
     (row,) = [one.row() for one in Notification.objects.all()]
@@ -107,7 +107,7 @@ def test_who_was_removed_or_closed_their_account_is_told_nothing(environment):
     assert environment.list_notified() == {}
 
 
-def test_S0_17_a_new_suggestion_tells_those_who_may_review_it(environment):
+def test_a_new_suggestion_tells_those_who_may_review_it(environment):
     team = environment.team
     suggestion = suggestion_by(team.bob, team)
     suggestion_changed(suggestion, "created", team.bob)
@@ -127,7 +127,7 @@ def test_who_was_granted_the_review_of_this_agent_is_told_and_an_editor_is_not_t
 
 
 @pytest.mark.parametrize("what", ["accepted", "rejected", "reopened"])
-def test_S0_17_what_becomes_of_a_suggestion_concerns_its_author(environment, what):
+def test_what_becomes_of_a_suggestion_concerns_its_author(environment, what):
     team = environment.team
     suggestion = suggestion_by(team.bob, team, reason="Not now")
     suggestion_changed(suggestion, what, team.alice)
@@ -149,7 +149,7 @@ def test_who_decides_on_their_own_suggestion_is_not_told(environment):
         ("stopped", "", {}),
     ],
 )
-def test_S0_17_a_merge_that_took_its_time_tells_who_asked_for_it(environment, state, method, told):
+def test_a_merge_that_took_its_time_tells_who_asked_for_it(environment, state, method, told):
     merge = merge_of(
         environment.team.alice, environment.team, state=state, method=method, ended_at=now(), error_code="draft_held"
     )
@@ -167,7 +167,7 @@ def test_a_merge_that_fails_again_is_news_again(environment):
     assert environment.list_notified() == {"Alice": ["merge_failed"] * 2}
 
 
-def test_S0_17_whose_hold_was_taken_is_told_by_whom(environment):
+def test_whose_hold_was_taken_is_told_by_whom(environment):
     team = environment.team
     draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
     lock_lost(draft, team.bob, team.alice)

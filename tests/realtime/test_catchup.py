@@ -81,7 +81,7 @@ def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_as
             catch_up(team.chat.id, 3)
 
 
-async def test_A10_a_newcomer_reads_what_streams_now_and_hears_the_rest(team, tabs):
+async def test_MSG10_a_newcomer_reads_what_streams_now_and_hears_the_rest(team, tabs):
     run = await run_in_db_thread(a_run, team, message_id=new_id())
     ended = await run_in_db_thread(a_run, team, state="completed", lease_until=None)
     behind = await run_in_db_thread(a_run, team, attempt=2)

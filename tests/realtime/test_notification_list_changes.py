@@ -18,7 +18,7 @@ async def say(team, text):
     await run_in_db_thread(chats.post_message, team.alice, team.chat.id, id=new_id(), text=text, wake="nobody")
 
 
-async def test_S0_17_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read(team, tabs):
+async def test_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read(team, tabs):
     first, second, alice = [await tabs.of(person) for person in (team.bob, team.bob, team.alice)]
     for tab in (first, second):
         await tab.follow(f"actor:{team.bob.id}")

@@ -1,4 +1,4 @@
-"""A5, the proof of realtime: what a client makes of a snapshot and of frames (lost, doubled, late) is what a fresh
+"""MSG5, the proof of realtime: what a client makes of a snapshot and of frames (lost, doubled, late) is what a fresh
 snapshot says. For every service that changes a chat."""
 
 import ast
@@ -68,7 +68,7 @@ def frames_tell_the_whole_story(chat: Chat) -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_A5_frames_tell_the_whole_story(team, seed):
+def test_MSG5_frames_tell_the_whole_story(team, seed):
     story, chance = Story(team), random.Random(seed)
     for _ in range(6):
         with frames_tell_the_whole_story(story.chat):
@@ -76,7 +76,7 @@ def test_A5_frames_tell_the_whole_story(team, seed):
                 story.take(chance.randrange(10**9))
 
 
-def test_A5_who_comes_by_a_link_is_shown_by_the_name_they_have_now(team):
+def test_MSG5_who_comes_by_a_link_is_shown_by_the_name_they_have_now(team):
     """Somebody who changes their name while they are let in: the request still holds the old one."""
     _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     with transaction.atomic():
@@ -151,7 +151,7 @@ proof = settings(max_examples=examples(25), deadline=None, suppress_health_check
 
 
 async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict], dict]:
-    """Two readers: one stays all the time, one goes and comes back with the version it has (A2)."""
+    """Two readers: one stays all the time, one goes and comes back with the version it has (MSG2)."""
     with Recording(f"chat:{story.chat.id}") as recording:
         line, steady, restless = Line(story.chat.id, recording), Reader(), Reader()
         await line.join(steady)
@@ -173,7 +173,7 @@ async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict],
 
 @proof
 @given(script=scripts)
-async def test_A5_whatever_happens_and_whatever_is_lost_the_client_sees_what_is(team, monkeypatch, script):
+async def test_MSG5_whatever_happens_and_whatever_is_lost_the_client_sees_what_is(team, monkeypatch, script):
     monkeypatch.setattr(feeds, "GRACE", 0.0)
     await play(await run_in_db_thread(Story, team), script)
 
@@ -200,7 +200,7 @@ def _is_changed(called: ast.expr) -> bool:
     return getattr(called, "id", getattr(called, "attr", "")) == "changed"
 
 
-def test_A5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatch):
+def test_MSG5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatch):
     """The story is told long enough, and each place in the code that calls `changed` must have had its turn."""
     had_their_turn = set()
 
@@ -251,7 +251,7 @@ async def test_write_the_fixtures(team, monkeypatch, name):
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
-def test_A5_the_recorded_frames_tell_the_same_as_their_snapshot(path):
+def test_MSG5_the_recorded_frames_tell_the_same_as_their_snapshot(path):
     recorded = json.loads(path.read_text())
     told, fresh = Store(), Store()
     for frame in recorded["frames"]:
@@ -262,7 +262,7 @@ def test_A5_the_recorded_frames_tell_the_same_as_their_snapshot(path):
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
-def test_A5_the_recorded_frames_are_what_is_sent_today(path):
+def test_MSG5_the_recorded_frames_are_what_is_sent_today(path):
     """Else: `WRITE_FIXTURES=1 pytest tests/realtime/test_proof.py`."""
     recorded = json.loads(path.read_text())
     for frame in [*recorded["frames"], recorded["snapshot"]]:

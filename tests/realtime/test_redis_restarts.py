@@ -1,4 +1,4 @@
-"""B4, A3: Redis is killed and comes back: nobody's request fails, sockets stay, and nothing is missing."""
+"""RUN4, MSG3: Redis is killed and comes back: nobody's request fails, sockets stay, and nothing is missing."""
 
 import asyncio
 import secrets
@@ -33,7 +33,7 @@ def own_valkey(settings):
     shutil.rmtree(home, ignore_errors=True)
 
 
-async def test_A3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, monkeypatch):
+async def test_MSG3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, monkeypatch):
     monkeypatch.setattr(hub, "PATIENCE", 0.2)
     topic = f"chat:{team.chat.id}"
     alice = await tabs.of(team.alice)

@@ -1,4 +1,4 @@
-"""D5, C6: rights are asked again, on every socket, and what is withdrawn ends at once."""
+"""SEC5, EDIT6: rights are asked again, on every socket, and what is withdrawn ends at once."""
 
 import itertools
 import json
@@ -22,7 +22,7 @@ from workspaces import services as workspaces
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-def test_D5_the_intervals_that_are_shipped_keep_what_is_promised():
+def test_SEC5_the_intervals_that_are_shipped_keep_what_is_promised():
     """Other tests shorten them. Rights: five seconds with the time for the answer; a client connects anew after 25 s of
     silence, in which two heartbeats come."""
     assert tending.RIGHTS + 1 <= 5
@@ -31,7 +31,7 @@ def test_D5_the_intervals_that_are_shipped_keep_what_is_promised():
     assert tending.REPAIR <= 5
 
 
-async def test_D5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
+async def test_SEC5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
     topic = f"chat:{team.chat.id}"
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     for tab in (alice, bob):
@@ -47,7 +47,7 @@ async def test_D5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
     assert (await bob.follow(topic))["code"] == "not_found"
 
 
-async def test_D5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
+async def test_SEC5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
     bob = await tabs.of(team.bob)
     topics = {f"chat:{team.chat.id}", f"workspace:{team.workspace.id}"}
     for topic in topics | {f"actor:{team.bob.id}"}:
@@ -59,7 +59,7 @@ async def test_D5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
     assert [str(topic) for socket in this_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
 
 
-async def test_D5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team, tabs, quick):
+async def test_SEC5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team, tabs, quick):
     """The shared look finds it also when the news was lost."""
     bob = await tabs.of(team.bob)
     await bob.follow(f"chat:{team.chat.id}")
@@ -68,7 +68,7 @@ async def test_D5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team, 
 
 
 @pytest.mark.parametrize("way", ["signs out", "is deactivated", "has a new password"])
-async def test_D5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick, way):
+async def test_SEC5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick, way):
     bob, alice = await tabs.of(team.bob), await tabs.of(team.alice)
     await bob.follow(f"chat:{team.chat.id}")
 
@@ -89,7 +89,7 @@ async def test_D5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick, 
     assert (await alice.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-async def test_D5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, monkeypatch):
+async def test_SEC5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, monkeypatch):
     """The other session of the same person stays."""
     monkeypatch.setattr("realtime.tending.RIGHTS", 3600.0)
     page = Client()
@@ -104,7 +104,7 @@ async def test_D5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, mon
     assert (await elsewhere.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-def test_C6_the_shared_question_answers_as_the_gate_of_each_topic(team):
+def test_EDIT6_the_shared_question_answers_as_the_gate_of_each_topic(team):
     """Every person and topic, in several states of the world: the same answer as `get_chat_for` and its like."""
     people = [team.alice, team.bob, team.charlie]
     topics = [

@@ -1,4 +1,4 @@
-"""F3: however many come to a chat, and from whatever version, it is read once at a time for all of them."""
+"""FAIR3: however many come to a chat, and from whatever version, it is read once at a time for all of them."""
 
 import asyncio
 import json

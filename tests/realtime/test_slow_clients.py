@@ -1,4 +1,4 @@
-"""A6, A7, A8, D20 on real lines, with the hub in reach: stalling, too much at once, everybody at once, anything at all."""
+"""MSG6, MSG7, MSG8, SEC20 on real lines, with the hub in reach: stalling, too much at once, everybody at once, anything at all."""
 
 import asyncio
 import contextlib
@@ -39,7 +39,7 @@ def address(server):
     return f"ws://127.0.0.1:{server.config.port}/ws/"
 
 
-async def test_A7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(team, server):
+async def test_MSG7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(team, server):
     """What waits for them is bounded meanwhile. How one who never reads again is cut: `test_attacks.py`."""
     topic = f"chat:{team.chat.id}"
     head = await run_in_db_thread(newest, team.chat.id)
@@ -65,7 +65,7 @@ async def test_A7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(te
         assert alice.close_code == 4008
 
 
-async def test_A8_a_frame_too_large_ends_its_socket_and_no_other(team, server):
+async def test_MSG8_a_frame_too_large_ends_its_socket_and_no_other(team, server):
     key, other = await run_in_db_thread(signed_in, team.alice), await run_in_db_thread(signed_in, team.bob)
     async with connect(address(server), additional_headers={"X-Session-Token": other}) as neighbour:
         async with connect(address(server), additional_headers={"X-Session-Token": key}) as socket:
@@ -78,7 +78,7 @@ async def test_A8_a_frame_too_large_ends_its_socket_and_no_other(team, server):
         assert json.loads(await neighbour.recv())["type"] == "subscribed"
 
 
-async def test_D6_the_handshake_is_answered_with_403(team, server):
+async def test_SEC6_the_handshake_is_answered_with_403(team, server):
     key = await run_in_db_thread(signed_in, team.alice)
     for origin in ("https://evil.example", "null"):
         with pytest.raises(InvalidStatus) as refused:
@@ -105,7 +105,7 @@ async def come(server, key, topics, since):
     return socket, answer
 
 
-async def test_A6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeypatch):
+async def test_MSG6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monkeypatch):
     """What they missed is there for each, once; the database is asked for all together, on a few connections."""
     monkeypatch.setattr(limits, "MAX_SOCKETS", TABS)
     asked: Counter[str] = Counter()
@@ -178,7 +178,7 @@ def anything(rng, topics):
     return text
 
 
-async def test_D20_ten_thousand_messages_of_anything_and_the_socket_lives_on(team, server, monkeypatch, caplog):
+async def test_SEC20_ten_thousand_messages_of_anything_and_the_socket_lives_on(team, server, monkeypatch, caplog):
     monkeypatch.setattr(limits, "BURST", 1e6)
     monkeypatch.setattr(limits, "PERSON_BURST", 1e6)
     topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]

@@ -58,7 +58,7 @@ async def test_a_bell_rings_at_the_door_of_whom_it_concerns(team, tabs):
     assert await bob.is_silent()
 
 
-async def test_D4_a_stranger_hears_nothing_and_learns_nothing(team, tabs):
+async def test_SEC4_a_stranger_hears_nothing_and_learns_nothing(team, tabs):
     charlie = await tabs.of(team.charlie)
     answers = [
         await charlie.follow(topic)
@@ -74,7 +74,7 @@ async def test_D4_a_stranger_hears_nothing_and_learns_nothing(team, tabs):
     assert not any(socket.subscriptions for socket in this_hub().sockets)
 
 
-async def test_D6_a_cookie_needs_a_page_of_ours(team, tabs):
+async def test_SEC6_a_cookie_needs_a_page_of_ours(team, tabs):
     for origin in (
         None, "null", "", "https://evil.example", "http://localhost:8000.evil.example", "http://evil@localhost:8000",
         "http://localhost:9999", "http://localhost", "ftp://localhost:8000", "http://localhost:8000/path", "localhost:8000",
@@ -83,7 +83,7 @@ async def test_D6_a_cookie_needs_a_page_of_ours(team, tabs):
         assert not await tab.connect(), origin
 
 
-async def test_D6_a_host_that_is_not_ours_is_refused_also_with_an_origin_that_fits(team, tabs):
+async def test_SEC6_a_host_that_is_not_ours_is_refused_also_with_an_origin_that_fits(team, tabs):
     key = await run_in_db_thread(signed_in, team.alice)
     headers = [
         (b"host", b"evil.example"),
@@ -93,12 +93,12 @@ async def test_D6_a_host_that_is_not_ours_is_refused_also_with_an_origin_that_fi
     assert not await tabs.with_headers(headers).connect()
 
 
-async def test_D6_the_address_that_the_operator_named_is_ours(team, tabs, settings):
+async def test_SEC6_the_address_that_the_operator_named_is_ours(team, tabs, settings):
     settings.CSRF_TRUSTED_ORIGINS = ["https://atelier.example.org"]
     assert await (await tabs.knocking(team.alice, origin="https://atelier.example.org")).connect()
 
 
-async def test_D6_a_token_in_a_header_needs_no_page(team, tabs):
+async def test_SEC6_a_token_in_a_header_needs_no_page(team, tabs):
     key = await run_in_db_thread(signed_in, team.alice)
     tab = tabs.with_headers([(b"host", b"localhost:8000"), (b"x-session-token", key.encode())])
     assert await tab.connect()
@@ -122,7 +122,7 @@ async def test_only_one_path_is_a_socket(team, tabs):
     assert not await tabs.with_headers([(b"host", b"localhost:8000")], path="/ws/other").connect()
 
 
-async def test_D20_whatever_is_said_the_socket_lives_on(team, tabs):
+async def test_SEC20_whatever_is_said_the_socket_lives_on(team, tabs):
     tab = await tabs.of(team.alice)
     for text in ("", "{", "[]", "null", '{"type": "subscribe"}', '{"type": "delete", "topic": "x"}',
                  '{"type": "subscribe", "topic": 5}', '{"type":"subscribe","topic":"chat:x","since":-1}',
@@ -135,7 +135,7 @@ async def test_D20_whatever_is_said_the_socket_lives_on(team, tabs):
     assert (await tab.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
-async def test_A8_a_frame_that_is_too_large_ends_the_socket(team, tabs):
+async def test_MSG8_a_frame_that_is_too_large_ends_the_socket(team, tabs):
     tab = await tabs.of(team.alice)
     await tab.socket.send_to(text_data="x" * (limits.MAX_FRAME + 1))
     assert await tab.wait_for_close() == 1009
@@ -183,7 +183,7 @@ async def test_typing_is_told_to_the_others_and_not_more_than_once_in_two_second
     assert await bob.is_silent()
 
 
-async def test_C6_nobody_types_in_a_room_that_they_do_not_follow(team, tabs):
+async def test_EDIT6_nobody_types_in_a_room_that_they_do_not_follow(team, tabs):
     alice, charlie = await tabs.of(team.alice), await tabs.of(team.charlie)
     await alice.follow(f"chat:{team.chat.id}")
     await charlie.send(type="typing", topic=f"chat:{team.chat.id}")
@@ -201,7 +201,7 @@ def draft_with_caret(team, draft, caret):
 
 
 @pytest.mark.parametrize("forger", ["alice", "bob", "charlie"])
-async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
+async def test_EDIT6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
     draft = await run_in_db_thread(
         drafts.claim_draft, actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, content=None
     )
@@ -218,7 +218,7 @@ async def test_C6_no_socket_writes_a_draft_or_moves_a_caret(team, tabs, forger):
 
 
 @pytest.mark.parametrize(("caret", "heard"), [(2, 2), (10**18, 4), (-3, 0), (None, None)])
-async def test_A7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret, heard):
+async def test_MSG7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret, heard):
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = await run_in_db_thread(drafts.claim_draft, **where, content=None)
     reader = await tabs.of(team.bob)
@@ -228,7 +228,7 @@ async def test_A7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret, h
     assert (await reader.receive_type("draft"))["caret"] == heard
 
 
-async def test_A7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):
+async def test_MSG7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):
     monkeypatch.setattr(limits, "MAX_WAITING", 3)
     tab = await tabs.of(team.alice)
     socket = next(iter(this_hub().sockets))
@@ -243,7 +243,7 @@ async def test_A7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team,
 
 
 @pytest.mark.parametrize("others", [True, False])
-async def test_A5_what_came_while_the_snapshot_was_read_follows_it(team, tabs, monkeypatch, others):
+async def test_MSG5_what_came_while_the_snapshot_was_read_follows_it(team, tabs, monkeypatch, others):
     """Subscribe first, read then; a message in between comes after the answer, whether others follow already or not."""
     monkeypatch.setattr(feed, "SHARED", 0.0)
     if others:

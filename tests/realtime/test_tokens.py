@@ -1,4 +1,4 @@
-"""The socket by an API token: in a header, from anywhere, and no longer than the token lives (D5, D6, D7)."""
+"""The socket by an API token: in a header, from anywhere, and no longer than the token lives (SEC5, SEC6, SEC7)."""
 
 import pytest
 from django.db import transaction
@@ -20,7 +20,7 @@ def by_token(tabs, text, *more):
     return tabs.with_headers([(b"host", b"localhost:8000"), (b"authorization", f"Bearer {text}".encode()), *more])
 
 
-async def test_D6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
+async def test_SEC6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
     _, text = made
     for origin in ([], [(b"origin", b"https://elsewhere.example")]):
         tab = by_token(tabs, text, *origin)
@@ -29,7 +29,7 @@ async def test_D6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
         assert (await tab.follow(f"workspace:{team.elsewhere.id}"))["code"] == "not_found"
 
 
-async def test_C6_a_read_only_token_changes_nothing_by_the_socket(team, tabs, made, monkeypatch):
+async def test_EDIT6_a_read_only_token_changes_nothing_by_the_socket(team, tabs, made, monkeypatch):
     monkeypatch.setattr(read_cursors, "PAUSE", 0.0)
     token, text = made
     await run_in_db_thread(ApiToken.objects.filter(pk=token.pk).update, scope="read")
@@ -50,7 +50,7 @@ def _in_transaction(deed, *args):
 
 
 @pytest.mark.parametrize("end", ["revoked", "deactivated"])
-async def test_D5_with_the_token_its_sockets_end_at_once(team, tabs, made, end, monkeypatch):
+async def test_SEC5_with_the_token_its_sockets_end_at_once(team, tabs, made, end, monkeypatch):
     monkeypatch.setattr(tending, "RIGHTS", 60.0)  # not by the clock
     token, text = made
     tab, session = by_token(tabs, text), await tabs.of(team.alice)
@@ -66,7 +66,7 @@ async def test_D5_with_the_token_its_sockets_end_at_once(team, tabs, made, end, 
 
 
 @pytest.mark.usefixtures("quick")
-async def test_D5_an_expired_token_ends_by_the_clock(team, tabs, made):
+async def test_SEC5_an_expired_token_ends_by_the_clock(team, tabs, made):
     token, text = made
     tab = by_token(tabs, text)
     assert await tab.connect()
@@ -74,7 +74,7 @@ async def test_D5_an_expired_token_ends_by_the_clock(team, tabs, made):
     assert await tab.wait_for_close() == 4003
 
 
-async def test_D5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_sessions_alone(
+async def test_SEC5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_sessions_alone(
     team, tabs, made, monkeypatch
 ):
     monkeypatch.setattr(tending, "RIGHTS", 60.0)
@@ -90,7 +90,7 @@ async def test_D5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_s
     assert await program.is_silent()
 
 
-async def test_D7_what_is_no_token_opens_nothing(team, tabs, made):
+async def test_SEC7_what_is_no_token_opens_nothing(team, tabs, made):
     _, text = made
     session = (b"cookie", b"sessionid=" + (await tabs.knocking(team.alice)).socket.scope["headers"][1][1][10:])
     ours = (b"origin", b"http://localhost:8000")

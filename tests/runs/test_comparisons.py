@@ -1,4 +1,4 @@
-"""Production and the draft answer one message side by side, and the room votes (B7, ADR 0012)."""
+"""Production and the draft answer one message side by side, and the room votes (ADR 0012)."""
 
 import pytest
 from django.db import transaction
@@ -64,7 +64,7 @@ def both(environment):
 
 
 @pytest.mark.usefixtures("engine", "applied")
-def test_mission_B7_production_and_the_draft_answer_the_same_message_each_with_its_own_text(environment):
+def test_production_and_the_draft_answer_the_same_message_each_with_its_own_text(environment):
     both(environment)
     environment.post("hello", wake="nobody")
     message = compare(environment.team)
@@ -182,7 +182,7 @@ def test_a_side_that_failed_is_asked_again_with_the_same_text(environment):
 
 
 @pytest.mark.usefixtures("applied")
-def test_B16_one_side_is_stopped_and_the_other_goes_on(environment):
+def test_RUN16_one_side_is_stopped_and_the_other_goes_on(environment):
     compare(environment.team)
     draft, production = sorted(environment.runs(), key=lambda run: run.stamp["side"])
     runs.stop_run(actor=environment.team.alice, run_id=draft.id)
@@ -201,7 +201,7 @@ def test_who_is_compared_is_not_steered_by_what_is_said_meanwhile(team):
 # --- once, and only what answers --------------------------------------------------------------------------------
 
 
-def test_A1_asking_twice_under_one_id_asks_once(team, applied):
+def test_MSG1_asking_twice_under_one_id_asks_once(team, applied):
     id = new_id()
     first = compare(team, id=id, revision=applied.revision)
     drafts.write_draft(**place(team), content=SpecContent(prompt="Aye."), revision=applied.revision)
@@ -262,7 +262,7 @@ def votes_of(message):
     return [(vote["actor_id"], vote["choice"]) for vote in message.payload["votes"]]
 
 
-def test_mission_B7_each_person_has_one_vote_and_may_change_it_or_take_it_back(team, applied):
+def test_each_person_has_one_vote_and_may_change_it_or_take_it_back(team, applied):
     message = compare(team)
     ballot(team, message, "alice", "draft")
     ballot(team, message, "bob", "production")

@@ -1,4 +1,4 @@
-"""One run at a time in a concurrency key, others beside it; what arrives meanwhile is taken in, once (B17, S1.2, S1.4)."""
+"""One run at a time in a concurrency key, others beside it; what arrives meanwhile is taken in, once (RUN17)."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.usefixtures("engine")
-def test_B17_one_agent_works_serially_and_its_wakes_are_joined(environment):
+def test_RUN17_one_agent_works_serially_and_its_wakes_are_joined(environment):
     environment.model.script(text="answer", first=3.0)
     environment.post("message 0")
     environment.wait(lambda: environment.model.requests)
@@ -30,7 +30,7 @@ def test_B17_one_agent_works_serially_and_its_wakes_are_joined(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_B17_different_agents_work_side_by_side(environment):
+def test_RUN17_different_agents_work_side_by_side(environment):
     for number in range(7):
         environment.add_agent(f"Agent{number}", handle=f"agent{number}")
     environment.model.script(text="answer", first=3.0)
@@ -41,7 +41,7 @@ def test_B17_different_agents_work_side_by_side(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_B17_twenty_messages_at_once_are_answered_one_run_after_the_other(environment):
+def test_RUN17_twenty_messages_at_once_are_answered_one_run_after_the_other(environment):
     environment.model.script(text="answer", first=0.2)
     start = threading.Barrier(20)
 
@@ -63,7 +63,7 @@ def test_B17_twenty_messages_at_once_are_answered_one_run_after_the_other(enviro
 
 
 @pytest.mark.usefixtures("engine")
-def test_B17_twenty_agents_work_side_by_side(environment):
+def test_RUN17_twenty_agents_work_side_by_side(environment):
     for number in range(20):
         environment.add_agent(f"Agent{number}", handle=f"agent{number}")
     environment.model.script(text="answer", first=5.0)
@@ -73,7 +73,7 @@ def test_B17_twenty_agents_work_side_by_side(environment):
     assert overlap(environment.model.requests) == 20
 
 
-def test_B17_a_run_that_many_claim_at_once_is_claimed_once(environment):
+def test_RUN17_a_run_that_many_claim_at_once_is_claimed_once(environment):
     for number in range(5):
         chat = chats.create_chat(
             environment.team.alice,
@@ -116,7 +116,7 @@ def test_messages_while_one_waits_join_it(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_S1_2_what_is_said_during_a_run_is_taken_in_at_its_next_step_and_not_answered_again(environment):
+def test_what_is_said_during_a_run_is_taken_in_at_its_next_step_and_not_answered_again(environment):
     environment.model.script(text="Both answered.")
     call = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
     environment.model.script(calls=[call], first=0.8, times=1)
@@ -187,7 +187,7 @@ def test_a_run_whose_time_has_not_come_is_not_claimed(environment):
     assert claims.claim_run(environment.runs()[0].id, "host:1:x") is None
 
 
-def test_B4_runs_that_no_hint_reached_are_found_by_the_sweeper(environment, engine):
+def test_RUN4_runs_that_no_hint_reached_are_found_by_the_sweeper(environment, engine):
     environment.engine = None
     environment.model.script(text="found")
     started = time.monotonic()

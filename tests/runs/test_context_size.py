@@ -18,7 +18,7 @@ def say_much(environment, number=30):
         environment.post(LONG, by=environment.team.bob, wake="nobody")
 
 
-def test_F3_of_a_chat_of_long_messages_only_what_can_fit_is_read(environment, settings):
+def test_FAIR3_of_a_chat_of_long_messages_only_what_can_fit_is_read(environment, settings):
     settings.LLM_CONTEXT_SIZE = 8_000
     read = []
     for number in (8, 30):
@@ -66,7 +66,7 @@ def test_each_side_of_a_comparison_reads_its_question_and_what_can_fit_before_it
     assert len(lines) < 6
 
 
-def test_F3_of_what_was_said_meanwhile_the_newest_that_can_fit_is_read(environment, settings):
+def test_FAIR3_of_what_was_said_meanwhile_the_newest_that_can_fit_is_read(environment, settings):
     settings.LLM_MAX_CONTEXT = 8_000
     run = claimed(environment, text="hello")
     say_much(environment)

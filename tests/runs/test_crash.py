@@ -1,4 +1,4 @@
-"""Workers that are killed, stopped and revived in the middle of runs: real processes, real servers (B1–B4, B6).
+"""Workers that are killed, stopped and revived in the middle of runs: real processes, real servers (RUN1–RUN4, RUN6).
 
 `CHAOS_N` sets how often each is done. The leases are shortened, unless `CHAOS_REAL` is set; all else is as in production.
 """
@@ -28,7 +28,7 @@ def ten_steps(environment):
 
 
 def whole(environment, run):
-    """The invariants of a run that has ended: nothing lost, nothing twice (guarantees §6.2)."""
+    """The invariants of a run that has ended: nothing lost, nothing twice."""
     rows = [row for row in environment.log() if row.run_id == run.id]
     calls = Counter(row.payload["call_id"] for row in rows if row.type == "TOOL_CALL")
     results = Counter(row.payload["tool_call_id"] for row in rows if row.type == "TOOL_RESPONSE")
@@ -53,7 +53,7 @@ def until_taken_over(environment, run):
     return round(time.monotonic() - started, 1)
 
 
-def test_B1_B2_a_worker_killed_at_any_moment_is_replaced_and_nothing_is_said_twice(environment, start_worker):
+def test_RUN1_RUN2_a_worker_killed_at_any_moment_is_replaced_and_nothing_is_said_twice(environment, start_worker):
     workers = [start_worker(), start_worker()]
     took = []
     for number in range(N):
@@ -74,7 +74,7 @@ def test_B1_B2_a_worker_killed_at_any_moment_is_replaced_and_nothing_is_said_twi
     report(f"{N} kills: taken over after {sorted(took)} s")
 
 
-def test_B2_the_only_worker_killed_and_started_again_takes_up_its_run(environment, start_worker):
+def test_RUN2_the_only_worker_killed_and_started_again_takes_up_its_run(environment, start_worker):
     worker = start_worker()
     environment.model.script(mode="drip", count=100, every=0.03)
     environment.post("go")
@@ -89,7 +89,7 @@ def test_B2_the_only_worker_killed_and_started_again_takes_up_its_run(environmen
     assert (run.state, run.crashes, environment.list_answers()) == ("completed", 1, ["Here I am again."])
 
 
-def test_B3_a_zombie_that_wakes_up_says_nothing(environment, start_worker):
+def test_RUN3_a_zombie_that_wakes_up_says_nothing(environment, start_worker):
     workers = [start_worker(), start_worker()]
     environment.model.script(text="The heir speaks.")
     environment.model.script(text="The zombie speaks.", first=1.0, times=1)
@@ -110,7 +110,7 @@ def test_B3_a_zombie_that_wakes_up_says_nothing(environment, start_worker):
     assert environment.list_answers() == ["The heir speaks."]
 
 
-def test_B4_what_waits_when_redis_forgets_everything_is_done(environment, start_worker):
+def test_RUN4_what_waits_when_redis_forgets_everything_is_done(environment, start_worker):
     rooms = [
         environment.open_chat(f"{number}")
         for number in range(100 if IS_CHAOS else 20)
@@ -125,7 +125,7 @@ def test_B4_what_waits_when_redis_forgets_everything_is_done(environment, start_
     assert len(environment.model.requests) == len(rooms)
 
 
-def test_B6_a_worker_that_is_told_to_end_gives_its_runs_back(environment, start_worker):
+def test_RUN6_a_worker_that_is_told_to_end_gives_its_runs_back(environment, start_worker):
     worker = start_worker()
     environment.model.script(mode="drip", count=400, every=0.05)
     environment.post("go")
@@ -141,7 +141,7 @@ def test_B6_a_worker_that_is_told_to_end_gives_its_runs_back(environment, start_
     assert (run.state, environment.list_answers()) == ("completed", ["After the deploy."])
 
 
-def test_B6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_go_on(environment, start_worker):
+def test_RUN6_a_deploy_replaces_one_of_two_workers_and_twenty_runs_go_on(environment, start_worker):
     workers = [start_worker(), start_worker()]
     rooms = [
         environment.open_chat(f"{number}")

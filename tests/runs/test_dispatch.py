@@ -1,4 +1,4 @@
-"""The tasks of queued runs reach workers by Celery; without Redis nothing fails and nothing waits (B4)."""
+"""The tasks of queued runs reach workers by Celery; without Redis nothing fails and nothing waits (RUN4)."""
 
 import json
 import time
@@ -69,7 +69,7 @@ def test_a_message_that_joins_a_queued_run_sends_no_task(environment, fresh_brok
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_B4_a_message_is_posted_while_redis_is_down(environment):
+def test_RUN4_a_message_is_posted_while_redis_is_down(environment):
     started = time.monotonic()
     environment.post("hello")
     environment.post("again")
@@ -78,7 +78,7 @@ def test_B4_a_message_is_posted_while_redis_is_down(environment):
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_B4_after_a_failure_no_task_is_sent_for_a_while():
+def test_RUN4_after_a_failure_no_task_is_sent_for_a_while():
     assert dispatch.send_run_tasks([uuid4()]) is False
     started = time.monotonic()
     assert [dispatch.send_run_tasks([uuid4()]) for _ in range(100)] == [False] * 100
@@ -86,14 +86,14 @@ def test_B4_after_a_failure_no_task_is_sent_for_a_while():
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_B4_runs_are_done_while_redis_is_down(environment, engine):
+def test_RUN4_runs_are_done_while_redis_is_down(environment, engine):
     environment.engine = None
     environment.post("hello")
     assert environment.wait_until_idle()[0].state == "completed"
 
 
 @pytest.mark.usefixtures("dead_broker")
-def test_B4_a_model_cannot_be_tried_while_redis_is_down_and_that_is_said_soon(team):
+def test_RUN4_a_model_cannot_be_tried_while_redis_is_down_and_that_is_said_soon(team):
     started = time.monotonic()
     with pytest.raises(AppError) as refused:
         model_tests.start_model_test(

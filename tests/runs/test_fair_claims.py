@@ -1,4 +1,4 @@
-"""F1: no workspace and no person takes the slots of all others: shares, turns, and what is counted."""
+"""FAIR1: no workspace and no person takes the slots of all others: shares, turns, and what is counted."""
 
 from itertools import count
 
@@ -55,7 +55,7 @@ def claim_all(slots):
     return claimed
 
 
-def test_F1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_message(environment, slots):
+def test_FAIR1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_message(environment, slots):
     queued(environment.team, 300)
     other = make_team(" of another")
     with transaction.atomic():
@@ -73,7 +73,7 @@ def test_F1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_message(
     assert claims.claim_run(waiting.id, "here:1:a", slots=slots) is not None
 
 
-def test_F1_a_workspace_has_its_share_and_each_of_its_people_theirs(environment, slots):
+def test_FAIR1_a_workspace_has_its_share_and_each_of_its_people_theirs(environment, slots):
     team = environment.team
     for person in (team.alice, team.bob):
         queued(team, 50, person=person)
@@ -88,7 +88,7 @@ def test_F1_a_workspace_has_its_share_and_each_of_its_people_theirs(environment,
     assert len(claim_all(slots)) == 1
 
 
-def test_F1_a_person_has_one_share_in_all_their_workspaces(environment, slots):
+def test_FAIR1_a_person_has_one_share_in_all_their_workspaces(environment, slots):
     team = environment.team
     second = workspaces.create_workspace(creator=team.alice, name="Second")
     queued(team, 20)
@@ -103,7 +103,7 @@ def test_F1_a_person_has_one_share_in_all_their_workspaces(environment, slots):
     assert {run.workspace_id for run in begun} == {team.workspace.id, second.id}
 
 
-def test_F1_many_tenants_together_leave_a_slot_for_the_next(slots):
+def test_FAIR1_many_tenants_together_leave_a_slot_for_the_next(slots):
     """Whoever makes workspaces and people in numbers gets ever less for each."""
     tenants = [new_id() for _ in range(5)]
     taken = [slots.reserve(Run(workspace_id=id, on_behalf_of_id=None)) for _ in range(20) for id in tenants]
@@ -111,7 +111,7 @@ def test_F1_many_tenants_together_leave_a_slot_for_the_next(slots):
     assert slots.reserve(Run(workspace_id=new_id(), on_behalf_of_id=new_id()))
 
 
-def test_F1_a_run_that_is_claimed_twice_at_once_leaves_no_slot_behind(slots, settings):
+def test_FAIR1_a_run_that_is_claimed_twice_at_once_leaves_no_slot_behind(slots, settings):
     """A hint and the sweeper may point at the same run, and only one of the two claims gets it."""
     settings.RUNS_PER_PERSON = 2
     person_id = new_id()
@@ -121,7 +121,7 @@ def test_F1_a_run_that_is_claimed_twice_at_once_leaves_no_slot_behind(slots, set
     assert [slots.reserve(other) for other in others] == [True, True]
 
 
-def test_F1_comparisons_retries_and_jobs_are_counted(environment, slots, settings):
+def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, settings):
     settings.RUNS_PER_PERSON = 3
     team = environment.team
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
@@ -144,7 +144,7 @@ def test_F1_comparisons_retries_and_jobs_are_counted(environment, slots, setting
     assert claims.claim_run(job.id, "here:1:a", slots=slots) is not None
 
 
-def test_F1_a_claim_asks_no_more_for_it(environment, slots, django_assert_num_queries):
+def test_FAIR1_a_claim_asks_no_more_for_it(environment, slots, django_assert_num_queries):
     environment.post("warm")
     environment.post("hello", chat=_second_room(environment))
     first, second = Run.objects.order_by("pk")
@@ -153,7 +153,7 @@ def test_F1_a_claim_asks_no_more_for_it(environment, slots, django_assert_num_qu
         claims.claim_run(second.id, "here:1:a", slots=slots)
 
 
-def test_F1_a_refused_claim_costs_one_query(environment, slots, django_assert_num_queries, settings):
+def test_FAIR1_a_refused_claim_costs_one_query(environment, slots, django_assert_num_queries, settings):
     settings.RUNS_PER_PERSON = 1
     first, second = queued(environment.team, 2)
     assert claims.claim_run(first.id, "here:1:a", slots=slots) is not None
@@ -161,7 +161,7 @@ def test_F1_a_refused_claim_costs_one_query(environment, slots, django_assert_nu
         assert claims.claim_run(second.id, "here:1:a", slots=slots) is None
 
 
-def test_F1_what_was_lost_is_looked_for_in_turns(environment):
+def test_FAIR1_what_was_lost_is_looked_for_in_turns(environment):
     """Who waits without a hint is found, however many older ones wait for others."""
     queued(environment.team, 250)
     dora = make_person("Dora")
@@ -177,7 +177,7 @@ def test_F1_what_was_lost_is_looked_for_in_turns(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_F1_what_is_over_the_share_waits_and_is_done(environment, settings):
+def test_FAIR1_what_is_over_the_share_waits_and_is_done(environment, settings):
     settings.RUNS_PER_WORKER, settings.RUNS_PER_WORKSPACE, settings.RUNS_PER_PERSON = 8, 3, 2
     environment.model.script(text="answer", first=0.05)
     team = environment.team
@@ -207,7 +207,7 @@ def runs_read():
 
 
 @pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
-def test_F1_a_claim_reads_its_lane_and_not_what_waits_elsewhere(environment, plan):
+def test_FAIR1_a_claim_reads_its_lane_and_not_what_waits_elsewhere(environment, plan):
     queued(environment.team, 500)
     mine = queued(environment.team, 1)[0]
     with transaction.atomic(), connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Sixty orders that nobody may give, to a model that obeys whoever writes: policy holds, not the model (D9, F8).
+"""Sixty orders that nobody may give, to a model that obeys whoever writes: policy holds, not the model (SEC9, FAIR8).
 
 Ten goals, each executing by six kinds of text that an agent reads. The model's answer is one that every attacker would
 like; what must not happen is told by what stands in the database and by what a server of the attacker's is asked.
@@ -164,7 +164,7 @@ def standing() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_D9_no_order_of_a_text_has_a_forbidden_effect(victim, servers, carrier):
+def test_SEC9_no_order_of_a_text_has_a_forbidden_effect(victim, servers, carrier):
     evil = servers[1]
     if carrier == "another agent":
         victim.add_agent("Scribe")

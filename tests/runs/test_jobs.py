@@ -1,4 +1,4 @@
-"""Jobs: runs without a chat, by the same engine and in the same ledger; their end is told once (B1–B3, B6, B16)."""
+"""Jobs: runs without a chat, by the same engine and in the same ledger; their end is told once (RUN1–RUN3, RUN6, RUN16)."""
 
 import json
 import time
@@ -53,7 +53,7 @@ def test_a_job_is_done_and_its_end_is_told_once(job_environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_mission_B2_a_job_is_in_the_ledger_of_its_workspace(job_environment):
+def test_a_job_is_in_the_ledger_of_its_workspace(job_environment):
     job_environment.environment.model.script(text="one two three")
     run = job_environment.wait_for(job_environment.start(by=job_environment.environment.team.bob))
     team, call = job_environment.environment.team, LLMCall.objects.get()
@@ -90,7 +90,7 @@ def test_a_job_that_calls_a_tool_is_told_that_there_is_none(job_environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_B16_a_job_at_work_is_stopped_within_a_second(job_environment):
+def test_RUN16_a_job_at_work_is_stopped_within_a_second(job_environment):
     job_environment.environment.model.script(mode="drip", count=400, every=0.02)
     run = job_environment.start()
     job_environment.environment.wait(lambda: job_environment.environment.model.requests)
@@ -137,7 +137,7 @@ def test_an_operator_stops_a_job_and_cannot_repeat_it(job_environment):
 
 
 @pytest.mark.parametrize("gone", ["removed", "deactivated"])
-def test_D5_a_job_for_somebody_who_left_asks_no_model(job_environment, engine, gone):
+def test_SEC5_a_job_for_somebody_who_left_asks_no_model(job_environment, engine, gone):
     team = job_environment.environment.team
     job_environment.environment.engine = None
     run = job_environment.start(by=team.bob)
@@ -149,7 +149,7 @@ def test_D5_a_job_for_somebody_who_left_asks_no_model(job_environment, engine, g
     assert not job_environment.environment.model.requests
 
 
-def test_D5_who_leaves_while_the_model_answers_gets_no_answer(job_environment):
+def test_SEC5_who_leaves_while_the_model_answers_gets_no_answer(job_environment):
     run = begin_job(job_environment.start(by=job_environment.environment.team.bob))
     leave(job_environment.environment.team, "removed")
     with pytest.raises(RunNotAllowed):
@@ -169,7 +169,7 @@ def leave(team, how):
 # --- exactly once -------------------------------------------------------------------------------------------------
 
 
-def test_B3_who_lost_a_job_tells_nobody(job_environment):
+def test_RUN3_who_lost_a_job_tells_nobody(job_environment):
     zombie = begin_job(job_environment.start())
     expire(zombie)
     assert leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
@@ -182,7 +182,7 @@ def test_B3_who_lost_a_job_tells_nobody(job_environment):
     assert job_environment.recorded_ends == [("completed", "mine", "")]
 
 
-def test_B3_what_a_listener_did_goes_back_with_a_lost_lease(job_environment):
+def test_RUN3_what_a_listener_did_goes_back_with_a_lost_lease(job_environment):
     run = begin_job(job_environment.start())
     title = job_environment.environment.team.chat.title
 
@@ -236,7 +236,7 @@ def test_a_listener_that_always_breaks_keeps_no_job_alive(job_environment):
     assert (run.state, run.error_code, job_environment.recorded_ends) == ("failed", "internal", [])
 
 
-def test_B6_a_worker_that_ends_gives_its_job_back(job_environment):
+def test_RUN6_a_worker_that_ends_gives_its_job_back(job_environment):
     job_environment.environment.model.script(mode="stall", times=1)
     first = Engine()
     first.start()
@@ -257,7 +257,7 @@ def test_B6_a_worker_that_ends_gives_its_job_back(job_environment):
 
 
 @pytest.mark.stack
-def test_B1_a_killed_workers_job_is_taken_over_and_answered_once(job_environment, start_worker):
+def test_RUN1_a_killed_workers_job_is_taken_over_and_answered_once(job_environment, start_worker):
     job_environment.environment.model.script(mode="stall", times=1)
     job_environment.environment.model.script(text="An answer.")
     worker = start_worker()

@@ -1,4 +1,4 @@
-"""Summaries and merges from the deed to what is seen of it, with an engine and a model at the other end (S0.11, S0.12)."""
+"""Summaries and merges from the deed to what is seen of it, with an engine and a model at the other end."""
 
 import json
 
@@ -24,7 +24,7 @@ def done(environment):
 
 
 @pytest.mark.parametrize(("language", "begins"), [("en", "Counted by the demo model"), ("zh-hant", "示範模型數出來的")])
-def test_S0_11_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(environment, board, language, begins):
+def test_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(environment, board, language, begins):
     Credential.objects.all().delete()
     board["bob"].language = language
     board["bob"].save()
@@ -36,7 +36,7 @@ def test_S0_11_without_a_key_a_suggestion_has_a_summary_in_its_authors_language(
     assert board.line("SUGGESTION_CREATED")["summary"] == suggestion.summary
 
 
-def test_S0_12_a_merge_by_the_model_becomes_a_draft(environment, board):
+def test_a_merge_by_the_model_becomes_a_draft(environment, board):
     first, second = board.suggest(KINDER), board.suggest(BRIEFER, "carol")
     done(environment)
     environment.model.script(text=json.dumps(both()), match="Merge the prompts")
@@ -50,7 +50,7 @@ def test_S0_12_a_merge_by_the_model_becomes_a_draft(environment, board):
     assert fresh(first).state == fresh(second).state == "accepted"
 
 
-def test_S0_12_without_a_key_a_merge_is_made_line_by_line_and_says_why(environment, board):
+def test_without_a_key_a_merge_is_made_line_by_line_and_says_why(environment, board):
     Credential.objects.all().delete()
     merge = board.merge(board.suggest(KINDER), board.suggest(BRIEFER, "carol"))
     done(environment)

@@ -80,7 +80,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-async def test_B12_a_malformed_call_is_never_made_and_the_model_is_told(kind):
+async def test_RUN12_a_malformed_call_is_never_made_and_the_model_is_told(kind):
     harness, llm = await run([called(("note", BAD[kind])), said("sorry")])
     assert harness.executions == []
     assert harness.statuses() == ["error"]
@@ -89,33 +89,33 @@ async def test_B12_a_malformed_call_is_never_made_and_the_model_is_told(kind):
     assert sum(len(call.arguments) for turn in llm.requests[1].turns for call in turn.calls) < 300_000
 
 
-async def test_B12_an_unknown_tool_is_never_made_and_the_model_hears_which_there_are():
+async def test_RUN12_an_unknown_tool_is_never_made_and_the_model_hears_which_there_are():
     harness, _ = await run([called(("no_such", '{"n": 1}'))])
     assert harness.list_texts("TOOL_RESPONSE") == ["There is no tool 'no_such'. There are: look, send, note."]
 
 
-async def test_B12_three_malformed_answers_in_a_row_end_the_run():
+async def test_RUN12_three_malformed_answers_in_a_row_end_the_run():
     harness, llm = await run([called(("note", "{}{}"))] * 9)
     assert len(llm.requests) == 3
     assert harness.executions == []
     assert [end.code for end in harness.ends] == ["malformed_calls"]
 
 
-async def test_B12_a_good_call_between_bad_ones_lets_the_run_go_on():
+async def test_RUN12_a_good_call_between_bad_ones_lets_the_run_go_on():
     bad = called(("note", "{"))
     harness, llm = await run([bad, bad, called(OK), bad, bad, said("done")])
     assert harness.ends == []
     assert harness.list_texts() == ["done"]
 
 
-async def test_B12_calls_whose_provider_ids_are_empty_or_doubled_are_told_isolated():
+async def test_RUN12_calls_whose_provider_ids_are_empty_or_doubled_are_told_isolated():
     harness, llm = await run([called(("look", '{"n": 1}'), ("look", '{"n": 2}')), said("both")])
     ids = [call.id for turn in llm.requests[1].turns for call in turn.calls]
     assert len(set(ids)) == 2
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2"]
 
 
-async def test_B12_an_answer_cut_by_its_length_makes_no_call():
+async def test_RUN12_an_answer_cut_by_its_length_makes_no_call():
     harness, _ = await run([called(("note", '{"n": 1}'), finish="length"), said("shorter")])
     assert harness.executions == []
     assert "cut off by its length limit" in harness.list_texts("TOOL_RESPONSE")[0]
@@ -134,14 +134,14 @@ def broken_off(code="cut"):
 
 
 @pytest.mark.parametrize("code", ["cut", "server", "timeout_idle"])
-async def test_B11_an_answer_that_breaks_off_in_the_middle_is_asked_for_once_more(code):
+async def test_RUN11_an_answer_that_breaks_off_in_the_middle_is_asked_for_once_more(code):
     harness, llm = await run([broken_off(code), said("whole")])
     assert harness.list_texts() == ["whole"]
     assert harness.retries == [code]
     assert llm.requests[0].turns == llm.requests[1].turns
 
 
-async def test_B11_each_answer_is_asked_for_once_more_only():
+async def test_RUN11_each_answer_is_asked_for_once_more_only():
     harness, llm = LoopHarness(), ScriptedLLM([broken_off(), called(OK), broken_off(), broken_off(), said("never")])
     with pytest.raises(LLMError, match="broke off"):
         await harness.process(llm, max_steps=10)
@@ -150,7 +150,7 @@ async def test_B11_each_answer_is_asked_for_once_more_only():
 
 
 @pytest.mark.parametrize("code", ["cut", "server", "timeout_idle"])
-async def test_B11_after_a_tool_has_acted_nothing_is_asked_again(code):
+async def test_RUN11_after_a_tool_has_acted_nothing_is_asked_again(code):
     harness, llm = LoopHarness(), ScriptedLLM([called(("send", '{"n": 1}')), broken_off(code), said("never")])
     with pytest.raises(LLMError):
         await harness.process(llm, max_steps=10)

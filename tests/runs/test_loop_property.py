@@ -1,4 +1,4 @@
-"""Any script of answers, bad calls, news, stops and crashes, and what holds in each (style §8)."""
+"""Any script of answers, bad calls, news, stops and crashes, and what holds in each."""
 
 from collections import Counter
 
@@ -22,7 +22,7 @@ MAX_STEPS = 5
 
 @settings(max_examples=examples(300), deadline=None)
 @given(script=st.lists(ANSWERS, max_size=8), crash_at=MOMENTS, news_at=MOMENTS, stop_at=st.integers(-1, 12))
-async def test_B1_whatever_happens_calls_are_made_once_and_the_model_is_asked_rightly(
+async def test_RUN1_whatever_happens_calls_are_made_once_and_the_model_is_asked_rightly(
     script, crash_at, news_at, stop_at
 ):
     harness = LoopHarness(crash_at=crash_at, news_at=news_at, stop_at=stop_at)

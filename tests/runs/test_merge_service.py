@@ -1,4 +1,4 @@
-"""The operator's own merge service: a signed request over the wire, and its JSON answer as the answer of the job (S0.12)."""
+"""The operator's own merge service: a signed request over the wire, and its JSON answer as the answer of the job."""
 
 import base64
 import hashlib

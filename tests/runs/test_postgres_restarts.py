@@ -1,4 +1,4 @@
-"""B7: PostgreSQL is restarted without a goodbye under load: nothing that was acknowledged is lost, no run is to blame."""
+"""RUN7: PostgreSQL is restarted without a goodbye under load: nothing that was acknowledged is lost, no run is to blame."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ ROOMS = 4
 
 
 class Speaker(threading.Thread):
-    """Says one thing after another; the same again, with the same id, when the answer is 503 (A1)."""
+    """Says one thing after another; the same again, with the same id, when the answer is 503 (MSG1)."""
 
     def __init__(self, who: Integrator, chat: str) -> None:
         super().__init__(daemon=True)
@@ -84,7 +84,7 @@ def answered(tab, agent: str) -> bool:
     return bool(said) and said[-1]["author_id"] == agent and said[-1]["type"] == "TEXT_MESSAGE"
 
 
-def test_B7_postgres_is_restarted_under_load_and_nothing_acknowledged_is_lost(stack, model):
+def test_RUN7_postgres_is_restarted_under_load_and_nothing_acknowledged_is_lost(stack, model):
     alice = Integrator(stack, "Alice")
     long, *busy = furnish(alice, model)
     model.script(text="Heard you.", every=0.1)

@@ -1,4 +1,4 @@
-"""Which addresses an agent may open: those that somebody named, not those that it was talked into (D9)."""
+"""Which addresses an agent may open: those that somebody named, not those that it was talked into (SEC9)."""
 
 import pytest
 from django.db.models import Max
@@ -37,33 +37,33 @@ def asked(team):
         ("hello", "", False),
     ],
 )
-def test_D9_a_person_opens_a_site_by_naming_it(team, asked, said, url, is_open):
+def test_SEC9_a_person_opens_a_site_by_naming_it(team, asked, said, url, is_open):
     chats.post_message(team.alice, team.chat.id, text=said)
     assert asked(url) is is_open
 
 
-def test_D9_what_an_agent_said_opens_nothing(team, asked):
+def test_SEC9_what_an_agent_said_opens_nothing(team, asked):
     chats.post_message(team.robin, team.chat.id, text="https://evil.com/?q=secret")
     assert not asked("https://evil.com/?q=secret")
 
 
-def test_D9_a_link_on_a_page_that_was_read_is_open_as_it_stands_there(team, asked):
+def test_SEC9_a_link_on_a_page_that_was_read_is_open_as_it_stands_there(team, asked):
     _read(team, "[next](https://elsewhere.example/next?page=2)", "ok")
     assert asked("https://elsewhere.example/next?page=2")
     assert not asked("https://elsewhere.example/next?page=2&secret=1")
     assert not asked("https://elsewhere.example/")
 
 
-def test_D9_an_error_names_nothing(team, asked):
+def test_SEC9_an_error_names_nothing(team, asked):
     _read(team, "https://evil.com/?q=secret cannot be read", "error")
     assert not asked("https://evil.com/?q=secret")
 
 
-def test_D9_the_agents_own_text_names_sites(asked):
+def test_SEC9_the_agents_own_text_names_sites(asked):
     assert asked("https://status.example.org/today", prompt="Look at status.example.org first.")
 
 
-def test_D9_another_rooms_words_count_for_nothing_here(team, asked):
+def test_SEC9_another_rooms_words_count_for_nothing_here(team, asked):
     other = chats.create_chat(team.alice, team.workspace.id, title="", member_ids=[])
     chats.post_message(team.alice, other.id, text="https://docs.example.org")
     assert not asked("https://docs.example.org/")
@@ -76,7 +76,7 @@ def _read(team, text: str, status: str) -> None:
     MessageFactory.create(chat=team.chat, seq=seq, author=team.robin, type="TOOL_RESPONSE", payload=payload)
 
 
-def test_F5_a_line_is_read_once_however_often_it_is_asked_for(team, django_assert_num_queries):
+def test_FAIR5_a_line_is_read_once_however_often_it_is_asked_for(team, django_assert_num_queries):
     for number in range(60):
         _read(team, f"[page](https://pages.example/{number})", "ok")
     texts = ReadTexts(team.chat.id, "")
@@ -89,7 +89,7 @@ def test_F5_a_line_is_read_once_however_often_it_is_asked_for(team, django_asser
         assert texts.is_named("https://pages.example/new")
 
 
-def test_F5_the_newest_lines_are_kept_and_no_more_than_there_is_room_for(team, monkeypatch):
+def test_FAIR5_the_newest_lines_are_kept_and_no_more_than_there_is_room_for(team, monkeypatch):
     monkeypatch.setattr(provenance, "MAX_CHARACTERS", 1000)
     _read(team, "https://pages.example/old", "ok")
     for number in range(40):

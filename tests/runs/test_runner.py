@@ -31,7 +31,7 @@ def test_a_message_is_answered_and_the_answer_is_stamped(environment):
     assert "incomplete" not in answer.payload or answer.payload["incomplete"] is False
 
 
-def test_F2_what_a_run_looks_up_is_counted_for_its_workspace(environment, monkeypatch):
+def test_FAIR2_what_a_run_looks_up_is_counted_for_its_workspace(environment, monkeypatch):
     tenants, open_ = [], OpenAIWire._open
 
     async def noted(self, request):
@@ -44,7 +44,7 @@ def test_F2_what_a_run_looks_up_is_counted_for_its_workspace(environment, monkey
     assert tenants == [str(environment.team.workspace.id)]
 
 
-def test_mission_B2_each_request_is_in_the_ledger(environment):
+def test_each_request_is_in_the_ledger(environment):
     environment.model.script(text="one two three")
     environment.post("hello")
     [run] = environment.wait_until_idle()
@@ -74,7 +74,7 @@ def test_a_tool_is_called_and_its_result_answered(environment):
     ]  # fmt: skip
 
 
-def test_S0_6_the_applied_draft_answers_in_its_room_and_is_stamped(environment):
+def test_the_applied_draft_answers_in_its_room_and_is_stamped(environment):
     team = environment.team
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.claim_draft(**where, content=SpecContent(prompt="Be a pirate."))

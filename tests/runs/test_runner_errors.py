@@ -29,7 +29,7 @@ def outcome(environment):
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut", "halfline"])
-def test_B11_a_cut_stream_is_never_stored_as_complete(environment, mode):
+def test_RUN11_a_cut_stream_is_never_stored_as_complete(environment, mode):
     environment.model.script(mode=mode, after=3, text="this is only the beginning of it")
     environment.post("hello")
     assert outcome(environment) == (("failed", "cut"), ["TEXT_MESSAGE", "RUN_FAILED"])
@@ -53,7 +53,7 @@ def test_what_broke_off_is_in_the_ledger_with_what_it_took(environment):
     assert run.output_tokens == first.output_tokens + second.output_tokens
 
 
-def test_B11_a_stream_cut_before_a_word_was_shown_is_asked_once_more(environment):
+def test_RUN11_a_stream_cut_before_a_word_was_shown_is_asked_once_more(environment):
     environment.model.script(text="whole")
     environment.model.script(mode="cleancut", after=0, tokens=["x"], times=1)
     environment.post("hello")
@@ -65,7 +65,7 @@ def test_B11_a_stream_cut_before_a_word_was_shown_is_asked_once_more(environment
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut", "halfline", "errframe", "stall"])
 @override_settings(LLM_IDLE_TIMEOUT=0.3)
-def test_B11_an_answer_cut_in_the_middle_is_asked_for_again_and_is_whole(environment, mode):
+def test_RUN11_an_answer_cut_in_the_middle_is_asked_for_again_and_is_whole(environment, mode):
     environment.model.script(text="this is the whole of it")
     environment.model.script(mode=mode, after=3, text="this is only the beginning of it", times=1)
     environment.post("hello")
@@ -77,7 +77,7 @@ def test_B11_an_answer_cut_in_the_middle_is_asked_for_again_and_is_whole(environ
     assert [bool(call.error_code) for call in LLMCall.objects.order_by("pk")] == [True, False]
 
 
-def test_B11_a_run_that_asks_again_keeps_its_lease(environment):
+def test_RUN11_a_run_that_asks_again_keeps_its_lease(environment):
     """Beats of the heart that read the attempt of before, or the one of after, take nothing for lost."""
     environment.model.script(text="one two three four five six seven eight nine ten", every=0.2)
     environment.model.script(mode="cleancut", after=3, text="this is only the beginning", times=1, every=0.3)
@@ -187,14 +187,14 @@ def test_an_answer_cut_by_its_length_is_marked_as_incomplete(environment):
 
 
 @override_settings(LLM_FIRST_TOKEN_TIMEOUT=0.3)
-def test_B10_a_model_that_says_nothing_fails_at_the_limit(environment):
+def test_RUN10_a_model_that_says_nothing_fails_at_the_limit(environment):
     environment.model.script(mode="nofirst")
     environment.post("hello")
     assert outcome(environment) == (("failed", "timeout_first"), ["RUN_FAILED"])
 
 
 @override_settings(LLM_IDLE_TIMEOUT=0.3)
-def test_B10_a_model_that_stalls_twice_fails_at_the_limit_and_its_words_are_kept(environment):
+def test_RUN10_a_model_that_stalls_twice_fails_at_the_limit_and_its_words_are_kept(environment):
     environment.model.script(mode="stall", after=2, text="so far so good")
     environment.post("hello")
     assert outcome(environment) == (("failed", "timeout_idle"), ["TEXT_MESSAGE", "RUN_FAILED"])
@@ -210,7 +210,7 @@ def test_B10_a_model_that_stalls_twice_fails_at_the_limit_and_its_words_are_kept
 
 
 @override_settings(LLM_IDLE_TIMEOUT=0.3)
-def test_B10_an_answer_that_stalls_after_a_tool_has_acted_is_not_asked_for_again(environment, monkeypatch):
+def test_RUN10_an_answer_that_stalls_after_a_tool_has_acted_is_not_asked_for_again(environment, monkeypatch):
     monkeypatch.setattr(CurrentTime, "effect", "write")
     environment.model.script(
         calls=[{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}],
@@ -222,13 +222,13 @@ def test_B10_an_answer_that_stalls_after_a_tool_has_acted_is_not_asked_for_again
 
 
 @override_settings(LLM_TOTAL_TIMEOUT=0.8)
-def test_B10_a_model_that_drips_for_ever_fails_at_the_limit(environment):
+def test_RUN10_a_model_that_drips_for_ever_fails_at_the_limit(environment):
     environment.model.script(mode="drip", count=500, every=0.05)
     environment.post("hello")
     assert outcome(environment)[0] == ("failed", "timeout_total")
 
 
-def test_B20_a_failing_provider_is_asked_three_times_and_its_key_never_shows(environment):
+def test_RUN20_a_failing_provider_is_asked_three_times_and_its_key_never_shows(environment):
     environment.model.script(mode="status", status=500, retry_after="0", echo_key=True)
     environment.post("hello")
     assert outcome(environment) == (("failed", "server"), ["RUN_FAILED"])
@@ -248,7 +248,7 @@ def test_a_models_failures_are_counted_for_the_workspace_that_asked(environment)
     assert (key[0], breaker.failures) == (str(environment.team.workspace.id), 3)
 
 
-def test_B20_a_provider_that_recovers_is_answered(environment):
+def test_RUN20_a_provider_that_recovers_is_answered(environment):
     environment.model.script(text="here")
     environment.model.script(mode="status", status=429, retry_after="0", times=2)
     environment.post("hello")
@@ -257,7 +257,7 @@ def test_B20_a_provider_that_recovers_is_answered(environment):
 
 
 @pytest.mark.parametrize("bad", ["truncated", "doubled", "trailing", "wrong_types", "unknown_tool", "empty", "huge"])
-def test_B12_a_malformed_call_is_not_made_and_the_model_may_go_on(environment, bad):
+def test_RUN12_a_malformed_call_is_not_made_and_the_model_may_go_on(environment, bad):
     environment.model.script(mode="badtool", bad=bad, then={"text": "I give up."})
     environment.post("hello")
     assert outcome(environment) == (("completed", ""), ["TOOL_CALL", "TOOL_RESPONSE", "TEXT_MESSAGE"])
@@ -266,7 +266,7 @@ def test_B12_a_malformed_call_is_not_made_and_the_model_may_go_on(environment, b
     assert environment.list_answers() == ["I give up."]
 
 
-def test_B12_a_model_that_never_learns_ends_after_three(environment):
+def test_RUN12_a_model_that_never_learns_ends_after_three(environment):
     environment.model.script(mode="badtool", bad="doubled", then={"mode": "badtool", "bad": "doubled"})
     environment.post("hello")
     (state, code), types = outcome(environment)
@@ -276,7 +276,7 @@ def test_B12_a_model_that_never_learns_ends_after_three(environment):
 
 
 @pytest.mark.parametrize("bad", ["duplicate_ids", "empty_ids", "same_index"])
-def test_B12_calls_with_useless_ids_are_told_isolated(environment, bad):
+def test_RUN12_calls_with_useless_ids_are_told_isolated(environment, bad):
     environment.model.script(mode="badtool", bad=bad, then={"text": "both"})
     environment.post("hello")
     environment.wait_until_idle()
@@ -313,7 +313,7 @@ def hanging_tool(environment):
 
 
 @pytest.mark.usefixtures("hanging_tool")
-def test_B13_a_tool_that_hangs_is_given_up_at_its_limit_and_the_model_is_told(environment):
+def test_RUN13_a_tool_that_hangs_is_given_up_at_its_limit_and_the_model_is_told(environment):
     environment.model.script(calls=[{"name": "hang", "arguments": "{}"}], then={"text": "no luck"})
     environment.post("hello")
     assert outcome(environment)[0] == ("completed", "")
@@ -355,7 +355,7 @@ def test_a_run_whose_model_the_operator_does_not_offer_fails_and_says_so(environ
     assert model.requests == []
 
 
-def test_B20_a_hundred_runs_against_a_server_that_fails_make_no_storm(environment, settings):
+def test_RUN20_a_hundred_runs_against_a_server_that_fails_make_no_storm(environment, settings):
     settings.RUNS_PER_WORKSPACE = settings.RUNS_PER_PERSON = settings.RUNS_PER_WORKER = 300
     environment.model.script(mode="status", status=503)
     team = environment.team

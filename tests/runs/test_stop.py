@@ -1,4 +1,4 @@
-"""Stop and retry: by the control channel, by the heartbeat, of what waits, and who may (B16)."""
+"""Stop and retry: by the control channel, by the heartbeat, of what waits, and who may (RUN16)."""
 
 import threading
 import time
@@ -33,7 +33,7 @@ def stop(environment, run, by=None):
 
 
 @pytest.mark.usefixtures("engine")
-def test_B16_stop_closes_the_model_and_keeps_what_was_said(environment):
+def test_RUN16_stop_closes_the_model_and_keeps_what_was_said(environment):
     run = dripping(environment)
     asked = time.time()
     stop(environment, run)
@@ -54,7 +54,7 @@ def test_B16_stop_closes_the_model_and_keeps_what_was_said(environment):
 
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("step", ["record_answer", "record_retry"])
-def test_B16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_once(environment, monkeypatch, step):
+def test_RUN16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_once(environment, monkeypatch, step):
     """The step is stored to its end; then the run ends as what it has become by it, and each request is billed once."""
     storing, go_on, store = threading.Event(), threading.Event(), getattr(ChatRun, step)
 
@@ -81,7 +81,7 @@ def test_B16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_on
     assert codes == ([""] if step == "record_answer" else ["cut"])
 
 
-def test_B16_stop_by_the_fast_path_alone(environment, engine, settings):
+def test_RUN16_stop_by_the_fast_path_alone(environment, engine, settings):
     settings.RUN_HEARTBEAT = 60
     settings.RUN_LEASE = 200
     time.sleep(0.6)  # the last beat under the earlier setting
@@ -92,7 +92,7 @@ def test_B16_stop_by_the_fast_path_alone(environment, engine, settings):
     assert environment.wait_until_idle()[0].state == "stopped"
 
 
-def test_B16_stop_by_the_heartbeat_alone(environment, engine, monkeypatch):
+def test_RUN16_stop_by_the_heartbeat_alone(environment, engine, monkeypatch):
     monkeypatch.setattr(runs, "send_stop", lambda root_id: None)
     run = dripping(environment)
     asked = time.time()

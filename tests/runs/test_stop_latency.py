@@ -1,4 +1,4 @@
-"""B16: many stops, each timed by whoever is left: the model, or the server that a tool asks."""
+"""RUN16: many stops, each timed by whoever is left: the model, or the server that a tool asks."""
 
 import time
 
@@ -47,14 +47,14 @@ def stopped_models(environment, count):
     return took
 
 
-def test_B16_stops_end_the_models_stream_within_a_second(environment, start_worker):
+def test_RUN16_stops_end_the_models_stream_within_a_second(environment, start_worker):
     start_worker()
     check(stopped_models(environment, STOPS), 1, "of a dripping model")
     texts = environment.log("TEXT_MESSAGE")
     assert all(row.payload["incomplete"] for row in texts if row.author == environment.team.robin)
 
 
-def test_B16_stops_end_a_tool_within_a_second(environment, start_worker, order_server):
+def test_RUN16_stops_end_a_tool_within_a_second(environment, start_worker, order_server):
     environment.team.robin.current_spec.tool_configs.create(position=9, tool="order_by_key")
     start_worker(DJANGO_SETTINGS_MODULE="tests.poison.settings")
     took = []
@@ -73,7 +73,7 @@ def test_B16_stops_end_a_tool_within_a_second(environment, start_worker, order_s
     assert [row.payload["status"] for row in Message.objects.filter(type="TOOL_RESPONSE")] == ["stopped"] * STOPS
 
 
-def test_B16_stops_end_the_models_stream_within_four_seconds_while_the_worker_has_no_redis(environment, start_worker):
+def test_RUN16_stops_end_the_models_stream_within_four_seconds_while_the_worker_has_no_redis(environment, start_worker):
     wire = CutConnection(django_settings.REDIS_URL)
     try:
         start_worker(REDIS_URL=wire.url)

@@ -1,4 +1,4 @@
-"""F1 for what models say: a worker reads for everybody, and one workspace's models get their share of that."""
+"""FAIR1 for what models say: a worker reads for everybody, and one workspace's models get their share of that."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def slow(monkeypatch):
 
 
 @pytest.mark.usefixtures("slow")
-def test_F1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_waits():
+def test_FAIR1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_waits():
     flooding, other = new_id(), new_id()
     waits = [get_reading_rate(flooding).take("word ") for _ in range(12)]
     assert waits[:10] == [0.0] * 10
@@ -25,7 +25,7 @@ def test_F1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_waits(
 
 @pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize(("text", "pieces"), [("", 10), ("x" * 255, 10), ("x" * 256, 5), ("x" * 10_000, 1)])
-def test_F1_a_long_piece_counts_by_its_length(text, pieces):
+def test_FAIR1_a_long_piece_counts_by_its_length(text, pieces):
     paced = ReadingRate()
     number = 0
     while not paced.take(text):
@@ -35,7 +35,7 @@ def test_F1_a_long_piece_counts_by_its_length(text, pieces):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_F1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(environment, model, monkeypatch):
+def test_FAIR1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(environment, model, monkeypatch):
     monkeypatch.setattr(streaming, "BURST", 10.0)
     monkeypatch.setattr(streaming, "CHUNKS_PER_SECOND", 100.0)
     waits = []

@@ -63,7 +63,7 @@ def test_what_streams_is_what_is_stored_and_comes_before_it(environment, frames)
     }
 
 
-def test_A10_what_many_streams_said_at_once_is_what_is_stored(environment, frames):
+def test_MSG10_what_many_streams_said_at_once_is_what_is_stored(environment, frames):
     agents = [environment.add_agent(f"Voice {number}") for number in range(STREAMS)]
     environment.model.script(text=" ".join(f"word{number}界🌍" for number in range(60)), every=0.01)
     environment.post(" ".join(f"@{agent.handle}" for agent in agents))
@@ -118,7 +118,7 @@ def test_A_newcomer_sees_what_was_said_so_far_until_the_row_is_there(environment
 
 
 @pytest.mark.parametrize("mode", ["cleancut", "stall"])
-def test_B11_what_is_asked_for_again_takes_the_place_of_what_was_shown(environment, frames, settings, mode):
+def test_RUN11_what_is_asked_for_again_takes_the_place_of_what_was_shown(environment, frames, settings, mode):
     settings.LLM_IDLE_TIMEOUT = 0.5
     environment.model.script(text="the whole answer in five", every=0.05)
     environment.model.script(mode=mode, after=3, text="only the beginning of it", every=0.05, times=1)

@@ -1,4 +1,4 @@
-"""Leases: who has lost one writes nothing; whoever takes over makes one message of it (B1, B3, B6)."""
+"""Leases: who has lost one writes nothing; whoever takes over makes one message of it (RUN1, RUN3, RUN6)."""
 
 import asyncio
 import threading
@@ -52,7 +52,7 @@ def expire(run):
     Run.objects.filter(pk=run.pk).update(lease_until=Now() - timedelta(seconds=1))
 
 
-def test_B3_who_lost_the_lease_changes_nothing(environment):
+def test_RUN3_who_lost_the_lease_changes_nothing(environment):
     zombie = claimed(environment)
     recorder = Recorder(zombie, MEANS)
     expire(zombie)
@@ -78,7 +78,7 @@ def test_B3_who_lost_the_lease_changes_nothing(environment):
     assert leases.extend_leases("there:1:a", [zombie.id]) == {}
 
 
-def test_B1_a_takeover_makes_the_same_message_and_only_one(environment, engine):
+def test_RUN1_a_takeover_makes_the_same_message_and_only_one(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
     expire(dead)
     environment.model.script(text="the answer")
@@ -88,7 +88,7 @@ def test_B1_a_takeover_makes_the_same_message_and_only_one(environment, engine):
     assert (said.id, said.text) == (dead.message_id, "the answer")
 
 
-def test_B1_a_takeover_goes_on_after_the_last_stored_step(environment, engine):
+def test_RUN1_a_takeover_goes_on_after_the_last_stored_step(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
     Recorder(dead, MEANS).record_answer(answer(dead, "Let me look.", ("current_time", '{"timezone": "Asia/Tokyo"}')))
     expire(dead)
@@ -98,7 +98,7 @@ def test_B1_a_takeover_goes_on_after_the_last_stored_step(environment, engine):
     assert len(environment.model.requests) == 1
 
 
-def test_B15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
+def test_RUN15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
     from tools.current_time.tool import CurrentTime
 
     monkeypatch.setattr(CurrentTime, "effect", "write")
@@ -113,7 +113,7 @@ def test_B15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(enviro
     assert result.payload["status"] == "interrupted"
 
 
-def test_B15_what_a_tool_did_before_the_crash_is_its_result(environment, engine):
+def test_RUN15_what_a_tool_did_before_the_crash_is_its_result(environment, engine):
     dead = claimed(environment, owner="elsewhere:1:a")
     recorder = Recorder(dead, MEANS)
     said = answer(dead, "", ("current_time", '{"timezone": "Asia/Tokyo"}'))
@@ -131,7 +131,7 @@ def test_a_run_whose_worker_died_three_times_fails_visibly(environment):
     for is_alone in (False, True):
         expire(run)
         leases.reclaim_run(leases.list_expired_runs()[0], leases.Owner.DEAD)
-        # The third time it is alone, so that a death can be nobody else's fault (B9).
+        # The third time it is alone, so that a death can be nobody else's fault (RUN9).
         assert claims.claim_run(run.id, "there:1:a", isolated=not is_alone) is None
         assert claims.claim_run(run.id, "there:1:a", isolated=is_alone)
     expire(run)
@@ -173,7 +173,7 @@ def test_two_who_take_over_at_once_count_one_crash(environment):
     assert (run.state, run.crashes) == ("queued", 1)
 
 
-def test_B6_a_process_that_ends_in_order_gives_its_runs_back_and_that_is_no_crash(environment, engine):
+def test_RUN6_a_process_that_ends_in_order_gives_its_runs_back_and_that_is_no_crash(environment, engine):
     environment.model.script(mode="drip", count=300, every=0.05)
     environment.post("hello")
     environment.wait(lambda: environment.model.requests)
@@ -314,7 +314,7 @@ def test_a_process_elsewhere_is_presumed_dead_and_takes_that_back_when_it_lives(
 
 
 async def test_memory_that_runs_out_is_told_although_nobody_waits_for_the_work_any_more():
-    """A run that is cancelled meanwhile does not hear of it; its process has to end all the same (B9)."""
+    """A run that is cancelled meanwhile does not hear of it; its process has to end all the same (RUN9)."""
     told, begun, go_on = [], threading.Event(), threading.Event()
     sections = DatabaseExecutor(1, "test", on_memory_error=lambda: told.append(True))
 

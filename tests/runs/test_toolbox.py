@@ -53,7 +53,7 @@ async def test_a_result_too_long_for_a_model_is_cut_and_says_so():
     assert made.text == "x" * MAX_RESULT + "\n[cut: 7 more characters]"
 
 
-async def test_B13_a_call_is_given_up_at_the_agents_own_limit():
+async def test_RUN13_a_call_is_given_up_at_the_agents_own_limit():
     async def hang(tool, ctx, args):
         await asyncio.sleep(60)
 
@@ -178,7 +178,7 @@ def test_a_tool_that_fails_leaves_nothing_behind(environment, note):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-def test_B13_a_tool_given_up_does_nothing_when_it_wakes_up(environment, note):
+def test_RUN13_a_tool_given_up_does_nothing_when_it_wakes_up(environment, note):
     note.behaviour = staticmethod(lambda: time.sleep(1.5))
     environment.post("go")
     environment.wait_until_idle()
@@ -223,7 +223,7 @@ def endless(environment):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine", "endless")
-def test_B16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
+def test_RUN16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
     environment.post("go")
     environment.wait(lambda: Step.objects.filter(state="started").exists())
     asked = time.monotonic()
@@ -238,7 +238,7 @@ def test_B16_stop_ends_a_tool_at_once_and_its_call_has_a_result(environment):
     ("name", "has_written"), [("it", True), ("revise_prompt", True), ("web_fetch", False), ("x", False)]
 )
 async def test_a_tool_that_acts_has_acted_although_it_was_taken_from_the_agent_since(name, has_written):
-    """So an answer that breaks off after it is not asked for again (B11)."""
+    """So an answer that breaks off after it is not asked for again (RUN11)."""
     made = box(lambda tool, ctx, args: "")
     made.past_calls.append(ToolCall("call_1", name, "{}"))
     assert made.has_written is has_written

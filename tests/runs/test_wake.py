@@ -1,4 +1,4 @@
-"""Whom a message wakes, and what the composer is told before it is sent (architecture §5)."""
+"""Whom a message wakes, and what the composer is told before it is sent."""
 
 import pytest
 from django.db import transaction
@@ -88,7 +88,7 @@ def _another(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_S1_3_an_agent_wakes_another_by_mention_and_for_the_same_person(crowd):
+def test_an_agent_wakes_another_by_mention_and_for_the_same_person(crowd):
     crowd.model.script(text="Over to @scribe.", times=1)
     crowd.post("@robin go")
     crowd.wait_until_idle()
@@ -100,7 +100,7 @@ def test_S1_3_an_agent_wakes_another_by_mention_and_for_the_same_person(crowd):
 
 
 @pytest.mark.usefixtures("engine")
-def test_B18_agents_that_keep_calling_each_other_come_to_an_end(crowd):
+def test_RUN18_agents_that_keep_calling_each_other_come_to_an_end(crowd):
     crowd.model.script(text="@robin you", system="You are Scribe")
     crowd.model.script(text="@scribe you", system="You are Robin")
     crowd.post("@robin go")

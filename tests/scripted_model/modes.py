@@ -20,7 +20,7 @@ BAD_ARGUMENTS = {
     "empty": "",
     "huge": json.dumps({"timezone": "x" * 1_000_000}),
 }
-"""Fixtures of B12: what models really write as arguments."""
+"""Fixtures of RUN12: what models really write as arguments."""
 
 
 def bad_calls(kind: str) -> list[dict[str, Any]]:

@@ -88,7 +88,7 @@ async def test_a_header_with_an_underscore_cannot_pass_for_one_of_a_proxy() -> N
     assert json.loads(exchange.body)["HTTP_X_FORWARDED_FOR"] == "2.2.2.2"
 
 
-async def test_A8_a_body_that_says_it_is_too_large_is_not_read() -> None:
+async def test_MSG8_a_body_that_says_it_is_too_large_is_not_read() -> None:
     exchange = Exchange(b"x" * 101, headers=[(b"content-length", b"101")])
     await bridge()(exchange.scope, exchange.receive, exchange.send)
     assert exchange.status == 413
@@ -96,7 +96,7 @@ async def test_A8_a_body_that_says_it_is_too_large_is_not_read() -> None:
     assert exchange.read == 0
 
 
-async def test_A8_a_body_without_a_length_is_read_up_to_the_limit_only() -> None:
+async def test_MSG8_a_body_without_a_length_is_read_up_to_the_limit_only() -> None:
     exchange = Exchange(b"x" * 60, b"x" * 60, b"x" * 60)
     await bridge()(exchange.scope, exchange.receive, exchange.send)
     assert exchange.status == 413
@@ -178,7 +178,7 @@ class Dripping(Exchange):
         return await super().receive()
 
 
-async def test_A8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place(monkeypatch: Any) -> None:
+async def test_MSG8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place(monkeypatch: Any) -> None:
     monkeypatch.setattr(limits, "BODY_TIME", 0.2)
     harness = bridge(threads=1, waiting=1)
     slow = [Dripping(b"a") for _ in range(20)]
@@ -193,7 +193,7 @@ async def test_A8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place(m
     assert json.loads(slow[0].body)["error"]["code"] == "limit_reached"
 
 
-async def test_A8_bodies_that_are_not_whole_take_only_so_much_memory_together(monkeypatch: Any) -> None:
+async def test_MSG8_bodies_that_are_not_whole_take_only_so_much_memory_together(monkeypatch: Any) -> None:
     monkeypatch.setattr(limits, "MAX_BODIES", 250)
     harness = bridge()
     slow = [Dripping(b"x" * 100) for _ in range(2)]
@@ -210,7 +210,7 @@ async def test_A8_bodies_that_are_not_whole_take_only_so_much_memory_together(mo
     assert fourth.status == 200
 
 
-async def test_A8_a_client_that_reads_slowly_holds_nobody_s_place() -> None:
+async def test_MSG8_a_client_that_reads_slowly_holds_nobody_s_place() -> None:
     class Unread(Exchange):
         def __init__(self) -> None:
             super().__init__()

@@ -1,4 +1,4 @@
-"""F1 for requests: one caller never keeps the threads of the web process from the others."""
+"""FAIR1 for requests: one caller never keeps the threads of the web process from the others."""
 
 import asyncio
 import json

@@ -72,7 +72,7 @@ def teardown_module() -> None:
     connections.close_all()
 
 
-async def test_F7_whoever_asks_meanwhile_shares_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_FAIR7_whoever_asks_meanwhile_shares_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
     health, looks = Health(), list[int]()
 
     def look() -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""A8: what a client may send and leave unread, on real lines; the limits are made small and short."""
+"""MSG8: what a client may send and leave unread, on real lines; the limits are made small and short."""
 
 import asyncio
 import base64
@@ -79,13 +79,13 @@ async def is_served(port: int) -> bool:
 
 
 @pytest.mark.parametrize("said", [b"", b"POST /x HT", HEAD, HEAD + b"X-Never: end"])
-async def test_A8_who_does_not_say_what_they_want_is_cut_off(port, said):
+async def test_MSG8_who_does_not_say_what_they_want_is_cut_off(port, said):
     async with line(port, said) as (reader, _):
         assert await is_served(port)
         assert await ending(reader) == b""
 
 
-async def test_A8_also_on_a_line_that_has_served_before(port):
+async def test_MSG8_also_on_a_line_that_has_served_before(port):
     async with line(port, HEAD + b"Content-Length: 2\r\n\r\nhi") as (reader, writer):
         await reader.readuntil(b"0\r\n\r\n")
         writer.write(b"POST /x")
@@ -103,14 +103,14 @@ async def test_A8_also_on_a_line_that_has_served_before(port):
     ],
     ids=["one header", "many headers", "an address", "trailers", "a chunk's extension"],
 )
-async def test_A8_a_head_without_end_is_refused(port, flood):
+async def test_MSG8_a_head_without_end_is_refused(port, flood):
     async with line(port, *flood) as (reader, _):
         said = await ending(reader)
         assert not said or said.startswith(b"HTTP/1.1 431 ")
     assert await is_served(port)
 
 
-async def test_A8_a_body_in_tiny_chunks_is_taken(port):
+async def test_MSG8_a_body_in_tiny_chunks_is_taken(port):
     chunks = [b"1\r\nx\r\n" * 1000] * 10
     async with line(port, HEAD + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n", *chunks, b"0\r\n\r\n") as (
         reader,
@@ -121,7 +121,7 @@ async def test_A8_a_body_in_tiny_chunks_is_taken(port):
     assert said.endswith(b"\r\n\r\n2710\r\n" + b"x" * 10_000 + b"\r\n0\r\n\r\n")
 
 
-async def test_A8_bodies_that_drip_hold_no_thread(port):
+async def test_MSG8_bodies_that_drip_hold_no_thread(port):
     async with contextlib.AsyncExitStack() as lines:
         slow = [await lines.enter_async_context(line(port, HEAD + b"Content-Length: 9\r\n\r\nx")) for _ in range(20)]
         assert await is_served(port)
@@ -133,7 +133,7 @@ ASK_MUCH = b"GET /x?40000000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 """More than the kernel keeps for us."""
 
 
-async def test_A8_answers_that_are_not_read_hold_no_thread(port, monkeypatch):
+async def test_MSG8_answers_that_are_not_read_hold_no_thread(port, monkeypatch):
     monkeypatch.setattr("server.bridge.HELD", 50_000_000)
     monkeypatch.setattr(limits, "UNREAD_TIME", 3600.0)
     for _ in range(3):
@@ -143,7 +143,7 @@ async def test_A8_answers_that_are_not_read_hold_no_thread(port, monkeypatch):
             assert await is_served(port)
 
 
-async def test_A8_who_leaves_an_answer_unread_is_cut_off(port):
+async def test_MSG8_who_leaves_an_answer_unread_is_cut_off(port):
     async with line(port, ASK_MUCH) as (reader, writer):
         of(writer).pause_reading()
         await asyncio.sleep(1)
@@ -169,7 +169,7 @@ async def socket(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio
         yield reader, writer
 
 
-async def test_A8_a_message_in_too_many_pieces_ends_its_socket(port):
+async def test_MSG8_a_message_in_too_many_pieces_ends_its_socket(port):
     async with socket(port) as (reader, writer):
         writer.write(piece(0x01) + piece(0x00) * (limits.MAX_PIECES + 1))
         said = await ending(reader)
@@ -177,7 +177,7 @@ async def test_A8_a_message_in_too_many_pieces_ends_its_socket(port):
     assert int.from_bytes(said[2:4], "big") == 1009
 
 
-async def test_A8_pings_of_somebody_who_does_not_read_gather_nothing(port, monkeypatch):
+async def test_MSG8_pings_of_somebody_who_does_not_read_gather_nothing(port, monkeypatch):
     """Of all that come meanwhile, the newest is answered."""
     sizes: list[int] = []
 
@@ -210,7 +210,7 @@ async def test_A8_pings_of_somebody_who_does_not_read_gather_nothing(port, monke
                 said = said[-200:] + await reader.read(65_536)
 
 
-async def test_A9_a_socket_that_does_not_answer_is_cut_off(port, monkeypatch):
+async def test_MSG9_a_socket_that_does_not_answer_is_cut_off(port, monkeypatch):
     from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
     made = WebSocketsSansIOProtocol.__init__

@@ -108,7 +108,7 @@ def test_without_a_build_it_says_how_to_make_one(client: Client, settings: Any, 
     assert b"make run" in answer.content
 
 
-def test_B7_a_database_that_is_away_is_503_and_says_when_to_come_again(rf: RequestFactory) -> None:
+def test_RUN7_a_database_that_is_away_is_503_and_says_when_to_come_again(rf: RequestFactory) -> None:
     try:
         raise OperationalError("the connection is closed")
     except OperationalError:

@@ -139,7 +139,7 @@ def test_stop_stops_within_a_second_and_keeps_what_was_said(team, model):
     model.wait_until_left()
 
 
-def test_B1_the_worker_is_killed_in_the_middle_and_the_answer_is_there_once(team, model, stack):
+def test_RUN1_the_worker_is_killed_in_the_middle_and_the_answer_is_there_once(team, model, stack):
     alice, bob = team
     model.script(count=30, every=0.1)
     tab = bob.watch(bob.chat)
@@ -153,7 +153,7 @@ def test_B1_the_worker_is_killed_in_the_middle_and_the_answer_is_there_once(team
     assert not answers[0]["payload"].get("incomplete")
 
 
-def test_D17_the_key_is_nowhere_to_be_read(team, stack, model):
+def test_SEC17_the_key_is_nowhere_to_be_read(team, stack, model):
     alice, _ = team
     model.script(mode="status", status=401, echo_key=True, error="Incorrect API key provided")
     tab = alice.watch(alice.chat)

@@ -1,4 +1,4 @@
-"""What a hostile message, name or title does in a real browser: nothing (guarantees D10, D11)."""
+"""What a hostile message, name or title does in a real browser: nothing (SEC10, SEC11)."""
 
 import re
 from collections.abc import Iterator
@@ -179,7 +179,7 @@ def watched(browser: Browser, stack: Stack) -> Iterator[Watched]:
     watched.context.close()
 
 
-def test_D10_no_message_makes_the_browser_ask_another_host(watched: Watched) -> None:
+def test_SEC10_no_message_makes_the_browser_ask_another_host(watched: Watched) -> None:
     watched.show(LOADS)
     assert watched.outside == []
     assert watched.reports == []
@@ -189,7 +189,7 @@ def test_D10_no_message_makes_the_browser_ask_another_host(watched: Watched) -> 
     assert watched.reports != []
 
 
-def test_D11_no_text_runs_as_script_in_messages_names_and_titles(watched: Watched) -> None:
+def test_SEC11_no_text_runs_as_script_in_messages_names_and_titles(watched: Watched) -> None:
     watched.show(SCRIPTS)
     assert watched.alerts == []
     assert watched.reports == []
@@ -221,7 +221,7 @@ COSTLY = [
 ]
 
 
-def test_F4_no_message_keeps_anybody_from_reading_its_chat(watched: Watched) -> None:
+def test_FAIR4_no_message_keeps_anybody_from_reading_its_chat(watched: Watched) -> None:
     watched.show(COSTLY)
     page = watched.page
     page.get_by_role("log").evaluate("log => { log.scrollTop = log.scrollHeight }")
@@ -274,7 +274,7 @@ def see_the_bell(page: Page) -> None:
     expect(page.get_by_role("dialog").get_by_text(re.compile("suggests a change")).first).to_be_visible()
 
 
-def test_D10_D11_no_word_of_a_workshop_runs_or_loads_on_any_of_its_screens(
+def test_SEC10_SEC11_no_word_of_a_workshop_runs_or_loads_on_any_of_its_screens(
     watched: Watched, stack: Stack, model: ScriptedModel
 ) -> None:
     dispute = Dispute(stack, model, Words(name=NAME, prompt="\n".join([*LOADS, *SCRIPTS]), said=SAID))

@@ -1,4 +1,4 @@
-"""The bell as people meet it: a mention rings in every tab, leads to its message, and is read everywhere then (S0.17)."""
+"""The bell as people meet it: a mention rings in every tab, leads to its message, and is read everywhere then."""
 
 import re
 from collections.abc import Iterator

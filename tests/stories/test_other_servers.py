@@ -1,4 +1,4 @@
-"""Servers of a tenant's own that never answer, or answer without measure, beside people who want to work (F2, F5)."""
+"""Servers of a tenant's own that never answer, or answer without measure, beside people who want to work (FAIR2, FAIR5)."""
 
 import re
 import time
@@ -58,7 +58,7 @@ def answers_of(person: Integrator) -> list[dict[str, Any]]:
     return [row for row in said if not row["payload"].get("greeting")]
 
 
-def test_F2_tests_of_a_silent_model_keep_nobody_from_working(join, model: ScriptedModel):
+def test_FAIR2_tests_of_a_silent_model_keep_nobody_from_working(join, model: ScriptedModel):
     """Nine at once took every web thread and Celery's: now they are all still open when others have been served."""
     model.script(model="silent", mode="nofirst")
     attackers = [join("silent") for _ in range(9)]
@@ -84,7 +84,7 @@ def _result(person: Integrator, id: str) -> Any:
     return test if test["state"] == "done" else None
 
 
-def test_F5_an_answer_of_seven_megabytes_costs_its_worker_what_is_stored(join, stack: Stack, model: ScriptedModel):
+def test_FAIR5_an_answer_of_seven_megabytes_costs_its_worker_what_is_stored(join, stack: Stack, model: ScriptedModel):
     hostile, innocent = join("hostile"), join("quick")
     innocent.post(innocent.chat, "warm up")
     wait(lambda: answers_of(innocent))

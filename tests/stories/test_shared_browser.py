@@ -1,4 +1,4 @@
-"""Two people at one browser, one after the other: nothing of the first is shown to, or sent as, the second (F6)."""
+"""Two people at one browser, one after the other: nothing of the first is shown to, or sent as, the second (FAIR6)."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def sign_out_everywhere_else(stack: Stack, email: str) -> None:
     httpx.delete(f"{stack.address}/api/v1/me/sessions", headers=headers).raise_for_status()
 
 
-def test_F6_who_signs_in_next_sees_and_sends_nothing_of_the_one_before(shared, stack: Stack, model: ScriptedModel):
+def test_FAIR6_who_signs_in_next_sees_and_sends_nothing_of_the_one_before(shared, stack: Stack, model: ScriptedModel):
     model.reset()
     start(shared, model)
     page = shared.page

@@ -172,7 +172,7 @@ def compared(tab, comparison: str) -> dict[str, dict]:
     return {m["payload"]["stamp"]["side"]: m for m in said}
 
 
-def test_S0_10_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, model):
+def test_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, model):
     shorter = PROMPT + "\nAnswer shorter."
     call = {"name": "revise_prompt", "arguments": json.dumps({"prompt": shorter, "reason": "Dave wants it shorter"})}
     model.script(match="from now on", calls=[call], then={"text": "A draft waits for you."})

@@ -1,4 +1,4 @@
-"""A mistake of ours while a merge or a summary is settled: it ends all the same, and can be tried again (S0.12, B7)."""
+"""A mistake of ours while a merge or a summary is settled: it ends all the same, and can be tried again."""
 
 import logging
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ def two(board):
     return *made, board.merge(*made)
 
 
-def test_S0_12_a_merge_that_cannot_be_settled_has_failed_and_is_tried_again(board, broken_writes, caplog):
+def test_a_merge_that_cannot_be_settled_has_failed_and_is_tried_again(board, broken_writes, caplog):
     first, second, merge = two(board)
     with broken_writes(), caplog.at_level(logging.ERROR):
         merge = board.fail(merge)

@@ -1,4 +1,4 @@
-"""How often one person may have a model asked for a summary or a merge (D21)."""
+"""How often one person may have a model asked for a summary or a merge (SEC21)."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def asks(board):
 
 
 @pytest.mark.parametrize("operation", JOBS)
-def test_D21_what_has_a_model_asked_is_measured_by_person(board, asks, settings, operation):
+def test_SEC21_what_has_a_model_asked_is_measured_by_person(board, asks, settings, operation):
     settings.RATES = settings.RATES | {"jobs": (0.01, 1)}
     path, body = asks[operation]
     client_for(board.team, "alice")("POST", path, body)
@@ -54,7 +54,7 @@ def test_D21_what_has_a_model_asked_is_measured_by_person(board, asks, settings,
     assert client_for(board.team, "bob")("POST", path, body).status_code != 429
 
 
-def test_D21_stopping_rejecting_and_reading_are_not_held_up(board, asks, settings):
+def test_SEC21_stopping_rejecting_and_reading_are_not_held_up(board, asks, settings):
     made, other = board.suggest(), board.suggest(KINDER, "carol")
     merge = board.merge(made, other)
     settings.RATES = settings.RATES | {"jobs": (0.01, 1)}

@@ -1,4 +1,4 @@
-"""Suggestions becoming one draft: at once, by an agent, line by line; and what stands in the way (S0.12, C5)."""
+"""Suggestions becoming one draft: at once, by an agent, line by line; and what stands in the way (EDIT5)."""
 
 import json
 
@@ -48,7 +48,7 @@ def voices_of(draft):
 # --- one, made on today's production ------------------------------------------------------------------------------
 
 
-def test_S0_12_one_made_on_todays_production_is_a_draft_at_once_and_no_model_is_asked(board):
+def test_one_made_on_todays_production_is_a_draft_at_once_and_no_model_is_asked(board):
     made = board.suggest(tools=[])
     id = new_id()
     merge = suggestions.accept_suggestion(actor=board["alice"], suggestion_id=made.id, id=id, chat_id=board.chat.id)
@@ -251,7 +251,7 @@ def test_what_is_decided_or_being_merged_is_not_merged(board):
     assert (row_of(board, second, "alice").verbs, row_of(board, second, "bob").verbs) == ([], [])
 
 
-def test_D2_a_suggestion_for_another_agent_is_not_found_among_these(board):
+def test_SEC2_a_suggestion_for_another_agent_is_not_found_among_these(board):
     made, bobs = board.suggest(), board.room("Bob's", by=board["bob"])
     wren = make_agent(board.team.workspace, board["alice"], "Wren")
     chats.add_member(board["alice"], board.chat.id, wren.id)
@@ -269,7 +269,7 @@ def test_D2_a_suggestion_for_another_agent_is_not_found_among_these(board):
 
 
 def test_a_suggester_who_is_granted_it_reviews_this_agent(board):
-    """C6: an object-level grant, on one agent."""
+    """EDIT6: an object-level grant, on one agent."""
     made, other = board.suggest(), board.suggest(KINDER, "carol")
     with refused(Forbidden):
         board.merge(made, who="bob")
@@ -415,7 +415,7 @@ def test_a_merge_whose_place_is_taken_keeps_its_result_and_frees_its_suggestions
     held = board.draft(LOUDER, "bob")
     merge = board.answer(merge, both())
     assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_held", "agent")
-    assert "Bob" not in merge.error  # which people read who are not in the room (D2)
+    assert "Bob" not in merge.error  # which people read who are not in the room (SEC2)
     assert (states(first, second), fresh(first).merge, fresh(held).written) == (
         ["pending", "pending"], None, held.written
     )  # fmt: skip
@@ -446,7 +446,7 @@ def test_what_was_merged_on_an_older_production_is_merged_again(board):
     assert states(first, second) == ["accepted", "accepted"]
 
 
-def test_C5_a_merge_stands_on_the_version_it_was_made_on(board):
+def test_EDIT5_a_merge_stands_on_the_version_it_was_made_on(board):
     """Production moves on meanwhile: the draft says so, and saving it leads to the rebase view."""
     *_, merge = two(board)
     board.save(PROMPT.replace(*SURE))

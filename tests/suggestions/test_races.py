@@ -1,4 +1,4 @@
-"""Two people decide at once, on connections of their own: one of them does, and nothing is there twice (C5)."""
+"""Two people decide at once, on connections of their own: one of them does, and nothing is there twice (EDIT5)."""
 
 import threading
 
@@ -51,7 +51,7 @@ def accept(board, made, id=None):
     )
 
 
-def test_C5_twenty_who_accept_at_once_accept_once(board):
+def test_EDIT5_twenty_who_accept_at_once_accept_once(board):
     made = board.suggest()
     found = at_once(20, lambda number: accept(board, made).id)
     [merge] = Merge.objects.all()
@@ -60,13 +60,13 @@ def test_C5_twenty_who_accept_at_once_accept_once(board):
     assert (fresh(made).state, Draft.objects.count(), board.lines().count("DRAFT_MERGED")) == ("accepted", 1, 1)
 
 
-def test_C5_a_click_that_is_sent_five_times_is_one_merge(board):
+def test_EDIT5_a_click_that_is_sent_five_times_is_one_merge(board):
     made, id = board.suggest(), new_id()
     assert at_once(5, lambda number: accept(board, made, id).id) == [id] * 5
     assert (Merge.objects.count(), board.lines().count("SUGGESTION_ACCEPTED")) == (1, 1)
 
 
-def test_C2_the_same_late_words_sent_five_times_are_one_suggestion(board):
+def test_EDIT2_the_same_late_words_sent_five_times_are_one_suggestion(board):
     asked = {**board.where("bob"), "id": new_id(), "content": board.content(KINDER), "base_version": 1}
     assert at_once(5, lambda number: suggestions.suggest_text(**asked).id) == [asked["id"]] * 5
     assert (Suggestion.objects.count(), board.lines().count("SUGGESTION_CREATED")) == (1, 1)

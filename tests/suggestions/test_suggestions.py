@@ -1,4 +1,4 @@
-"""Making a suggestion, and what becomes of it without a merge: summed up, rejected, withdrawn (S0.11)."""
+"""Making a suggestion, and what becomes of it without a merge: summed up, rejected, withdrawn."""
 
 import re
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ def row_of(board, suggestion, who):
     return suggestion_row_of(board[who], suggestion.pk)
 
 
-def test_S0_11_a_draft_that_is_suggested_is_gone_and_the_lock_is_free(board):
+def test_a_draft_that_is_suggested_is_gone_and_the_lock_is_free(board):
     draft = board.draft(BRIEFER)
     made = suggest_draft(board, draft, note=" Shorter answers ")
     draft.refresh_from_db()
@@ -80,7 +80,7 @@ def test_only_the_holder_with_the_latest_revision_suggests(board):
         suggest_draft(board, draft)
 
 
-def test_C2_words_that_came_too_late_for_the_draft_are_suggested_once(board):
+def test_EDIT2_words_that_came_too_late_for_the_draft_are_suggested_once(board):
     asked = {**board.where("bob"), "id": new_id(), "content": board.content(BRIEFER), "base_version": 1, "note": "Late"}
     board.draft(KINDER, "alice")
     made = suggestions.suggest_text(**asked)
@@ -279,7 +279,7 @@ def compared(monkeypatch):
         yield locks
 
 
-def test_F3_texts_are_compared_before_the_chat_is_locked(board, compared):
+def test_FAIR3_texts_are_compared_before_the_chat_is_locked(board, compared):
     def act(deed):
         connection.queries_log.clear()
         differences._prompt_diff.cache_clear()
@@ -310,7 +310,7 @@ def test_a_draft_that_changes_while_it_is_compared_is_not_suggested(board, monke
 
 
 @pytest.mark.parametrize("operation", ["diff_versions", "read_suggestion"])
-def test_F3_comparing_whole_texts_is_measured_by_person(board, settings, operation):
+def test_FAIR3_comparing_whole_texts_is_measured_by_person(board, settings, operation):
     made = board.suggest()
     path = {"diff_versions": f"agents/{board.scribe.id}/diff?a=1&b=1", "read_suggestion": f"suggestions/{made.id}"}
     settings.RATES = settings.RATES | {"diffs": (0.01, 1)}

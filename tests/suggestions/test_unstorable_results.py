@@ -1,4 +1,4 @@
-"""What can be settled, but not committed: it is tried so often and no more (B7)."""
+"""What can be settled, but not committed: it is tried so often and no more."""
 
 import json
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""D18: a stored key is encrypted anew under the newest of our keys, and the old one can go."""
+"""SEC18: a stored key is encrypted anew under the newest of our keys, and the old one can go."""
 
 from io import StringIO
 

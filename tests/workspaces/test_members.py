@@ -105,7 +105,7 @@ PUBLISHED = {**PUBLIC, "published_by_workspace": True, "published_from_agent": T
     ],
     ids=str,
 )
-def test_S0_2_the_database_refuses_what_the_document_forbids_by_the_rule_that_says_so(team, fields, rule):
+def test_the_database_refuses_what_the_document_forbids_by_the_rule_that_says_so(team, fields, rule):
     wren = make_agent(team.workspace, team.alice, "Wren")
     Actor.objects.create(**{**SHIPPED, "name": "Known", "handle": "known"})
     copy = {**PUBLISHED, "name": "Copy", "handle": "copy"}
@@ -133,7 +133,7 @@ def named(fields, team, origin):
 
 
 def test_every_rule_of_an_actor_is_tried_above():
-    [mark] = test_S0_2_the_database_refuses_what_the_document_forbids_by_the_rule_that_says_so.pytestmark
+    [mark] = test_the_database_refuses_what_the_document_forbids_by_the_rule_that_says_so.pytestmark
     tried = {rule for _, rule in mark.args[1]}
     assert {constraint.name for constraint in Actor._meta.constraints} <= tried
 
@@ -158,7 +158,7 @@ def delete_rows_of(agent):
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
-def test_S0_1_the_origin_of_a_public_agent_is_not_deleted_by_the_service_nor_by_the_database(team):
+def test_the_origin_of_a_public_agent_is_not_deleted_by_the_service_nor_by_the_database(team):
     copy = published(team)
     with pytest.raises(Conflict) as refusal:
         agents.delete_agent(team.alice, team.robin.id)

@@ -24,7 +24,7 @@ def set_model(team, **fields):
     return workspaces.set_model(workspace=team.workspace, actor=team.alice, **fields)
 
 
-def test_D17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
+def test_SEC17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
     row = set_model(team)
     assert CANARY not in row.sealed_key
     assert CANARY not in model_row(row).model_dump_json()
@@ -46,14 +46,14 @@ def test_a_short_key_shows_nothing_of_itself_but_that_it_is_stored_and_it_is_for
     assert (gone.sealed_key, model_row(gone).has_key) == ("", False)
 
 
-def test_D18_a_key_moved_to_another_workspace_does_not_open(team):
+def test_SEC18_a_key_moved_to_another_workspace_does_not_open(team):
     row = set_model(team)
     CredentialFactory.create(workspace=team.elsewhere, sealed_key=row.sealed_key)
     with pytest.raises(WrongOwner):
         endpoint_for(team.elsewhere)
 
 
-def test_D18_keys_rotate_and_an_old_key_still_opens_until_it_is_retired(settings):
+def test_SEC18_keys_rotate_and_an_old_key_still_opens_until_it_is_retired(settings):
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     settings.SECRET_KEYS = [old]
     sealed = encrypt_for(Secret("s"), owner="w", purpose="p")
@@ -125,7 +125,7 @@ def test_what_a_provider_needs_besides_its_key_is_kept_and_comes_back(team):
     assert (moved.options["region"], bool(moved.sealed_key)) == ("us-east-1", True)
 
 
-def test_S4_6_without_a_key_the_operators_model_answers_and_else_the_demo(team, settings):
+def test_without_a_key_the_operators_model_answers_and_else_the_demo(team, settings):
     assert endpoint_for(team.workspace)[0].paid_by == "demo"
     settings.SYSTEM_MODEL = {"provider": "openai", "api_base": "", "key": CANARY, "models": ("gpt-system", "gpt-small")}
     endpoint, model = endpoint_for(team.workspace)

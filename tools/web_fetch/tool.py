@@ -19,11 +19,11 @@ from tools.registry import register
 from tools.web_fetch.reading import Page, read_page
 
 MAX_BYTES = 2 * 1024 * 1024
-"""Of a page, unpacked; what is beyond is not read (B14)."""
+"""Of a page, unpacked; what is beyond is not read (RUN14)."""
 MAX_CHARS = 19_000
 """Of a page's text in one result: a whole result has 20,000, and the lines around the text must not be cut off."""
 PAGES_AT_ONCE = 32
-"""Pages that one process reads at the same time, for all its runs (F5)."""
+"""Pages that one process reads at the same time, for all its runs (FAIR5)."""
 _semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 UNNAMED = (
@@ -116,7 +116,7 @@ def _checked(response: aiohttp.ClientResponse) -> bool | None:
 
 
 def told(page: Page, url: URL, start: int, *, is_cut: bool) -> str:
-    """The page as the model reads it: fenced off by a mark that nobody outside can know, its source on top (D9)."""
+    """The page as the model reads it: fenced off by a mark that nobody outside can know, its source on top (SEC9)."""
     mark = f"page {secrets.token_hex(6)}"
     title = _in_brackets(page.title) or url.host or "page"
     lines = [

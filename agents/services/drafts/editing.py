@@ -237,7 +237,7 @@ def revise_prompt(
     """Write a new prompt, by the agent `actor` for itself, into its draft in the chat. The draft stays unlocked and unapplied.
 
     The prompt replaces that of the draft, or that of production if there is no draft. `authors` are the people whose texts the
-    agent may have read in this run: they all need the right to save the agent, as `on_behalf_of` does (F8).
+    agent may have read in this run: they all need the right to save the agent, as `on_behalf_of` does (FAIR8).
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_held`, `nothing_changed`).
     """

@@ -1,4 +1,4 @@
-"""The edit lock of a draft: one holder per draft, one draft per person (C1, C2, C3).
+"""The edit lock of a draft: one holder per draft, one draft per person (EDIT1, EDIT2, EDIT3).
 
 The lock is `holder`, `held_until` and `revision`. Every change of its holder raises the revision, which fences off the tab
 or the person that had the lock before. Rows are locked in one order: the chat, then the draft, then the agent.
@@ -147,7 +147,7 @@ def build_locked_error(draft: Draft) -> Conflict:
 
 
 def build_write_error(draft: Draft | None, actor: Actor) -> NotFound | Conflict:
-    """Build the error for a write that found no draft with the actor's lock and revision (C2)."""
+    """Build the error for a write that found no draft with the actor's lock and revision (EDIT2)."""
     if draft is None:
         return build_no_draft_error()
     if draft.holder_id != actor.id and draft.is_locked:

@@ -47,7 +47,7 @@ async function aPage() {
   return { client, api, readMe, wayAfterSignIn }
 }
 
-describe('F6: a page belongs to one person', () => {
+describe('FAIR6: a page belongs to one person', () => {
   it('is left, and forgets everything, when the session has ended', async () => {
     const { client, readMe } = await aPage()
     cookie = 'alice'
@@ -94,7 +94,7 @@ describe('F6: a page belongs to one person', () => {
   })
 })
 
-describe('F6: where somebody goes who has signed in', () => {
+describe('FAIR6: where somebody goes who has signed in', () => {
   const signInAs = async (person: string) => {
     vi.resetModules()
     const page = await aPage()

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readStored, removeUnowned, setStorageOwner, writeStored } from './storage'
 
-describe('F6: what is kept in the browser', () => {
+describe('FAIR6: what is kept in the browser', () => {
   let items: Record<string, string>
   beforeEach(() => {
     items = {}

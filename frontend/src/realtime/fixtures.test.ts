@@ -17,7 +17,7 @@ const files = readdirSync(folder).filter(name => name.endsWith('.json'))
 const applied = (frames: readonly ServerFrame[]) =>
   frames.reduce<LiveState>((state, frame) => apply(state, frame, 0), emptyState)
 
-describe('A5: frames recorded from the services', () => {
+describe('MSG5: frames recorded from the services', () => {
   it('are there', () => expect(files.length).toBeGreaterThan(0))
 
   it.each(files)('%s tells the same as a fresh snapshot', name => {

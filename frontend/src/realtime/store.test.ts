@@ -30,7 +30,7 @@ function delivered(frames: readonly ServerFrame[], fates: readonly { lost: boole
 }
 
 describe('the store', () => {
-  it('A5: a snapshot and frames, lost, doubled and delayed, then a repair, equal a fresh snapshot', () => {
+  it('MSG5: a snapshot and frames, lost, doubled and delayed, then a repair, equal a fresh snapshot', () => {
     fc.assert(
       fc.property(
         fc.array(change, { maxLength: 40 }),

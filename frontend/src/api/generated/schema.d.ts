@@ -1877,7 +1877,7 @@ export interface components {
             type: "list_changed";
         };
         /**
-         * @description A proposal to change an agent, as lists have it (S0.11): without what it proposes, which may be long.
+         * @description A proposal to change an agent, as lists have it: without what it proposes, which may be long.
          *
          *     `chat_id` and `chat_title` are null for who is not in that chat.
          *     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
@@ -1991,7 +1991,7 @@ export interface components {
             suggestion_ids: string[];
         };
         /**
-         * @description Suggestions becoming one draft (S0.12). `method`: `copied` (one, on today's production), the merge `agent`, an `external`
+         * @description Suggestions becoming one draft. `method`: `copied` (one, on today's production), the merge `agent`, an `external`
          *     service, or the `text` merge that steps in when those fail (`error` says why). `unused_ids`: suggestions of which nothing was
          *     left in the version that its draft became. `chat_id` is null for who is not in it.
          */
@@ -2192,7 +2192,7 @@ export interface components {
             handle?: string | null;
             name: string;
         };
-        /** @description Something happened that concerns the reader (S0.17). Names are as they were then; what it leads to is asked for anew. */
+        /** @description Something happened that concerns the reader. Names are as they were then; what it leads to is asked for anew. */
         NotificationRow: {
             actor_name: string;
             agent_id: string | null;
@@ -2430,7 +2430,7 @@ export interface components {
              */
             type: "progress";
         };
-        /** @description Where the words of a draft came from, as it was made: the pieces in order are its prompt (S0.12). */
+        /** @description Where the words of a draft came from, as it was made: the pieces in order are its prompt. */
         Provenance: {
             /** @default [] */
             conflicts: components["schemas"]["Conflict"][];
@@ -2860,7 +2860,7 @@ export interface components {
             /** @default  */
             wake_name: string;
         };
-        /** @description How the room voted when one apply of a draft was compared with production (B7). */
+        /** @description How the room voted when one apply of a draft was compared with production (RUN7). */
         Tally: {
             /** @default 0 */
             draft: number;

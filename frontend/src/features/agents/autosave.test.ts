@@ -63,7 +63,7 @@ describe('autosave', () => {
     expect(autosave.current).toMatchObject({ revision: 3, status: 'saved' })
   })
 
-  it('C2: keeps the text when the hold is lost, and stores nothing more', async () => {
+  it('EDIT2: keeps the text when the hold is lost, and stores nothing more', async () => {
     const { autosave, writes } = session(() =>
       Promise.reject(new ApiError(409, 'draft_held', '', [], { holder_name: 'Bob' })),
     )
@@ -76,7 +76,7 @@ describe('autosave', () => {
     expect(await autosave.flush()).toBeNull()
   })
 
-  it('C2: stores again what is typed after a lost text, once begun anew', async () => {
+  it('EDIT2: stores again what is typed after a lost text, once begun anew', async () => {
     let isStale = true
     const { autosave, writes } = session(write =>
       isStale ? Promise.reject(new ApiError(409, 'stale_revision', '')) : accepted(write),
@@ -120,7 +120,7 @@ describe('autosave', () => {
     expect(autosave.current.content).toEqual(content('mine'))
   })
 
-  it('C2: keeps in the browser what is typed until it is stored, and what was on its way', async () => {
+  it('EDIT2: keeps in the browser what is typed until it is stored, and what was on its way', async () => {
     const { autosave, browser } = session(async write => {
       await new Promise(done => setTimeout(done, 1_000))
       return accepted(write)
@@ -134,7 +134,7 @@ describe('autosave', () => {
     expect(browser.unstored).toBeNull()
   })
 
-  it('C2: what is stored after the panel was closed is not kept as unstored', async () => {
+  it('EDIT2: what is stored after the panel was closed is not kept as unstored', async () => {
     const { autosave, browser } = session(async write => {
       await new Promise(done => setTimeout(done, 1_000))
       return accepted(write)
@@ -146,7 +146,7 @@ describe('autosave', () => {
     expect(browser.unstored).toBeNull()
   })
 
-  it('C2: what is lost after the panel was closed is set aside, once', async () => {
+  it('EDIT2: what is lost after the panel was closed is set aside, once', async () => {
     const { autosave, browser } = session(() => Promise.reject(new ApiError(409, 'no_draft', '')))
     autosave.edit(content('last words'))
     void autosave.flush()

@@ -170,7 +170,7 @@ describe('what was not sent before a reload', () => {
   })
 })
 
-describe('F6: what one person could not send', () => {
+describe('FAIR6: what one person could not send', () => {
   it('is neither sent nor shown as the next person, and waits for its writer', async () => {
     const alice = await pageOf('alice')
     serve = () => Promise.reject(new TypeError('Failed to fetch'))

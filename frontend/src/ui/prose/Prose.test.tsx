@@ -27,7 +27,7 @@ const remote = [
   '![a](data:image/svg+xml;base64,PHN2Zz4=)',
 ]
 
-describe('D10: nothing loads by itself', () => {
+describe('SEC10: nothing loads by itself', () => {
   it.each(remote)('%s', text => {
     for (const growing of [false, true]) {
       expect(html(text, growing)).not.toMatch(/<(img|picture|source|video|style|link|iframe|image|object|embed)\b/i)
@@ -52,7 +52,7 @@ const scripts = [
   '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
 ]
 
-describe('D11: no script comes of a message', () => {
+describe('SEC11: no script comes of a message', () => {
   it.each(scripts)('%s', text => {
     const drawn = html(text)
     expect(drawn).not.toMatch(/<(script|svg(?! xmlns)|math|details|noscript|img)\b/i)

@@ -16,7 +16,7 @@ interface ProseProps {
 }
 
 /**
- * Markdown without raw HTML, and without anything that loads by itself (D10, D11). It is drawn block by block and item
+ * Markdown without raw HTML, and without anything that loads by itself (SEC10, SEC11). It is drawn block by block and item
  * by item, the same while it grows and afterwards, so that only what changed is drawn again.
  */
 export function Prose({ text, names, growing = false }: ProseProps) {

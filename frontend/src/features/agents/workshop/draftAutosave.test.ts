@@ -25,7 +25,7 @@ const stale = (draft: DraftRow): [number, unknown] => [
 
 beforeEach(() => void vi.stubGlobal('document', { cookie: 'csrftoken=x' }))
 
-describe('C2: storing a text whose time to write has run out', () => {
+describe('EDIT2: storing a text whose time to write has run out', () => {
   it('begins anew where nobody wrote since', async () => {
     const asked = server(stale(row(4, 'old')), [200, row(5, 'mine')])
     const stored = await store(place, { content: content('mine'), revision: 4 })

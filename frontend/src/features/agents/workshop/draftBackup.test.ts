@@ -38,7 +38,7 @@ beforeEach(() => {
   })
 })
 
-describe('C2: what is not stored yet', () => {
+describe('EDIT2: what is not stored yet', () => {
   it('is found again after the page is gone, by its writer alone', () => {
     writePending(ann, pending())
     expect(readPending(bob)).toBeNull()
@@ -71,7 +71,7 @@ describe('C2: what is not stored yet', () => {
   })
 })
 
-describe('C2: what could not be stored', () => {
+describe('EDIT2: what could not be stored', () => {
   it('stays until it is forgotten, the newest first, and each text once', () => {
     setAside(ann, { content: content('one'), code: 'draft_held', by: 'Bob' }, 1)
     setAside(ann, { content: content('two'), code: 'no_draft', by: null }, 2)

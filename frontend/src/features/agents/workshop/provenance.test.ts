@@ -27,7 +27,7 @@ const provenance = (own: Segment[], conflicts: Conflict[] = []): Provenance => (
   conflicts,
 })
 
-describe('S0.12: whose words a text is', () => {
+describe('whose words a text is', () => {
   it('is known for every line as it was made', () => {
     expect(locateSegments(pieces, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
   })
@@ -69,7 +69,7 @@ describe('S0.12: whose words a text is', () => {
   })
 })
 
-describe('S0.12: a conflict in the prompt', () => {
+describe('a conflict in the prompt', () => {
   const choices = [
     { voice: 'bob', text: 'Two lines at most.' },
     { voice: 'carol', text: 'Three lines at most.\nNever more.' },
@@ -105,7 +105,7 @@ describe('S0.12: a conflict in the prompt', () => {
   })
 })
 
-describe('S0.12: a conflict in a field', () => {
+describe('a conflict in a field', () => {
   const about = (name: string, ...texts: string[]): Conflict => ({
     about: name,
     question: '',
