@@ -199,7 +199,7 @@ class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
     def get_short_name(self) -> str:
         return self.name
 
-    def row(self) -> ActorRow:
+    def to_row(self) -> ActorRow:
         """What everyone who meets this actor sees: no e-mail, nothing of its other workspaces."""
         return ActorRow(
             id=self.id, kind=self.kind, name=self.name, handle=self.handle, description=self.description,
@@ -287,7 +287,7 @@ class ApiToken(Identified):
     def has_expired(self) -> bool:
         return self.expires_at is not None and self.expires_at <= now()
 
-    def row(self) -> ApiTokenRow:
+    def to_row(self) -> ApiTokenRow:
         return ApiTokenRow(
             id=self.id, name=self.name, prefix=self.prefix, created_at=self.created_at, expires_at=self.expires_at,
             last_used_at=self.last_used_at, scope=self.scope,

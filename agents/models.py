@@ -83,7 +83,7 @@ class AgentSpec(Identified):
             }
         )
 
-    def row(self) -> SpecRow:
+    def to_row(self) -> SpecRow:
         return SpecRow(
             id=self.id, agent_id=self.agent_id, number=self.number, prompt=self.prompt, model=self.model,
             parameters=self.parameters, limits=self.limits, memory=self.memory,
@@ -203,7 +203,7 @@ class Draft(Identified, VersionedRow):
             return "ended"
         return "applied" if self.applied_id and self.applied_revision == self.revision else "drafting"
 
-    def row(self) -> DraftRow:
+    def to_row(self) -> DraftRow:
         applied = self.applied
         return DraftRow(
             id=self.id, chat_id=self.chat_id, version=self.version, agent_id=self.agent_id, status=self.status,
@@ -243,9 +243,9 @@ class DraftSnapshot(Identified):
     def __str__(self) -> str:
         return f"{called(self, 'draft')} · {self.revision}"
 
-    def row(self) -> DraftSnapshotRow:
+    def to_row(self) -> DraftSnapshotRow:
         return DraftSnapshotRow(
-            id=self.id, draft_id=self.draft_id, revision=self.revision, written=self.written, author=self.author.row(),
+            id=self.id, draft_id=self.draft_id, revision=self.revision, written=self.written, author=self.author.to_row(),
             why=self.why, created_at=self.created_at,
         )  # fmt: skip
 
@@ -270,7 +270,7 @@ class LockWaiter(Identified):
     def __str__(self) -> str:
         return f"{called(self, 'draft')} · {called(self, 'person')}"
 
-    def row(self) -> LockWaiterRow:
+    def to_row(self) -> LockWaiterRow:
         return LockWaiterRow(is_waiting=self.is_waiting, asked_at=self.asked_at)
 
 

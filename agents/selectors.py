@@ -171,7 +171,7 @@ def locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
         LockedDraftRow(
             draft_id=draft.id,
             agent_id=draft.agent_id,
-            holder=draft.holder.row(),
+            holder=draft.holder.to_row(),
             held_until=draft.held_until,
             chat_id=draft.chat_id if draft.is_open else None,
             chat_title=draft.chat.title if draft.is_open else None,

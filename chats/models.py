@@ -38,7 +38,7 @@ class VersionedRow(models.Model):
         """Whether the new row counts as unread for the other participants."""
         return False
 
-    def row(self) -> AnyRow:
+    def to_row(self) -> AnyRow:
         """As it goes over the wire."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class Chat(Identified, VersionedRow):
     def __str__(self) -> str:
         return self.title or str(self.id)
 
-    def row(self) -> ChatRow:
+    def to_row(self) -> ChatRow:
         return ChatRow(
             id=self.id, workspace_id=self.workspace_id, title=self.title, version=self.version,
             created_by=self.created_by_id, created_at=self.created_at,
@@ -105,9 +105,9 @@ class ChatActor(Identified, VersionedRow):
     def __str__(self) -> str:
         return called(self, "actor", "chat")
 
-    def row(self) -> MemberRow:
+    def to_row(self) -> MemberRow:
         return MemberRow(
-            id=self.id, chat_id=self.chat_id, version=self.version, actor=self.actor.row(), wake=self.wake,
+            id=self.id, chat_id=self.chat_id, version=self.version, actor=self.actor.to_row(), wake=self.wake,
             joined_at=self.joined_at, ended=self.ended_at is not None,
         )  # fmt: skip
 
@@ -170,7 +170,7 @@ class Message(Identified, VersionedRow):
     def text(self) -> str:
         return str(self.payload.get("text", ""))
 
-    def row(self) -> MessageRow:
+    def to_row(self) -> MessageRow:
         return MESSAGE_ROWS[self.type](
             type=self.type, id=self.id, chat_id=self.chat_id, version=self.version, seq=self.seq, author_id=self.author_id,
             payload=self.payload, reply_to=self.reply_to_id, run_id=self.run_id,
@@ -205,7 +205,7 @@ class ChatLink(Identified):
     def __str__(self) -> str:
         return f"{called(self, 'chat')} · {self.role}"
 
-    def row(self, url: str | None = None) -> LinkRow:
+    def to_row(self, url: str | None = None) -> LinkRow:
         """`url` only when it has just been made: it is not kept."""
         return LinkRow(
             id=self.id, chat_id=self.chat_id, role=self.role, created_by=self.created_by_id,

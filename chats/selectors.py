@@ -75,7 +75,7 @@ def activity_of(place_ids: Collection[UUID]) -> list[tuple[UUID, ChatActivityRow
     """Return each reader with what is new for them, for these participants of chats. Two queries, however many; none for
     nobody."""
     found: list[Any] = _WITH_ACTIVITY.all(list(place_ids)) if place_ids else []
-    last = {id: message.row() for id, message in _previews({place.last_id for place in found if place.last_id}).items()}
+    last = {id: message.to_row() for id, message in _previews({place.last_id for place in found if place.last_id}).items()}
     return [
         (
             place.actor_id,
@@ -105,12 +105,12 @@ def chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
     last = _previews([chat.last_id for chat in found if chat.last_id])
     return [
         ChatSummaryRow(
-            chat=chat.row(),
+            chat=chat.to_row(),
             members=members.get(chat.pk, []),
             unread=chat.unread,
             mentioned=chat.mentioned,
             last_read_seq=chat.last_read_seq,
-            last_message=last[chat.last_id].row() if chat.last_id in last else None,
+            last_message=last[chat.last_id].to_row() if chat.last_id in last else None,
         )  # fmt: skip
         for chat in found
     ]
@@ -143,7 +143,7 @@ def _members(chats: Iterable[Chat]) -> dict[UUID, list[ActorRow]]:
     """Who is in these chats, in the order they came. Most are in many: each is read once."""
     seated = ChatActor.objects.filter(chat__in=[chat.pk for chat in chats], ended_at=None).order_by("joined_at", "pk")
     places = list(seated.values_list("chat_id", "actor_id"))
-    rows = {id: actor.row() for id, actor in Actor.objects.in_bulk({actor_id for _, actor_id in places}).items()}
+    rows = {id: actor.to_row() for id, actor in Actor.objects.in_bulk({actor_id for _, actor_id in places}).items()}
     members: dict[UUID, list[ActorRow]] = {}
     for chat_id, actor_id in places:
         members.setdefault(chat_id, []).append(rows[actor_id])

@@ -105,7 +105,7 @@ def answer_page(
 
 def rows_of(found: Iterable[Any]) -> list[BaseModel]:
     """Rows that know their own shape."""
-    return [one.row() for one in found]
+    return [one.to_row() for one in found]
 
 
 def _sealed(row: Any, field: str) -> str:

@@ -59,7 +59,7 @@ class Notification(Identified):
     def __str__(self) -> str:
         return f"{self.type} · {called(self, 'person')}"
 
-    def row(self) -> NotificationRow:
+    def to_row(self) -> NotificationRow:
         return NotificationRow(
             id=self.id, type=self.type, workspace_id=self.workspace_id, actor_name=self.actor_name,
             agent_name=self.agent_name, chat_id=self.chat_id, agent_id=self.agent_id, message_id=self.message_id,

@@ -56,7 +56,7 @@ def shown(found: Iterable[Any]) -> list[NotificationRow]:
 
 
 def _row(notification: Notification, is_open: bool) -> NotificationRow:
-    row = notification.row()
+    row = notification.to_row()
     if is_open or row.chat_id is None:
         return row
     excerpt = "" if row.type in IN_CHAT else row.excerpt

@@ -60,13 +60,13 @@ def _missed(chat: Chat, since: int | None) -> list[MessageRow] | None:
     sizes = list(rows.values_list("payload_bytes", flat=True)[: FAR + 1])
     if len(sizes) > FAR or sum(sizes) > MISSED_BYTES:
         return None
-    return [message.row() for message in rows] if sizes else []
+    return [message.to_row() for message in rows] if sizes else []
 
 
 def _newest(chat: Chat) -> tuple[list[MessageRow], bool]:
     """The newest page, oldest first, and whether there is more before it."""
     page = list_messages(chat=chat, before=chat.version + 1, limit=PAGE)
-    return [message.row() for message in page.messages], page.before is not None
+    return [message.to_row() for message in page.messages], page.before is not None
 
 
 def _small_state(chat: Chat, since: int | None) -> list[AnyRow]:
@@ -80,7 +80,7 @@ def _small_state(chat: Chat, since: int | None) -> list[AnyRow]:
         Run.objects.filter(Q(state__in=ACTIVE) | newer if newer else Q(state__in=ACTIVE), chat=chat).order_by("pk"),
     ]
     rows: list[VersionedRow] = [chat, *(row for query in alive for row in query)]
-    return [row.row() for row in rows]
+    return [row.to_row() for row in rows]
 
 
 def _partials(runs: Collection[RunRow], messages: Collection[MessageRow]) -> list[Partial]:

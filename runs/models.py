@@ -213,7 +213,7 @@ class Run(Identified, VersionedRow):
         if self.trigger is not None:
             self.trigger_seq = self.trigger.seq
 
-    def row(self) -> RunRow:
+    def to_row(self) -> RunRow:
         return RunRow(
             id=self.id, chat_id=self.get_chat_id(), version=self.version, agent_id=self.agent_id, state=self.state,
             attempt=self.attempt, trigger_id=self.trigger_id, on_behalf_of=self.on_behalf_of_id,

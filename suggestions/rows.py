@@ -31,14 +31,14 @@ def listed_row(suggestion: Suggestion, reader: Reader) -> ListedSuggestionRow:
     assert base.number is not None
     verbs = suggestion_verbs(suggestion, reader.actor, reader.verbs.get(suggestion.agent_id, frozenset()))
     return ListedSuggestionRow(
-        id=suggestion.id, workspace_id=suggestion.workspace_id, agent=suggestion.agent.row(),
-        author=suggestion.author.row(),
+        id=suggestion.id, workspace_id=suggestion.workspace_id, agent=suggestion.agent.to_row(),
+        author=suggestion.author.to_row(),
         chat_id=suggestion.chat_id if suggestion.chat_id in reader.chats else None,
         chat_title=reader.chats.get(suggestion.chat_id), base_version=base.number,
         production=production.number, touches=suggestion.touches, note=suggestion.note, summary=suggestion.summary,
         summary_state=suggestion.summary_state, summary_error=suggestion.summary_error or None, state=suggestion.state,
         merge_id=suggestion.merge_id, saved_as=suggestion.saved_as.number if suggestion.saved_as else None,
-        decided_by=suggestion.decided_by.row() if suggestion.decided_by else None, decided_at=suggestion.decided_at,
+        decided_by=suggestion.decided_by.to_row() if suggestion.decided_by else None, decided_at=suggestion.decided_at,
         reason=suggestion.reason, verbs=sorted(verbs - {SuggestionVerb.SEE}), created_at=suggestion.created_at,
     )  # fmt: skip
 
@@ -54,7 +54,7 @@ def merge_row(merge: Merge, reader: Reader) -> MergeRow:
     stamp = Stamp.model_validate(run.stamp) if run and run.stamp else None
     return MergeRow(
         id=merge.id, workspace_id=merge.workspace_id, agent_id=merge.agent_id,
-        chat_id=merge.chat_id if merge.chat_id in reader.chats else None, by=merge.by.row(),
+        chat_id=merge.chat_id if merge.chat_id in reader.chats else None, by=merge.by.to_row(),
         suggestion_ids=merge.chosen, unused_ids=reader.unused.get(merge.id, []),
         state=_state(merge), method=merge.method or None, base_version=merge.base.number,
         provenance=Provenance.model_validate(merge.result) if merge.result else None, draft_id=merge.draft_id,

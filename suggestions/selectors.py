@@ -96,6 +96,6 @@ def suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
     base, production = specs[suggestion.base_id], specs[suggestion.agent.current_spec_id]
     wanted = suggestion.proposed()
     return SuggestionDetailRow(
-        suggestion=_row_of(actor, suggestion), base=base.row(), production=production.row(),
+        suggestion=_row_of(actor, suggestion), base=base.to_row(), production=production.to_row(),
         against_base=diff(base.content(), wanted), against_production=diff(production.content(), wanted),
     )  # fmt: skip

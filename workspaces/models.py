@@ -60,9 +60,9 @@ class Membership(Identified):
     def __str__(self) -> str:
         return called(self, "actor", "workspace")
 
-    def row(self) -> MembershipRow:
+    def to_row(self) -> MembershipRow:
         return MembershipRow(
-            id=self.id, workspace_id=self.workspace_id, actor=self.actor.row(), role=self.role,
+            id=self.id, workspace_id=self.workspace_id, actor=self.actor.to_row(), role=self.role,
             joined_at=self.joined_at,
         )  # fmt: skip
 

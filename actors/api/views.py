@@ -139,7 +139,7 @@ class Tokens(APIView):
         body = read(request, TokenBody)
         actors.check_password(request.user, body.password)
         token, text = actors.create_token(person=request.user, name=body.name, days=body.days, scope=body.scope)
-        return answer(NewTokenRow(token=token.row(), text=text), 201)
+        return answer(NewTokenRow(token=token.to_row(), text=text), 201)
 
 
 class OneToken(APIView):

@@ -25,19 +25,19 @@ class LockedDrafts(APIView):
 class OneDraft(APIView):
     @extend_schema(operation_id="read_draft", responses=DraftRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(selectors.get_draft(request.user, chat_id, agent_id).row())
+        return answer(selectors.get_draft(request.user, chat_id, agent_id).to_row())
 
     @extend_schema(operation_id="write_draft", request=DraftBody, responses=DraftRow)
     def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, DraftBody)
         if body.revision is None:
-            return answer(drafts.claim_draft(request.user, chat_id, agent_id, content=body.content).row())
+            return answer(drafts.claim_draft(request.user, chat_id, agent_id, content=body.content).to_row())
         if body.content is None:
             raise Invalid("Say what to write.", hints=["content: the whole spec"])
         draft = drafts.write_draft(
             request.user, chat_id, agent_id, content=body.content, revision=body.revision, caret=body.caret
         )
-        return answer(draft.row())
+        return answer(draft.to_row())
 
 
 class DraftSnapshots(APIView):
@@ -56,18 +56,18 @@ class Trial(APIView):
 class Waiter(APIView):
     @extend_schema(operation_id="read_lock_waiter", responses=LockWaiterRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(selectors.get_lock_waiter(request.user, chat_id, agent_id).row())
+        return answer(selectors.get_lock_waiter(request.user, chat_id, agent_id).to_row())
 
     @extend_schema(operation_id="set_lock_waiter", request=LockWaiterBody, responses=LockWaiterRow)
     def put(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         is_waiting = read(request, LockWaiterBody).is_waiting
-        return answer(drafts.set_lock_waiter(request.user, chat_id, agent_id, is_waiting=is_waiting).row())
+        return answer(drafts.set_lock_waiter(request.user, chat_id, agent_id, is_waiting=is_waiting).to_row())
 
 
 class Ask(APIView):
     @extend_schema(operation_id="ask_for_draft", request=None, responses=LockWaiterRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(drafts.ask_for_draft(request.user, chat_id, agent_id).row())
+        return answer(drafts.ask_for_draft(request.user, chat_id, agent_id).to_row())
 
 
 class HandOver(APIView):
@@ -75,14 +75,14 @@ class HandOver(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, HandOverBody)
         draft = drafts.hand_over_draft(request.user, chat_id, agent_id, revision=body.revision, to=body.to)
-        return answer(draft.row())
+        return answer(draft.to_row())
 
 
 class Apply(APIView):
     @extend_schema(operation_id="apply_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
-        return answer(drafts.apply_draft(request.user, chat_id, agent_id, revision=body.revision).row())
+        return answer(drafts.apply_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
 
 
 class Save(APIView):
@@ -97,7 +97,7 @@ class Save(APIView):
             base_version=body.base_version,
             message=body.message,
         )
-        return answer(spec.row())
+        return answer(spec.to_row())
 
 
 class Rebase(APIView):
@@ -105,18 +105,18 @@ class Rebase(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RebaseBody)
         draft = drafts.rebase_draft(request.user, chat_id, agent_id, revision=body.revision, merge=body.merge)
-        return answer(draft.row())
+        return answer(draft.to_row())
 
 
 class Discard(APIView):
     @extend_schema(operation_id="discard_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
-        return answer(drafts.discard_draft(request.user, chat_id, agent_id, revision=body.revision).row())
+        return answer(drafts.discard_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
 
 
 class Release(APIView):
     @extend_schema(operation_id="release_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
-        return answer(drafts.release_draft(request.user, chat_id, agent_id, revision=body.revision).row())
+        return answer(drafts.release_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())

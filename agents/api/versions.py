@@ -38,13 +38,13 @@ class Versions(APIView):
 class OneVersion(APIView):
     @extend_schema(operation_id="read_version", responses=SpecRow)
     def get(self, request: Request, agent_id: UUID, number: int) -> HttpResponse:
-        return answer(selectors.get_version(request.user, agent_id, number).row())
+        return answer(selectors.get_version(request.user, agent_id, number).to_row())
 
 
 class OneSpec(APIView):
     @extend_schema(operation_id="read_spec", responses=SpecRow)
     def get(self, request: Request, agent_id: UUID, spec_id: UUID) -> HttpResponse:
-        return answer(selectors.get_spec(request.user, agent_id, spec_id).row())
+        return answer(selectors.get_spec(request.user, agent_id, spec_id).to_row())
 
 
 class Diff(APIView):
@@ -76,4 +76,4 @@ class Restore(APIView):
             message=body.message,
             chat_id=body.chat_id,
         )
-        return answer(spec.row())
+        return answer(spec.to_row())

@@ -92,7 +92,7 @@ def restore_version(
             f"{agent.name} is at v{production.number} by now.",
             code=Code.STALE_BASE,
             hints=["Look at what is new in it, then restore on top of it."],
-            data={"production": production.row().model_dump(mode="json")},
+            data={"production": production.to_row().model_dump(mode="json")},
         )
     content = find_version(agent, number).content()
     if content == production.content():

@@ -39,7 +39,7 @@ class Links(APIView):
             hours=body.expires_in_hours,
             max_uses=body.max_uses if "max_uses" in body.model_fields_set else "default",
         )
-        return answer(link.row(url if "://" in url else request.build_absolute_uri(url)), 201)
+        return answer(link.to_row(url if "://" in url else request.build_absolute_uri(url)), 201)
 
 
 _OF_MEMBER: Paged[ChatLink] = Paged(

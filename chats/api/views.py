@@ -76,7 +76,7 @@ class Messages(APIView):
         )  # fmt: skip
         return answer(
             MessagePageRow(
-                results=[message.row() for message in page.messages],
+                results=[message.to_row() for message in page.messages],
                 before=page.before,
                 after=page.after,
                 next=None if page.before is None else str(page.before),
@@ -90,7 +90,7 @@ class Messages(APIView):
             request.user, chat_id, id=body.id, text=body.text, reply_to=body.reply_to, wake=body.wake
         )
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)
-        return answer(message.row(), 201 if is_new else 200)
+        return answer(message.to_row(), 201 if is_new else 200)
 
 
 _MEMBERS: Paged[ChatActor] = Paged(
@@ -107,14 +107,14 @@ class ChatMembers(APIView):
     @extend_schema(operation_id="add_chat_member", request=NewMemberBody, responses={201: MemberRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, NewMemberBody)
-        return answer(chats.add_member(request.user, chat_id, body.actor_id).row(), 201)
+        return answer(chats.add_member(request.user, chat_id, body.actor_id).to_row(), 201)
 
 
 class OneChatMember(APIView):
     @extend_schema(operation_id="set_wake", request=WakeBody, responses=MemberRow)
     def patch(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
         body = read(request, WakeBody)
-        return answer(chats.set_wake(request.user, chat_id, actor_id, wake=body.wake).row())
+        return answer(chats.set_wake(request.user, chat_id, actor_id, wake=body.wake).to_row())
 
     @extend_schema(operation_id="remove_chat_member", responses={204: None})
     def delete(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:

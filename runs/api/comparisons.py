@@ -29,7 +29,7 @@ class Comparisons(APIView):
             actor=request.user, chat_id=chat_id, agent_id=agent_id, id=body.id, text=body.text, revision=body.revision
         )
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)
-        return answer(message.row(), 201 if is_new else 200)
+        return answer(message.to_row(), 201 if is_new else 200)
 
 
 class Ballot(APIView):
@@ -37,4 +37,4 @@ class Ballot(APIView):
     def post(self, request: Request, chat_id: UUID, comparison_id: UUID) -> HttpResponse:
         choice = read(request, VoteBody).choice
         voted = comparisons.vote(actor=request.user, chat_id=chat_id, comparison_id=comparison_id, choice=choice)
-        return answer(voted.row())
+        return answer(voted.to_row())

@@ -42,13 +42,13 @@ class OneRun(APIView):
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         run = get_run_for(request.user, run_id, ChatVerb.SEE)
         steps = run.steps.order_by("number", "kind", "index")
-        return answer(RunDetailRow(run=run.row(), steps=[_step_row(step) for step in steps]))
+        return answer(RunDetailRow(run=run.to_row(), steps=[_step_row(step) for step in steps]))
 
 
 class Stop(APIView):
     @extend_schema(operation_id="stop_run", request=None, responses=RunRow)
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
-        return answer(runs.stop_run(actor=request.user, run_id=run_id).row())
+        return answer(runs.stop_run(actor=request.user, run_id=run_id).to_row())
 
 
 class Retry(APIView):
@@ -56,7 +56,7 @@ class Retry(APIView):
 
     @extend_schema(operation_id="retry_run", request=None, responses={201: RunRow})
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
-        return answer(runs.retry_run(actor=request.user, run_id=run_id).row(), 201)
+        return answer(runs.retry_run(actor=request.user, run_id=run_id).to_row(), 201)
 
 
 class Wakes(APIView):

@@ -47,9 +47,9 @@ def test_who_asks_is_seen_by_everybody_in_the_room_until_the_hold_ends(team):
         drafts.ask_for_draft(**where(team, "bob"))
     draft.refresh_from_db()
     team.chat.refresh_from_db()
-    assert (draft.row().asked_by, draft.version) == ([team.bob.id], team.chat.version)
+    assert (draft.to_row().asked_by, draft.version) == ([team.bob.id], team.chat.version)
     released = drafts.release_draft(**where(team, "alice"), revision=draft.revision)
-    assert released.row().asked_by == []
+    assert released.to_row().asked_by == []
 
 
 def test_the_holder_hands_the_draft_over_with_all_that_is_written(team):

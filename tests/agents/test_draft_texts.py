@@ -65,7 +65,7 @@ def places(team, prompt, *, lock=True, who="alice", **more):
 
 def whose(draft: Draft) -> Provenance:
     """Whose the words of a draft are."""
-    provenance = draft.row().provenance
+    provenance = draft.to_row().provenance
     assert provenance is not None
     return provenance
 
@@ -80,7 +80,7 @@ def test_a_takeover_keeps_what_the_other_wrote(team):
     run_out()
     take(team, "bob", "Bob again")
     assert kept()[1:] == [("Alice's", "Alice", "takeover")]
-    rows = [text.row() for text in selectors.list_draft_snapshots(**where(team, "bob")).order_by("-revision")]
+    rows = [text.to_row() for text in selectors.list_draft_snapshots(**where(team, "bob")).order_by("-revision")]
     assert [(row.author.name, row.written["prompt"]) for row in rows] == [
         ("Alice", "Alice's"),
         ("Bob", "Bob's, longer"),
@@ -123,7 +123,7 @@ def test_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
         "drafting",
         1,
     )
-    assert draft.row().provenance.voices[0].name == "Bob"
+    assert draft.to_row().provenance.voices[0].name == "Bob"
     lines = Message.objects.filter(chat=team.chat, type__in=["DRAFT_MERGED", "SUGGESTION_ACCEPTED"])
     assert sorted(lines.values_list("type", flat=True)) == ["DRAFT_MERGED", "SUGGESTION_ACCEPTED"]
     assert drafts.write_draft(**where(team), content=says("On"), revision=draft.revision).written["prompt"] == "On"

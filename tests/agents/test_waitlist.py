@@ -71,7 +71,7 @@ def held(team):
 
 def test_the_holder_is_told_who_asks_and_where(team, held):
     wish = ask(team)
-    [row] = [one.row() for one in Notification.objects.all()]
+    [row] = [one.to_row() for one in Notification.objects.all()]
     assert (row.type, row.actor_name, row.agent_name) == ("draft_asked", "Bob", "Robin")
     assert (row.chat_id, row.agent_id, told(team.alice)) == (team.chat.id, team.robin.id, ["draft_asked"])
     assert wish.is_waiting
@@ -96,7 +96,7 @@ def test_of_another_holder_and_in_another_hold_one_may_ask_anew(team, held):
     ask(team)
     run_out()
     drafts.claim_draft(**where(team) | {"actor": eve})
-    assert selectors.get_lock_waiter(**where(team, "bob")).row().model_dump() == {"is_waiting": True, "asked_at": None}
+    assert selectors.get_lock_waiter(**where(team, "bob")).to_row().model_dump() == {"is_waiting": True, "asked_at": None}
     ask(team)
     assert told(eve) == ["draft_asked"]
     run_out()
@@ -228,7 +228,7 @@ def test_however_a_hold_ends_who_waits_is_told_once_and_the_wish_is_used_up(team
     drafts.notify_expired_locks()
     assert [kind for kind in told(team.bob) if kind == "draft_free"] == ["draft_free"]
     assert not LockWaiter.objects.exists()
-    row = Notification.objects.get(person=team.bob, type="draft_free").row()
+    row = Notification.objects.get(person=team.bob, type="draft_free").to_row()
     assert (row.agent_name, row.chat_id, row.agent_id) == ("Robin", team.chat.id, team.robin.id)
 
 

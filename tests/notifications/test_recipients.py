@@ -37,7 +37,7 @@ def merge_of(person, team, **fields):
 def test_a_mention_tells_the_one_who_is_mentioned_and_nobody_else(environment):
     said = say(environment, "look at this,\n@bob   please, @robin too")
     assert environment.list_notified() == {"Bob": ["mention"]}
-    (row,) = [one.row() for one in Notification.objects.all()]
+    (row,) = [one.to_row() for one in Notification.objects.all()]
     assert (row.actor_name, row.chat_id, row.message_id, row.is_read) == (
         "Alice",
         environment.team.chat.id,
@@ -113,7 +113,7 @@ def test_a_new_suggestion_tells_those_who_may_review_it(environment):
     suggestion_changed(suggestion, "created", team.bob)
     suggestion_changed(suggestion, "created", team.bob)
     assert environment.list_notified() == {"Alice": ["suggestion_created"], "Dora": ["suggestion_created"]}
-    row = Notification.objects.filter(person=environment.dora).get().row()
+    row = Notification.objects.filter(person=environment.dora).get().to_row()
     assert (row.suggestion_id, row.agent_name, row.actor_name) == (suggestion.id, "Robin", "Bob")
     assert row.excerpt == "Shorter answers"
 
@@ -172,7 +172,7 @@ def test_whose_hold_was_taken_is_told_by_whom(environment):
     draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
     lock_lost(draft, team.bob, team.alice)
     assert environment.list_notified() == {"Bob": ["lock_lost"]}
-    row = Notification.objects.get().row()
+    row = Notification.objects.get().to_row()
     assert (row.actor_name, row.agent_name, row.chat_id) == ("Alice", "Robin", team.chat.id)
 
 

@@ -269,7 +269,7 @@ def test_each_person_has_one_vote_and_may_change_it_or_take_it_back(team, applie
     ballot(team, message, "alice", "equal")
     assert votes_of(message) == [(str(team.bob.id), "production"), (str(team.alice.id), "equal")]
     applied.refresh_from_db()
-    assert applied.row().votes == [Tally(draft_apply=1, production=1, equal=1)]
+    assert applied.to_row().votes == [Tally(draft_apply=1, production=1, equal=1)]
     ballot(team, message, "bob", None)
     assert votes_of(message) == [(str(team.alice.id), "equal")]
 
@@ -288,7 +288,7 @@ def test_votes_are_counted_for_the_apply_that_was_compared(team, applied):
     ballot(team, second, "alice", "production")
     ballot(team, second, "bob", "draft")
     applied.refresh_from_db()
-    assert applied.row().votes == [Tally(draft_apply=1, draft=1), Tally(draft_apply=2, production=1, draft=1)]
+    assert applied.to_row().votes == [Tally(draft_apply=1, draft=1), Tally(draft_apply=2, production=1, draft=1)]
 
 
 def test_a_vote_tells_what_is_written_now_not_what_was(team, applied):

@@ -148,7 +148,7 @@ def test_FAIR8_an_editor_alone_with_the_agent_has_it_write_a_draft_in_its_own_na
         None,
         None,
     )
-    row = draft.row()
+    row = draft.to_row()
     assert row.provenance is not None
     [voice] = row.provenance.voices
     assert (voice.actor_id, voice.name, voice.in_run_of) == (robin.id, "Robin", "Alice")
@@ -170,7 +170,7 @@ def test_FAIR8_words_of_a_run_stay_the_runs_when_somebody_writes_on(room):
     drafts.release_draft(**where, revision=written.revision)
     room.post("change your prompt", chat=chat)
     room.wait_until_idle()
-    provenance = Draft.objects.get(chat=chat).row().provenance
+    provenance = Draft.objects.get(chat=chat).to_row().provenance
     assert provenance is not None
     assert [(voice.name, voice.in_run_of) for voice in provenance.voices] == [("Alice", None), ("Robin", "Alice")]
 

@@ -104,9 +104,9 @@ def test_RUN16_stop_by_the_heartbeat_alone(environment, engine, monkeypatch):
 @pytest.mark.usefixtures("engine")
 def test_a_run_that_is_asked_to_stop_shows_it_until_it_has_stopped(environment, monkeypatch):
     monkeypatch.setattr(runs, "send_stop", lambda root_id: None)
-    row = stop(environment, dripping(environment)).row()
+    row = stop(environment, dripping(environment)).to_row()
     assert (row.state, row.stopping) == ("running", True)
-    assert environment.wait_until_idle()[0].row().stopping is False
+    assert environment.wait_until_idle()[0].to_row().stopping is False
 
 
 def test_a_run_that_waits_is_stopped_at_once(environment):
@@ -149,7 +149,7 @@ def test_who_set_a_run_off_may_stop_it_also_when_it_works_for_somebody_else(envi
     environment.post("hello", by=team.bob)
     stop(environment, environment.runs()[-1], by=team.bob)
     again = runs.retry_run(actor=team.alice, run_id=environment.runs()[-1].id)
-    row = again.row()
+    row = again.to_row()
     assert (row.on_behalf_of, row.triggered_by) == (team.alice.id, team.bob.id)
     with pytest.raises(Forbidden):
         stop(environment, again, by=dora)

@@ -46,7 +46,7 @@ def _me(request: Request) -> MeRow:
     person = request.user
     change = EmailChange.objects.filter(person=person.pk, expires_at__gt=Now()).first()
     return MeRow(
-        actor=person.row(), email=person.email, new_email=change and change.email, language=person.language or None,
+        actor=person.to_row(), email=person.email, new_email=change and change.email, language=person.language or None,
         workspaces=[workspace_row(workspace) for workspace in _WORKSPACES.all(person.pk)],
     )  # fmt: skip
 

@@ -99,7 +99,7 @@ class OneMember(APIView):
         body = read(request, RoleBody)
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.CHANGE_ROLE, lock=True)
         changed = workspaces.change_role(workspace=workspace, actor=request.user, member_id=actor_id, role=body.role)
-        return answer(changed.row())
+        return answer(changed.to_row())
 
     @extend_schema(operation_id="remove_member", responses={204: None})
     @transaction.atomic

@@ -42,7 +42,7 @@ def save_draft(
             f"{agent.name} is at v{production.version} by now; this draft was begun on v{draft.base_version}.",
             code=Code.STALE_BASE,
             hints=["Compare with today's production, then save on top of it."],
-            data={"production": production.row().model_dump(mode="json")},
+            data={"production": production.to_row().model_dump(mode="json")},
         )
     content = SpecContent.model_validate(draft.written)
     check_content(content)

@@ -156,7 +156,7 @@ def build_write_error(draft: Draft | None, actor: Actor) -> NotFound | Conflict:
         "Your hold on this draft is over, or it was changed in another tab.",
         code=Code.STALE_REVISION,
         hints=["Your text is safe with you: take the draft again and paste it."],
-        data={"draft": draft.row().model_dump(mode="json")},
+        data={"draft": draft.to_row().model_dump(mode="json")},
     )
 
 
