@@ -78,14 +78,15 @@ class Wake(models.TextChoices):
 
 
 class ChatActor(Identified, VersionedRow):
-    """Somebody's place in a chat, the same for people and agents.
+    """An actor in a chat: a person or an agent.
 
-    `last_read_seq`, the read cursor, is their own business: moving it changes nothing for the others, so it takes no
-    number from the chat.
+    Moving the read cursor, `last_read_seq`, changes nothing for the others, so it does not raise the chat's version.
     """
 
-    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="places")
-    actor = models.ForeignKey("actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="places")
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="participants")
+    actor = models.ForeignKey(
+        "actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="participants"
+    )
     wake = models.CharField(_("wake"), max_length=8, choices=Wake.choices, default=Wake.MENTION)
     last_read_seq = models.BigIntegerField(_("last read seq"), default=0)
     joined_at = models.DateTimeField(_("joined at"), auto_now_add=True)
@@ -97,10 +98,10 @@ class ChatActor(Identified, VersionedRow):
         verbose_name = _("participant")
         verbose_name_plural = _("participants")
         constraints = [
-            models.UniqueConstraint(fields=["chat", "actor"], name="one_place_per_actor"),
+            models.UniqueConstraint(fields=["chat", "actor"], name="one_participant_per_actor"),
             models.CheckConstraint(condition=Q(wake__in=Wake.values), name="wake_known"),
         ]
-        indexes = [models.Index(fields=["actor", "chat"], condition=Q(ended_at=None), name="places_of_actor")]
+        indexes = [models.Index(fields=["actor", "chat"], condition=Q(ended_at=None), name="participants_by_actor")]
 
     def __str__(self) -> str:
         return called(self, "actor", "chat")

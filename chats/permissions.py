@@ -40,16 +40,16 @@ def _role(actor: Actor) -> Combinable:
     return Value(AGENT, CharField()) if actor.is_agent else role_in(actor, "workspace_id")
 
 
-def _has_place(actor: Actor) -> Exists:
+def _is_participant(actor: Actor) -> Exists:
     able = Q(actor__is_active=True) | Q(actor__kind="agent", actor__status=AgentStatus.READY, actor__taken_down_at=None)
     return Exists(ChatActor.objects.filter(able, chat=OuterRef("pk"), actor=actor, ended_at=None))
 
 
 def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
-    """The chats in which all of them have a place, with their roles and grants."""
+    """Return the chats in which all of them take part, with their roles and grants."""
     rows: QuerySet[Chat] = with_rights(Chat.objects.all(), principals, role=_role, grants=ChatGrant)
     for principal in principals:
-        rows = rows.filter(_has_place(principal))
+        rows = rows.filter(_is_participant(principal))
     return rows
 
 

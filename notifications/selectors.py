@@ -15,7 +15,7 @@ from events.rows import NotificationRow
 from notifications.models import Notification
 from workspaces.permissions import workspaces_visible_to
 
-MOST_UNREAD = 100
+MAX_UNREAD = 100
 """Unread ones are counted so far and no further: the bell says "99+"."""
 IN_CHAT = frozenset({"mention"})
 """Types whose excerpt was said in a chat. Others quote what every member of the workspace may read."""
@@ -40,12 +40,12 @@ TOLD_UNREAD: Paged[Notification] = Paged(
 
 
 _UNREAD: PreparedQuery[Notification] = PreparedQuery(
-    lambda person_id: _told(person_id).filter(read_at=None).values_list("pk")[:MOST_UNREAD], UUID
+    lambda person_id: _told(person_id).filter(read_at=None).values_list("pk")[:MAX_UNREAD], UUID
 )
 
 
 def count_unread(person: Actor) -> int:
-    """At most `MOST_UNREAD`. Asked by every tab whenever the bell rings."""
+    """At most `MAX_UNREAD`. Asked by every tab whenever the bell rings."""
     return len(_UNREAD.rows(person.pk))
 
 

@@ -75,7 +75,7 @@ def _small_state(chat: Chat, since: int | None) -> list[AnyRow]:
     newer = Q(version__gt=since) if since is not None else Q()
     drafts = Draft.objects.select_related("applied").prefetch_related(with_tools("applied__"))
     alive: list[QuerySet[ChatActor] | QuerySet[Draft] | QuerySet[Run]] = [
-        chat.places.select_related("actor").order_by("joined_at", "pk"),
+        chat.participants.select_related("actor").order_by("joined_at", "pk"),
         drafts.filter(Q(ended_at=None) | newer if newer else Q(ended_at=None), chat=chat).order_by("pk"),
         Run.objects.filter(Q(state__in=ACTIVE) | newer if newer else Q(state__in=ACTIVE), chat=chat).order_by("pk"),
     ]

@@ -40,10 +40,10 @@ def still_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topi
     return found & set(pairs)
 
 
-def _places(chats: list[UUID], actors: list[UUID]) -> QuerySet[ChatActor, tuple[UUID, UUID]]:
+def _list_participants(chats: list[UUID], actors: list[UUID]) -> QuerySet[ChatActor, tuple[UUID, UUID]]:
     members = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor"))
-    places = ChatActor.objects.filter(is_any_of("chat_id", chats), is_any_of("actor_id", actors), Exists(members))
-    return places.filter(actor__is_active=True, ended_at=None).values_list("actor_id", "chat_id")
+    participants = ChatActor.objects.filter(is_any_of("chat_id", chats), is_any_of("actor_id", actors), Exists(members))
+    return participants.filter(actor__is_active=True, ended_at=None).values_list("actor_id", "chat_id")
 
 
 def _members(workspaces: list[UUID], actors: list[UUID]) -> QuerySet[Membership, tuple[UUID, UUID]]:
@@ -60,15 +60,15 @@ def _sessions(keys: list[str], at: datetime) -> QuerySet[Session, tuple[str]]:
     return found.values_list("session_key")
 
 
-_PLACES = PreparedQuery(_places, list[UUID], list[UUID])
+_PARTICIPANTS = PreparedQuery(_list_participants, list[UUID], list[UUID])
 _MEMBERS = PreparedQuery(_members, list[UUID], list[UUID])
 _PEOPLE = PreparedQuery(_people, list[UUID])
 _SESSIONS = PreparedQuery(_sessions, list[str], datetime)
 
 
 def _in_chats(asked: Mapping[UUID, set[UUID]]) -> set[tuple[UUID, Topic]]:
-    places = _PLACES.rows(list(asked), _all(asked)) if asked else []
-    return {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in places}
+    participants = _PARTICIPANTS.rows(list(asked), _all(asked)) if asked else []
+    return {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in participants}
 
 
 def _in_workspaces(asked: Mapping[UUID, set[UUID]]) -> set[tuple[UUID, Topic]]:

@@ -53,15 +53,17 @@ class RoomBells:
 
 def _activity(topic: str, chat_id: UUID, among: list[UUID]) -> dict[UUID, str]:
     """For those of these people who are in the chat: what is new for them, as a frame."""
-    places = [place_id for (place_id,) in _PLACES.rows(chat_id, among)]
-    return {reader: ChatActivity(topic=topic, **dict(row)).model_dump_json() for reader, row in activity_of(places)}
+    participants = [participant_id for (participant_id,) in _PARTICIPANTS.rows(chat_id, among)]
+    return {
+        reader: ChatActivity(topic=topic, **dict(row)).model_dump_json() for reader, row in activity_of(participants)
+    }
 
 
-def _places(chat_id: UUID, among: list[UUID]) -> QuerySet[ChatActor, tuple[UUID]]:
+def _list_participants(chat_id: UUID, among: list[UUID]) -> QuerySet[ChatActor, tuple[UUID]]:
     there = ChatActor.objects.filter(
         is_any_of("actor_id", among), chat_id=chat_id, ended_at=None, actor__is_active=True
     )
     return there.values_list("pk")
 
 
-_PLACES = PreparedQuery(_places, UUID, list[UUID])
+_PARTICIPANTS = PreparedQuery(_list_participants, UUID, list[UUID])

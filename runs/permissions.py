@@ -32,4 +32,4 @@ def lock_chat_of_run(run: Run) -> Chat:
         return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:
         text = "The agent, or the person it worked for, has no place in this chat any more."
-        raise RunNotAllowed("place_lost", text) from error
+        raise RunNotAllowed("rights_lost", text) from error

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
-from chats.services import hold_chat, hold_chats
+from chats.services import lock_chat, lock_chats
 from common.access import demand, seen_through
 from common.errors import NotFound
 from suggestions.models import UNDER_WAY, Merge, State, Suggestion, SummaryState
@@ -63,7 +63,7 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
             raise NotFound("There is no such suggestion.")
         _demand_suggestion(actor, suggestion, verb)
     if lock:
-        hold_chat(suggestion.chat_id)
+        lock_chat(suggestion.chat_id)
         suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
         # Again, now that the locks are there: rights may have been withdrawn while they were waited for.
         _demand_suggestion(actor, suggestion, verb)
@@ -101,7 +101,7 @@ def _demand_merge(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
 
 def hold_merge(merge: Merge) -> None:
     """Hold the chats that a merge writes to, and then its row, which is read anew."""
-    hold_chats([merge.chat_id, *Suggestion.objects.filter(pk__in=merge.chosen).values_list("chat_id", flat=True)])
+    lock_chats([merge.chat_id, *Suggestion.objects.filter(pk__in=merge.chosen).values_list("chat_id", flat=True)])
     merge.refresh_from_db(from_queryset=Merge.objects.select_for_update())
 
 

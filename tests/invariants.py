@@ -20,8 +20,8 @@ INVARIANTS = {
         WHERE greatest(message.seq, message.version) > chat.version""",
     "what changes in a chat is counted by it": """
         SELECT run.id FROM runs_run AS run JOIN chats_chat AS chat ON chat.id = run.chat_id WHERE run.version > chat.version
-        UNION ALL SELECT place.id FROM chats_chatactor AS place JOIN chats_chat AS chat ON chat.id = place.chat_id
-        WHERE place.version > chat.version""",
+        UNION ALL SELECT participant.id FROM chats_chatactor AS participant JOIN chats_chat AS chat ON chat.id = participant.chat_id
+        WHERE participant.version > chat.version""",
     "an agent says one thing in a step": """
         SELECT run_id FROM runs_step WHERE kind = 'llm' AND result ->> 'message_id' IS NOT NULL
         GROUP BY run_id, result ->> 'message_id' HAVING count(*) > 1""",

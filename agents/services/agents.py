@@ -173,7 +173,7 @@ def rename_agent(
         fields["name"] = check_agent_name(name)
     if description is not None:
         fields["description"] = description[:2000]
-    participants = chats.hold_places(agent)
+    participants = chats.lock_chats_of(agent)
     rows = Actor.objects.filter(pk=agent.pk, revision=revision)
     if not rows.update(**fields, revision=F("revision") + 1):
         raise Conflict("Somebody else has changed this agent meanwhile.", hints=["Look again, then change it."])

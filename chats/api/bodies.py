@@ -31,7 +31,7 @@ class MessagesQuery(Body):
     limit: int = Field(default=50, ge=1, le=200)
 
     @model_validator(mode="after")
-    def _has_one_place(self) -> Self:
+    def _has_at_most_one_position(self) -> Self:
         if sum(value is not None for value in (self.before, self.after, self.around)) > 1:
             raise ValueError("Give `before`, `after` or `around`, not several of them.")
         return self

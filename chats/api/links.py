@@ -76,7 +76,7 @@ class Join(APIView):
     @extend_schema(operation_id="read_invitation", responses=InvitationRow)
     def get(self, request: Request, token: str) -> HttpResponse:
         link, role = chats.get_invitation(token, reader=request.user)
-        here = request.user is not None and link.chat.places.filter(actor=request.user, ended_at=None).exists()
+        here = request.user is not None and link.chat.participants.filter(actor=request.user, ended_at=None).exists()
         return answer(
             InvitationRow(
                 workspace_name=link.chat.workspace.name,

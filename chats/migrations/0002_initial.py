@@ -25,12 +25,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='chatactor',
             name='actor',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='places', to=settings.AUTH_USER_MODEL, verbose_name='actor'),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to=settings.AUTH_USER_MODEL, verbose_name='actor'),
         ),
         migrations.AddField(
             model_name='chatactor',
             name='chat',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='places', to='chats.chat', verbose_name='chat'),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='chats.chat', verbose_name='chat'),
         ),
         migrations.AddField(
             model_name='chatgrant',
@@ -74,11 +74,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='chatactor',
-            index=models.Index(condition=models.Q(('ended_at', None)), fields=['actor', 'chat'], name='places_of_actor'),
+            index=models.Index(condition=models.Q(('ended_at', None)), fields=['actor', 'chat'], name='participants_by_actor'),
         ),
         migrations.AddConstraint(
             model_name='chatactor',
-            constraint=models.UniqueConstraint(fields=('chat', 'actor'), name='one_place_per_actor'),
+            constraint=models.UniqueConstraint(fields=('chat', 'actor'), name='one_participant_per_actor'),
         ),
         migrations.AddConstraint(
             model_name='chatactor',

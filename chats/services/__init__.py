@@ -1,12 +1,11 @@
-"""The writes of chats, one door each."""
+"""The services of chats."""
 
 from chats.services.changes import RowChange, save_changes
-from chats.services.holding import hold_chat, hold_chats, lock_places
 from chats.services.links import accept_link, create_link, get_invitation, revoke_link
+from chats.services.locking import lock_chat, lock_chats, lock_chats_of, lock_participants
 from chats.services.members import (
     add_member,
     create_chat,
-    hold_places,
     leave_workspace_chats,
     remove_agent_from_chats,
     remove_member,
@@ -29,11 +28,11 @@ __all__ = [
     "checked_text",
     "create_chat",
     "create_link",
-    "hold_chat",
-    "hold_chats",
-    "hold_places",
+    "lock_chat",
+    "lock_chats",
+    "lock_chats_of",
     "leave_workspace_chats",
-    "lock_places",
+    "lock_participants",
     "mark_many_read",
     "mark_read",
     "mentions_in",

@@ -12,7 +12,7 @@ from django.db.models import F
 from actors.models import Actor
 from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite, get_link_for
-from chats.services.holding import hold_chat
+from chats.services.locking import lock_chat
 from chats.services.members import add_participant
 from common.clock import now
 from common.errors import Code, Forbidden, Invalid, NotFound
@@ -90,7 +90,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
     # First the locks, in the one order, then the rights: a removal, a demotion or another use of the link that is under way
     # ends first.
     Workspace.objects.select_for_update(no_key=True).get(pk=link.chat.workspace_id)
-    chat = hold_chat(link.chat_id)
+    chat = lock_chat(link.chat_id)
     link = _find_link(token, lock=True)
     role = _judge(link, actor)
     is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=role, invited_by=link.created_by)
@@ -126,10 +126,10 @@ def _judge(link: ChatLink, reader: Actor | None) -> str:
         if known is None:
             raise _dead()
         role = known
-        place = link.chat.places.filter(actor=reader).first()
-        if place is not None and place.ended_at is None:
+        participant = link.chat.participants.filter(actor=reader).first()
+        if participant is not None and participant.ended_at is None:
             return role
-        if place is not None and place.removed_at is not None and place.removed_at >= link.created_at:
+        if participant is not None and participant.removed_at is not None and participant.removed_at >= link.created_at:
             raise _dead()
     if link.max_uses is not None and link.uses >= link.max_uses:
         raise _dead()

@@ -3,7 +3,8 @@
 from actors.models import Actor
 from chats.models import ChatGrant
 from chats.services.links import get_invitation
-from chats.services.members import hold_places, leave_workspace_chats, revoke_links, show_anew
+from chats.services.locking import lock_chats_of
+from chats.services.members import leave_workspace_chats, revoke_links, show_anew
 from common.errors import NotFound
 from events.publish import notify_workspace_list_changed
 from workspaces.grants import end_grants
@@ -32,6 +33,6 @@ def revoke_links_of_demoted(workspace: Workspace, actor: Actor, demoter: Actor) 
 
 def show_new_name(actor: Actor) -> None:
     """Show somebody's new name or avatar in the chats they are in, and in the lists of members of their workspaces."""
-    show_anew(actor, hold_places(actor))
+    show_anew(actor, lock_chats_of(actor))
     for workspace_id in actor.memberships.values_list("workspace", flat=True):
         notify_workspace_list_changed(workspace_id, "members")

@@ -13,7 +13,7 @@ from chats.hooks import actor_left
 from chats.models import Chat, ChatActor, ChatLink, Wake
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import RowChange, save_changes
-from chats.services.holding import hold_chat, hold_chats, lock_places
+from chats.services.locking import lock_chat, lock_chats_of, lock_participants
 from chats.services.messages import system_line
 from chats.services.waking import set_first_wake, update_wake_for
 from common.clock import now
@@ -42,17 +42,17 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, member_ids: Seq
     if len(wanted) > MAX_MEMBERS:
         raise Invalid(f"A chat has at most {MAX_MEMBERS} members.")
     check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
-    lock_places(wanted, shared=True)
+    lock_participants(wanted, shared=True)
     actors = {actor.id: actor for actor in _may_be_in(workspace, wanted)}
     if actor.id not in actors:
         raise NotFound("There is no such workspace, or you may not see it.")
     if missing := [id for id in wanted if id not in actors]:
         raise Invalid("Somebody you named is not in this workspace.", data={"actor_ids": [str(id) for id in missing]})
     chat = Chat.objects.create(workspace=workspace, title=one_line_name(title)[:120], created_by=actor)
-    places = [ChatActor(chat=chat, actor=actors[id]) for id in wanted]
-    set_first_wake(places)
+    participants = [ChatActor(chat=chat, actor=actors[id]) for id in wanted]
+    set_first_wake(participants)
     joined = [system_line(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
-    chat.version = save_changes(chat.id, [*joined, *places])
+    chat.version = save_changes(chat.id, [*joined, *participants])
     audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, members=len(wanted))
     notify_list_changed(wanted, "chats")
     return chat
@@ -74,7 +74,7 @@ def add_member(actor: Actor, chat_id: UUID, member_id: UUID) -> ChatActor:
     """
     # First without a lock: people lock only the chats of those whom they may add.
     get_chat_for(actor, chat_id, ChatVerb.ADD_MEMBER)
-    lock_places([member_id], shared=True)
+    lock_participants([member_id], shared=True)
     chat = get_chat_for(actor, chat_id, ChatVerb.ADD_MEMBER, lock=True)
     member = next(iter(_may_be_in(chat.workspace, [member_id])), None)
     if member is None:
@@ -93,10 +93,10 @@ def add_participant(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor |
 
     An actor who comes back keeps the row of before.
     """
-    participant = chat.places.filter(actor=actor).first()
+    participant = chat.participants.filter(actor=actor).first()
     if participant is not None and participant.ended_at is None:
         return None
-    if chat.places.filter(ended_at=None).count() >= MAX_MEMBERS:
+    if chat.participants.filter(ended_at=None).count() >= MAX_MEMBERS:
         raise LimitReached(f"A chat has at most {MAX_MEMBERS} members.", code=Code.QUOTA_REACHED)
     change: RowChange
     if participant is None:
@@ -123,40 +123,44 @@ def remove_member(actor: Actor, chat_id: UUID, member_id: UUID, *, as_operator: 
     """
     if as_operator:
         check_operator(actor, ChatActor)
-        chat = hold_chat(chat_id)
+        chat = lock_chat(chat_id)
     else:
         chat = get_chat_for(actor, chat_id, ChatVerb.REMOVE_MEMBER, lock=True)
-    place = chat.places.select_related("actor").filter(actor_id=member_id, ended_at=None).first()
-    if place is None:
+    participant = chat.participants.select_related("actor").filter(actor_id=member_id, ended_at=None).first()
+    if participant is None:
         raise NotFound(gettext("They are not in this chat."))
-    _remove(chat, place, actor)
-    return place
+    _remove(chat, participant, actor)
+    return participant
 
 
 def remove_agent_from_chats(agent: Actor, remover: Actor) -> None:
     """Remove an agent that is being deleted from all its chats."""
-    for place in hold_places(agent):
-        _remove(place.chat, place, remover)
+    for participant in lock_chats_of(agent):
+        _remove(participant.chat, participant, remover)
 
 
-def _remove(chat: Chat, place: ChatActor, remover: Actor) -> None:
-    save_changes(chat.id, build_leaving_changes(chat, place, remover))
+def _remove(chat: Chat, participant: ChatActor, remover: Actor) -> None:
+    save_changes(chat.id, build_leaving_changes(chat, participant, remover))
     audit.record(
-        remover, "chat.member_removed", workspace_id=chat.workspace_id, object_id=chat.id, member=str(place.actor_id)
+        remover,
+        "chat.member_removed",
+        workspace_id=chat.workspace_id,
+        object_id=chat.id,
+        member=str(participant.actor_id),
     )
-    rights_changed(place.actor_id)
-    notify_list_changed([place.actor_id], "chats")
+    rights_changed(participant.actor_id)
+    notify_list_changed([participant.actor_id], "chats")
 
 
-def build_leaving_changes(chat: Chat, place: ChatActor, remover: Actor) -> list[RowChange]:
+def build_leaving_changes(chat: Chat, participant: ChatActor, remover: Actor) -> list[RowChange]:
     """Revoke a participant's links, and return the changes of the chat, which is locked, when they leave it."""
     at = now()
-    update = RowUpdate(place).set(ended_at=at)
-    if remover.pk != place.actor_id:
+    update = RowUpdate(participant).set(ended_at=at)
+    if remover.pk != participant.actor_id:
         update.set(removed_at=at)
-    revoke_links(remover, chat=chat, created_by=place.actor)
-    line = system_line(chat.id, "MEMBER_LEFT", actor=remover, target=place.actor)
-    return [line, update, *actor_left(chat, place.actor, remover)]
+    revoke_links(remover, chat=chat, created_by=participant.actor)
+    line = system_line(chat.id, "MEMBER_LEFT", actor=remover, target=participant.actor)
+    return [line, update, *actor_left(chat, participant.actor, remover)]
 
 
 def revoke_links(by: Actor, **made: Any) -> None:
@@ -169,27 +173,16 @@ def revoke_links(by: Actor, **made: Any) -> None:
 
 def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor) -> None:
     """Take somebody out of every chat of a workspace that they leave, and revoke all links that they made there."""
-    for place in hold_places(actor, chat__workspace=workspace):
-        save_changes(place.chat_id, build_leaving_changes(place.chat, place, remover))
+    for participant in lock_chats_of(actor, chat__workspace=workspace):
+        save_changes(participant.chat_id, build_leaving_changes(participant.chat, participant, remover))
     revoke_links(remover, chat__workspace=workspace, created_by=actor)
 
 
-def hold_places(actor: Actor, **where: Any) -> list[ChatActor]:
-    """The places that an actor has, each with its chat, which is held: for a change in all of them at once.
-
-    They are asked for again when the chats are held: somebody may have left one meanwhile.
-    """
-    lock_places([actor.id])
-    places = ChatActor.objects.filter(actor=actor, ended_at=None, **where)
-    held = hold_chats(places.values_list("chat", flat=True))
-    return list(places.filter(chat__in=held).select_related("chat__workspace", "actor").order_by("chat_id"))
-
-
-def show_anew(actor: Actor, places: Iterable[ChatActor]) -> None:
-    """Somebody's places (from `hold_places`) carry their name: who looks at them sees `actor` as it is now."""
-    for place in places:
-        place.actor = actor
-        save_changes(place.chat_id, [RowUpdate(place)])
+def show_anew(actor: Actor, participants: Iterable[ChatActor]) -> None:
+    """Somebody's participants (from `lock_chats_of`) carry their name: who looks at them sees `actor` as it is now."""
+    for participant in participants:
+        participant.actor = actor
+        save_changes(participant.chat_id, [RowUpdate(participant)])
 
 
 @transaction.atomic
@@ -201,7 +194,7 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     chat = get_chat_for(actor, chat_id, ChatVerb.RENAME, lock=True)
     save_changes(chat.id, [RowUpdate(chat).set(title=one_line_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
-    notify_list_changed(chat.places.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
+    notify_list_changed(chat.participants.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
     return chat
 
 
@@ -212,11 +205,11 @@ def set_wake(actor: Actor, chat_id: UUID, agent_id: UUID, *, wake: str) -> ChatA
     Raises `NotFound` when the agent is not in the chat, `Forbidden`, `Invalid` for a person.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.SET_WAKE, lock=True)
-    place = chat.places.select_related("actor").filter(actor_id=agent_id, ended_at=None).first()
-    if place is None:
+    participant = chat.participants.select_related("actor").filter(actor_id=agent_id, ended_at=None).first()
+    if participant is None:
         raise NotFound(gettext("They are not in this chat."))
-    if place.actor.is_human or wake not in Wake.values:
+    if participant.actor.is_human or wake not in Wake.values:
         raise Invalid("Only an agent can be set to answer when mentioned, or always.")
-    save_changes(chat.id, [RowUpdate(place).set(wake=wake)])
+    save_changes(chat.id, [RowUpdate(participant).set(wake=wake)])
     audit.record(actor, "chat.wake_set", workspace_id=chat.workspace_id, object_id=chat.id, agent=str(agent_id))
-    return place
+    return participant

@@ -98,12 +98,12 @@ def mentions_in(chat: Chat, text: str) -> list[UUID]:
     handles = dict.fromkeys(handle.lower() for handle in MENTION.findall(text))
     if not handles:
         return []
-    places = ChatActor.objects.filter(chat=chat, ended_at=None).order_by("joined_at", "pk")
+    participants = ChatActor.objects.filter(chat=chat, ended_at=None).order_by("joined_at", "pk")
     # A text may hold any number of handles: of very many, those are looked for who are here.
     if len(handles) <= MAX_LOOKED_UP:
         named = Q(actor__handle__in=handles)
-        places = places.filter(named | Q(actor__kind=Kind.HUMAN) if EVERYBODY in handles else named)
-    here = list(places.values_list("actor__handle", "actor_id", "actor__kind"))
+        participants = participants.filter(named | Q(actor__kind=Kind.HUMAN) if EVERYBODY in handles else named)
+    here = list(participants.values_list("actor__handle", "actor_id", "actor__kind"))
     ids: dict[str, list[UUID]] = {}
     for handle, actor_id, _ in here:
         ids.setdefault(handle, []).append(actor_id)

@@ -17,14 +17,14 @@ _MOVE = """
 WITH mark AS (
     SELECT * FROM unnest(%s::uuid[], %s::uuid[], %s::bigint[]) AS mark(actor_id, chat_id, seq)
 ), behind AS (
-    SELECT place.id, least(mark.seq, chat.version) AS seq
+    SELECT participant.id, least(mark.seq, chat.version) AS seq
     FROM mark JOIN chats_chat chat ON chat.id = mark.chat_id
-    JOIN chats_chatactor place ON place.chat_id = mark.chat_id AND place.actor_id = mark.actor_id
-    WHERE place.ended_at IS NULL AND place.last_read_seq < least(mark.seq, chat.version)
-    ORDER BY place.id FOR NO KEY UPDATE OF place
+    JOIN chats_chatactor participant ON participant.chat_id = mark.chat_id AND participant.actor_id = mark.actor_id
+    WHERE participant.ended_at IS NULL AND participant.last_read_seq < least(mark.seq, chat.version)
+    ORDER BY participant.id FOR NO KEY UPDATE OF participant
 )
-UPDATE chats_chatactor place SET last_read_seq = behind.seq FROM behind WHERE place.id = behind.id
-RETURNING place.actor_id, place.chat_id, place.last_read_seq, place.id
+UPDATE chats_chatactor participant SET last_read_seq = behind.seq FROM behind WHERE participant.id = behind.id
+RETURNING participant.actor_id, participant.chat_id, participant.last_read_seq, participant.id
 """
 """Rows are locked in the order of their ids: two processes may move the same cursors."""
 

@@ -6,9 +6,9 @@ from chats.models import Chat, ChatActor, Wake
 from common.writing import RowUpdate
 
 
-def set_first_wake(places: Sequence[ChatActor]) -> None:
+def set_first_wake(participants: Sequence[ChatActor]) -> None:
     """Let the only agent of a new chat answer every message: whoever made the chat wants to talk with it."""
-    agents = [place for place in places if place.actor.is_agent]
+    agents = [participant for participant in participants if participant.actor.is_agent]
     if len(agents) == 1:
         agents[0].wake = Wake.ALWAYS
 
@@ -20,9 +20,9 @@ def update_wake_for(chat: Chat, joining: ChatActor) -> RowUpdate[ChatActor] | No
     a second agent it is not clear who is meant. An agent that joins answers every message only where it is alone with one
     person. What people have set in a chat of several is left as it is. The chat is locked.
     """
-    places = list(chat.places.filter(ended_at=None).exclude(actor=joining.actor).select_related("actor"))
-    agents = [place for place in places if place.actor.is_agent]
-    people = len(places) - len(agents)
+    participants = list(chat.participants.filter(ended_at=None).exclude(actor=joining.actor).select_related("actor"))
+    agents = [participant for participant in participants if participant.actor.is_agent]
+    people = len(participants) - len(agents)
     if joining.actor.is_agent and joining._state.adding:
         joining.wake = Wake.ALWAYS if not agents and people == 1 else Wake.MENTION
     is_second = len(agents) == 1 and (people == 1 or joining.actor.is_agent)

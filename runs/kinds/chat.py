@@ -96,7 +96,7 @@ class ChatRun(RunKind):
     uses_writing_tools = True
 
     def lock(self, run: Run) -> None:
-        chats.hold_chat(run.get_chat_id())
+        chats.lock_chat(run.get_chat_id())
 
     # --- starting -----------------------------------------------------------------------------------------------
 

@@ -188,14 +188,14 @@ class Job(RunKind):
 def check_job_rights(run: Run) -> None:
     """Check that the agent works and its person is a member: when a job starts and when it answers. Raises `RunNotAllowed`."""
     if run.agent.status != AgentStatus.READY or run.agent.taken_down_at is not None:
-        raise RunNotAllowed("place_lost", "An operator has suspended the agent that does this.")
+        raise RunNotAllowed("rights_lost", "An operator has suspended the agent that does this.")
     if run.on_behalf_of is None:
-        raise RunNotAllowed("place_lost", "The person it was asked by is gone.")
+        raise RunNotAllowed("rights_lost", "The person it was asked by is gone.")
     try:
         get_workspace_for(run.on_behalf_of, run.workspace_id, WorkspaceVerb.SEE)
     except (NotFound, Forbidden) as error:
         text = "The person it was asked by is not a member of this workspace any more."
-        raise RunNotAllowed("place_lost", text) from error
+        raise RunNotAllowed("rights_lost", text) from error
 
 
 JOB = Job()

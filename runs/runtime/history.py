@@ -57,7 +57,7 @@ def _one(chat_id: UUID, message_id: UUID) -> QuerySet[Message, Any]:
     return Message.objects.filter(chat_id=chat_id, pk=message_id, type__in=SHOWN).values_list(*COLUMNS)
 
 
-def _places(chat_id: UUID) -> QuerySet[ChatActor]:
+def _list_participants(chat_id: UUID) -> QuerySet[ChatActor]:
     seated = ChatActor.objects.filter(chat_id=chat_id, ended_at=None)
     roles = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor")).values("role")[:1]
     seated = seated.annotate(role=Subquery(roles))
@@ -68,7 +68,7 @@ _NEWEST = PreparedQuery(_newest, UUID, UUID, int)
 _NEWEST_FOR_ONE_SIDE = PreparedQuery(_newest_for_one_side, UUID, UUID, int, int, UUID)
 _NEWS = PreparedQuery(_news, UUID, UUID, int, int)
 _ONE = PreparedQuery(_one, UUID, UUID)
-_PLACES = PreparedQuery(_places, UUID)
+_PARTICIPANTS = PreparedQuery(_list_participants, UUID)
 
 
 def read_log(run: Run, tokens: int) -> list[LogEntry]:
@@ -111,8 +111,8 @@ def read_chat_context(run: Run, lines: Iterable[LogEntry]) -> ChatContext:
     """Where the run is, and who is and was there."""
     chat = run.get_chat()
     members = [
-        build_participant(place.actor, role=getattr(place, "role", None) or "")
-        for place in _PLACES.all(run.get_chat_id())
+        build_participant(participant.actor, role=getattr(participant, "role", None) or "")
+        for participant in _PARTICIPANTS.all(run.get_chat_id())
     ]
     authors = {member.id: member for member in members}
     missing = {line.author_id for line in lines} - authors.keys()

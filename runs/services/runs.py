@@ -38,7 +38,7 @@ def stop_any_run(run: Run, operator: Actor) -> Run:
     """`stop_run` for an operator, who is in no chat; the run is from `get_for_operator`. Raises `Conflict` (`run_over`)."""
     if run.chat_id is None:
         return _stopped_job(run, operator)
-    chats.hold_chat(run.get_chat_id())
+    chats.lock_chat(run.get_chat_id())
     return _stopped(run, operator)
 
 
@@ -93,7 +93,7 @@ def retry_any_run(run: Run, operator: Actor) -> Run:
     """`retry_run` for an operator: it works for whom it worked before. Raises `Conflict` when there is nothing to repeat."""
     if run.chat_id is None:
         raise Conflict(gettext("A summary or a merge is asked for again where it was asked for."), code=Code.INVALID)
-    chats.hold_chat(run.get_chat_id())
+    chats.lock_chat(run.get_chat_id())
     return _repeated(run, operator, for_whom=run.on_behalf_of)
 
 

@@ -90,17 +90,19 @@ def _addressed(
 
     An agent's message: those it mentions, and nobody beyond `MAX_HOPS`.
     """
-    agents = [place for place in _AGENTS_OF.all(chat.id) if place.actor_id != author.id]
+    agents = [participant for participant in _AGENTS_OF.all(chat.id) if participant.actor_id != author.id]
     answered_id = answered.author_id if answered else None
     if author.is_agent:
-        chosen = [place for place in agents if place.actor_id in mentioned]
+        chosen = [participant for participant in agents if participant.actor_id in mentioned]
     else:
         chosen = [
-            place
-            for place in agents
-            if place.actor_id in mentioned or place.actor_id == answered_id or place.wake == Wake.ALWAYS
+            participant
+            for participant in agents
+            if participant.actor_id in mentioned
+            or participant.actor_id == answered_id
+            or participant.wake == Wake.ALWAYS
         ]
-    return [_Addressed(place.actor, _hindrance(place.actor, hops)) for place in chosen]
+    return [_Addressed(participant.actor, _hindrance(participant.actor, hops)) for participant in chosen]
 
 
 def _hindrance(agent: Actor, hops: int) -> Literal["suspended", "taken_down", "too_many_hops"] | None:

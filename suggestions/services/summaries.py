@@ -79,7 +79,7 @@ def _held(run: Run) -> Suggestion | None:
     suggestion = Suggestion.objects.filter(summary_run=run.pk).first()
     if suggestion is None:
         return None
-    chats.hold_chat(suggestion.chat_id)
+    chats.lock_chat(suggestion.chat_id)
     suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
     is_waiting = suggestion.summary_run_id == run.pk and suggestion.summary_state == SummaryState.PENDING
     return suggestion if is_waiting else None

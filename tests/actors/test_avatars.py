@@ -26,9 +26,9 @@ def test_an_editor_chooses_how_an_agent_looks_and_everyone_in_its_chats_sees_it(
     alice, bob = client_for(team, "alice"), client_for(team, "bob")
     row = alice.ok("PATCH", f"agents/{team.robin.id}", {"avatar": FOX, "revision": team.robin.revision})
     assert row["actor"]["avatar"] == FOX
-    place = ChatActor.objects.get(chat=team.chat, actor=team.robin)
+    participant = ChatActor.objects.get(chat=team.chat, actor=team.robin)
     team.chat.refresh_from_db()
-    assert place.version == team.chat.version, "who looks at the chat has not been told"
+    assert participant.version == team.chat.version, "who looks at the chat has not been told"
     members = bob.ok("GET", f"chats/{team.chat.id}/members")["results"]
     assert [one["actor"]["avatar"] for one in members if one["actor"]["id"] == str(team.robin.id)] == [FOX]
     assert bob.ok("GET", f"agents/{team.robin.id}")["actor"]["avatar"] == FOX

@@ -27,7 +27,7 @@ def logged(environment, name, about):
     return found and name in shown and environment.operator.name in shown
 
 
-def place_of(environment, actor):
+def participant_of(environment, actor):
     return ChatActor.objects.get(chat=environment.team.chat, actor=actor)
 
 
@@ -141,7 +141,7 @@ def test_S03_an_operator_sets_a_role_and_removes_a_member(environment):
     assert logged(environment, "member.role_changed", environment.team.bob)
     run_action(environment.client, bobs, "remove")
     assert not Membership.objects.filter(pk=bobs.pk).exists()
-    assert place_of(environment, environment.team.bob).ended_at is not None
+    assert participant_of(environment, environment.team.bob).ended_at is not None
     assert logged(environment, "member.removed", environment.team.bob)
 
 
@@ -154,8 +154,8 @@ def test_the_last_editor_stays_also_for_operators(environment):
 
 
 def test_an_operator_takes_somebody_out_of_a_chat(environment):
-    run_action(environment.client, place_of(environment, environment.team.bob), "take_out")
-    assert place_of(environment, environment.team.bob).ended_at is not None
+    run_action(environment.client, participant_of(environment, environment.team.bob), "take_out")
+    assert participant_of(environment, environment.team.bob).ended_at is not None
     assert logged(environment, "chat.member_removed", environment.team.chat)
 
 

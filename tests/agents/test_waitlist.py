@@ -96,7 +96,10 @@ def test_of_another_holder_and_in_another_hold_one_may_ask_anew(team, held):
     ask(team)
     run_out()
     drafts.claim_draft(**where(team) | {"actor": eve})
-    assert selectors.get_lock_waiter(**where(team, "bob")).to_row().model_dump() == {"is_waiting": True, "asked_at": None}
+    assert selectors.get_lock_waiter(**where(team, "bob")).to_row().model_dump() == {
+        "is_waiting": True,
+        "asked_at": None,
+    }
     ask(team)
     assert told(eve) == ["draft_asked"]
     run_out()
@@ -323,7 +326,7 @@ def test_a_hold_that_ran_out_and_is_taken_first_was_not_free(team, held):
     wait_for(team)
     run_out()
     with transaction.atomic():
-        chats.hold_chat(team.chat.id)
+        chats.lock_chat(team.chat.id)
         sweeping = ConcurrentTransaction(drafts.notify_expired_locks)
         drafts.claim_draft(**where(team) | {"actor": eve})
     sweeping.result()

@@ -4,8 +4,9 @@ import pytest
 
 from chats import hooks as chats_seams
 from chats import services as chats
+from chats.hot_queries import MAX_UNREAD, MENTION_WINDOW
 from chats.models import Chat, ChatActor, Message
-from chats.selectors import MOST_SEARCHED, MOST_UNREAD, activity_of, chat_summary
+from chats.selectors import activity_of, chat_summary
 from common.ids import new_id
 from tests.factories.chats import MessageFactory
 from tests.people import make_person
@@ -31,13 +32,13 @@ def summary_of(team, name="bob"):
 def test_unread_lines_are_counted_up_to_a_limit(team):
     said(team, 3)
     assert (summary_of(team).unread, summary_of(team, "alice").unread) == (3, 0)
-    said(team, MOST_UNREAD)
-    assert summary_of(team).unread == MOST_UNREAD
+    said(team, MAX_UNREAD)
+    assert summary_of(team).unread == MAX_UNREAD
 
 
 def test_a_mention_is_found_among_the_newest_lines_only(team):
     said(team, 1, mentions=[str(team.bob.pk)])
-    said(team, MOST_SEARCHED - 1)
+    said(team, MENTION_WINDOW - 1)
     assert summary_of(team).mentioned
     assert not summary_of(team, "alice").mentioned
     said(team, 1)
@@ -62,7 +63,7 @@ def test_any_number_of_readers_costs_the_same_queries(team, django_assert_num_qu
     marks = [chats_seams.ReadMark(person.id, team.chat.id, 2) for person in readers]
     with django_assert_num_queries(4 + 2):  # and the two of the savepoint
         chats.mark_many_read(marks)
-    assert set(team.chat.places.filter(actor__in=readers).values_list("last_read_seq", flat=True)) == {2}
+    assert set(team.chat.participants.filter(actor__in=readers).values_list("last_read_seq", flat=True)) == {2}
     with django_assert_num_queries(1 + 2):
         chats.mark_many_read(marks)  # nobody has read on
 

@@ -17,8 +17,8 @@ def room(team):
 
 
 def wakes(chat):
-    places = ChatActor.objects.filter(chat=chat, actor__kind="agent", ended_at=None).order_by("joined_at", "pk")
-    return list(places.values_list("actor__handle", "wake"))
+    participants = ChatActor.objects.filter(chat=chat, actor__kind="agent", ended_at=None).order_by("joined_at", "pk")
+    return list(participants.values_list("actor__handle", "wake"))
 
 
 def last_joined(chat):

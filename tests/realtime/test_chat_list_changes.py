@@ -84,7 +84,9 @@ async def test_nobody_moves_a_cursor_in_a_chat_that_they_do_not_follow_nor_past_
     await bob.send(type="mark_read", topic=topic, seq=2**62)
     head = await run_in_db_thread(newest, team.chat.id)
     assert (await bob.receive_until(is_bell))["last_read_seq"] == head
-    places = await run_in_db_thread(lambda: dict(team.chat.places.values_list("actor__name", "last_read_seq")))
-    assert {name: places[name] for name in ("Alice", "Bob")} == {"Alice": 0, "Bob": head}
+    participants = await run_in_db_thread(
+        lambda: dict(team.chat.participants.values_list("actor__name", "last_read_seq"))
+    )
+    assert {name: participants[name] for name in ("Alice", "Bob")} == {"Alice": 0, "Bob": head}
     await bob.send(type="mark_read", topic=topic, seq=2**63)
     assert (await bob.receive_until(lambda frame: frame["type"] == "error"))["code"] == "invalid"

@@ -63,7 +63,7 @@ async def test_SEC5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team
     """The shared look finds it also when the news was lost."""
     bob = await tabs.of(team.bob)
     await bob.follow(f"chat:{team.chat.id}")
-    await run_in_db_thread(lambda: team.chat.places.filter(actor=team.bob).delete())
+    await run_in_db_thread(lambda: team.chat.participants.filter(actor=team.bob).delete())
     assert (await bob.receive_type("access"))["allowed"] is False
 
 

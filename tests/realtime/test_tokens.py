@@ -41,7 +41,7 @@ async def test_EDIT6_a_read_only_token_changes_nothing_by_the_socket(team, tabs,
         await tab.send(**frame)
         assert (await tab.receive_type("error"))["code"] == "forbidden"
     assert await bob.is_silent()
-    assert (await run_in_db_thread(team.chat.places.get, actor=team.alice)).last_read_seq == 0
+    assert (await run_in_db_thread(team.chat.participants.get, actor=team.alice)).last_read_seq == 0
 
 
 def _in_transaction(deed, *args):

@@ -144,8 +144,8 @@ def test_SEC5_a_job_for_somebody_who_left_asks_no_model(job_environment, engine,
     leave(team, gone)
     engine.submit([run.id])
     run = job_environment.wait_for(run)
-    assert (run.state, run.error_code, run.attempt) == ("failed", "place_lost", 0)
-    assert job_environment.recorded_ends == [("failed", "", "place_lost")]
+    assert (run.state, run.error_code, run.attempt) == ("failed", "rights_lost", 0)
+    assert job_environment.recorded_ends == [("failed", "", "rights_lost")]
     assert not job_environment.environment.model.requests
 
 

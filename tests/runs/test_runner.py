@@ -100,8 +100,8 @@ def test_the_model_sees_names_in_a_room_of_several_and_its_own_words_as_its_own(
 def test_the_agent_has_read_what_it_answered(environment):
     environment.post("hello")
     environment.wait_until_idle()
-    place = ChatActor.objects.get(chat=environment.team.chat, actor=environment.team.robin)
-    assert place.last_read_seq >= environment.log()[0].seq
+    participant = ChatActor.objects.get(chat=environment.team.chat, actor=environment.team.robin)
+    assert participant.last_read_seq >= environment.log()[0].seq
 
 
 def test_no_connection_is_checked_out_while_a_model_sleeps(environment):
@@ -134,7 +134,7 @@ def test_a_person_who_left_is_not_answered(environment):
     with transaction.atomic():
         chats.remove_member(team.alice, team.chat.id, team.bob.id)
     [run] = environment.wait_until_idle()
-    assert (run.state, run.error_code) == ("failed", "place_lost")
+    assert (run.state, run.error_code) == ("failed", "rights_lost")
     assert environment.list_answers() == []
 
 

@@ -31,11 +31,11 @@ def test_who_leaves_the_workspace_leaves_all_its_chats(team):
 
 
 def test_coming_back_finds_the_same_place(team):
-    place = ChatActor.objects.get(chat=team.chat, actor=team.bob)
+    participant = ChatActor.objects.get(chat=team.chat, actor=team.bob)
     chats.remove_member(team.alice, team.chat.id, team.bob.id)
     chats.add_member(team.alice, team.chat.id, team.bob.id)
-    place.refresh_from_db()
-    assert place.ended_at is None
+    participant.refresh_from_db()
+    assert participant.ended_at is None
     with pytest.raises(Conflict) as refusal:
         chats.add_member(team.alice, team.chat.id, team.bob.id)
     assert refusal.value.code == Code.ALREADY_MEMBER

@@ -121,7 +121,7 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
             return draft
     else:
         check_operator(actor, Draft)
-        chats.hold_chat(chat_id)
+        chats.lock_chat(chat_id)
         found = find_draft(chat_id, agent_id, lock=True)
         if found is None or found.holder_id is None:
             raise Conflict(gettext("Nobody holds this draft."), code=Code.NO_DRAFT)

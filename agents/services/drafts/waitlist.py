@@ -138,7 +138,7 @@ def notify_expired_locks() -> None:
 
 @transaction.atomic
 def _notify_expired_lock(draft_id: UUID, chat_id: UUID) -> None:
-    chats.hold_chat(chat_id)
+    chats.lock_chat(chat_id)
     # The holder's typing locks the draft without the chat, and renews the lock.
     list(Draft.objects.select_for_update().filter(pk=draft_id).values_list("pk"))
     draft = Draft.objects.select_related("agent", "chat").get(pk=draft_id)

@@ -68,7 +68,7 @@ const errors: Record<keyof typeof en, string> = {
   'run.empty_answer': '模型的回答是空的。请重试，或把需求说得更清楚。',
   'run.crash_loop': '工作中断了三次，因此结束。请重试；若再发生，告诉管理员。',
   'run.internal': '我们这边出了问题。请重试；若再发生，告诉管理员。',
-  'run.place_lost': '此 Agent 或它为之工作的人已不在此聊天室。重新加入后重试。',
+  'run.rights_lost': '此 Agent 或它为之工作的人已不在此聊天室。重新加入后重试。',
   'run.no_version': '此 Agent 没有已保存的版本。在工坊保存后重试。',
   'run.forbidden': '此 Agent 不能再在这里回答。重新加入聊天室后重试。',
   'run.failed': '回答失败了。请重试。',

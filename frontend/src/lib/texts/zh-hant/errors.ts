@@ -68,7 +68,7 @@ const errors: Record<keyof typeof en, string> = {
   'run.empty_answer': '模型的回答是空的。請重試，或把需求說得更清楚。',
   'run.crash_loop': '工作中斷了三次，因此結束。請重試；若再發生，告訴系統管理員。',
   'run.internal': '我們這邊出了問題。請重試；若再發生，告訴系統管理員。',
-  'run.place_lost': '此 Agent 或它為之工作的人已不在此聊天室。重新加入後重試。',
+  'run.rights_lost': '此 Agent 或它為之工作的人已不在此聊天室。重新加入後重試。',
   'run.no_version': '此 Agent 沒有已儲存的版本。在工坊儲存後重試。',
   'run.forbidden': '此 Agent 不能再在這裡回答。重新加入聊天室後重試。',
   'run.failed': '回答失敗了。請重試。',

@@ -1,0 +1,103 @@
+"""The prepared queries of chats: those on the way of a message and of the first page of a chat or a chat list."""
+
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Exists, F, Func, IntegerField, JSONField, OuterRef, QuerySet, Subquery, TextField, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Left
+
+from chats.models import Chat, ChatActor, Message
+from common.prepared_query import PreparedQuery, is_any_of
+
+PREVIEW = 300
+"""Characters of the last message in a summary of its chat."""
+MAX_UNREAD = 100
+"""Unread messages are counted up to this number, so that a long absence costs no more."""
+MENTION_WINDOW = 500
+"""A mention is searched for among the newest versions of a chat only; this is how many."""
+
+LOCKED_CHAT: PreparedQuery[Chat] = PreparedQuery(
+    lambda id: Chat.objects.select_for_update(no_key=True).filter(pk=id), UUID
+)
+
+
+class CountRows(Subquery):
+    """The number of rows of a query, its limit included."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+
+
+def build_unread_annotations(
+    texts: QuerySet[Message], reader: Any, reader_as_json: Any, *, version: str
+) -> dict[str, Any]:
+    """Return the annotations `unread`, `mentioned` and `last_id` of rows with a `last_read_seq`.
+
+    `texts` are the text messages of the chat, `version` is the column of the chat's version.
+    """
+    new = texts.filter(seq__gt=OuterRef("last_read_seq")).exclude(author=reader)
+    recent = new.filter(seq__gt=OuterRef(version) - MENTION_WINDOW)
+    return {
+        "unread": CountRows(new.order_by().values("pk")[:MAX_UNREAD]),
+        "mentioned": Exists(recent.filter(payload__mentions__contains=reader_as_json)),
+        "last_id": Subquery(texts.order_by("-seq").values("pk")[:1]),
+    }
+
+
+def _build_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
+    texts = Message.objects.filter(chat=OuterRef("chat_id"), type="TEXT_MESSAGE")
+    reader = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
+    participants = ChatActor.objects.filter(is_any_of("pk", participant_ids))
+    return participants.annotate(
+        **build_unread_annotations(texts, OuterRef("actor_id"), reader, version="chat__version")
+    )
+
+
+PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_build_activity, list[UUID])
+
+
+def _build_previews(ids: list[UUID]) -> QuerySet[Message]:
+    beginning = Func(Left(KT("payload__text"), PREVIEW), function="to_jsonb")
+    preview = Func(
+        F("payload"),
+        Value(["text"], ArrayField(TextField())),
+        beginning,
+        function="jsonb_set",
+        output_field=JSONField(),
+    )
+    return Message.objects.filter(is_any_of("pk", ids)).defer("payload").annotate(preview=preview)
+
+
+MESSAGE_PREVIEWS = PreparedQuery(_build_previews, list[UUID])
+
+
+def _build_messages_between(chat_id: UUID, first: int, last: int) -> QuerySet[Message]:
+    return Message.objects.filter(chat=chat_id, seq__gte=first, seq__lte=last).order_by("seq")
+
+
+MESSAGES_BETWEEN = PreparedQuery(_build_messages_between, UUID, int, int)
+
+
+@cache
+def message_sizes_before(limit: int) -> PreparedQuery[Message]:
+    """Return the query for the `seq` and the size of the newest messages before a `seq`."""
+
+    def build(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
+        older = Message.objects.filter(chat=chat_id, seq__lt=seq).order_by("-seq")
+        return older.values_list("seq", "payload_bytes")[: limit + 1]
+
+    return PreparedQuery(build, UUID, int)
+
+
+@cache
+def message_sizes_after(limit: int) -> PreparedQuery[Message]:
+    """Return the query for the `seq` and the size of the oldest messages after a `seq`."""
+
+    def build(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
+        newer = Message.objects.filter(chat=chat_id, seq__gt=seq).order_by("seq")
+        return newer.values_list("seq", "payload_bytes")[: limit + 1]
+
+    return PreparedQuery(build, UUID, int)

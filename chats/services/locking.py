@@ -1,0 +1,55 @@
+"""Locks of chats. The order of locks: participants, workspace, chats by id, then everything in a chat."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from actors.models import Actor
+from chats.hot_queries import LOCKED_CHAT
+from chats.models import Chat, ChatActor
+
+
+def lock_chat(id: UUID) -> Chat:
+    """Lock the row of a chat until the transaction ends, and return it. Raises `Chat.DoesNotExist`.
+
+    It checks no rights; `get_chat_for(…, lock=True)` does.
+    """
+    chat = LOCKED_CHAT.first(id)
+    if chat is None:
+        raise Chat.DoesNotExist
+    return chat
+
+
+def lock_chats(ids: Collection[UUID] | QuerySet[Any, UUID]) -> list[Chat]:
+    """Lock several chats in the order of their ids, so that two callers never deadlock. Missing ones are left out."""
+    return list(Chat.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))
+
+
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
+_LOCK_SHARED = "SELECT pg_advisory_xact_lock_shared(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
+
+
+def lock_participants(actor_ids: Iterable[UUID], *, shared: bool = False) -> None:
+    """Lock the set of chats that these actors are in, until the transaction ends. Call it before chats are locked.
+
+    Adding actors to a chat takes the lock `shared`, so that several people can do it at once. Removing an actor from all
+    chats, or updating them in all chats, takes it exclusively. Check after this lock that the actors may be added:
+    otherwise a person who is being removed could be added meanwhile.
+    """
+    names = sorted(f"participants:{actor_id}" for actor_id in set(actor_ids))
+    with connection.cursor() as cursor:
+        cursor.execute((_LOCK_SHARED if shared else _LOCK), [names])
+
+
+def lock_chats_of(actor: Actor, **where: Any) -> list[ChatActor]:
+    """Lock the chats that an actor is in, and return its participants with their chats. `where` filters the participants.
+
+    They are read again after the lock: the actor may have left a chat meanwhile.
+    """
+    lock_participants([actor.id])
+    participants = ChatActor.objects.filter(actor=actor, ended_at=None, **where)
+    locked = lock_chats(participants.values_list("chat", flat=True))
+    return list(participants.filter(chat__in=locked).select_related("chat__workspace", "actor").order_by("chat_id"))
