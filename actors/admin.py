@@ -94,7 +94,7 @@ class ActorAdmin(ReadOnlyAdmin):
         list_link(_("Chats"), "chats.chatactor", "actor"),
         list_link(_("Versions"), "agents.agentspec", "agent", is_agent),
         list_link(_("Drafts"), "agents.draft", "agent", is_agent),
-        list_link(_("Drafts being edited"), "agents.draft", "holder", is_person),
+        list_link(_("Drafts being edited"), "agents.draft", "lock_holder", is_person),
         list_link(_("Runs"), "runs.run", "agent", is_agent),
         list_link(_("Runs for them"), "runs.run", "on_behalf_of", is_person),
         list_link(_("Model calls"), "runs.llmcall", "agent", is_agent),

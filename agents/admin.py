@@ -22,15 +22,15 @@ class DraftAdmin(ReadOnlyAdmin):
         link_column("agent"),
         link_column("chat"),
         "status_label",
-        link_column("holder"),
-        "held_until",
+        link_column("lock_holder"),
+        "lock_expires_at",
         "revision",
         "apply_count",
     )
-    list_filter = ("ended_how", CreatedWithinFilter)
-    list_select_related = ("agent", "chat", "holder")
-    search_fields = ("agent__name", "chat__title", "holder__name")
-    search_id_fields = ("agent_id", "chat_id", "holder_id")
+    list_filter = ("outcome", CreatedWithinFilter)
+    list_select_related = ("agent", "chat", "lock_holder")
+    search_fields = ("agent__name", "chat__title", "lock_holder__name")
+    search_id_fields = ("agent_id", "chat_id", "lock_holder_id")
     date_hierarchy = "created_at"
     readonly_fields = ("status_label",)
     related_links = (
@@ -51,7 +51,7 @@ class DraftAdmin(ReadOnlyAdmin):
         _("Free the lock"),
         _("Whoever is editing it must stop; the text stays, and others can edit it."),
         icon="lock_open",
-        is_available=lambda draft: draft.ended_at is None and draft.holder_id is not None,
+        is_available=lambda draft: draft.ended_at is None and draft.lock_holder_id is not None,
     )
     def free_draft(self, draft: Draft, operator: Actor) -> None:
         drafts.release_draft(operator, draft.chat_id, draft.agent_id)
@@ -90,7 +90,7 @@ class DraftSnapshotAdmin(ReadOnlyAdmin):
 
 @admin.register(LockWaiter)
 class LockWaiterAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", link_column("draft"), link_column("person"), "is_waiting", "asked_at")
+    list_display = ("created_at", link_column("draft"), link_column("person"), "is_waiting", "requested_at")
     list_filter = ("is_waiting", CreatedWithinFilter)
     list_select_related = ("draft__agent", "draft__chat", "person")
     search_fields = ("draft__agent__name", "draft__chat__title", "person__name")

@@ -8,13 +8,13 @@ from agents.models import AgentSpec, Draft, LockWaiter
 from common.hooks import CollectingHook, Hook
 from common.writing import RowUpdate
 
-# A draft is about to end; `ended_how` is set. Arguments: the draft, the actor, and the version it was saved as, if any.
+# A draft is about to end; `outcome` is set. Arguments: the draft, the actor, and the version it was saved as, if any.
 # Listeners return updates of rows of its chat that are written with it.
 draft_ended: CollectingHook[[Draft, Actor, AgentSpec | None], RowUpdate[Any]] = CollectingHook("draft_ended")
 # The lock of a draft was taken from its holder. Arguments: the draft before the change, the holder, the actor.
 lock_lost: Hook[[Draft, Actor, Actor]] = Hook("lock_lost")
 # A person asked the holder of a draft for it.
-draft_asked: Hook[[LockWaiter]] = Hook("draft_asked")
+draft_requested: Hook[[LockWaiter]] = Hook("draft_requested")
 # The holder handed a draft over to a person who had asked for it. Arguments: the changed draft, the former holder.
 draft_handed_over: Hook[[Draft, Actor]] = Hook("draft_handed_over")
 # The lock of a draft ended. Arguments: the draft, the actor who released it (null: it expired), the ids of the waiters who may

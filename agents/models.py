@@ -130,7 +130,7 @@ class AgentToolConfig(Identified):
         }
 
 
-class DraftEnding(models.TextChoices):
+class DraftOutcome(models.TextChoices):
     """How a draft ended."""
 
     SAVED = "saved", _("saved")
@@ -142,8 +142,8 @@ class Draft(Identified, VersionedRow):
     """The draft of an agent in a chat. Saving, suggesting and discarding end it; a chat has one live draft per agent.
 
     `written` is the text that is edited and has no effect; `applied` is the text that answers in the chat. The edit lock is
-    `holder` and `held_until`; `revision` is its fencing token and rises with every write (EDIT1, EDIT2, EDIT3). `provenance` is a
-    `Provenance` and `votes` are `Tally` rows, both as JSON.
+    `lock_holder` and `lock_expires_at`; `revision` is its fencing token and rises with every write (EDIT1, EDIT2, EDIT3).
+    `provenance` is a `Provenance` and `votes` are `Tally` rows, both as JSON.
     """
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="drafts")
@@ -156,10 +156,14 @@ class Draft(Identified, VersionedRow):
     revision = models.PositiveIntegerField(_("revision"), default=1)
     applied_revision = models.PositiveIntegerField(_("applied revision"), null=True)
     base_version = models.PositiveIntegerField(_("base version"))
-    holder = models.ForeignKey(
-        "actors.Actor", verbose_name=_("holder"), null=True, on_delete=models.SET_NULL, related_name="held_drafts"
+    lock_holder = models.ForeignKey(
+        "actors.Actor",
+        verbose_name=_("lock holder"),
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="locked_drafts",
     )
-    held_until = models.DateTimeField(_("held until"), null=True)
+    lock_expires_at = models.DateTimeField(_("lock expires at"), null=True)
     created_by = models.ForeignKey(
         "actors.Actor", verbose_name=_("created by"), on_delete=models.PROTECT, related_name="+"
     )
@@ -169,11 +173,11 @@ class Draft(Identified, VersionedRow):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     updated_at = models.DateTimeField(_("updated at"), auto_now=True)
     ended_at = models.DateTimeField(_("ended at"), null=True)
-    ended_how = models.CharField(_("ended how"), max_length=12, choices=DraftEnding.choices, blank=True, default="")
+    outcome = models.CharField(_("outcome"), max_length=12, choices=DraftOutcome.choices, blank=True, default="")
     provenance = models.JSONField(_("provenance"), null=True)
     votes = models.JSONField(_("votes"), default=list)
-    # The people who have asked the holder for the draft, in order.
-    asked_by = ArrayField(models.UUIDField(), verbose_name=_("asked by"), default=list)
+    # The people who requested the draft, in order.
+    requested_by = ArrayField(models.UUIDField(), verbose_name=_("requested by"), default=list)
 
     class Meta:
         verbose_name = _("draft")
@@ -183,11 +187,12 @@ class Draft(Identified, VersionedRow):
                 fields=["chat", "agent"], condition=Q(ended_at=None), name="one_live_draft_per_chat_and_agent"
             ),
             models.CheckConstraint(
-                condition=Q(holder=None, held_until=None) | Q(holder__isnull=False, held_until__isnull=False),
-                name="a_lock_has_holder_and_end",
+                condition=Q(lock_holder=None, lock_expires_at=None)
+                | Q(lock_holder__isnull=False, lock_expires_at__isnull=False),
+                name="a_lock_has_holder_and_expiry",
             ),
         ]
-        indexes = [models.Index(fields=["holder"], condition=Q(ended_at=None), name="drafts_by_lock_holder")]
+        indexes = [models.Index(fields=["lock_holder"], condition=Q(ended_at=None), name="drafts_by_lock_holder")]
 
     def __str__(self) -> str:
         return called(self, "agent", "chat")
@@ -195,7 +200,7 @@ class Draft(Identified, VersionedRow):
     @property
     def is_locked(self) -> bool:
         """Whether somebody holds the edit lock, and it has not expired."""
-        return self.held_until is not None and self.held_until > now()
+        return self.lock_expires_at is not None and self.lock_expires_at > now()
 
     @property
     def status(self) -> str:
@@ -210,9 +215,9 @@ class Draft(Identified, VersionedRow):
             written=self.written, applied=applied.content().as_json() if applied else None,
             applied_spec_id=self.applied_id, applied_by=applied.author_id if applied else None,
             apply_count=self.apply_count, revision=self.revision, base_version=self.base_version,
-            holder_id=self.holder_id, held_until=self.held_until, created_by=self.created_by_id,
-            updated_by=self.updated_by_id, updated_at=self.updated_at, ended_how=self.ended_how or None,
-            provenance=self.provenance, votes=self.votes, asked_by=self.asked_by,
+            lock_holder_id=self.lock_holder_id, lock_expires_at=self.lock_expires_at, created_by=self.created_by_id,
+            updated_by=self.updated_by_id, updated_at=self.updated_at, outcome=self.outcome or None,
+            provenance=self.provenance, votes=self.votes, requested_by=self.requested_by,
         )  # fmt: skip
 
 
@@ -253,13 +258,13 @@ class DraftSnapshot(Identified):
 class LockWaiter(Identified):
     """A person on the waitlist of a draft that another person is editing. The row is deleted when that lock ends.
 
-    `is_waiting`: they are notified when the lock is free. `asked_at`: when they asked its holder for the draft.
+    `is_waiting`: they are notified when the lock is free. `requested_at`: when they asked its holder for the draft.
     """
 
     draft = models.ForeignKey(Draft, verbose_name=_("draft"), on_delete=models.CASCADE, related_name="waiters")
     person = models.ForeignKey("actors.Actor", verbose_name=_("person"), on_delete=models.CASCADE, related_name="+")
     is_waiting = models.BooleanField(_("is waiting"), default=False)
-    asked_at = models.DateTimeField(_("asked at"), null=True)
+    requested_at = models.DateTimeField(_("requested at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
@@ -271,7 +276,7 @@ class LockWaiter(Identified):
         return f"{called(self, 'draft')} · {called(self, 'person')}"
 
     def to_row(self) -> LockWaiterRow:
-        return LockWaiterRow(is_waiting=self.is_waiting, asked_at=self.asked_at)
+        return LockWaiterRow(is_waiting=self.is_waiting, requested_at=self.requested_at)
 
 
 class AgentGrant(ObjectGrant):

@@ -110,7 +110,7 @@ def find_draft(chat_id: UUID, agent_id: UUID, *, lock: bool = False) -> Draft | 
     if lock:
         # A separate query: a locked row that was waited for is left out if a row that it is joined with has changed meanwhile.
         list(drafts.select_for_update().values_list("pk"))
-    return drafts.select_related("applied", "holder", "agent", "updated_by").first()
+    return drafts.select_related("applied", "lock_holder", "agent", "updated_by").first()
 
 
 def get_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> Draft:
@@ -161,8 +161,8 @@ def list_locked_drafts(actor: Actor, workspace_id: UUID) -> QuerySet[Draft]:
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
     own_chats = ChatActor.objects.filter(chat=OuterRef("chat"), actor=actor, ended_at=None)
-    locked = Draft.objects.filter(chat__workspace=workspace, ended_at=None, held_until__gt=now())
-    return locked.select_related("holder", "chat").annotate(is_open=Exists(own_chats))
+    locked = Draft.objects.filter(chat__workspace=workspace, ended_at=None, lock_expires_at__gt=now())
+    return locked.select_related("lock_holder", "chat").annotate(is_open=Exists(own_chats))
 
 
 def locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
@@ -171,8 +171,8 @@ def locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
         LockedDraftRow(
             draft_id=draft.id,
             agent_id=draft.agent_id,
-            holder=draft.holder.to_row(),
-            held_until=draft.held_until,
+            lock_holder=draft.lock_holder.to_row(),
+            lock_expires_at=draft.lock_expires_at,
             chat_id=draft.chat_id if draft.is_open else None,
             chat_title=draft.chat.title if draft.is_open else None,
         )

@@ -30,28 +30,28 @@ class Code(StrEnum):
     LAST_EDITOR = "last_editor"
     HANDLE_TAKEN = "handle_taken"
     # drafts
-    DRAFT_HELD = "draft_held"
-    DRAFT_FREE = "draft_free"
-    NOT_ASKED = "not_asked"
+    DRAFT_LOCKED = "draft_locked"
+    DRAFT_UNLOCKED = "draft_unlocked"
+    NOT_REQUESTED = "not_requested"
     RECIPIENT_BUSY = "recipient_busy"
     DRAFT_YOURS = "draft_yours"
-    HOLDING_ANOTHER = "holding_another"
+    OTHER_DRAFT_LOCKED = "other_draft_locked"
     STALE_REVISION = "stale_revision"
     STALE_BASE = "stale_base"
     NO_DRAFT = "no_draft"
     NOT_APPLIED = "not_applied"
     NOTHING_CHANGED = "nothing_changed"
-    COMPARISON_OVER = "comparison_over"
+    COMPARISON_ENDED = "comparison_ended"
     # suggestions and merges
-    SUGGESTION_OVER = "suggestion_over"
+    SUGGESTION_CLOSED = "suggestion_closed"
     IN_MERGE = "in_merge"
-    MERGE_OVER = "merge_over"
+    MERGE_ENDED = "merge_ended"
     # files
     FILE_UNREADABLE = "file_unreadable"
     # models and runs
     HOST_REFUSED = "host_refused"
     MODEL_UNUSABLE = "model_unusable"
-    RUN_OVER = "run_over"
+    RUN_ENDED = "run_ended"
     STILL_PUBLIC = "still_public"
 
 

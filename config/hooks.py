@@ -17,7 +17,7 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "runs.hooks.job_ended": ["suggestions.services.listeners.job_ended"],
     "agents.hooks.lock_lost": ["notifications.services.listeners.lock_lost"],
-    "agents.hooks.draft_asked": ["notifications.services.listeners.draft_asked"],
+    "agents.hooks.draft_requested": ["notifications.services.listeners.draft_requested"],
     "agents.hooks.draft_handed_over": ["notifications.services.listeners.draft_handed_over"],
     "agents.hooks.draft_unlocked": ["notifications.services.listeners.draft_unlocked"],
     "suggestions.hooks.suggestion_changed": ["notifications.services.listeners.suggestion_changed"],

@@ -137,8 +137,8 @@ class DraftText(Row):
     draft_id: UUID
     agent_id: UUID
     revision: int
-    holder_id: UUID
-    held_until: datetime
+    lock_holder_id: UUID
+    lock_expires_at: datetime
     written: Annotated[dict[str, Any], DescribedAs("SpecContent")]
     caret: int | None = None
 

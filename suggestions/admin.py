@@ -54,7 +54,7 @@ class MergeAdmin(ReadOnlyAdmin):
     list_display = (
         "created_at",
         link_column("agent"),
-        link_column("by", _("asked by")),
+        link_column("by", _("requested by")),
         "coloured_state",
         "method",
         "error_code",

@@ -64,10 +64,10 @@ class Waiter(APIView):
         return answer(drafts.set_lock_waiter(request.user, chat_id, agent_id, is_waiting=is_waiting).to_row())
 
 
-class Ask(APIView):
-    @extend_schema(operation_id="ask_for_draft", request=None, responses=LockWaiterRow)
+class RequestDraft(APIView):
+    @extend_schema(operation_id="request_draft", request=None, responses=LockWaiterRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
-        return answer(drafts.ask_for_draft(request.user, chat_id, agent_id).to_row())
+        return answer(drafts.request_draft(request.user, chat_id, agent_id).to_row())
 
 
 class HandOver(APIView):

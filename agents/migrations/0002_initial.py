@@ -28,8 +28,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='draft',
-            name='holder',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='held_drafts', to=settings.AUTH_USER_MODEL, verbose_name='holder'),
+            name='lock_holder',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='locked_drafts', to=settings.AUTH_USER_MODEL, verbose_name='lock holder'),
         ),
         migrations.AddField(
             model_name='draft',
@@ -74,7 +74,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='draft',
-            index=models.Index(condition=models.Q(('ended_at', None)), fields=['holder'], name='drafts_by_lock_holder'),
+            index=models.Index(condition=models.Q(('ended_at', None)), fields=['lock_holder'], name='drafts_by_lock_holder'),
         ),
         migrations.AddConstraint(
             model_name='draft',
@@ -82,7 +82,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='draft',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('held_until', None), ('holder', None)), models.Q(('held_until__isnull', False), ('holder__isnull', False)), _connector='OR'), name='a_lock_has_holder_and_end'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lock_expires_at', None), ('lock_holder', None)), models.Q(('lock_expires_at__isnull', False), ('lock_holder__isnull', False)), _connector='OR'), name='a_lock_has_holder_and_expiry'),
         ),
         migrations.AddConstraint(
             model_name='lockwaiter',

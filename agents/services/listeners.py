@@ -17,7 +17,9 @@ def end_drafts_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[RowUp
     """Release a person's lock in this chat, or discard an agent's draft in it. Return the updates to be written."""
     drafts.remove_lock_waiters(chat, actor)
     updates: list[RowUpdate[Any]] = []
-    live = Draft.objects.filter(Q(holder=actor) | Q(agent=actor), chat=chat, ended_at=None).select_related("applied")
+    live = Draft.objects.filter(Q(lock_holder=actor) | Q(agent=actor), chat=chat, ended_at=None).select_related(
+        "applied"
+    )
     for draft in live:
         if draft.agent_id == actor.id:
             updates += drafts.finish_draft(draft, remover, "discarded")

@@ -99,8 +99,8 @@ class LockedDraftRow(Row):
 
     draft_id: UUID
     agent_id: UUID
-    holder: ActorRow
-    held_until: datetime
+    lock_holder: ActorRow
+    lock_expires_at: datetime
     chat_id: UUID | None
     chat_title: str | None
 
@@ -116,7 +116,7 @@ class LockWaiterRow(Row):
     """The reader's place in the waitlist of a draft: whether they are notified when it is free, and when they asked for it."""
 
     is_waiting: bool
-    asked_at: datetime | None
+    requested_at: datetime | None
 
 
 class ReplyRow(Row):

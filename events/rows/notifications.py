@@ -14,7 +14,7 @@ class NotificationRow(Row):
     type: Literal[
         "mention", "suggestion_created", "suggestion_accepted", "suggestion_rejected", "suggestion_reopened",
         "suggestion_unused", "lock_lost",
-        "draft_asked", "draft_free", "draft_handed_over", "merge_done", "merge_failed", "model_changed",
+        "draft_requested", "draft_unlocked", "draft_handed_over", "merge_done", "merge_failed", "model_changed",
     ]  # fmt: skip
     workspace_id: UUID
     actor_name: str

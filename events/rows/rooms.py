@@ -83,8 +83,8 @@ class Tally(Row):
 class DraftRow(Row):
     """The draft of one agent in one chat: what is being written, what is applied here, who holds it.
 
-    `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `asked_by` are the people who
-    have asked the holder for it.
+    `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `requested_by` are the
+    people who requested it from the holder of its lock.
     """
 
     kind: Literal["draft"] = "draft"
@@ -100,15 +100,15 @@ class DraftRow(Row):
     apply_count: int = 0
     revision: int
     base_version: int
-    holder_id: UUID | None = None
-    held_until: datetime | None = None
+    lock_holder_id: UUID | None = None
+    lock_expires_at: datetime | None = None
     created_by: UUID
     updated_by: UUID
     updated_at: datetime
-    ended_how: Literal["saved", "discarded", "suggested"] | None = None
+    outcome: Literal["saved", "discarded", "suggested"] | None = None
     provenance: Provenance | None = None
     votes: list[Tally] = []
-    asked_by: list[UUID] = []
+    requested_by: list[UUID] = []
 
 
 class RunRow(Row):

@@ -78,26 +78,26 @@ def lock_lost(draft: Draft, holder: Actor, taker: Actor) -> None:
     tell([holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", actor=taker, **_where(draft))
 
 
-def draft_asked(waiter: LockWaiter) -> None:
+def draft_requested(waiter: LockWaiter) -> None:
     """Who holds a draft is told who would like it."""
     draft = waiter.draft
-    if draft.holder_id and waiter.asked_at:
+    if draft.lock_holder_id and waiter.requested_at:
         tell(
-            [draft.holder_id], event=_event("asked", waiter.id, waiter.asked_at.timestamp()), type="draft_asked",
+            [draft.lock_holder_id], event=_event("asked", waiter.id, waiter.requested_at.timestamp()), type="draft_requested",
             actor=waiter.person, **_where(draft),
         )  # fmt: skip
 
 
 def draft_handed_over(draft: Draft, by: Actor) -> None:
     """Tell the person who asked for a draft that they have it now."""
-    if draft.holder_id:
+    if draft.lock_holder_id:
         event = _event("handed", draft.id, draft.revision)
-        tell([draft.holder_id], event=event, type="draft_handed_over", actor=by, **_where(draft))
+        tell([draft.lock_holder_id], event=event, type="draft_handed_over", actor=by, **_where(draft))
 
 
 def draft_unlocked(draft: Draft, by: Actor | None, waiting: list[UUID]) -> None:
     """Who waited for a draft is told that it is free."""
-    tell(waiting, event=_event("free", draft.id, draft.revision), type="draft_free", actor=by, **_where(draft))
+    tell(waiting, event=_event("free", draft.id, draft.revision), type="draft_unlocked", actor=by, **_where(draft))
 
 
 def _where(draft: Draft) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def build_retried_side(first: Run, again: Run) -> RowUpdate[Message]:
 def vote(*, actor: Actor, chat_id: UUID, comparison_id: UUID, choice: Choice | None) -> Message:
     """Say which side is better: one vote a person, which they may change or, with null, take back.
 
-    Raises `NotFound`, `Forbidden` (an agent), `Conflict` (`comparison_over`: the draft is saved, suggested or gone).
+    Raises `NotFound`, `Forbidden` (an agent), `Conflict` (`comparison_ended`: the draft is saved, suggested or gone).
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.POST, lock=True)
     if actor.is_agent:
@@ -148,7 +148,7 @@ def vote(*, actor: Actor, chat_id: UUID, comparison_id: UUID, choice: Choice | N
         raise NotFound("There is no such comparison in this chat.")
     comparison = ComparisonPayload.model_validate(message.payload)
     if comparison.ended:
-        raise Conflict("The draft is over, so the vote is, too.", code=Code.COMPARISON_OVER)
+        raise Conflict("The draft is over, so the vote is, too.", code=Code.COMPARISON_ENDED)
     before = next((vote.choice for vote in comparison.votes if vote.actor_id == actor.id), None)
     if before != choice:
         changes = [_voted(message, comparison, actor, choice), _counted(comparison, before, choice)]

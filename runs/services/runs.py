@@ -27,7 +27,7 @@ def stop_run(*, actor: Actor, run_id: UUID) -> Run:
     which keeps what was said so far (RUN16).
 
     The person it works for and the person who set it off may do so, and editors. Raises `NotFound`, `Forbidden`,
-    `Conflict` (`run_over`).
+    `Conflict` (`run_ended`).
     """
     run = get_run_for(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, lock=True)
     return _stopped(run, actor)
@@ -35,7 +35,7 @@ def stop_run(*, actor: Actor, run_id: UUID) -> Run:
 
 @transaction.atomic
 def stop_any_run(run: Run, operator: Actor) -> Run:
-    """`stop_run` for an operator, who is in no chat; the run is from `get_for_operator`. Raises `Conflict` (`run_over`)."""
+    """`stop_run` for an operator, who is in no chat; the run is from `get_for_operator`. Raises `Conflict` (`run_ended`)."""
     if run.chat_id is None:
         return _stopped_job(run, operator)
     chats.lock_chat(run.get_chat_id())
@@ -44,7 +44,7 @@ def stop_any_run(run: Run, operator: Actor) -> Run:
 
 def _stopped_job(run: Run, operator: Actor) -> Run:
     if run.state not in ACTIVE:
-        raise Conflict(gettext("This run is over."), code=Code.RUN_OVER)
+        raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
     stop_job(run_id=run.id, actor=operator)
     audit.record(operator, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
@@ -54,7 +54,7 @@ def _stopped_job(run: Run, operator: Actor) -> Run:
 def _stopped(run: Run, actor: Actor) -> Run:
     run.refresh_from_db()
     if run.state not in ACTIVE:
-        raise Conflict(gettext("This run is over."), code=Code.RUN_OVER)
+        raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
     tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat_id=run.get_chat_id(), state__in=ACTIVE)
     changes = [
         change for one in tree.select_related("agent").order_by("pk") for change in build_stop_changes(one, by=actor)

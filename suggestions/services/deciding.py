@@ -29,7 +29,7 @@ DECIDED = ["state", "decided_by", "decided_at", "reason", "merge"]
 
 @transaction.atomic
 def reject_suggestion(*, actor: Actor, suggestion_id: UUID, reason: str = "") -> Suggestion:
-    """Say no, and why (up to 400 characters). Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_over`, `in_merge`)."""
+    """Say no, and why (up to 400 characters). Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_closed`, `in_merge`)."""
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.REJECT, lock=True)
     _decide(suggestion, State.REJECTED, actor, reason.strip())
     suggestion_changed(suggestion, "rejected", actor)
@@ -38,7 +38,7 @@ def reject_suggestion(*, actor: Actor, suggestion_id: UUID, reason: str = "") ->
 
 @transaction.atomic
 def withdraw_suggestion(*, actor: Actor, suggestion_id: UUID) -> Suggestion:
-    """Take one's own suggestion back. Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_over`, `in_merge`)."""
+    """Take one's own suggestion back. Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_closed`, `in_merge`)."""
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.WITHDRAW, lock=True)
     _decide(suggestion, State.WITHDRAWN, actor)
     return suggestion
@@ -50,7 +50,7 @@ def check_open(suggestion: Suggestion) -> None:
         by = suggestion.decided_by.name if suggestion.decided_by else ""
         done = "merged, but not used," if suggestion.state == State.UNUSED else suggestion.state
         raise Conflict(
-            f"This suggestion was {done} by {by}.", code=Code.SUGGESTION_OVER,
+            f"This suggestion was {done} by {by}.", code=Code.SUGGESTION_CLOSED,
             data={"id": str(suggestion.id), "state": suggestion.state, "decided_by": by},
         )  # fmt: skip
     if suggestion.merge_id:

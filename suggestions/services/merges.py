@@ -47,7 +47,7 @@ def merge_suggestions(*, actor: Actor, agent_id: UUID, id: UUID, suggestion_ids:
     """Make one draft of suggestions, in this chat and held by `actor`, under an id that the client made: asking again with
     it changes nothing. One suggestion made on today's production is there at once; all else is a job.
 
-    Raises `NotFound`, `Forbidden`, `Conflict`: `draft_held`, `holding_another`, `suggestion_over`, `in_merge`, `id_taken`.
+    Raises `NotFound`, `Forbidden`, `Conflict`: `draft_locked`, `other_draft_locked`, `suggestion_closed`, `in_merge`, `id_taken`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.REVIEW)
     chosen = list(dict.fromkeys(suggestion_ids))
@@ -94,7 +94,7 @@ def _draft_is_free(merge: Merge) -> None:
     """Whether its draft could be placed if it were done now: it is asked again when it is. Raises `Conflict`."""
     drafts.check_edits_no_other_draft(merge.by, merge.chat_id, merge.agent_id)
     draft = find_draft(merge.chat_id, merge.agent_id)
-    if draft is not None and draft.is_locked and draft.holder_id != merge.by_id:
+    if draft is not None and draft.is_locked and draft.lock_holder_id != merge.by_id:
         raise drafts.build_locked_error(draft)
 
 
@@ -120,13 +120,13 @@ def _begin(merge: Merge, suggestions: list[Suggestion]) -> None:
 
 @transaction.atomic
 def stop_merge(*, actor: Actor, merge_id: UUID) -> Merge:
-    """Stop a merge: its suggestions are free at once. Raises `NotFound`, `Forbidden`, `Conflict` (`merge_over`)."""
+    """Stop a merge: its suggestions are free at once. Raises `NotFound`, `Forbidden`, `Conflict` (`merge_ended`)."""
     return _stopped(get_merge_for(actor, merge_id, MergeVerb.STOP, lock=True), actor)
 
 
 @transaction.atomic
 def stop_any_merge(merge: Merge, operator: Actor) -> Merge:
-    """`stop_merge` for an operator; the merge is from `get_for_operator`. Raises `Conflict` (`merge_over`)."""
+    """`stop_merge` for an operator; the merge is from `get_for_operator`. Raises `Conflict` (`merge_ended`)."""
     hold_merge(merge)
     return _stopped(merge, operator)
 
@@ -142,7 +142,7 @@ def _stopped(merge: Merge, actor: Actor) -> Merge:
 
 
 def _over() -> Conflict:
-    return Conflict(gettext("This merge is over."), code=Code.MERGE_OVER)
+    return Conflict(gettext("This merge is over."), code=Code.MERGE_ENDED)
 
 
 @transaction.atomic
@@ -150,7 +150,7 @@ def retry_merge(*, actor: Actor, merge_id: UUID) -> Merge:
     """Try a merge again that failed or was stopped; the draft is for who asks now. What was merged on today's production, and
     could only not be placed, is placed without asking a model again. Asking while it is under way is asking once.
 
-    Raises `NotFound`, `Forbidden`, `Conflict` as `merge_suggestions`, or `merge_over` for one that is done.
+    Raises `NotFound`, `Forbidden`, `Conflict` as `merge_suggestions`, or `merge_ended` for one that is done.
     """
     merge = get_merge_for(actor, merge_id, MergeVerb.RETRY, lock=True)
     if is_under_way(merge):

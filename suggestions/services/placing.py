@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 NOT_PLACED = "The draft could not be placed."
 FAILURES = {
-    Code.DRAFT_HELD: "Somebody else is writing the draft in that chat.",
-    Code.HOLDING_ANOTHER: "Who asked for the merge is writing another draft.",
+    Code.DRAFT_LOCKED: "Somebody else is writing the draft in that chat.",
+    Code.OTHER_DRAFT_LOCKED: "Who asked for the merge is writing another draft.",
     Code.NOT_FOUND: "Who asked for the merge, or the agent, is not in that chat any more.",
     Code.FORBIDDEN: "Who asked for the merge may not review the agent any more.",
     Code.TOO_LARGE: "Together the suggestions are more than an agent can be given.",

@@ -98,7 +98,7 @@ def _one_more(team: Team, number: int) -> None:
     chats.create_link(person, chat.id, role="suggester", hours=1)
     draft = DraftFactory.create(chat=chat, agent=agent, prompt=name, created_by=person)
     DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, why="takeover")
-    LockWaiterFactory.create(draft=draft, person=person, asked_at=now() if number % 2 else None)
+    LockWaiterFactory.create(draft=draft, person=person, requested_at=now() if number % 2 else None)
     _suggestions_of(draft, person, name, number)
     _run_of(agent, chat, said, number)
     grant_right(person, "invite_workspace", workspace)
@@ -120,7 +120,7 @@ def _run_of(agent: Actor, chat: Any, said: Any, number: int) -> None:
 
 def _suggestions_of(draft: Draft, person: Actor, name: str, number: int) -> None:
     merge = MergeFactory.create(chat=draft.chat, agent=draft.agent, by=person, state="failed", ended_at=now(),
-                         error_code="draft_held", error="<b>no</b> 出錯了", draft=draft if number % 2 else None)  # fmt: skip
+                         error_code="draft_locked", error="<b>no</b> 出錯了", draft=draft if number % 2 else None)  # fmt: skip
     for state, decided in (("pending", {}), ("accepted", {"merge": merge, "decided_by": person, "decided_at": now()})):
         suggestion = SuggestionFactory.create(chat=draft.chat, agent=draft.agent, author=person, content={"prompt": name},
                                        note=name, state=state, **decided)  # fmt: skip

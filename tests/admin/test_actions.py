@@ -43,7 +43,7 @@ def test_EDIT3_an_operator_frees_a_lock_and_the_text_stays(environment):
     )
     run_action(environment.client, draft, "free_draft")
     draft.refresh_from_db()
-    assert (draft.holder, draft.status) == (None, "drafting")
+    assert (draft.lock_holder, draft.status) == (None, "drafting")
     assert logged(environment, "draft.freed", draft)
 
 

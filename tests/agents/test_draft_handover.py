@@ -44,26 +44,30 @@ def refused_to_hand_over(team, error, code, draft, **more):
 def test_who_asks_is_seen_by_everybody_in_the_room_until_the_hold_ends(team):
     draft = take(team, "alice")
     for _ in range(2):
-        drafts.ask_for_draft(**where(team, "bob"))
+        drafts.request_draft(**where(team, "bob"))
     draft.refresh_from_db()
     team.chat.refresh_from_db()
-    assert (draft.to_row().asked_by, draft.version) == ([team.bob.id], team.chat.version)
+    assert (draft.to_row().requested_by, draft.version) == ([team.bob.id], team.chat.version)
     released = drafts.release_draft(**where(team, "alice"), revision=draft.revision)
-    assert released.to_row().asked_by == []
+    assert released.to_row().requested_by == []
 
 
 def test_the_holder_hands_the_draft_over_with_all_that_is_written(team):
     draft = take(team, "alice", "Alice's words")
-    drafts.ask_for_draft(**where(team, "bob"))
+    drafts.request_draft(**where(team, "bob"))
     given = given_to(team, draft)
-    assert (given.holder, given.revision, given.written["prompt"]) == (team.bob, draft.revision + 1, "Alice's words")
-    assert given.asked_by == []
+    assert (given.lock_holder, given.revision, given.written["prompt"]) == (
+        team.bob,
+        draft.revision + 1,
+        "Alice's words",
+    )
+    assert given.requested_by == []
     assert not LockWaiter.objects.filter(person=team.bob).exists()
     [told] = Notification.objects.filter(type="draft_handed_over")
     assert (told.person, told.actor_name) == (team.bob, "Alice")
     with pytest.raises(Conflict) as refusal:
         drafts.write_draft(**where(team, "alice"), content=given_content(given, "mine"), revision=given.revision)
-    assert refusal.value.code == Code.DRAFT_HELD
+    assert refusal.value.code == Code.DRAFT_LOCKED
     written = drafts.write_draft(**where(team, "bob"), content=given_content(given, "Bob's"), revision=given.revision)
     assert written.written["prompt"] == "Bob's"
     assert [text.written["prompt"] for text in DraftSnapshot.objects.all()] == ["Alice's words"]
@@ -75,13 +79,13 @@ def given_content(draft, prompt):
 
 def test_a_draft_is_handed_over_once_and_only_by_its_holder_to_who_has_asked(team):
     draft = take(team, "alice", "Words")
-    refused_to_hand_over(team, Conflict, Code.NOT_ASKED, draft)
-    drafts.ask_for_draft(**where(team, "bob"))
+    refused_to_hand_over(team, Conflict, Code.NOT_REQUESTED, draft)
+    drafts.request_draft(**where(team, "bob"))
     draft.refresh_from_db()
     refused_to_hand_over(team, Conflict, Code.STALE_REVISION, draft, revision=draft.revision + 1)
-    refused_to_hand_over(team, Conflict, Code.DRAFT_HELD, draft, by="bob")
-    refused_to_hand_over(team, Conflict, Code.NOT_ASKED, draft, to="charlie")
-    refused_to_hand_over(team, Conflict, Code.NOT_ASKED, draft, to="robin")
+    refused_to_hand_over(team, Conflict, Code.DRAFT_LOCKED, draft, by="bob")
+    refused_to_hand_over(team, Conflict, Code.NOT_REQUESTED, draft, to="charlie")
+    refused_to_hand_over(team, Conflict, Code.NOT_REQUESTED, draft, to="robin")
     refused_to_hand_over(team, NotFound, Code.NOT_FOUND, draft, by="charlie")
     given_to(team, draft)
     with pytest.raises(Conflict):
@@ -91,7 +95,7 @@ def test_a_draft_is_handed_over_once_and_only_by_its_holder_to_who_has_asked(tea
 
 def test_nobody_is_handed_a_draft_who_writes_another_or_has_left(team):
     draft = take(team, "alice", "Words")
-    drafts.ask_for_draft(**where(team, "bob"))
+    drafts.request_draft(**where(team, "bob"))
     draft.refresh_from_db()
     other = chats.create_chat(team.bob, team.workspace.id, title="Other", member_ids=[team.robin.id])
     held = drafts.claim_draft(actor=team.bob, chat_id=other.id, agent_id=team.robin.id)
@@ -139,5 +143,5 @@ def test_the_other_draft_that_stands_in_the_way_can_be_closed_from_where_one_is(
     drafts.release_draft(
         actor=team.alice, chat_id=UUID(data["chat_id"]), agent_id=UUID(data["agent_id"]), revision=data["revision"]
     )
-    assert drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=team.robin.id).holder == team.alice
+    assert drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=team.robin.id).lock_holder == team.alice
     assert Draft.objects.get(pk=held.pk).written["prompt"] == "Kept words"

@@ -68,11 +68,11 @@ class Workshop:
 
     def held(self, chance: random.Random) -> tuple[Draft, dict[str, Any]]:
         """A live draft, and its holder who names what stands there."""
-        live = list(Draft.objects.filter(ended_at=None).select_related("holder", "updated_by").order_by("pk"))
+        live = list(Draft.objects.filter(ended_at=None).select_related("lock_holder", "updated_by").order_by("pk"))
         if not live:
             raise AppError("There is no draft.")
         draft = chance.choice(live)
-        actor = draft.holder or draft.updated_by
+        actor = draft.lock_holder or draft.updated_by
         at = {"actor": actor, "chat_id": draft.chat_id, "agent_id": draft.agent_id, "revision": draft.revision}
         return draft, at
 
@@ -149,7 +149,7 @@ class Workshop:
             suggestions.retry_merge(actor=chance.choice(self.people), merge_id=merge.id)
 
     def runs_out(self, chance: random.Random) -> None:
-        Draft.objects.filter(held_until__isnull=False).update(held_until=now() - timedelta(seconds=1))
+        Draft.objects.filter(lock_expires_at__isnull=False).update(lock_expires_at=now() - timedelta(seconds=1))
 
     def restores(self, chance: random.Random) -> None:
         newest = AgentSpec.objects.filter(agent=self.board.scribe, number__isnull=False).count()
@@ -188,7 +188,7 @@ class Workshop:
     def check(self) -> None:
         live = Draft.objects.filter(ended_at=None)
         assert all(count == 1 for count in Counter(live.values_list("chat", "agent")).values())
-        holders = live.filter(held_until__gt=now()).values_list("holder", flat=True)
+        holders = live.filter(lock_expires_at__gt=now()).values_list("lock_holder", flat=True)
         assert all(count == 1 for count in Counter(holders).values())
         self._check_versions()
         assert self.accepted - self._found() == set()

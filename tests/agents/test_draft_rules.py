@@ -46,7 +46,7 @@ def take(team, who="alice", content=NEW):
 
 
 def run_out():
-    Draft.objects.filter(holder__isnull=False).update(held_until=timezone.now() - timedelta(seconds=1))
+    Draft.objects.filter(lock_holder__isnull=False).update(lock_expires_at=timezone.now() - timedelta(seconds=1))
 
 
 def may_save(team):
@@ -94,9 +94,9 @@ def test_EDIT1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
         ])  # fmt: skip
         won = [one for one in came if isinstance(one, Draft)]
         assert len(won) == 1
-        assert {one.code for one in came if one is not won[0]} == {Code.DRAFT_HELD}
+        assert {one.code for one in came if one is not won[0]} == {Code.DRAFT_LOCKED}
         draft = Draft.objects.get(ended_at=None)
-        assert draft.holder == won[0].holder
+        assert draft.lock_holder == won[0].lock_holder
         if number % 2:
             drafts.discard_draft(**where(team), revision=draft.revision)
         else:
@@ -114,7 +114,9 @@ def test_two_tabs_of_one_person_at_once_hold_one_draft(team):
             lambda: drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id),
         ])  # fmt: skip
         assert sorted(type(one).__name__ for one in came) == ["Conflict", "Draft"]
-        assert Draft.objects.filter(holder=team.alice, held_until__gt=timezone.now(), ended_at=None).count() == 1
+        assert (
+            Draft.objects.filter(lock_holder=team.alice, lock_expires_at__gt=timezone.now(), ended_at=None).count() == 1
+        )
         run_out()
 
 
@@ -125,10 +127,10 @@ def test_EDIT3_trying_and_reading_do_not_renew_a_hold(team, minutes, seconds, is
         draft = take(team)
     with time_machine.travel(start + timedelta(minutes=20), tick=False):
         drafts.apply_draft(**where(team), revision=draft.revision)
-        assert selectors.get_draft(**where(team)).held_until == start + timedelta(minutes=30)
+        assert selectors.get_draft(**where(team)).lock_expires_at == start + timedelta(minutes=30)
     with time_machine.travel(start + timedelta(minutes=minutes, seconds=seconds), tick=False):
         if is_free:
-            assert take(team, "bob", None).holder == team.bob
+            assert take(team, "bob", None).lock_holder == team.bob
         else:
             with pytest.raises(Conflict):
                 take(team, "bob", None)
@@ -139,11 +141,11 @@ def test_EDIT3_who_types_in_the_last_moment_keeps_the_draft(team):
     draft = take(team)
     with transaction.atomic():
         drafts.write_draft(**where(team), content=SpecContent(prompt="Still here"), revision=draft.revision)
-        Draft.objects.update(held_until=timezone.now() + timedelta(minutes=30))
+        Draft.objects.update(lock_expires_at=timezone.now() + timedelta(minutes=30))
         taker = ConcurrentTransaction(lambda: take(team, "bob", None))
     with pytest.raises(Conflict) as refusal:
         taker.result()
-    assert refusal.value.code == Code.DRAFT_HELD
+    assert refusal.value.code == Code.DRAFT_LOCKED
 
 
 def test_EDIT3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
@@ -151,7 +153,7 @@ def test_EDIT3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
     operator = make_operator("Olga")
     drafts.release_draft(operator, draft.chat_id, draft.agent_id)
     draft.refresh_from_db()
-    assert (draft.holder, draft.written["prompt"]) == (None, NEW.prompt)
+    assert (draft.lock_holder, draft.written["prompt"]) == (None, NEW.prompt)
     assert [facts[1:] for facts in lost] == [(team.bob, operator)]
     line = Message.objects.get(type="LOCK_RELEASED")
     assert line.payload["actor_name"] == "Olga"
@@ -171,7 +173,7 @@ def test_who_loses_a_hold_is_told_and_who_gives_it_up_is_not(team, lost):
     assert [facts[1:] for facts in lost] == [(team.bob, team.alice)]
     drafts.discard_draft(**where(team), revision=bobs.revision)
     assert [facts[1:] for facts in lost] == [(team.bob, team.alice)] * 2
-    assert Draft.objects.get(pk=draft.pk).ended_how == "discarded"
+    assert Draft.objects.get(pk=draft.pk).outcome == "discarded"
 
 
 def test_an_agent_that_leaves_takes_its_draft_along_and_it_is_told_who_did_it(team, monkeypatch):
@@ -180,7 +182,7 @@ def test_an_agent_that_leaves_takes_its_draft_along_and_it_is_told_who_did_it(te
     with transaction.atomic():
         chats.remove_member(team.alice, team.chat.id, team.robin.id)
     draft.refresh_from_db()
-    assert (draft.ended_how, draft.holder) == ("discarded", None)
+    assert (draft.outcome, draft.lock_holder) == ("discarded", None)
     assert ended == [(draft, team.alice, None)]
 
 
@@ -192,7 +194,7 @@ def test_the_first_word_of_a_new_writer_does_not_hide_the_draft_from_who_waits_f
     with transaction.atomic():
         drafts.write_draft(**where(team, "bob"), content=SpecContent(prompt="Mine"), revision=taken.revision)
         discarding = ConcurrentTransaction(lambda: drafts.discard_draft(**where(team), revision=taken.revision + 1))
-    assert discarding.result().ended_how == "discarded"
+    assert discarding.result().outcome == "discarded"
 
 
 # --- what a suggester's draft may do -----------------------------------------------------------------------

@@ -39,7 +39,7 @@ def says(prompt, **fields):
 
 
 def run_out():
-    Draft.objects.filter(holder__isnull=False).update(held_until=timezone.now() - timedelta(seconds=1))
+    Draft.objects.filter(lock_holder__isnull=False).update(lock_expires_at=timezone.now() - timedelta(seconds=1))
 
 
 def kept():
@@ -117,7 +117,7 @@ def test_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
     more = chats.system_line(team.chat.id, "SUGGESTION_ACCEPTED", actor=team.alice, target=team.robin)
     draft = places(team, "Merged", changes=[more])
     draft.refresh_from_db()
-    assert (draft.written["prompt"], draft.holder, draft.status, draft.base_version) == (
+    assert (draft.written["prompt"], draft.lock_holder, draft.status, draft.base_version) == (
         "Merged",
         team.alice,
         "drafting",
@@ -143,16 +143,16 @@ def test_nothing_is_placed_into_a_draft_that_somebody_holds_or_by_who_holds_anot
     take(team, "bob", "Bob's")
     with pytest.raises(Conflict) as refusal:
         places(team, "Merged")
-    assert refusal.value.code == Code.DRAFT_HELD
+    assert refusal.value.code == Code.DRAFT_LOCKED
     wren = make_agent(team.workspace, team.alice, "Wren")
     other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
     drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
-    Draft.objects.filter(holder=team.bob).update(held_until=timezone.now() - timedelta(seconds=1))
+    Draft.objects.filter(lock_holder=team.bob).update(lock_expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict) as refusal:
         places(team, "Merged")
-    assert refusal.value.code == Code.HOLDING_ANOTHER
+    assert refusal.value.code == Code.OTHER_DRAFT_LOCKED
     free = places(team, "Merged", lock=False)
-    assert (free.holder, free.held_until) == (None, None)
+    assert (free.lock_holder, free.lock_expires_at) == (None, None)
 
 
 def test_what_is_left_free_is_not_placed_under_ones_own_hands(team):
@@ -169,7 +169,7 @@ def test_handing_in_ends_the_draft_and_frees_the_hold(team, monkeypatch):
     with pytest.raises(Conflict):
         drafts.submit_draft(**where(team, "bob"), revision=draft.revision + 1, log_message=line)
     handed = drafts.submit_draft(**where(team, "bob"), revision=draft.revision, log_message=line)
-    assert (handed.written["prompt"], handed.ended_how, handed.holder) == ("Bob's", "suggested", None)
+    assert (handed.written["prompt"], handed.outcome, handed.lock_holder) == ("Bob's", "suggested", None)
     assert told == [(draft, team.bob, None)]
     assert Message.objects.filter(type="SUGGESTION_CREATED").count() == 1
     assert take(team, "alice").written["prompt"] == "Answer."
@@ -244,7 +244,7 @@ def revise(team, who="alice", prompt="Shorter.", agent=None, chat=None):
 def test_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
     assert "review" in revise(team)
     draft = Draft.objects.get()
-    assert (draft.written["prompt"], draft.holder, draft.status, draft.created_by) == (
+    assert (draft.written["prompt"], draft.lock_holder, draft.status, draft.created_by) == (
         "Shorter.",
         None,
         "drafting",

@@ -40,7 +40,7 @@ def production(team):
 
 def test_the_first_edit_starts_the_draft_and_holds_it(team):
     draft = take(team)
-    assert (draft.holder, draft.base_version, draft.written["prompt"]) == (team.alice, 1, NEW.prompt)
+    assert (draft.lock_holder, draft.base_version, draft.written["prompt"]) == (team.alice, 1, NEW.prompt)
     assert lines(team) == ["DRAFT_STARTED"]
     assert production(team).prompt == "Answer."
 
@@ -59,12 +59,12 @@ def test_nobody_else_writes_what_somebody_holds(team):
     draft = take(team)
     with pytest.raises(Conflict) as refusal:
         take(team, "bob")
-    assert refusal.value.code == Code.DRAFT_HELD
-    assert refusal.value.data["holder_name"] == "Alice"
+    assert refusal.value.code == Code.DRAFT_LOCKED
+    assert refusal.value.data["lock_holder_name"] == "Alice"
     with pytest.raises(Conflict):
         drafts.write_draft(**where(team, "bob"), content=SpecContent(prompt="Mine"), revision=draft.revision)
     draft.refresh_from_db()
-    assert (draft.written["prompt"], draft.holder) == (NEW.prompt, team.alice)
+    assert (draft.written["prompt"], draft.lock_holder) == (NEW.prompt, team.alice)
 
 
 @pytest.mark.parametrize(("minutes", "seconds", "is_free"), [(29, 59, False), (30, 1, True)])
@@ -76,7 +76,7 @@ def test_EDIT3_a_hold_ends_thirty_minutes_after_the_last_edit(team, minutes, sec
         drafts.write_draft(**where(team), content=NEW, revision=draft.revision)
     with time_machine.travel(start + timedelta(minutes=minutes, seconds=seconds), tick=False):
         if is_free:
-            assert take(team, "bob", None).holder == team.bob
+            assert take(team, "bob", None).lock_holder == team.bob
         else:
             with pytest.raises(Conflict):
                 take(team, "bob")
@@ -84,7 +84,7 @@ def test_EDIT3_a_hold_ends_thirty_minutes_after_the_last_edit(team, minutes, sec
 
 def test_EDIT2_after_a_takeover_the_old_holder_writes_no_more_and_keeps_the_words(team):
     draft = take(team)
-    Draft.objects.update(held_until=timezone.now() - timedelta(seconds=1))
+    Draft.objects.update(lock_expires_at=timezone.now() - timedelta(seconds=1))
     taken = take(team, "bob", None)
     assert taken.written["prompt"] == NEW.prompt
     for late in (
@@ -95,7 +95,7 @@ def test_EDIT2_after_a_takeover_the_old_holder_writes_no_more_and_keeps_the_word
         with pytest.raises(Conflict):
             late()
     draft.refresh_from_db()
-    assert (draft.holder, draft.written["prompt"], draft.revision) == (team.bob, NEW.prompt, taken.revision)
+    assert (draft.lock_holder, draft.written["prompt"], draft.revision) == (team.bob, NEW.prompt, taken.revision)
     assert production(team).number == 1
 
 
@@ -116,9 +116,9 @@ def test_one_person_writes_one_draft_anywhere(team):
     take(team)
     with pytest.raises(Conflict) as refusal:
         drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
-    assert refusal.value.code == Code.HOLDING_ANOTHER
+    assert refusal.value.code == Code.OTHER_DRAFT_LOCKED
     assert refusal.value.data["chat_id"] == str(team.chat.id)
-    Draft.objects.update(held_until=timezone.now() - timedelta(seconds=1))
+    Draft.objects.update(lock_expires_at=timezone.now() - timedelta(seconds=1))
     assert drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id).agent == wren
 
 
@@ -145,7 +145,7 @@ def test_save_makes_the_next_version_and_ends_the_draft(team):
     assert (spec.number, spec.message, spec.origin, spec.base_number, spec.author) == (2, "why", "draft", 1, team.alice)
     assert spec.content() == content
     draft.refresh_from_db()
-    assert (draft.status, draft.ended_how, draft.holder) == ("ended", "saved", None)
+    assert (draft.status, draft.outcome, draft.lock_holder) == ("ended", "saved", None)
     assert lines(team) == ["DRAFT_STARTED", "SPEC_SAVED"]
     with pytest.raises(NotFound):
         selectors.get_draft(**where(team))
@@ -177,14 +177,14 @@ def test_a_draft_begun_on_an_older_version_is_not_saved_over_a_newer_one(team):
 
 def test_discard_is_for_ones_own_draft_or_for_an_editor(team):
     draft = take(team)
-    Draft.objects.update(holder=None, held_until=None)
+    Draft.objects.update(lock_holder=None, lock_expires_at=None)
     with pytest.raises(Forbidden):
         drafts.discard_draft(**where(team, "bob"), revision=draft.revision)
     assert Draft.objects.get().status == "drafting"
     drafts.discard_draft(**where(team), revision=draft.revision)
     bobs = take(team, "bob")
     drafts.discard_draft(**where(team, "alice"), revision=bobs.revision)
-    assert set(Draft.objects.values_list("ended_how", flat=True)) == {"discarded"}
+    assert set(Draft.objects.values_list("outcome", flat=True)) == {"discarded"}
     assert production(team).number == 1
 
 
@@ -217,7 +217,7 @@ def test_leaving_the_chat_frees_what_one_holds_there(team):
     take(team, "bob")
     with transaction.atomic():
         chats.remove_member(team.alice, team.chat.id, team.bob.id)
-    assert Draft.objects.get().holder is None
+    assert Draft.objects.get().lock_holder is None
     assert take(team, "alice", None).written["prompt"] == NEW.prompt
 
 

@@ -27,7 +27,7 @@ def take(team, who, chat=None):
 
 
 def listed(team, who) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client_for(team, who).ok("GET", f"workspaces/{team.workspace.id}/held-drafts")[
+    found: list[dict[str, Any]] = client_for(team, who).ok("GET", f"workspaces/{team.workspace.id}/locked-drafts")[
         "results"
     ]
     return found
@@ -37,14 +37,14 @@ def test_everybody_in_the_chat_learns_who_edits_and_where(team):
     take(team, "alice")
     for who in ("alice", "bob"):
         [held] = listed(team, who)
-        assert (held["holder"]["name"], held["agent_id"]) == (team.alice.name, str(team.robin.id))
+        assert (held["lock_holder"]["name"], held["agent_id"]) == (team.alice.name, str(team.robin.id))
         assert (held["chat_id"], held["chat_title"]) == (str(team.chat.id), team.chat.title)
 
 
 def test_member_outside_the_chat_learns_who_edits_but_not_where(team, private):
     take(team, "alice", private)
     [held] = listed(team, "bob")
-    assert held["holder"]["name"] == team.alice.name
+    assert held["lock_holder"]["name"] == team.alice.name
     assert (held["chat_id"], held["chat_title"]) == (None, None)
     chats.remove_member(team.alice, team.chat.id, team.bob.id)
     assert listed(team, "bob")[0]["chat_id"] is None
@@ -56,7 +56,7 @@ def test_draft_that_nobody_edits_any_more_is_not_listed(team):
     assert listed(team, "alice") == []
     take(team, "bob")
     assert len(listed(team, "alice")) == 1
-    Draft.objects.filter(ended_at=None).update(held_until=now() - timedelta(minutes=1))
+    Draft.objects.filter(ended_at=None).update(lock_expires_at=now() - timedelta(minutes=1))
     assert listed(team, "alice") == []
 
 
@@ -70,7 +70,7 @@ def test_workspace_is_told_when_an_edit_begins_or_ends_and_not_while_it_lasts(
         sent.clear()
         with django_capture_on_commit_callbacks(execute=True):
             act()
-        return sum(b'"what":"drafts"' in text for _, text in sent)
+        return sum(b'"list":"drafts"' in text for _, text in sent)
 
     where = {"chat_id": team.chat.id, "agent_id": team.robin.id}
     assert bells(lambda: take(team, "alice")) == 1

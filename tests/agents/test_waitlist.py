@@ -37,7 +37,7 @@ def take(team, who="alice"):
 
 
 def ask(team, who="bob"):
-    return drafts.ask_for_draft(**where(team, who))
+    return drafts.request_draft(**where(team, who))
 
 
 def wait_for(team, who="bob", *, is_waiting=True):
@@ -49,7 +49,7 @@ def told(person):
 
 
 def run_out():
-    Draft.objects.update(held_until=timezone.now() - timedelta(seconds=1))
+    Draft.objects.update(lock_expires_at=timezone.now() - timedelta(seconds=1))
 
 
 def joined(team, name, role=Role.SUGGESTER):
@@ -72,8 +72,8 @@ def held(team):
 def test_the_holder_is_told_who_asks_and_where(team, held):
     wish = ask(team)
     [row] = [one.to_row() for one in Notification.objects.all()]
-    assert (row.type, row.actor_name, row.agent_name) == ("draft_asked", "Bob", "Robin")
-    assert (row.chat_id, row.agent_id, told(team.alice)) == (team.chat.id, team.robin.id, ["draft_asked"])
+    assert (row.type, row.actor_name, row.agent_name) == ("draft_requested", "Bob", "Robin")
+    assert (row.chat_id, row.agent_id, told(team.alice)) == (team.chat.id, team.robin.id, ["draft_requested"])
     assert wish.is_waiting
 
 
@@ -81,14 +81,14 @@ def test_asking_again_tells_nobody_anew_and_says_since_when(team, held):
     first = ask(team)
     wait_for(team, is_waiting=False)
     second = ask(team)
-    assert (second.asked_at, second.is_waiting) == (first.asked_at, True)
-    assert told(team.alice) == ["draft_asked"]
+    assert (second.requested_at, second.is_waiting) == (first.requested_at, True)
+    assert told(team.alice) == ["draft_requested"]
 
 
 def test_twenty_presses_at_once_are_one_question(team, held):
     found = at_once([lambda: ask(team)] * 20)
-    assert len({wish.asked_at for wish in found}) == 1
-    assert told(team.alice) == ["draft_asked"]
+    assert len({wish.requested_at for wish in found}) == 1
+    assert told(team.alice) == ["draft_requested"]
 
 
 def test_of_another_holder_and_in_another_hold_one_may_ask_anew(team, held):
@@ -98,21 +98,21 @@ def test_of_another_holder_and_in_another_hold_one_may_ask_anew(team, held):
     drafts.claim_draft(**where(team) | {"actor": eve})
     assert selectors.get_lock_waiter(**where(team, "bob")).to_row().model_dump() == {
         "is_waiting": True,
-        "asked_at": None,
+        "requested_at": None,
     }
     ask(team)
-    assert told(eve) == ["draft_asked"]
+    assert told(eve) == ["draft_requested"]
     run_out()
     drafts.claim_draft(**where(team) | {"actor": eve})
     ask(team)
-    assert told(eve) == ["draft_asked", "draft_asked"]
+    assert told(eve) == ["draft_requested", "draft_requested"]
 
 
 def test_the_holders_other_tab_is_the_same_hold(team, held):
     ask(team)
     take(team)
     ask(team)
-    assert told(team.alice) == ["draft_asked"]
+    assert told(team.alice) == ["draft_requested"]
 
 
 @pytest.mark.parametrize("deed", [ask, wait_for])
@@ -140,7 +140,7 @@ def test_there_is_nothing_to_wait_for_when_nobody_holds_it(team, deed):
     run_out()
     with pytest.raises(Conflict) as too_late:
         deed(team)
-    assert (refusal.value.code, too_late.value.code) == (Code.DRAFT_FREE, Code.DRAFT_FREE)
+    assert (refusal.value.code, too_late.value.code) == (Code.DRAFT_UNLOCKED, Code.DRAFT_UNLOCKED)
 
 
 def test_SEC1_a_stranger_reads_nothing_and_each_reader_their_own(team, held):
@@ -162,11 +162,11 @@ def test_of_a_draft_that_is_over_nothing_can_be_wished(team, held):
 
 def test_a_wish_is_there_after_a_reload(team, held):
     path, bob = f"chats/{team.chat.id}/agents/{team.robin.id}/draft", client_for(team, "bob")
-    assert bob("GET", f"{path}/wish").json() == {"is_waiting": False, "asked_at": None}
-    asked = bob("POST", f"{path}/ask").json()
-    assert asked["asked_at"]
-    assert bob("GET", f"{path}/wish").json() == asked
-    assert bob("PUT", f"{path}/wish", {"is_waiting": False}).json() == asked | {"is_waiting": False}
+    assert bob("GET", f"{path}/waiter").json() == {"is_waiting": False, "requested_at": None}
+    asked = bob("POST", f"{path}/request").json()
+    assert asked["requested_at"]
+    assert bob("GET", f"{path}/waiter").json() == asked
+    assert bob("PUT", f"{path}/waiter", {"is_waiting": False}).json() == asked | {"is_waiting": False}
 
 
 # --- it is free ---------------------------------------------------------------------------------------------------
@@ -229,9 +229,9 @@ def test_however_a_hold_ends_who_waits_is_told_once_and_the_wish_is_used_up(team
     wish(team)
     end(team, held)
     drafts.notify_expired_locks()
-    assert [kind for kind in told(team.bob) if kind == "draft_free"] == ["draft_free"]
+    assert [kind for kind in told(team.bob) if kind == "draft_unlocked"] == ["draft_unlocked"]
     assert not LockWaiter.objects.exists()
-    row = Notification.objects.get(person=team.bob, type="draft_free").to_row()
+    row = Notification.objects.get(person=team.bob, type="draft_unlocked").to_row()
     assert (row.agent_name, row.chat_id, row.agent_id) == ("Robin", team.chat.id, team.robin.id)
 
 
@@ -240,7 +240,7 @@ def test_each_hold_that_ends_is_news(team, held):
         holding = draft or take(team)
         wait_for(team)
         release(team, holding)
-    assert told(team.bob) == ["draft_free"] * 3
+    assert told(team.bob) == ["draft_unlocked"] * 3
 
 
 def test_who_waits_no_more_is_told_nothing(team, held):
@@ -254,7 +254,7 @@ def test_who_ended_the_hold_is_not_told_of_it(team):
     drafts_of_bob = take(team, "bob")
     wait_for(team, "alice")
     drafts.discard_draft(**where(team), revision=drafts_of_bob.revision)
-    assert "draft_free" not in told(team.alice)
+    assert "draft_unlocked" not in told(team.alice)
 
 
 def test_who_cannot_take_it_any_more_is_told_nothing(team, held):
@@ -291,14 +291,16 @@ def test_who_takes_the_draft_waits_no_more_and_the_others_do(team, held):
 def test_twenty_wait_and_each_is_told_once_by_whoever_ends_the_hold(team, held):
     people = [joined(team, f"P{number}") for number in range(20)]
     for person in people:
-        drafts.ask_for_draft(actor=person, chat_id=team.chat.id, agent_id=team.robin.id)
+        drafts.request_draft(actor=person, chat_id=team.chat.id, agent_id=team.robin.id)
     run_out()
     operator = make_operator()
     found = at_once(
         [drafts.notify_expired_locks] * 3 + [lambda: drafts.release_draft(operator, held.chat_id, held.agent_id)]
     )
     assert not [one for one in found if isinstance(one, AppError)]
-    assert {person.name: told(person) for person in people} == {f"P{number}": ["draft_free"] for number in range(20)}
+    assert {person.name: told(person) for person in people} == {
+        f"P{number}": ["draft_unlocked"] for number in range(20)
+    }
 
 
 def test_a_wish_that_meets_the_end_of_the_hold_is_refused_or_told(team, held):
@@ -314,7 +316,7 @@ def test_a_hold_that_is_renewed_at_the_last_moment_goes_on(team, held):
     wait_for(team)
     run_out()
     with transaction.atomic():
-        Draft.objects.update(held_until=timezone.now() + timedelta(minutes=5))
+        Draft.objects.update(lock_expires_at=timezone.now() + timedelta(minutes=5))
         sweeping = ConcurrentTransaction(drafts.notify_expired_locks)
     sweeping.result()
     assert told(team.bob) == []
@@ -342,8 +344,8 @@ def test_a_holder_who_types_keeps_the_sweeper_from_nothing_else(team, held):
     wait_for(team)
     eve = joined(team, "Eve")
     drafts.claim_draft(actor=eve, chat_id=team.chat.id, agent_id=finch.id)
-    drafts.ask_for_draft(actor=team.bob, chat_id=team.chat.id, agent_id=finch.id)
-    Draft.objects.filter(agent=finch).update(held_until=timezone.now() - timedelta(seconds=1))
+    drafts.request_draft(actor=team.bob, chat_id=team.chat.id, agent_id=finch.id)
+    Draft.objects.filter(agent=finch).update(lock_expires_at=timezone.now() - timedelta(seconds=1))
     drafts.notify_expired_locks()
     assert list(LockWaiter.objects.values_list("draft__agent__name", flat=True)) == ["Robin"]
 
@@ -354,4 +356,4 @@ def test_EDIT3_a_worker_tells_when_a_hold_runs_out_and_nobody_does_anything(envi
     until = time.monotonic() + 20
     while time.monotonic() < until and not told(team.bob):
         time.sleep(0.05)
-    assert told(team.bob) == ["draft_free"]
+    assert told(team.bob) == ["draft_unlocked"]

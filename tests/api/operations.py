@@ -111,15 +111,15 @@ def _an_asked_draft(team: Team, things: Things, who: str) -> None:
     """Whoever asks holds it, and somebody else has asked them for it."""
     _a_draft(team, things, who)
     asker = team.alice if who == "bob" else team.bob
-    drafts.ask_for_draft(actor=asker, chat_id=team.chat.id, agent_id=team.robin.id)
+    drafts.request_draft(actor=asker, chat_id=team.chat.id, agent_id=team.robin.id)
     things["asker_id"] = str(asker.id)
 
 
 def _an_applied_draft(team: Team, things: Things, who: str) -> None:
     _a_draft(team, things, who)
-    draft = Draft.objects.select_related("holder").get(chat=team.chat, agent=team.robin, ended_at=None)
-    assert draft.holder is not None
-    drafts.apply_draft(actor=draft.holder, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
+    draft = Draft.objects.select_related("lock_holder").get(chat=team.chat, agent=team.robin, ended_at=None)
+    assert draft.lock_holder is not None
+    drafts.apply_draft(actor=draft.lock_holder, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
 
 
 def _an_applied_line(team: Team, things: Things, who: str) -> None:
@@ -237,7 +237,7 @@ OPERATIONS: dict[str, Operation] = {
         "POST", f"{VERSION}/restore", EDITORS, lambda t: {"base_version": 2, "chat_id": t["chat_id"]}, _two_versions
     ),
     "diff_versions": Operation("GET", "agents/{agent_id}/diff?a=1&b=1", MEMBERS),
-    "list_locked_drafts": Operation("GET", "workspaces/{workspace_id}/held-drafts", MEMBERS, given=_a_draft),
+    "list_locked_drafts": Operation("GET", "workspaces/{workspace_id}/locked-drafts", MEMBERS, given=_a_draft),
     "diff_applied_text": Operation(
         "GET", "chats/{chat_id}/messages/{message_id}/diff", MEMBERS, given=_an_applied_line
     ),
@@ -277,10 +277,10 @@ OPERATIONS: dict[str, Operation] = {
     "accept_invitation": Operation("POST", "join/{token}", EVERYBODY),
     "read_draft": Operation("GET", DRAFT, MEMBERS, given=_a_draft),
     "write_draft": Operation("PUT", DRAFT, MEMBERS, _content(revision=1), _a_draft),
-    "list_draft_snapshots": Operation("GET", f"{DRAFT}/earlier", MEMBERS, given=_a_draft),
-    "read_lock_waiter": Operation("GET", f"{DRAFT}/wish", MEMBERS, given=_anothers_draft),
-    "set_lock_waiter": Operation("PUT", f"{DRAFT}/wish", MEMBERS, lambda t: {"is_waiting": True}, _anothers_draft),
-    "ask_for_draft": Operation("POST", f"{DRAFT}/ask", MEMBERS, given=_anothers_draft),
+    "list_draft_snapshots": Operation("GET", f"{DRAFT}/snapshots", MEMBERS, given=_a_draft),
+    "read_lock_waiter": Operation("GET", f"{DRAFT}/waiter", MEMBERS, given=_anothers_draft),
+    "set_lock_waiter": Operation("PUT", f"{DRAFT}/waiter", MEMBERS, lambda t: {"is_waiting": True}, _anothers_draft),
+    "request_draft": Operation("POST", f"{DRAFT}/request", MEMBERS, given=_anothers_draft),
     "read_draft_trial": Operation("GET", f"{DRAFT}/trial", MEMBERS, given=_a_draft),
     "hand_over_draft": Operation(
         "POST",

@@ -135,7 +135,7 @@ def _hold_draft(world: dict[str, Any]) -> None:
 
 def _ask_for_draft(world: dict[str, Any]) -> None:
     _hold_draft(world)
-    people()[1].http.post(f"/api/v1/chats/{world['chat_id']}/agents/{world['agent_id']}/draft/ask")
+    people()[1].http.post(f"/api/v1/chats/{world['chat_id']}/agents/{world['agent_id']}/draft/request")
     world["to"] = world["actor_id"]
 
 

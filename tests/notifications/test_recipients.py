@@ -151,12 +151,12 @@ def test_who_decides_on_their_own_suggestion_is_not_told(environment):
 )
 def test_a_merge_that_took_its_time_tells_who_asked_for_it(environment, state, method, told):
     merge = merge_of(
-        environment.team.alice, environment.team, state=state, method=method, ended_at=now(), error_code="draft_held"
+        environment.team.alice, environment.team, state=state, method=method, ended_at=now(), error_code="draft_locked"
     )
     merge_ended(merge)
     merge_ended(merge)
     assert environment.list_notified() == told
-    assert {one.excerpt for one in Notification.objects.all()} == ({"draft_held"} if told else set())
+    assert {one.excerpt for one in Notification.objects.all()} == ({"draft_locked"} if told else set())
 
 
 def test_a_merge_that_fails_again_is_news_again(environment):

@@ -133,7 +133,7 @@ class Story:
         if not live:
             raise AppError("There is no draft.")
         draft = chance.choice(live)
-        holder = draft.holder or self.team.alice
+        holder = draft.lock_holder or self.team.alice
         return draft, {
             "actor": holder, "chat_id": self.chat.id, "agent_id": draft.agent_id, "revision": draft.revision
         }  # fmt: skip
@@ -176,15 +176,15 @@ class Story:
         drafts.release_draft(make_operator(), draft.chat_id, draft.agent_id)
 
     def asks_for_a_draft(self, chance: random.Random) -> None:
-        drafts.ask_for_draft(
+        drafts.request_draft(
             actor=self.person(chance), chat_id=self.chat.id, agent_id=self.draft(chance)[0].agent_id
         )  # fmt: skip
 
     def hands_over(self, chance: random.Random) -> None:
         draft, names = self.draft(chance)
         for person in (self.team.alice, self.team.bob):
-            if person.id != draft.holder_id:
-                drafts.ask_for_draft(actor=person, chat_id=self.chat.id, agent_id=draft.agent_id)
+            if person.id != draft.lock_holder_id:
+                drafts.request_draft(actor=person, chat_id=self.chat.id, agent_id=draft.agent_id)
                 drafts.hand_over_draft(to=person.id, **names)
                 return
 

@@ -59,7 +59,7 @@ def test_what_ended_since_is_told_as_ended_and_what_ended_before_is_not(team):
     since = catch_up(team.chat.id, None).version
     drafts.discard_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
     told = [row for row in catch_up(team.chat.id, since).rows if row.kind == "draft"]
-    assert [(row.status, row.ended_how) for row in told] == [("ended", "discarded")]
+    assert [(row.status, row.outcome) for row in told] == [("ended", "discarded")]
     assert "draft" not in kinds(catch_up(team.chat.id, None))
     assert "draft" not in kinds(catch_up(team.chat.id, catch_up(team.chat.id, None).version))
 

@@ -215,7 +215,7 @@ def test_MSG5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatc
     chance = random.Random(5)
     for _ in range(20):
         # Whoever wrote in the story before may write in this one.
-        Draft.objects.update(holder=None, held_until=None)
+        Draft.objects.update(lock_holder=None, lock_expires_at=None)
         story = Story(team)
         for _ in range(80):
             story.take(chance.randrange(10**9))

@@ -196,7 +196,7 @@ CARETS: list[Any] = [3, -1, 10**18, 1.5, "3", None, [], True]
 def draft_with_caret(team, draft, caret):
     """A frame of somebody's writing, as only the server sends it."""
     return {"type": "draft", "topic": f"chat:{team.chat.id}", "draft_id": str(draft.id), "agent_id": str(team.robin.id),
-            "revision": draft.revision + 1, "holder_id": str(team.alice.id), "held_until": "2100-01-01T00:00:00Z",
+            "revision": draft.revision + 1, "lock_holder_id": str(team.alice.id), "lock_expires_at": "2100-01-01T00:00:00Z",
             "written": {"prompt": "Forged"}, "caret": caret}  # fmt: skip
 
 

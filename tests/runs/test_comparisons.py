@@ -319,7 +319,7 @@ def test_a_draft_that_is_over_is_voted_on_no_more(team, applied):
         assert each.payload["ended"] is True
         with pytest.raises(Conflict) as refusal:
             ballot(team, each, "bob", "production")
-        assert refusal.value.code == Code.COMPARISON_OVER
+        assert refusal.value.code == Code.COMPARISON_ENDED
     assert votes_of(message) == [(str(team.alice.id), "draft")]
 
 

@@ -49,7 +49,7 @@ def test_an_agent_is_renamed_while_its_draft_is_saved(team):
         )
     renaming.result()
     assert Actor.objects.get(pk=team.robin.pk).name == "New"
-    assert Draft.objects.get().ended_how == "saved"
+    assert Draft.objects.get().outcome == "saved"
 
 
 def test_a_member_is_removed_while_a_run_begins(team):

@@ -141,7 +141,7 @@ def test_FAIR8_an_editor_alone_with_the_agent_has_it_write_a_draft_in_its_own_na
     assert [status for status, _ in results(room, chat)] == ["ok"]
     draft = Draft.objects.get()
     robin, alice = room.team.robin, room.team.alice
-    assert (draft.chat, draft.created_by, draft.updated_by, draft.holder, draft.applied) == (
+    assert (draft.chat, draft.created_by, draft.updated_by, draft.lock_holder, draft.applied) == (
         chat,
         robin,
         robin,

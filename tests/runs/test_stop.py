@@ -122,7 +122,7 @@ def test_stopping_twice_or_too_late_is_told(environment):
     stop(environment, run)
     with pytest.raises(Conflict) as refusal:
         stop(environment, run)
-    assert refusal.value.code == Code.RUN_OVER
+    assert refusal.value.code == Code.RUN_ENDED
 
 
 def test_a_suggester_stops_what_works_for_them_and_nothing_else(environment):

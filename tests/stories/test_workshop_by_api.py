@@ -121,7 +121,7 @@ def test_two_suggest_and_an_editor_merges_compares_saves_and_restores(company, m
     merge = alice.ok("GET", f"merges/{merge['id']}")
     assert (merge["state"], merge["method"]) == ("done", "agent")
     draft = alice.ok("GET", company.draft_at)
-    assert draft["holder_id"] == alice.id
+    assert draft["lock_holder_id"] == alice.id
     assert draft["base_version"] == 2
     names = {voice["id"]: voice["name"] for voice in draft["provenance"]["voices"]}
     said_by = {
@@ -195,7 +195,7 @@ def test_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, model):
     company.dave.post(chat, "from now on answer shorter")
     tab.answer(company.scribe, 1)
     draft = company.alice.ok("GET", f"chats/{chat}/agents/{company.scribe}/draft")
-    assert (draft["written"]["prompt"], draft["status"], draft["holder_id"]) == (shorter, "drafting", None)
+    assert (draft["written"]["prompt"], draft["status"], draft["lock_holder_id"]) == (shorter, "drafting", None)
     assert draft["provenance"]["origin"] == "revise"
     [voice] = draft["provenance"]["voices"]
     assert (voice["actor_id"], voice["in_run_of"]) == (company.scribe, "Dave")

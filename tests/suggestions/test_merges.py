@@ -54,7 +54,12 @@ def test_one_made_on_todays_production_is_a_draft_at_once_and_no_model_is_asked(
     merge = suggestions.accept_suggestion(actor=board["alice"], suggestion_id=made.id, id=id, chat_id=board.chat.id)
     draft, made = board.live(), fresh(made)
     assert (merge.id, merge.state, merge.method, merge.draft, jobs("merge")) == (id, "done", "copied", draft, [])
-    assert (draft.written, draft.holder, draft.base_version, draft.applied) == (made.content, board["alice"], 1, None)
+    assert (draft.written, draft.lock_holder, draft.base_version, draft.applied) == (
+        made.content,
+        board["alice"],
+        1,
+        None,
+    )
     assert voices_of(draft) == [(f"Be kind.\n{MIDDLE}", []), ("Use one sentence.\n", ["Bob"])]  # fmt: skip
     assert (made.state, made.merge, made.decided_by, made.saved_as) == ("accepted", merge, board["alice"], None)
     assert board.lines()[-2:] == ["DRAFT_MERGED", "SUGGESTION_ACCEPTED"]
@@ -107,9 +112,9 @@ def test_a_suggestion_of_which_nothing_is_left_is_merged_but_not_used(board):
         for state in ("accepted", "unused", "pending")
     }
     assert listed == {"accepted": [str(loud.id)], "unused": [str(brief.id)], "pending": []}
-    with refused(Conflict, Code.SUGGESTION_OVER):
+    with refused(Conflict, Code.SUGGESTION_CLOSED):
         suggestions.withdraw_suggestion(actor=board["bob"], suggestion_id=brief.id)
-    with refused(Conflict, Code.SUGGESTION_OVER):
+    with refused(Conflict, Code.SUGGESTION_CLOSED):
         board.merge(brief)
     assert row_of(board, brief, "alice").verbs == []
 
@@ -186,7 +191,7 @@ def test_a_merge_that_was_done_line_by_line_and_placed_later_says_why(board):
     merge = board.merge(board.suggest(KINDER, "bob"), board.suggest(BRIEFER, "carol"))
     board.draft(LOUDER, "carol")
     merge = board.fail(merge)
-    assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_held", "text")
+    assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_locked", "text")
     drafts.release_draft(**board.where("carol"), revision=board.live().revision)
     merge = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
     assert (merge.state, merge.method, merge.error_code, merge.error) == (
@@ -222,15 +227,15 @@ def test_a_merge_is_refused_while_somebody_else_holds_the_draft(board):
     made, other = board.suggest(), board.suggest(KINDER)
     board.draft(LOUDER, "carol")
     for chosen in ([made], [made, other]):  # before a model is asked, too
-        with refused(Conflict, Code.DRAFT_HELD) as refusal:
+        with refused(Conflict, Code.DRAFT_LOCKED) as refusal:
             board.merge(*chosen)
-    assert refusal.value.data["holder_name"] == "Carol"
+    assert refusal.value.data["lock_holder_name"] == "Carol"
 
 
 def test_a_merge_is_refused_to_who_writes_another_draft(board):
     made, other = board.suggest(), board.room("Other")
     board.draft(LOUDER, "alice", other)
-    with refused(Conflict, Code.HOLDING_ANOTHER) as refusal:
+    with refused(Conflict, Code.OTHER_DRAFT_LOCKED) as refusal:
         board.merge(made)
     assert refusal.value.data["chat_title"] == "Other"
     assert refusal.value.data["agent_name"] not in refusal.value.message  # which others read where a merge failed
@@ -239,7 +244,7 @@ def test_a_merge_is_refused_to_who_writes_another_draft(board):
 def test_what_is_decided_or_being_merged_is_not_merged(board):
     rejected, first, second = board.suggest(), board.suggest(KINDER, "carol"), board.suggest(LOUDER)
     suggestions.reject_suggestion(actor=board["alice"], suggestion_id=rejected.id)
-    with refused(Conflict, Code.SUGGESTION_OVER):
+    with refused(Conflict, Code.SUGGESTION_CLOSED):
         board.merge(first, rejected)
     merge = board.merge(first, second)
     with refused(Conflict, Code.IN_MERGE) as refusal:
@@ -276,7 +281,7 @@ def test_a_suggester_who_is_granted_it_reviews_this_agent(board):
     grant_right(board["bob"], "review_agent_actor", board.scribe)
     suggestions.reject_suggestion(actor=board["bob"], suggestion_id=other.id)
     assert board.merge(made, who="bob").state == "done"
-    assert board.live().holder == board["bob"]
+    assert board.live().lock_holder == board["bob"]
     with refused(Forbidden):  # reviewing is not saving
         drafts.save_draft(**board.where("bob"), revision=board.live().revision, base_version=1)
 
@@ -300,7 +305,7 @@ def test_several_are_merged_by_the_agent_and_accepted_with_the_draft(board):
     assert draft.written["model"] == "large"
     assert voices_of(draft) == [("Be very kind.\n", ["Bob"]), (MIDDLE, []), ("Use one sentence.\n", ["Carol"])]
     assert "".join(one["text"] for one in draft.provenance["pieces"]) == draft.written["prompt"]
-    assert (draft.holder, states(first, second)) == (board["alice"], ["accepted", "accepted"])
+    assert (draft.lock_holder, states(first, second)) == (board["alice"], ["accepted", "accepted"])
     assert board.line("DRAFT_MERGED")["authors"] == ["Bob", "Carol"]
     row = merge_row_of(board["alice"], merge.id)
     assert (row.model, row.tokens > 0, row.cost_micro) == ("demo", True, 3)
@@ -368,7 +373,7 @@ def test_a_model_that_fails_is_no_end_either(board):
     merge = board.fail(merge)
     assert (merge.state, merge.method, merge.error_code) == ("done", "text", "server")
     assert merge.error == "The model's server failed."
-    assert board.live().holder == board["alice"]
+    assert board.live().lock_holder == board["alice"]
 
 
 def test_what_conflicts_is_named_with_who_said_it(board):
@@ -414,21 +419,21 @@ def test_a_merge_whose_place_is_taken_keeps_its_result_and_frees_its_suggestions
     first, second, merge = two(board)
     held = board.draft(LOUDER, "bob")
     merge = board.answer(merge, both())
-    assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_held", "agent")
+    assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_locked", "agent")
     assert "Bob" not in merge.error  # which people read who are not in the room (SEC2)
     assert (states(first, second), fresh(first).merge, fresh(held).written) == (
         ["pending", "pending"], None, held.written
     )  # fmt: skip
     assert merge.content["prompt"].startswith("Be very kind.")
     assert Notification.objects.filter(type="merge_failed", person=board["alice"]).count() == 1
-    with refused(Conflict, Code.DRAFT_HELD):
+    with refused(Conflict, Code.DRAFT_LOCKED):
         suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
     drafts.discard_draft(**board.where("bob"), revision=held.revision)
     merge = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
     assert (merge.state, merge.error_code, len(jobs("merge"))) == ("done", "", 1)
     assert board.live().written["prompt"] == MERGED
     assert states(first, second) == ["accepted", "accepted"]
-    with refused(Conflict, Code.MERGE_OVER):
+    with refused(Conflict, Code.MERGE_ENDED):
         suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
 
 
@@ -488,7 +493,7 @@ def test_a_stopped_merge_frees_its_suggestions_and_its_answer_counts_no_more(boa
     merge.run = run
     board.answer(merge, both())
     assert (fresh(merge).state, board.live(), states(first, second)) == ("stopped", None, ["pending", "pending"])
-    with refused(Conflict, Code.MERGE_OVER):
+    with refused(Conflict, Code.MERGE_ENDED):
         suggestions.stop_merge(actor=board["alice"], merge_id=merge.id)
     again = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
     assert (again.state, len(jobs("merge"))) == ("waiting", 2)

@@ -56,7 +56,7 @@ def test_EDIT5_twenty_who_accept_at_once_accept_once(board):
     found = at_once(20, lambda number: accept(board, made).id)
     [merge] = Merge.objects.all()
     assert [one for one in found if one == merge.id] == [merge.id]
-    assert found.count(Code.SUGGESTION_OVER) == 19
+    assert found.count(Code.SUGGESTION_CLOSED) == 19
     assert (fresh(made).state, Draft.objects.count(), board.lines().count("DRAFT_MERGED")) == ("accepted", 1, 1)
 
 
@@ -79,7 +79,7 @@ def test_rejecting_and_withdrawing_at_once_is_one_of_them(board):
         lambda: suggestions.withdraw_suggestion(actor=board["bob"], suggestion_id=made.id),
     ]
     found = at_once(2, lambda number: deeds[number]().state)
-    assert Code.SUGGESTION_OVER in found
+    assert Code.SUGGESTION_CLOSED in found
     assert fresh(made).state in found
     assert len([line for line in board.lines() if line in ("SUGGESTION_REJECTED", "SUGGESTION_WITHDRAWN")]) == 1
 
@@ -91,7 +91,7 @@ def test_a_merge_waits_for_a_rejection_under_way_and_is_refused_then(board):
         merging = ConcurrentTransaction(lambda: board.merge(made, other))
     with pytest.raises(AppError) as refusal:
         merging.result()
-    assert refusal.value.code == Code.SUGGESTION_OVER
+    assert refusal.value.code == Code.SUGGESTION_CLOSED
     assert (Merge.objects.count(), fresh(other).merge) == (0, None)
 
 

@@ -49,14 +49,14 @@ def test_a_draft_that_is_suggested_is_gone_and_the_lock_is_free(board):
     draft = board.draft(BRIEFER)
     made = suggest_draft(board, draft, note=" Shorter answers ")
     draft.refresh_from_db()
-    assert (draft.ended_how, draft.holder, board.live()) == ("suggested", None, None)
+    assert (draft.outcome, draft.lock_holder, board.live()) == ("suggested", None, None)
     assert (made.content, made.note, made.touches) == (draft.written, "Shorter answers", ["prompt"])
     assert (made.author, made.base.number, made.state, made.summary_state) == (board["bob"], 1, "pending", "pending")
     assert board.lines() == ["DRAFT_STARTED", "SUGGESTION_CREATED"]
     line = board.line("SUGGESTION_CREATED")
     assert (line["suggestion_id"], line["note"], line["summary_state"]) == (str(made.id), made.note, "pending")
     assert (line["actor_name"], line["target_name"]) == ("Bob", "Scribe")
-    assert board.draft(KINDER, "alice").holder == board["alice"]
+    assert board.draft(KINDER, "alice").lock_holder == board["alice"]
     assert AuditRecord.objects.filter(action="suggestion.made", object_id=made.id, actor=board["bob"]).count() == 1
 
 
@@ -73,7 +73,7 @@ def test_a_draft_that_says_what_production_says_is_no_suggestion(board):
 
 def test_only_the_holder_with_the_latest_revision_suggests(board):
     draft = board.draft()
-    with refused(Conflict, Code.DRAFT_HELD):
+    with refused(Conflict, Code.DRAFT_LOCKED):
         suggest_draft(board, draft, "carol")
     draft.revision += 1
     with refused(Conflict, Code.STALE_REVISION):
@@ -164,7 +164,7 @@ def test_a_suggestion_is_rejected_with_a_reason(board):
     assert (line["note"], line["authors"], line["actor_name"]) == ("Too curt", ["Bob"], "Alice")
     for deed in ("reject", "withdraw"):
         who = board["alice" if deed == "reject" else "bob"]
-        with refused(Conflict, Code.SUGGESTION_OVER) as refusal:
+        with refused(Conflict, Code.SUGGESTION_CLOSED) as refusal:
             getattr(suggestions, f"{deed}_suggestion")(actor=who, suggestion_id=made.id)
         assert refusal.value.data == {"id": str(made.id), "state": "rejected", "decided_by": "Alice"}
 

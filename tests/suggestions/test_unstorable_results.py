@@ -73,8 +73,8 @@ def test_a_wish_that_cannot_be_told_of_holds_up_nobody_and_ends(board, state):
     for room, who in zip(rooms, ("alice", "carol"), strict=True):
         with transaction.atomic():
             drafts.claim_draft(**board.where(who, room), content=board.content(BRIEFER))
-            drafts.ask_for_draft(**board.where("bob", room))
-    Draft.objects.update(held_until=now() - timedelta(seconds=5))
+            drafts.request_draft(**board.where("bob", room))
+    Draft.objects.update(lock_expires_at=now() - timedelta(seconds=5))
     first = LockWaiter.objects.order_by("draft_id")[0]
     Notification.objects.all().delete()
     with connection.cursor() as cursor:
@@ -88,9 +88,9 @@ def test_a_wish_that_cannot_be_told_of_holds_up_nobody_and_ends(board, state):
         )
     try:
         drafts.notify_expired_locks()
-        assert Notification.objects.filter(type="draft_free").count() == 1, "the other one has been told"
+        assert Notification.objects.filter(type="draft_unlocked").count() == 1, "the other one has been told"
         assert LockWaiter.objects.filter(pk=first.pk).exists(), "it is tried again"
-        Draft.objects.filter(pk=first.draft_id).update(held_until=now() - timedelta(hours=2))
+        Draft.objects.filter(pk=first.draft_id).update(lock_expires_at=now() - timedelta(hours=2))
         drafts.notify_expired_locks()
         assert not LockWaiter.objects.exists(), "not for ever"
     finally:

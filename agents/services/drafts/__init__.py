@@ -16,17 +16,17 @@ from agents.services.drafts.locking import (
     release_lock,
 )
 from agents.services.drafts.waitlist import (
-    ask_for_draft,
     hand_over_draft,
     notify_expired_locks,
     remove_lock_waiters,
+    request_draft,
     set_lock_waiter,
 )
 
 __all__ = [
     "LOCK_DURATION",
     "apply_draft",
-    "ask_for_draft",
+    "request_draft",
     "build_locked_error",
     "build_write_error",
     "check_edits_no_other_draft",

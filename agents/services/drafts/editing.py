@@ -38,15 +38,21 @@ def write_draft(
     The write is one fenced UPDATE: it locks no chat. `caret` is published too; it counts UTF-16 units, as browsers do, and is
     cut to the length of the prompt.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` (`stale_revision`, `draft_held`), which carries the stored draft.
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` (`stale_revision`, `draft_locked`), which carries the stored draft.
     """
     get_chat_for(actor, chat_id, ChatVerb.SEE)
     get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT)
     check_content(content)
-    held_until = now() + locking.LOCK_DURATION
-    own = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, holder=actor, held_until__gt=now())
+    lock_expires_at = now() + locking.LOCK_DURATION
+    own = Draft.objects.filter(
+        chat_id=chat_id, agent_id=agent_id, ended_at=None, lock_holder=actor, lock_expires_at__gt=now()
+    )
     updated = own.filter(revision=revision).update(
-        written=content.as_json(), revision=F("revision") + 1, held_until=held_until, updated_by=actor, updated_at=now()
+        written=content.as_json(),
+        revision=F("revision") + 1,
+        lock_expires_at=lock_expires_at,
+        updated_by=actor,
+        updated_at=now(),
     )
     draft = find_draft(chat_id, agent_id)
     if not updated or draft is None:
@@ -59,8 +65,8 @@ def write_draft(
             draft_id=draft.id,
             agent_id=agent_id,
             revision=revision + 1,
-            holder_id=actor.id,
-            held_until=held_until,
+            lock_holder_id=actor.id,
+            lock_expires_at=lock_expires_at,
             written=content.as_json(),
             caret=caret,
         )
@@ -80,7 +86,7 @@ def rebase_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, 
     update = RowUpdate(draft)
     if merge and draft.base_version != production.number:
         _merge_production(update, production, actor)
-    update.set(base_version=production.number, revision=revision + 1, held_until=now() + locking.LOCK_DURATION)
+    update.set(base_version=production.number, revision=revision + 1, lock_expires_at=now() + locking.LOCK_DURATION)
     chats.save_changes(chat.id, [update])
     audit.record(actor, "draft.rebased", workspace_id=chat.workspace_id, object_id=draft.id, base=production.number)
     return draft
@@ -182,8 +188,8 @@ def replace_draft(
     With `lock`, the actor holds the edit lock afterwards; otherwise it is free. `author` is the writer if it is not the actor.
     `log_message` and `changes` are saved with the draft.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `draft_held` (with `lock`, only by another person),
-    `holding_another` (with `lock`).
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `draft_locked` (with `lock`, only by another person),
+    `other_draft_locked` (with `lock`).
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     check_content(content)
@@ -195,7 +201,7 @@ def replace_draft(
         update = RowUpdate(draft)
     else:
         update = RowUpdate(draft)
-        if draft.is_locked and not (lock and draft.holder_id == actor.id):
+        if draft.is_locked and not (lock and draft.lock_holder_id == actor.id):
             raise locking.build_locked_error(draft)
         if not draft.is_locked and lock:
             locking.restart_waitlist(update, actor)
@@ -208,9 +214,9 @@ def replace_draft(
 
     if lock:
         locking.notify_locks_changed(chat)
-        update.set(holder=actor, held_until=now() + locking.LOCK_DURATION)
+        update.set(lock_holder=actor, lock_expires_at=now() + locking.LOCK_DURATION)
     else:
-        update.set(holder=None, held_until=None, asked_by=[])
+        update.set(lock_holder=None, lock_expires_at=None, requested_by=[])
     update.set(
         written=content.as_json(),
         provenance=provenance.model_dump(mode="json"),
@@ -239,7 +245,7 @@ def revise_prompt(
     The prompt replaces that of the draft, or that of production if there is no draft. `authors` are the people whose texts the
     agent may have read in this run: they all need the right to save the agent, as `on_behalf_of` does (FAIR8).
 
-    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_held`, `nothing_changed`).
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_locked`, `nothing_changed`).
     """
     chat, agent = locking.lock_chat_with_agent(on_behalf_of, chat_id, actor.id, AgentVerb.SAVE)
     check_all_may(authors, agent, AgentVerb.SAVE)

@@ -85,14 +85,14 @@ def submit_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, 
 def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -> Draft:
     """Discard the actor's own draft, or any draft if the actor is an editor. Production answers again in the chat.
 
-    Raises `NotFound`, `Forbidden` for a draft that another person started, `Conflict` (`draft_held`, `stale_revision`).
+    Raises `NotFound`, `Forbidden` for a draft that another person started, `Conflict` (`draft_locked`, `stale_revision`).
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None:
         raise build_no_draft_error()
     if AgentVerb.DISCARD_ANY not in agent_verbs(agent):
-        if draft.holder_id != actor.id and draft.is_locked:
+        if draft.lock_holder_id != actor.id and draft.is_locked:
             raise locking.build_locked_error(draft)
         if draft.created_by_id != actor.id:
             raise Forbidden("You can discard your own drafts only.", hints=["Ask an editor."])
@@ -123,7 +123,7 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
         check_operator(actor, Draft)
         chats.lock_chat(chat_id)
         found = find_draft(chat_id, agent_id, lock=True)
-        if found is None or found.holder_id is None:
+        if found is None or found.lock_holder_id is None:
             raise Conflict(gettext("Nobody holds this draft."), code=Code.NO_DRAFT)
         draft, agent = found, found.agent
         locking.notify_lock_lost(draft, actor)
@@ -140,5 +140,5 @@ def finish_draft(
 
     `spec` is the version that the draft was saved as.
     """
-    update = RowUpdate(draft).set(ended_at=now(), ended_how=how)
+    update = RowUpdate(draft).set(ended_at=now(), outcome=how)
     return [locking.release_lock(update, actor), *draft_ended(draft, actor, spec)]

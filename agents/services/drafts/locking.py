@@ -1,6 +1,6 @@
 """The edit lock of a draft: one holder per draft, one draft per person (EDIT1, EDIT2, EDIT3).
 
-The lock is `holder`, `held_until` and `revision`. Every change of its holder raises the revision, which fences off the tab
+The lock is `holder`, `lock_expires_at` and `revision`. Every change of its holder raises the revision, which fences off the tab
 or the person that had the lock before. Rows are locked in one order: the chat, then the draft, then the agent.
 """
 
@@ -33,31 +33,31 @@ LOCK_DURATION = timedelta(minutes=30)
 def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent | None = None) -> Draft:
     """Acquire the edit lock: start a draft, or continue one whose lock is free, expired or the actor's own in another tab.
 
-    `content` replaces the text of the draft. Raises `NotFound`, `Forbidden` and `Conflict`: `draft_held` names the holder,
-    `holding_another` names the other draft that the actor edits.
+    `content` replaces the text of the draft. Raises `NotFound`, `Forbidden` and `Conflict`: `draft_locked` names the holder,
+    `other_draft_locked` names the other draft that the actor edits.
     """
     chat, agent = lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     if content is not None:
         check_content(content)
     check_edits_no_other_draft(actor, chat_id, agent_id)
     draft = find_draft(chat.id, agent.id, lock=True)
-    if draft is None or draft.holder_id != actor.id or not draft.is_locked:
+    if draft is None or draft.lock_holder_id != actor.id or not draft.is_locked:
         notify_locks_changed(chat)
     if draft is None:
         return _start_draft(chat, agent, actor, content)
 
-    if draft.holder_id != actor.id and draft.is_locked:
+    if draft.lock_holder_id != actor.id and draft.is_locked:
         raise build_locked_error(draft)
     update = RowUpdate(draft)
     changes: list[chats.RowChange] = [update]
     if not draft.is_locked:
         restart_waitlist(update, actor)
-    if draft.holder_id != actor.id:
+    if draft.lock_holder_id != actor.id:
         changes.insert(0, chats.system_line(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent))
         notify_lock_lost(draft, actor)
     if draft.updated_by_id != actor.id:
         save_snapshot(draft, "takeover")
-    update.set(holder=actor, held_until=now() + LOCK_DURATION, revision=draft.revision + 1)
+    update.set(lock_holder=actor, lock_expires_at=now() + LOCK_DURATION, revision=draft.revision + 1)
     if content is not None:
         update.set(written=content.as_json(), updated_by=actor, updated_at=now())
     chats.save_changes(draft.chat_id, changes)
@@ -72,8 +72,8 @@ def _start_draft(chat: Chat, agent: Actor, actor: Actor, content: SpecContent | 
         agent=agent,
         written=(content or production.content()).as_json(),
         base_version=production.version,
-        holder=actor,
-        held_until=now() + LOCK_DURATION,
+        lock_holder=actor,
+        lock_expires_at=now() + LOCK_DURATION,
         created_by=actor,
         updated_by=actor,
     )
@@ -103,25 +103,27 @@ def get_draft_held_by(actor: Actor, chat: Chat, agent: Actor, *, revision: int) 
     Raises `NotFound`, `Conflict`.
     """
     draft = find_draft(chat.id, agent.id, lock=True)
-    if draft is None or draft.holder_id != actor.id or not draft.is_locked or draft.revision != revision:
+    if draft is None or draft.lock_holder_id != actor.id or not draft.is_locked or draft.revision != revision:
         raise build_write_error(draft, actor)
     return draft
 
 
 def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> None:
-    """Raise `Conflict` (`holding_another`) if the actor holds the lock of another draft, in any chat.
+    """Raise `Conflict` (`other_draft_locked`) if the actor holds the lock of another draft, in any chat.
 
     An advisory lock on the person makes two of their tabs check one after the other.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"holds:{actor.id}"])
-    locked = Draft.objects.filter(holder=actor, held_until__gt=now(), ended_at=None).select_related("agent", "chat")
+    locked = Draft.objects.filter(lock_holder=actor, lock_expires_at__gt=now(), ended_at=None).select_related(
+        "agent", "chat"
+    )
     other = locked.exclude(chat_id=chat_id, agent_id=agent_id).first()
     if other is not None:
         # Only `data` names the other draft: the text of this error is stored with a merge that failed, for its whole workspace.
         raise Conflict(
             "You are writing another draft.",
-            code=Code.HOLDING_ANOTHER,
+            code=Code.OTHER_DRAFT_LOCKED,
             hints=["Save, discard or close that draft first."],
             data={
                 "chat_id": str(other.chat_id),
@@ -135,14 +137,18 @@ def check_edits_no_other_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> N
 
 def build_locked_error(draft: Draft) -> Conflict:
     """Build the error for a draft that another person is editing."""
-    holder, held_until = draft.holder, draft.held_until
-    if holder is None or held_until is None:
+    holder, lock_expires_at = draft.lock_holder, draft.lock_expires_at
+    if holder is None or lock_expires_at is None:
         raise ValueError("The draft has no lock.")
     return Conflict(
         f"{holder.name} is writing here.",
-        code=Code.DRAFT_HELD,
+        code=Code.DRAFT_LOCKED,
         hints=["You can read along; it is free when they finish, or 30 minutes after their last change."],
-        data={"holder_id": str(holder.id), "holder_name": holder.name, "held_until": held_until.isoformat()},
+        data={
+            "lock_holder_id": str(holder.id),
+            "lock_holder_name": holder.name,
+            "lock_expires_at": lock_expires_at.isoformat(),
+        },
     )
 
 
@@ -150,7 +156,7 @@ def build_write_error(draft: Draft | None, actor: Actor) -> NotFound | Conflict:
     """Build the error for a write that found no draft with the actor's lock and revision (EDIT2)."""
     if draft is None:
         return build_no_draft_error()
-    if draft.holder_id != actor.id and draft.is_locked:
+    if draft.lock_holder_id != actor.id and draft.is_locked:
         return build_locked_error(draft)
     return Conflict(
         "Your hold on this draft is over, or it was changed in another tab.",
@@ -179,9 +185,9 @@ def save_snapshot(draft: Draft, why: Literal["takeover", "merge", "revise", "reb
 
 def restart_waitlist(update: RowUpdate[Draft], holder: Actor) -> None:
     """Start the waitlist for a new holder of the lock, who leaves it; the others stay, and may ask the new holder."""
-    draft = update.set(asked_by=[]).row
+    draft = update.set(requested_by=[]).row
     LockWaiter.objects.filter(draft=draft, person=holder).delete()
-    LockWaiter.objects.filter(draft=draft).update(asked_at=None)
+    LockWaiter.objects.filter(draft=draft).update(requested_at=None)
 
 
 def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
@@ -189,7 +195,7 @@ def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
     draft = update.row
     if draft.is_locked:
         notify_locks_changed(draft.chat)
-    update.set(holder=None, held_until=None, asked_by=[])
+    update.set(lock_holder=None, lock_expires_at=None, requested_by=[])
     notify_waiters(draft, actor)
     return update
 
@@ -211,8 +217,8 @@ def notify_waiters(draft: Draft, actor: Actor | None) -> None:
 
 def notify_lock_lost(draft: Draft, actor: Actor) -> None:
     """Notify the holder that the actor takes the lock from them. Call it before the holder changes."""
-    if draft.holder is not None and draft.holder_id != actor.id:
-        lock_lost(draft, draft.holder, actor)
+    if draft.lock_holder is not None and draft.lock_holder_id != actor.id:
+        lock_lost(draft, draft.lock_holder, actor)
 
 
 def notify_locks_changed(chat: Chat) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from actors.models import Actor
-from agents.hooks import draft_asked, draft_handed_over
+from agents.hooks import draft_handed_over, draft_requested
 from agents.models import Draft, LockWaiter
 from agents.permissions import AgentVerb, people_who_may
 from agents.selectors import find_draft, get_lock_waiter
@@ -33,7 +33,7 @@ RETRY_WINDOW = timedelta(hours=1)
 def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, is_waiting: bool) -> LockWaiter:
     """Set whether the actor is notified when the lock is free.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_free`) if there is no lock to wait for.
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_unlocked`) if there is no lock to wait for.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     if not is_waiting:
@@ -43,27 +43,27 @@ def set_lock_waiter(actor: Actor, chat_id: UUID, agent_id: UUID, *, is_waiting: 
 
 
 @transaction.atomic
-def ask_for_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
+def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
     """Ask the holder for the draft, and wait for it. A second request in the same lock changes nothing.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_free`).
+    Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_unlocked`).
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     waiter = _join_waitlist(actor, chat, agent)
-    if waiter.asked_at is None:
-        waiter.asked_at = now()
-        waiter.save(update_fields=["asked_at"])
-        draft_asked(waiter)
+    if waiter.requested_at is None:
+        waiter.requested_at = now()
+        waiter.save(update_fields=["requested_at"])
+        draft_requested(waiter)
         draft = waiter.draft
-        chats.save_changes(chat.id, [RowUpdate(draft).set(asked_by=[*draft.asked_by, actor.id])])
+        chats.save_changes(chat.id, [RowUpdate(draft).set(requested_by=[*draft.requested_by, actor.id])])
     return waiter
 
 
 def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or not draft.is_locked:
-        raise Conflict("Nobody writes here now.", code=Code.DRAFT_FREE, hints=["You can take the draft."])
-    if draft.holder_id == actor.id:
+        raise Conflict("Nobody writes here now.", code=Code.DRAFT_UNLOCKED, hints=["You can take the draft."])
+    if draft.lock_holder_id == actor.id:
         raise Conflict("You write here yourself.", code=Code.DRAFT_YOURS)
     return LockWaiter.objects.update_or_create(draft=draft, person=actor, defaults={"is_waiting": True})[0]
 
@@ -72,13 +72,13 @@ def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
 def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, to: UUID) -> Draft:
     """Give the lock, with the text of the draft, to the person `to`, who has asked for it.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict`: as `write_draft`, `not_asked`, or `recipient_busy` if they edit another draft
-    or may not edit this one any more.
+    Raises `NotFound`, `Forbidden`, and `Conflict`: as `write_draft`, `not_requested`, or `recipient_busy` if they edit
+    another draft or may not edit this one any more.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     draft = locking.get_draft_held_by(actor, chat, agent, revision=revision)
-    if to not in draft.asked_by:
-        raise Conflict("They have not asked for this draft.", code=Code.NOT_ASKED)
+    if to not in draft.requested_by:
+        raise Conflict("They have not asked for this draft.", code=Code.NOT_REQUESTED)
     recipient = _get_recipient(draft, to)
 
     update = RowUpdate(draft)
@@ -86,7 +86,7 @@ def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: in
     if draft.updated_by_id != recipient.id:
         locking.save_snapshot(draft, "takeover")
     locking.notify_locks_changed(chat)
-    update.set(holder=recipient, held_until=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
+    update.set(lock_holder=recipient, lock_expires_at=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
     message = chats.system_line(chat.id, "LOCK_ACQUIRED", actor=recipient, target=agent)
     chats.save_changes(chat.id, [message, update])
     draft_handed_over(draft, actor)
@@ -120,9 +120,9 @@ def remove_lock_waiters(chat: Chat, actor: Actor) -> None:
 
 def notify_expired_locks() -> None:
     """Notify the waiters of locks that have expired. The sweeper calls it, as no request ends such a lock."""
-    expired = LockWaiter.objects.exclude(draft__ended_at=None, draft__held_until__gt=now())
-    columns = ("draft_id", "draft__chat_id", "draft__held_until")
-    for draft_id, chat_id, held_until in expired.values_list(*columns).distinct().order_by("draft_id"):
+    expired = LockWaiter.objects.exclude(draft__ended_at=None, draft__lock_expires_at__gt=now())
+    columns = ("draft_id", "draft__chat_id", "draft__lock_expires_at")
+    for draft_id, chat_id, lock_expires_at in expired.values_list(*columns).distinct().order_by("draft_id"):
         try:
             _notify_expired_lock(draft_id, chat_id)
         except MemoryError:
@@ -132,7 +132,7 @@ def notify_expired_locks() -> None:
                 raise
             # One failure must not keep the other waiters from their notification, nor be retried forever.
             logger.exception("The waiters for the draft %s cannot be notified.", draft_id)
-            if held_until is None or held_until < now() - RETRY_WINDOW:
+            if lock_expires_at is None or lock_expires_at < now() - RETRY_WINDOW:
                 LockWaiter.objects.filter(draft=draft_id).delete()
 
 

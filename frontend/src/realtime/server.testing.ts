@@ -65,15 +65,15 @@ export const draft = (id: string, version: number, revision: number, status: Dra
   apply_count: 0,
   revision,
   base_version: 1,
-  holder_id: 'alice',
-  held_until: at,
+  lock_holder_id: 'alice',
+  lock_expires_at: at,
   created_by: 'alice',
   updated_by: 'alice',
   updated_at: at,
-  ended_how: null,
+  outcome: null,
   provenance: null,
   votes: [],
-  asked_by: [],
+  requested_by: [],
 })
 
 const member = (id: string, version: number, ended: boolean): MemberRow => ({

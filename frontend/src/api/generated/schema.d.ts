@@ -244,22 +244,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/ask": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["ask_for_draft"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/discard": {
         parameters: {
             query?: never;
@@ -270,22 +254,6 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["discard_draft"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/earlier": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["list_draft_snapshots"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -340,6 +308,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["request_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save": {
         parameters: {
             query?: never;
@@ -350,6 +334,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["save_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_draft_snapshots"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -388,7 +388,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/wish": {
+    "/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter": {
         parameters: {
             query?: never;
             header?: never;
@@ -1100,22 +1100,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/workspaces/{workspace_id}/held-drafts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["list_locked_drafts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/workspaces/{workspace_id}/leave": {
         parameters: {
             query?: never;
@@ -1126,6 +1110,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["leave_workspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/locked-drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_locked_drafts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1458,7 +1458,7 @@ export interface components {
          * @description Every code a client may meet; the web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_held" | "draft_free" | "not_asked" | "recipient_busy" | "draft_yours" | "holding_another" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_over" | "suggestion_over" | "in_merge" | "merge_over" | "file_unreadable" | "host_refused" | "model_unusable" | "run_over" | "still_public";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_locked" | "draft_unlocked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
         /**
          * @description `id` is made by the client; asking the same again changes nothing. `revision` is of the draft, and what is applied;
          *     null: compare what is applied, whatever has been written since.
@@ -1604,8 +1604,8 @@ export interface components {
         /**
          * @description The draft of one agent in one chat: what is being written, what is applied here, who holds it.
          *
-         *     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `asked_by` are the people who
-         *     have asked the holder for it.
+         *     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `requested_by` are the
+         *     people who requested it from the holder of its lock.
          */
         DraftRow: {
             /** Format: uuid */
@@ -1618,19 +1618,11 @@ export interface components {
             applied_spec_id: string | null;
             /** @default 0 */
             apply_count: number;
-            /** @default [] */
-            asked_by: string[];
             base_version: number;
             /** Format: uuid */
             chat_id: string;
             /** Format: uuid */
             created_by: string;
-            /** @default null */
-            ended_how: ("saved" | "discarded" | "suggested") | null;
-            /** @default null */
-            held_until: string | null;
-            /** @default null */
-            holder_id: string | null;
             /** Format: uuid */
             id: string;
             /**
@@ -1639,7 +1631,15 @@ export interface components {
              */
             kind: "draft";
             /** @default null */
+            lock_expires_at: string | null;
+            /** @default null */
+            lock_holder_id: string | null;
+            /** @default null */
+            outcome: ("saved" | "discarded" | "suggested") | null;
+            /** @default null */
             provenance: components["schemas"]["Provenance"] | null;
+            /** @default [] */
+            requested_by: string[];
             revision: number;
             /** @enum {string} */
             status: "drafting" | "applied" | "ended";
@@ -1675,9 +1675,9 @@ export interface components {
             /** Format: uuid */
             draft_id: string;
             /** Format: date-time */
-            held_until: string;
+            lock_expires_at: string;
             /** Format: uuid */
-            holder_id: string;
+            lock_holder_id: string;
             revision: number;
             topic: string;
             /**
@@ -1918,8 +1918,8 @@ export interface components {
         };
         /** @description The reader's place in the waitlist of a draft: whether they are notified when it is free, and when they asked for it. */
         LockWaiterRow: {
-            asked_at: string | null;
             is_waiting: boolean;
+            requested_at: string | null;
         };
         /** @description A draft that a person is editing. `chat_id` and `chat_title` are null for readers who are not in that chat. */
         LockedDraftRow: {
@@ -1930,8 +1930,8 @@ export interface components {
             /** Format: uuid */
             draft_id: string;
             /** Format: date-time */
-            held_until: string;
-            holder: components["schemas"]["ActorRow"];
+            lock_expires_at: string;
+            lock_holder: components["schemas"]["ActorRow"];
         };
         /** @description The sender has read this chat, which they follow, up to `seq`. Nothing is answered. */
         MarkRead: {
@@ -2208,7 +2208,7 @@ export interface components {
             message_id: string | null;
             suggestion_id: string | null;
             /** @enum {string} */
-            type: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_asked" | "draft_free" | "draft_handed_over" | "merge_done" | "merge_failed" | "model_changed";
+            type: "mention" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_unlocked" | "draft_handed_over" | "merge_done" | "merge_failed" | "model_changed";
             /** Format: uuid */
             workspace_id: string;
         };
@@ -3893,37 +3893,6 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
-    ask_for_draft: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                agent_id: string;
-                chat_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LockWaiterRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
     discard_draft: {
         parameters: {
             query?: never;
@@ -3955,37 +3924,6 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    list_draft_snapshots: {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                agent_id: string;
-                chat_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PageOfDraftSnapshotRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -4095,6 +4033,37 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    request_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockWaiterRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     save_draft: {
         parameters: {
             query?: never;
@@ -4126,6 +4095,37 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_draft_snapshots: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfDraftSnapshotRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -5936,6 +5936,35 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    leave_workspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_locked_drafts: {
         parameters: {
             query?: {
@@ -5962,35 +5991,6 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    leave_workspace: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                workspace_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No response body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

@@ -19,7 +19,7 @@ export const keys = {
   version: (id: string, number: number) => ['agent', id, 'versions', number] as const,
   draftSnapshots: (draftId: string) => ['draft', draftId, 'earlier'] as const,
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,
-  lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'wish', holderId] as const,
+  lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'waiter', holderId] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,
   offers: ['model-offers'] as const,
   providers: ['model-providers'] as const,

@@ -21,14 +21,14 @@ export const useLockedDrafts = (workspaceId: string) =>
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
         answerOf(
-          rest.GET('/api/v1/workspaces/{workspace_id}/held-drafts', {
+          rest.GET('/api/v1/workspaces/{workspace_id}/locked-drafts', {
             params: { path: { workspace_id: workspaceId }, query },
             signal,
           }),
         ),
       ),
     refetchInterval: query => {
-      const ends = query.state.data?.map(draft => Date.parse(draft.held_until)) ?? []
+      const ends = query.state.data?.map(draft => Date.parse(draft.lock_expires_at)) ?? []
       return ends.length > 0 ? Math.max(MIN_REFETCH_MS, Math.min(...ends) - Date.now() + MIN_REFETCH_MS) : false
     },
   })
@@ -128,7 +128,7 @@ export const useDraftSnapshots = (chatId: string, draft: DraftRow) =>
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
         answerOf(
-          rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/earlier', {
+          rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/snapshots', {
             params: { path: { chat_id: chatId, agent_id: draft.agent_id }, query },
             signal,
           }),
@@ -139,13 +139,13 @@ export const useDraftSnapshots = (chatId: string, draft: DraftRow) =>
     refetchOnMount: 'always',
   })
 
-/** What this person wishes of a draft while somebody else holds it. */
+/** Whether this person waits for a draft that another person edits, and has requested it. */
 export const useLockWaiter = (draft: DraftRow, holderId: string) =>
   useQuery({
     queryKey: keys.lockWaiter(draft.id, holderId),
     queryFn: ({ signal }) =>
       answerOf(
-        rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/wish', {
+        rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', {
           ...draftParams(draft.chat_id, draft.agent_id),
           signal,
         }),
@@ -171,15 +171,15 @@ function useWaiterAction<Input>(
 }
 
 /** Asks the holder for the draft: once in each hold. */
-export const useAskForDraft = (draft: DraftRow, holderId: string) =>
+export const useRequestDraft = (draft: DraftRow, holderId: string) =>
   useWaiterAction<void>(draft, holderId, address =>
-    answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/ask', address)),
+    answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/request', address)),
   )
 
 /** Whether one is told when the draft is free. */
 export const useWaitForDraft = (draft: DraftRow, holderId: string) =>
   useWaiterAction<boolean>(draft, holderId, (address, is_waiting) =>
-    answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/wish', { ...address, body: { is_waiting } })),
+    answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', { ...address, body: { is_waiting } })),
   )
 
 /** One saved version; it never changes. */

@@ -65,11 +65,11 @@ describe('autosave', () => {
 
   it('EDIT2: keeps the text when the hold is lost, and stores nothing more', async () => {
     const { autosave, writes } = session(() =>
-      Promise.reject(new ApiError(409, 'draft_held', '', [], { holder_name: 'Bob' })),
+      Promise.reject(new ApiError(409, 'draft_locked', '', [], { lock_holder_name: 'Bob' })),
     )
     autosave.edit(content('mine'))
     await vi.advanceTimersByTimeAsync(400)
-    expect(autosave.current.lost).toEqual({ content: content('mine'), code: 'draft_held', by: 'Bob' })
+    expect(autosave.current.lost).toEqual({ content: content('mine'), code: 'draft_locked', by: 'Bob' })
     autosave.edit(content('more'))
     await vi.advanceTimersByTimeAsync(5_000)
     expect(writes).toHaveLength(1)

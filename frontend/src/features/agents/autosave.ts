@@ -1,8 +1,8 @@
 /** Writing a draft: every pause is stored, one request at a time; what cannot be stored is never thrown away. */
 import { ApiError, type DraftRow, type DraftWrite, type ErrorCode, type SpecContent } from '@/api'
 
-/** `hold_over`: the time to write ran out before it could be stored. */
-export type LostCode = ErrorCode | 'hold_over'
+/** `lock_expired`: the time to write ran out before it could be stored. */
+export type LostCode = ErrorCode | 'lock_expired'
 
 export interface Lost {
   content: SpecContent
@@ -144,7 +144,7 @@ export class Autosave {
     this.sent = null
     if (isInvalidText(problem)) this.change({ status: 'refused', problem: problem.code })
     else {
-      const by = problem.data['holder_name']
+      const by = problem.data['lock_holder_name']
       this.lose(problem.code, typeof by === 'string' ? by : null)
     }
   }

@@ -90,7 +90,8 @@ export const useHasDraft = (chatId: string, agentId: string | null, me: string):
     useCallback(
       (chat: ChatState) =>
         [...chat.drafts.values()].some(
-          draft => draft.agent_id === agentId && !isEnded(draft) && (draft.applied !== null || draft.holder_id === me),
+          draft =>
+            draft.agent_id === agentId && !isEnded(draft) && (draft.applied !== null || draft.lock_holder_id === me),
         ),
       [agentId, me],
     ),

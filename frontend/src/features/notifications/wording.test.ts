@@ -23,8 +23,8 @@ describe('a notification leads', () => {
   it.each([
     ['mention', '/w/tours/c/c1#m1'],
     ['lock_lost', '/w/tours/c/c1?shop=a1'],
-    ['draft_asked', '/w/tours/c/c1?shop=a1'],
-    ['draft_free', '/w/tours/c/c1?shop=a1'],
+    ['draft_requested', '/w/tours/c/c1?shop=a1'],
+    ['draft_unlocked', '/w/tours/c/c1?shop=a1'],
     ['merge_done', '/w/tours/c/c1?shop=a1'],
     ['merge_failed', '/w/tours/suggestions?m=g1'],
     ['model_changed', '/w/tours/settings?section=model'],
@@ -35,7 +35,7 @@ describe('a notification leads', () => {
   })
 
   it('nowhere when its chat is closed to the reader', () => {
-    for (const type of ['mention', 'lock_lost', 'draft_asked', 'draft_free', 'merge_done'] as const)
+    for (const type of ['mention', 'lock_lost', 'draft_requested', 'draft_unlocked', 'merge_done'] as const)
       expect(pathOf(row({ type, chat_id: null, message_id: null }), 'tours')).toBeNull()
   })
 })
@@ -47,9 +47,9 @@ describe('a notification says', () => {
   })
 
   it('of which chat a draft is asked for or free, when that is known', () => {
-    expect(kindOf(row({ type: 'draft_asked' }), 'Kyoto')?.key).toBe('note.draftAskedIn')
-    expect(kindOf(row({ type: 'draft_free' }), 'Kyoto')?.key).toBe('note.draftFreeIn')
-    expect(kindOf(row({ type: 'draft_free' }), '')?.key).toBe('note.draftFree')
+    expect(kindOf(row({ type: 'draft_requested' }), 'Kyoto')?.key).toBe('note.draftAskedIn')
+    expect(kindOf(row({ type: 'draft_unlocked' }), 'Kyoto')?.key).toBe('note.draftFreeIn')
+    expect(kindOf(row({ type: 'draft_unlocked' }), '')?.key).toBe('note.draftFree')
     expect(kindOf(row({ type: 'lock_lost' }), 'Kyoto')?.key).toBe('note.lockLost')
   })
 

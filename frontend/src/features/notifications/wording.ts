@@ -35,8 +35,8 @@ const kinds: Record<NotificationRow['type'], Kind> = {
   suggestion_reopened: { key: 'note.suggestionReopened', sign: 'reopened', layer: 'suggestion' },
   suggestion_unused: { key: 'note.suggestionUnused', sign: 'rejected', layer: 'suggestion' },
   lock_lost: { key: 'note.lockLost', sign: 'lock', layer: 'writing' },
-  draft_asked: { key: 'note.draftAsked', inChat: 'note.draftAskedIn', sign: 'asked', layer: 'writing' },
-  draft_free: { key: 'note.draftFree', inChat: 'note.draftFreeIn', sign: 'free', layer: 'writing' },
+  draft_requested: { key: 'note.draftAsked', inChat: 'note.draftAskedIn', sign: 'asked', layer: 'writing' },
+  draft_unlocked: { key: 'note.draftFree', inChat: 'note.draftFreeIn', sign: 'free', layer: 'writing' },
   draft_handed_over: { key: 'note.draftHanded', inChat: 'note.draftHandedIn', sign: 'free', layer: 'writing' },
   merge_done: { key: 'note.mergeDone', sign: 'merged', layer: 'writing' },
   merge_failed: { key: 'note.mergeFailed', sign: 'failed', layer: null },
@@ -57,8 +57,8 @@ export function pathOf(row: NotificationRow, workspace: string): string | null {
     case 'mention':
       return inChat && `${inChat}#${row.message_id}`
     case 'lock_lost':
-    case 'draft_asked':
-    case 'draft_free':
+    case 'draft_requested':
+    case 'draft_unlocked':
     case 'draft_handed_over':
     case 'merge_done':
       return inChat && `${inChat}?shop=${row.agent_id}`

@@ -63,7 +63,15 @@ describe('why a merge failed, or was done line by line', () => {
     mergeWhy({ state, error_code }, key => texts[key] ?? key)
 
   it.each([[en], [hant], [hans]])('is said by its code, for each in words of its own', texts => {
-    const all = ['draft_held', 'holding_another', 'not_found', 'forbidden', 'too_large', 'internal', 'no_such_code']
+    const all = [
+      'draft_locked',
+      'other_draft_locked',
+      'not_found',
+      'forbidden',
+      'too_large',
+      'internal',
+      'no_such_code',
+    ]
     const ways = [...all.map(code => said(texts, code)), ...ofAnswers.map(code => said(texts, code, 'done'))]
     expect(new Set(ways).size).toBe(all.length + ofAnswers.length)
     expect(ways.filter(text => text.includes('mergeWhy'))).toEqual([])

@@ -32,7 +32,7 @@ function hereOf(chat: ChatState, agentId: string): Here {
   return {
     isWorking: [...chat.runs.values()].some(run => run.agent_id === agentId && isActive(run)),
     isApplied: Boolean(draft?.applied),
-    holder: isFuture(draft?.held_until) ? (draft?.holder_id ?? null) : null,
+    holder: isFuture(draft?.lock_expires_at) ? (draft?.lock_holder_id ?? null) : null,
   }
 }
 

@@ -12,8 +12,8 @@ type EditingKey = Extract<TextKeyWith<ValueName>, `editing.${string}`>
 
 /** Who edits a draft, and where, as far as the reader may know. */
 function editingText(draft: LockedDraftRow, me: string): { key: EditingKey; values: Record<ValueName, string> } {
-  const isMine = draft.holder.id === me
-  const values = { name: draft.holder.name, chat: draft.chat_title ?? '' }
+  const isMine = draft.lock_holder.id === me
+  const values = { name: draft.lock_holder.name, chat: draft.chat_title ?? '' }
   if (draft.chat_id === null) return { key: isMine ? 'editing.youElsewhere' : 'editing.elsewhere', values }
   return { key: isMine ? 'editing.youIn' : 'editing.in', values }
 }
@@ -29,7 +29,7 @@ export function Editing({ drafts, me, onGo }: EditingProps) {
   const { t, rich } = useTexts()
   return drafts.map(draft => {
     const { key, values } = editingText(draft, me)
-    const { holder, chat_id: chatId } = draft
+    const { lock_holder: holder, chat_id: chatId } = draft
     return (
       <div key={draft.draft_id} className={blocks.banner} data-layer="writing">
         <Avatar id={holder.id} name={holder.name} avatar={holder.avatar} square={holder.kind === 'agent'} />
@@ -51,7 +51,7 @@ export function EditingSign({ draft, me, isShort }: { draft: LockedDraftRow; me:
   const text = t(key, values)
   return (
     <span className={cx(layout.editing, 'row')} title={text}>
-      {isShort ? null : <span aria-hidden>{draft.holder.id === me ? t('you') : draft.holder.name}</span>}
+      {isShort ? null : <span aria-hidden>{draft.lock_holder.id === me ? t('you') : draft.lock_holder.name}</span>}
       <LayerIcon layer="writing" />
       <span className="sr">{text}</span>
     </span>

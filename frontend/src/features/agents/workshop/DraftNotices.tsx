@@ -44,7 +44,7 @@ export function DraftNotices(props: DraftNoticesProps) {
       ) : null}
       {actions.elsewhere ? null : <EditedElsewhere {...props} />}
       {workshop.isMine
-        ? draft?.asked_by.map(id => {
+        ? draft?.requested_by.map(id => {
             const asker = props.who(id)
             return asker ? (
               <RequestBanner

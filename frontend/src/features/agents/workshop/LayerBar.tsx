@@ -31,7 +31,7 @@ export function LayerBar(props: LayerBarProps) {
   const { draft, applied, writer } = workshop
   // Also while this person writes it in another tab.
   const isMine = workshop.save !== null
-  const until = isMine ? draft?.held_until : writer?.until
+  const until = isMine ? draft?.lock_expires_at : writer?.until
   return (
     <section className={workshopStyles.strip} aria-label={t('layers')}>
       <Cell

@@ -1,5 +1,5 @@
 import { Bell, BellRing, Check } from 'lucide-react'
-import { type ActorRow, type DraftRow, useAskForDraft, useLockWaiter, useWaitForDraft } from '@/api'
+import { type ActorRow, type DraftRow, useLockWaiter, useRequestDraft, useWaitForDraft } from '@/api'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
@@ -11,20 +11,20 @@ import workshopStyles from './Workshop.module.css'
 export function WaitlistButtons({ draft, writer }: { draft: DraftRow; writer: ActorRow }) {
   const { t } = useTexts()
   const waiter = useLockWaiter(draft, writer.id).data
-  const ask = useAskForDraft(draft, writer.id)
+  const ask = useRequestDraft(draft, writer.id)
   const wait = useWaitForDraft(draft, writer.id)
   const isWaiting = waiter?.is_waiting ?? false
-  const askedAt = waiter?.asked_at ?? null
+  const requestedAt = waiter?.requested_at ?? null
   const failed = { onError: (error: unknown) => showToast(textOfError(error)) }
 
   const press = () => {
-    if (askedAt) return showToast(t('askedAlready', { name: writer.name, time: formatTime(askedAt) }))
+    if (requestedAt) return showToast(t('askedAlready', { name: writer.name, time: formatTime(requestedAt) }))
     ask.mutate(undefined, { ...failed, onSuccess: () => showToast(t('askedFor', { name: writer.name })) })
   }
   return (
-    <span className={workshopStyles.wish}>
+    <span className={workshopStyles.waitlist}>
       <Button size="xs" busy={ask.isPending ? t('asking') : null} onClick={press}>
-        {askedAt ? (
+        {requestedAt ? (
           <>
             <Check className="i s" aria-hidden />
             {t('asked')}

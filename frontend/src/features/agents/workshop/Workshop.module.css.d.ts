@@ -24,7 +24,7 @@ declare const shopbody: string;
 declare const form: string;
 declare const flush: string;
 declare const bannerbox: string;
-declare const wish: string;
+declare const waitlist: string;
 declare const buttons: string;
 declare const toolcap: string;
 declare const toolform: string;
@@ -70,7 +70,7 @@ export {
 	form,
 	flush,
 	bannerbox,
-	wish,
+	waitlist,
 	buttons,
 	toolcap,
 	toolform,
@@ -117,7 +117,7 @@ declare const __default_export__: {
 	form: typeof form;
 	flush: typeof flush;
 	bannerbox: typeof bannerbox;
-	wish: typeof wish;
+	waitlist: typeof waitlist;
 	buttons: typeof buttons;
 	toolcap: typeof toolcap;
 	toolform: typeof toolform;

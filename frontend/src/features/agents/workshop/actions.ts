@@ -83,7 +83,7 @@ export function useDraftActions(
     try {
       return await work()
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'holding_another') {
+      if (error instanceof ApiError && error.code === 'other_draft_locked') {
         setElsewhere(findOtherDraft(error))
       } else showToast(textOfError(error))
       return null

@@ -9,7 +9,7 @@ export async function applyDraft(chatId: string, agentId: string, personId: stri
   const draft = [...chatState(chatId).drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
   if (!draft) return false
   const applied = draft.applied
-  if (draft.holder_id !== personId || (applied && isSame(applied, draft.written))) return applied !== null
+  if (draft.lock_holder_id !== personId || (applied && isSame(applied, draft.written))) return applied !== null
   try {
     learn(chatId, [await drafts.apply(chatId, agentId, draft.revision)])
     return true

@@ -49,7 +49,7 @@ export function useDraftAutosave({
   const [save, setSave] = useState<AutosaveState | null>(null)
   const [lost, setLost] = useState<LostText[]>(() => listLost(address))
   const hasMore = save !== null && save.status !== 'saved' && !save.lost
-  const isMine = draft !== null && draft.holder_id === address.personId && (isOpen || hasMore)
+  const isMine = draft !== null && draft.lock_holder_id === address.personId && (isOpen || hasMore)
   const draftId = draft?.id ?? null
   const latest = useLatest(draft)
 
@@ -74,7 +74,7 @@ export function useDraftAutosave({
     return () => {
       document.removeEventListener('visibilitychange', onHide)
       const after = latest.current
-      const isOver = after?.id !== row.id || after.holder_id !== row.holder_id
+      const isOver = after?.id !== row.id || after.lock_holder_id !== row.lock_holder_id
       if (isOver) own.lose(whyOver(row, after), null)
       else void own.flush()
       own.stop()
@@ -91,7 +91,7 @@ export function useDraftAutosave({
 /** Why this person cannot write any more. */
 function whyOver(then: DraftRow, now: DraftRow | null): LostCode {
   if (now?.id !== then.id) return 'no_draft'
-  return now.holder_id ? 'draft_held' : 'hold_over'
+  return now.lock_holder_id ? 'draft_locked' : 'lock_expired'
 }
 
 const baseOf = (now: DraftRow | null, then: DraftRow) => (now?.id === then.id ? now.base_version : then.base_version)
@@ -140,7 +140,7 @@ function useLeftBehind(
     if (!isLoaded || isMine || !readPending(address)) return
     const left = takePending(address)
     if (!left || isStored(left.content, draft) || isSame(left.content, contentOf(production))) return
-    const isLockedByOther = draft?.holder_id != null && draft.holder_id !== address.personId
+    const isLockedByOther = draft?.lock_holder_id != null && draft.lock_holder_id !== address.personId
     setLost(setAside(address, { content: left.content, ...whyLost(left, draft, isLockedByOther) }, left.base_version))
   }, [address, draft, isMine, isLoaded, production, setLost])
 }

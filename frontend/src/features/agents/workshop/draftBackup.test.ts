@@ -66,14 +66,14 @@ describe('EDIT2: what is not stored yet', () => {
 
   it('says why it cannot go on', () => {
     expect(whyLost(left(), null, false).code).toBe('no_draft')
-    expect(whyLost(left(), row(), true).code).toBe('draft_held')
-    expect(whyLost(left(), row(), false).code).toBe('hold_over')
+    expect(whyLost(left(), row(), true).code).toBe('draft_locked')
+    expect(whyLost(left(), row(), false).code).toBe('lock_expired')
   })
 })
 
 describe('EDIT2: what could not be stored', () => {
   it('stays until it is forgotten, the newest first, and each text once', () => {
-    setAside(ann, { content: content('one'), code: 'draft_held', by: 'Bob' }, 1)
+    setAside(ann, { content: content('one'), code: 'draft_locked', by: 'Bob' }, 1)
     setAside(ann, { content: content('two'), code: 'no_draft', by: null }, 2)
     const all = setAside(ann, { content: content('one'), code: 'no_draft', by: null }, 2)
     expect(all.map(lost => lost.content.prompt)).toEqual(['one', 'two'])

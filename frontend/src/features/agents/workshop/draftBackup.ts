@@ -74,6 +74,6 @@ export const isStored = (content: SpecContent, row: DraftRow | null) => row !== 
 
 /** Why a text that was left cannot go on. */
 export function whyLost(pending: Pending, row: DraftRow | null, isLockedByOther: boolean): Omit<Lost, 'content'> {
-  const code: LostCode = row?.id !== pending.draftId ? 'no_draft' : isLockedByOther ? 'draft_held' : 'hold_over'
+  const code: LostCode = row?.id !== pending.draftId ? 'no_draft' : isLockedByOther ? 'draft_locked' : 'lock_expired'
   return { code, by: null }
 }

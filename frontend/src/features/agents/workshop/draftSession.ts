@@ -65,7 +65,7 @@ const loadedIn = (chat: ChatState) => chat.loaded
 export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Workshop {
   const agentId = agent.actor.id
   const { draft, writing } = useDraft(chatId, agentId)
-  const lockedUntil = writing?.held_until ?? draft?.held_until ?? null
+  const lockedUntil = writing?.lock_expires_at ?? draft?.lock_expires_at ?? null
   const now = useNow(lockedUntil)
   const isOpen = draft !== null && isFuture(lockedUntil, now)
   const isLoaded = useChatPart(chatId, loadedIn)
@@ -119,7 +119,10 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     content: isWriting ? save.content : written,
     caret: isMine ? null : (writing?.caret ?? null),
     isMine: isWriting,
-    writer: isOpen && !isMine && draft.holder_id && lockedUntil ? { id: draft.holder_id, until: lockedUntil } : null,
+    writer:
+      isOpen && !isMine && draft.lock_holder_id && lockedUntil
+        ? { id: draft.lock_holder_id, until: lockedUntil }
+        : null,
     save,
     lost,
     forgetLost,

@@ -11,7 +11,7 @@ export interface OtherDraft {
 
 /** What an answer says of the draft that stands in the way; null for another answer. */
 export function findOtherDraft(error: unknown): OtherDraft | null {
-  if (!(error instanceof ApiError) || error.code !== 'holding_another' || !error.data['chat_title']) return null
+  if (!(error instanceof ApiError) || error.code !== 'other_draft_locked' || !error.data['chat_title']) return null
   const field = (name: string) => String(error.data[name] ?? '')
   return {
     chatId: field('chat_id'),

@@ -71,8 +71,8 @@ function useChosenChat(chats: ChatSummaryRow[] | undefined, agentId: string, me:
   const [chosen, choose] = useState<string | null>(null)
   const chatId = chosen ?? chats?.[0]?.chat.id ?? NEW
   const draft = useChatDraft(chatId === NEW ? null : chatId, agentId).data ?? null
-  const isLocked = Boolean(draft?.holder_id) && isFuture(draft?.held_until)
-  return { chatId, choose, draft, isLocked: isLocked && draft?.holder_id !== me.id }
+  const isLocked = Boolean(draft?.lock_holder_id) && isFuture(draft?.lock_expires_at)
+  return { chatId, choose, draft, isLocked: isLocked && draft?.lock_holder_id !== me.id }
 }
 
 function MergeForm({
@@ -120,7 +120,9 @@ function MergeForm({
     <form className="col gap" onSubmit={submit}>
       <ChatChoices chats={chats ?? []} rows={rows} agent={agent} chatId={chatId} onChoose={choose} />
       {chats?.length === 0 ? <p className="muted sm">{t('noChatYet', { agent: agent.name })}</p> : null}
-      {draft ? <DraftThere draft={draft} isLocked={isLocked} isMine={draft.holder_id === me.id} who={who} /> : null}
+      {draft ? (
+        <DraftThere draft={draft} isLocked={isLocked} isMine={draft.lock_holder_id === me.id} who={who} />
+      ) : null}
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
           <span className="grow">
@@ -190,11 +192,11 @@ interface DraftThereProps {
 
 function DraftThere({ draft, isLocked, isMine, who }: DraftThereProps) {
   const { t } = useTexts()
-  const name = who(draft.holder_id ?? '')?.name ?? t('somebody')
+  const name = who(draft.lock_holder_id ?? '')?.name ?? t('somebody')
   return (
     <p className={blocks.banner} role="status">
       {isLocked
-        ? t('heldThere', { name, time: formatTime(draft.held_until ?? '') })
+        ? t('heldThere', { name, time: formatTime(draft.lock_expires_at ?? '') })
         : t(isMine ? 'yourDraftThere' : 'draftThere')}
     </p>
   )

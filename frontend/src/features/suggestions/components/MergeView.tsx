@@ -236,7 +236,7 @@ function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
       <span>
         {t(provenance ? 'notPlaced' : 'mergeFailed')}
         {sentenceGap()}
-        {merge.error_code === 'draft_held' && chatId ? (
+        {merge.error_code === 'draft_locked' && chatId ? (
           <LockHolder chatId={chatId} agentId={merge.agent_id} fallback={why} who={who} />
         ) : (
           why
@@ -259,7 +259,7 @@ interface LockHolderProps extends Pick<MergeProps, 'who'> {
 function LockHolder({ chatId, agentId, fallback, who }: LockHolderProps) {
   const { t } = useTexts()
   const draft = useChatDraft(chatId, agentId)
-  const { holder_id: holder, held_until: until } = draft.data ?? {}
+  const { lock_holder_id: holder, lock_expires_at: until } = draft.data ?? {}
   if (draft.isPending) return fallback
   if (!holder || !until || !isFuture(until)) return `${fallback} ${t('freeNow')}`
   return t('heldNow', { name: who(holder)?.name ?? t('somebody'), time: formatTime(until) })

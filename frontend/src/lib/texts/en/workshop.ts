@@ -137,7 +137,7 @@ const workshop = {
   'summary.label': 'Summary',
   'summary.failed': 'No summary could be written. The suggestion is not affected.',
   'autosave.refused': 'Not saved',
-  'error.hold_over': 'Your editing time has run out.',
+  'error.lock_expired': 'Your editing time has run out.',
   suggest: 'Suggest',
   suggestDots: 'Suggest…',
   suggestTitle: 'Suggest this draft of {{name}}',

@@ -139,7 +139,7 @@ const workshop: Record<keyof typeof en, string> = {
   'summary.label': '摘要',
   'summary.failed': '摘要未能写成，建议本身不受影响。',
   'autosave.refused': '未保存',
-  'error.hold_over': '你的编辑时间已到。',
+  'error.lock_expired': '你的编辑时间已到。',
   suggest: '提出建议',
   suggestDots: '建议…',
   suggestTitle: '将{{name}}的这份草稿作为建议',

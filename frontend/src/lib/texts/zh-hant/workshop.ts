@@ -139,7 +139,7 @@ const workshop: Record<keyof typeof en, string> = {
   'summary.label': '摘要',
   'summary.failed': '摘要無法寫成，建議本身不受影響。',
   'autosave.refused': '未儲存',
-  'error.hold_over': '你的編輯時間已到。',
+  'error.lock_expired': '你的編輯時間已到。',
   suggest: '提出建議',
   suggestDots: '建議…',
   suggestTitle: '將{{name}}的這份草稿作為建議',
