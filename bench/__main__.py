@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from bench import abuse, browser, first_words, lists, reconnects, results, sockets, start, streams, traffic
 from bench.house import House, open_house
 from bench.results import Table
-from server.serve import allow_many_lines
+from server.serve import raise_file_limit
 
 IN_A_HOUSE: dict[str, Callable[[House, bool], Table]] = {
     "P1": first_words.p1,
@@ -46,7 +46,7 @@ def main() -> None:
     rows = options.rows or ROWS
     if unknown := set(rows) - set(ROWS):
         parser.error(f"there is no {', '.join(sorted(unknown))}")
-    allow_many_lines()  # a thousand sockets of ours are as many files
+    raise_file_limit()  # a thousand sockets of ours are as many files
     command = " ".join(["python -m bench", *options.rows])
     for table in tables(rows, options.quick):
         print(results.lines(table, command), flush=True)

@@ -107,9 +107,9 @@ def running(nice: int = 0) -> Iterator[Model]:
     import subprocess
 
     from bench.processes import child
-    from common.processes import free_port, wait_until
+    from common.processes import find_free_port, wait_until
 
-    port = free_port()
+    port = find_free_port()
     process = child("bench.model", str(port), nice=nice)
     model = Model(port, process.pid)
     try:

@@ -23,7 +23,7 @@ from bench.house import House
 from bench.processes import child, cpu_seconds, environment_of
 from bench.results import Figure, Table
 from common.ids import new_id
-from common.processes import free_port, wait_until
+from common.processes import find_free_port, wait_until
 from launcher.home import ROOT
 from tests.browser import chromium
 
@@ -189,7 +189,7 @@ async def measure(house: House, room: Room, answers: int) -> list[Figure]:
 
 def bare_seconds(viewers: int, frames: int, size: int, pause: float) -> float:
     """The CPU of a bare server that sends as many frames of the mean size to as many sockets, at the same pace."""
-    port = free_port()
+    port = find_free_port()
     process = child("bench.bare_sockets", str(port))
     try:
         wait_until(lambda: is_listening(port), process, seconds=20)

@@ -24,8 +24,8 @@ _prctl: Callable[[int, int], int] | None = ctypes.CDLL(None).prctl if sys.platfo
 Output = int | IO[Any] | None
 
 
-class CannotStart(Exception):
-    """Something the installation needs cannot be had; the message is for the person who started it."""
+class StartError(Exception):
+    """Something that the installation needs is missing. The message is shown to the person who started it."""
 
 
 def die_with_parent(by: signal.Signals) -> None:
@@ -37,24 +37,28 @@ def die_with_parent(by: signal.Signals) -> None:
 def spawn(
     command: Sequence[str | Path],
     *,
-    dies_by: signal.Signals,
+    death_signal: signal.Signals,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    as_nobody: bool = False,
-    keep: Sequence[int] = (),
+    as_unprivileged_user: bool = False,
+    pass_fds: Sequence[int] = (),
     stdin: Output = subprocess.DEVNULL,
     output: Output = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a child that gets the signal `dies_by` when this process is gone. It inherits the sockets in `keep`.
+    """Start a child that gets the signal `death_signal` when this process is gone. It inherits the file descriptors `pass_fds`.
 
     Call it from the main thread only: the kernel watches the thread that forked. The child has a session of its own,
     so that Ctrl-C in the terminal reaches the parent alone, which ends its children in the right order.
     """
     parent = os.getpid()
+    user: dict[str, Any] = {}
+    if as_unprivileged_user:
+        nobody = pwd.getpwnam("nobody")
+        user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
-    def arrange() -> None:
+    def prepare_child() -> None:
         # After the change of user, which would clear the death signal.
-        die_with_parent(dies_by)
+        die_with_parent(death_signal)
         if os.getppid() != parent:
             os._exit(1)
 
@@ -66,35 +70,30 @@ def spawn(
         stdout=output,
         stderr=subprocess.STDOUT if output is not None else None,
         start_new_session=True,
-        pass_fds=tuple(keep),
-        preexec_fn=arrange,
-        **(_nobody() if as_nobody else {}),
+        pass_fds=tuple(pass_fds),
+        preexec_fn=prepare_child,
+        **user,
     )
 
 
-def _nobody() -> dict[str, Any]:
-    nobody = pwd.getpwnam("nobody")
-    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-
-
 def is_root() -> bool:
-    """Whether servers must be run as `nobody`: PostgreSQL refuses to be run by root."""
+    """Whether we run as root. PostgreSQL refuses to, so servers then run as the user `nobody`."""
     return os.geteuid() == 0
 
 
-def give_to_nobody(path: Path) -> None:
-    """Make `nobody` the owner of one folder or file."""
+def give_to_unprivileged_user(path: Path) -> None:
+    """Make the user `nobody` the owner of a folder or file."""
     nobody = pwd.getpwnam("nobody")
     os.chown(path, nobody.pw_uid, nobody.pw_gid)
 
 
-def nobody_can_reach(path: Path) -> bool:
-    """Whether another user than the owner may walk down to `path`, and enter or run it."""
+def is_reachable_by_others(path: Path) -> bool:
+    """Whether users other than the owner may enter all folders above `path`, and enter or run `path` itself."""
     return all(part.stat().st_mode & 0o001 for part in [path, *path.parents])
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process still does something. A zombie does not: in a container nobody may ever reap it."""
+    """Whether a process runs. A zombie does not count: in a container it may never be reaped."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -102,8 +101,8 @@ def is_alive(pid: int) -> bool:
     return "\nState:\tZ" not in status and "\nState:\tX" not in status
 
 
-def working_in(folder: Path) -> list[int]:
-    """The live processes whose working directory is `folder`: those of a PostgreSQL are in its data folder."""
+def list_processes_in(folder: Path) -> list[int]:
+    """Return the ids of live processes whose working directory is `folder`, such as those of a PostgreSQL in its data folder."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -114,15 +113,15 @@ def working_in(folder: Path) -> list[int]:
     return found
 
 
-def free_port() -> int:
-    """A port of the loopback that nobody listens on at this moment."""
+def find_free_port() -> int:
+    """Return a port of the loopback interface that is free at this moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def wait_until(ready: Callable[[], bool], child: subprocess.Popen[bytes], *, seconds: float) -> bool:
-    """Whether `ready` came true before the child ended or the time was over."""
+    """Return whether `ready` became true before the child ended and within `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and child.poll() is None:
         if ready():
@@ -131,8 +130,8 @@ def wait_until(ready: Callable[[], bool], child: subprocess.Popen[bytes], *, sec
     return False
 
 
-def end(child: subprocess.Popen[bytes], by: signal.Signals, *, seconds: float) -> None:
-    """Ask a child to end, wait, and kill it when it does not."""
+def end_process(child: subprocess.Popen[bytes], by: signal.Signals, *, seconds: float) -> None:
+    """Send a signal to a child, wait for its end, and kill it if it does not end in time."""
     if child.poll() is not None:
         return
     child.send_signal(by)
@@ -143,17 +142,17 @@ def end(child: subprocess.Popen[bytes], by: signal.Signals, *, seconds: float) -
         child.wait()
 
 
-def last_words(child: subprocess.Popen[bytes]) -> str:
-    """The last lines of a child that has ended, if it spoke into a pipe, which is closed."""
+def read_last_lines(child: subprocess.Popen[bytes]) -> str:
+    """Return the last lines that an ended child wrote into its pipe, and close the pipe."""
     if child.stdout is None:
         return ""
     with child.stdout as pipe:
-        return last_lines(pipe.read())
+        return join_last_lines(pipe.read())
 
 
-def last_lines(said: bytes) -> str:
-    """The end of what a program said, in one line."""
-    return " / ".join(said.decode(errors="replace").strip().splitlines()[-5:])
+def join_last_lines(output: bytes) -> str:
+    """Return the last five lines of a program's output as one line."""
+    return " / ".join(output.decode(errors="replace").strip().splitlines()[-5:])
 
 
 # --- the identity of a process ------------------------------------------------------------------------------------
@@ -161,7 +160,7 @@ def last_lines(said: bytes) -> str:
 
 @lru_cache(maxsize=1)
 def host() -> str:
-    """This host, and within it this space of process ids: two containers may share a name."""
+    """Return the name of this host and of its namespace of process ids, since two containers may share a host name."""
     try:
         space = os.readlink("/proc/self/ns/pid").strip("pid:[]")
     except OSError:
@@ -171,39 +170,38 @@ def host() -> str:
 
 @lru_cache(maxsize=1)
 def owner_name() -> str:
-    """`host:pid:birth`. The birth tells a process from a later one that was given the same id."""
+    """Return `host:pid:start`. The start time distinguishes a process from a later one with the same id."""
     pid = os.getpid()
-    return f"{host()}:{pid}:{_birth(pid) or secrets.token_hex(4)}"
+    return f"{host()}:{pid}:{_get_start_time(pid) or secrets.token_hex(4)}"
 
 
-def is_here(owner: str) -> bool:
-    """Whether an owner's name is one of this host, where `is_dead` can tell."""
+def is_on_this_host(owner: str) -> bool:
+    """Whether an owner's process is on this host, so that `is_dead` can judge it."""
     return owner.rsplit(":", 2)[0] == host() and Path("/proc/self/stat").exists()
 
 
 def is_dead(owner: str) -> bool:
-    """Whether a process of this host, by its owner's name, is gone for sure."""
-    where, pid, birth = owner.rsplit(":", 2)
+    """Whether the process of this owner is on this host and has certainly ended."""
+    where, pid, start = owner.rsplit(":", 2)
     if where != host():
         return False
-    now = _birth(int(pid))
-    # Without /proc nothing is known: then its lease will tell.
-    return Path("/proc/self/stat").exists() and now != birth
+    now = _get_start_time(int(pid))
+    # Without /proc nothing is known, and the lease has to expire.
+    return Path("/proc/self/stat").exists() and now != start
 
 
 def die_without_memory() -> NoReturn:
-    """Memory has run out, and nobody knows whom else that has hit: all that is under way here begins again elsewhere (RUN9)."""
+    """End this process after a `MemoryError`, whose victims are unknown. Other workers take over its runs (RUN9)."""
     try:
         logger.critical("This process has no memory left. It ends; its runs are taken over.")
     finally:
         os._exit(os.EX_OSERR)
 
 
-def _birth(pid: int) -> str:
-    """When the process began, in clock ticks since boot; empty when there is none, or one that does nothing any more."""
+def _get_start_time(pid: int) -> str:
+    """Return when the process started, in clock ticks since boot; empty if there is none or it is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return ""
-    # A zombie has died; in a container nobody may ever reap it.
     return "" if fields[0] in "ZX" else fields[19]

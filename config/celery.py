@@ -36,19 +36,19 @@ class RunEngine(bootsteps.StartStopStep):
 
         from common.dns import limit_resolver
         from config.checks import refuse_to_serve_unsafely
-        from server.health import AliveFile, AnswersProbes
+        from server.health import LivenessFile, ProbeResponder
         from server.watchdog import Watchdog
 
         refuse_to_serve_unsafely()
         limit_resolver()
         self._engine = importlib.import_module("runs.worker.engine")
         self._engine.start()
-        self._probes = AnswersProbes(is_well=self._engine.is_healthy)
+        self._probes = ProbeResponder(is_well=self._engine.is_healthy)
         self._probes.start()
         self._watchdog = Watchdog(settings.DEAF_AFTER, leave=self._leave)
         self._watchdog.start()
         if settings.WORKER_ALIVE_PATH is not None:
-            self._alive_file = AliveFile(settings.WORKER_ALIVE_PATH, is_well=self._engine.is_healthy)
+            self._alive_file = LivenessFile(settings.WORKER_ALIVE_PATH, is_well=self._engine.is_healthy)
             self._alive_file.start()
 
     def stop(self, parent: Any) -> None:

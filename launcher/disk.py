@@ -1,33 +1,33 @@
-"""The disk that the data lie on: full, nothing is lost, but nothing new can be stored; somebody must be told."""
+"""Watches the free space of the disk with the data. When it is full, nothing is lost, but nothing new can be stored."""
 
 import shutil
 import time
 from pathlib import Path
 
-# PostgreSQL writes its journal 16 MB at a time; with less than two of them the next one may fail.
-ROOM = 32 << 20  # bytes
-EVERY = 5.0  # seconds
+# PostgreSQL writes its journal in files of 16 MB; with room for less than two, the next one may fail.
+FULL_BELOW = 32 << 20  # bytes
+CHECK_INTERVAL = 5.0  # seconds
 
 
 def megabytes_left(folder: Path) -> int | None:
-    """How little there is on a full disk; None when there is room."""
+    """Return the megabytes left on a full disk; None when the disk is not full."""
     free = shutil.disk_usage(folder).free
-    return free >> 20 if free < ROOM else None
+    return free >> 20 if free < FULL_BELOW else None
 
 
 class Disk:
-    """Looks now and then, and says when something has changed."""
+    """Checks the disk at intervals and reports changes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._was_full = False
         self._next = 0.0
 
-    def news(self) -> str:
-        """A line for people when the disk has just become full, or has room again; else nothing."""
+    def report_change(self) -> str:
+        """Return a line for people when the disk has become full or has room again; else the empty string."""
         if time.monotonic() < self._next:
             return ""
-        self._next = time.monotonic() + EVERY
+        self._next = time.monotonic() + CHECK_INTERVAL
         left = megabytes_left(self._folder)
         if (left is not None) == self._was_full:
             return ""

@@ -2,7 +2,7 @@
 
 In order: the data folder, its lock and secrets; the port; PostgreSQL and Valkey unless DATABASE_URL and REDIS_URL name
 others; migrations when there are new ones; web and worker, restarted when they die; one line with the address when the
-installation is ready. One thread only: the kernel ties the children's lives to the thread that started them.
+installation is ready. It has one thread only, because the kernel ends the children when the thread that started them ends.
 """
 
 import os
@@ -12,15 +12,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from common.processes import CannotStart, die_with_parent, end, is_root, spawn
+from common.processes import StartError, die_with_parent, end_process, is_root, spawn
 from launcher.disk import Disk
-from launcher.door import Probe, open_door
-from launcher.home import ROOT, default_home, load_secrets, lock, note_running, open_home
-from launcher.log import Log, say
+from launcher.home import ROOT, default_home, load_secrets, lock, open_home, write_running_file
+from launcher.listener import ReadinessProbe, open_listener
+from launcher.log import Log, write_line
 from launcher.migrations import Migrations
 from launcher.postgres import Postgres
 from launcher.server import Server
@@ -28,16 +27,16 @@ from launcher.service import Service
 from launcher.valkey import Valkey
 
 TICK = 0.2  # seconds
-PATIENCE = 20.0  # what web and worker have to finish what they began (RUN6)
-# PostgreSQL that dies more often than this within a minute will not be had.
-DEATHS_A_MINUTE = 3
+STOP_TIMEOUT = 20.0  # seconds that web and worker have to finish their work (RUN6)
+# A server that dies more often than this within a minute is given up.
+MAX_DEATHS_PER_MINUTE = 3
 WORKER = (
     "worker --pool threads --concurrency 4 --queues runs,work --without-gossip --without-mingle --without-heartbeat"
 )
 
 
 class Launcher:
-    """Holds the tree together."""
+    """The root of the process tree."""
 
     def __init__(self, settings: dict[str, str]) -> None:
         self._settings = settings
@@ -50,17 +49,17 @@ class Launcher:
         self._running: Path | None = None
 
     def run(self) -> int:
-        """Start, keep, stop; the exit code."""
+        """Start the installation, supervise it, stop it, and return the exit code."""
         self._listen_for_signals()
         try:
             self._start()
-            self._keep()
-        except CannotStart as error:
-            say("atelier", str(error))
+            self._supervise()
+        except StartError as error:
+            write_line("atelier", str(error))
             return 1
         except OSError as error:
             # A file that cannot be written, a program that cannot be run: its name and the reason say enough.
-            say("atelier", f"{error.filename or 'The installation'}: {error.strerror or error}.")
+            write_line("atelier", f"{error.filename or 'The installation'}: {error.strerror or error}.")
             return 1
         finally:
             self._stop()
@@ -72,42 +71,42 @@ class Launcher:
         home = open_home(Path(self._settings.get("ATELIER_HOME") or default_home()))
         self._lock = lock(home)
         self._disk = Disk(home)
-        self._door, self.address = open_door(self._settings)
+        self._listener, self.address = open_listener(self._settings)
         environment = self._environment(home) | {"ATELIER_ADDRESS": self.address}
-        self._running = note_running(home, environment)
+        self._running = write_running_file(home, environment)
         clusters = [server.data for server in self._servers if isinstance(server, Postgres)]
         self._migrate(Migrations(clusters[0] if clusters else None, environment))
         self._services = [
             Service(
                 "web",
                 [sys.executable, "-m", "server.serve"],
-                environment | {"ATELIER_SOCKET": str(self._door.fileno())},
-                sockets=[self._door.fileno()],
+                environment | {"ATELIER_SOCKET": str(self._listener.fileno())},
+                sockets=[self._listener.fileno()],
             ),
             Service("worker", [sys.executable, "-m", "celery", "-q", "-A", "config", *WORKER.split()], environment),
         ]
-        self._probe = Probe(self._door, self._selector)
+        self._probe = ReadinessProbe(self._listener, self._selector)
 
     def _environment(self, home: Path) -> dict[str, str]:
-        """What the children read. Starts the servers that nobody has named."""
-        kept = load_secrets(home)
+        """Return the environment of the children. Start the servers that no setting names."""
+        stored = load_secrets(home)
         made = {
-            "SECRET_KEY": kept.secret_key,
-            "SECRET_KEYS": kept.secret_keys,
+            "SECRET_KEY": stored.secret_key,
+            "SECRET_KEYS": stored.secret_keys,
             "PYTHONUNBUFFERED": "1",
         }
         if not self._settings.get("DATABASE_URL"):
-            made["DATABASE_URL"] = self._serve(Postgres(home, kept.postgres_password, output=subprocess.PIPE))
+            made["DATABASE_URL"] = self._start_server(Postgres(home, stored.postgres_password, output=subprocess.PIPE))
             made["ATELIER_EMBEDDED"] = "1"
         if not self._settings.get("REDIS_URL"):
-            made["REDIS_URL"] = self._serve(Valkey(home, kept.valkey_password, output=subprocess.PIPE))
+            made["REDIS_URL"] = self._start_server(Valkey(home, stored.valkey_password, output=subprocess.PIPE))
         if is_root():
             # Celery refuses root by itself; here it is the person's own choice.
             made |= {"C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore:You're running the worker"}
-        said = {name: value for name, value in self._settings.items() if value}
-        return made | said | {"ATELIER_HOME": str(home)}
+        settings = {name: value for name, value in self._settings.items() if value}
+        return made | settings | {"ATELIER_HOME": str(home)}
 
-    def _serve(self, server: Server) -> str:
+    def _start_server(self, server: Server) -> str:
         self._check_for_signals()
         self._servers.append(server)
         server.start()
@@ -120,42 +119,44 @@ class Launcher:
         self._check_for_signals()
         if not migrations.are_needed():
             return
-        say("atelier", "Bringing the database up to date …")
-        child = spawn(migrations.command, dies_by=signal.SIGKILL, env=migrations.environment, output=subprocess.PIPE)
+        write_line("atelier", "Bringing the database up to date …")
+        child = spawn(
+            migrations.command, death_signal=signal.SIGKILL, env=migrations.environment, output=subprocess.PIPE
+        )
         assert child.stdout is not None
         self._log.follow("migrate", child.stdout)
         while child.poll() is None:
-            self._look_around()
+            self._process_events()
             if self._signals:
                 child.kill()
-        self._look_around()
+        self._process_events()
         if child.returncode:
-            raise CannotStart("The database cannot be had, or not be brought up to date; the lines above say why.")
-        migrations.note()
+            raise StartError("The database cannot be reached or migrated; the lines above say why.")
+        migrations.mark_applied()
 
-    # --- keep ----------------------------------------------------------------------------------------------------
+    # --- supervise ----------------------------------------------------------------------------------------------------
 
-    def _keep(self) -> None:
+    def _supervise(self) -> None:
         while not self._signals:
             for service in self._services:
-                self._keep_service(service)
+                self._supervise_service(service)
             for server in self._servers:
-                self._keep_server(server)
-            self._look_around()
-            if self._probe.found_ready():
-                say("atelier", f"Atelier is ready: {self.address}")
-            if news := self._disk.news():
-                say("atelier", news)
+                self._supervise_server(server)
+            self._process_events()
+            if self._probe.became_ready():
+                write_line("atelier", f"Atelier is ready: {self.address}")
+            if change := self._disk.report_change():
+                write_line("atelier", change)
 
-    def _keep_service(self, service: Service) -> None:
-        code = service.died()
+    def _supervise_service(self, service: Service) -> None:
+        code = service.poll_exit()
         if code is not None:
-            say("atelier", f"{service.name} {_how_it_ended(code)}; it is started again.{service.hint}")
+            write_line("atelier", f"{service.name} {_describe_exit(code)}; it is started again.{service.hint}")
         if service.is_due():
             service.start()
             self._log.follow(service.name, service.output)
 
-    def _keep_server(self, server: Server) -> None:
+    def _supervise_server(self, server: Server) -> None:
         assert server.child is not None
         code = server.child.poll()
         if code is None:
@@ -163,15 +164,15 @@ class Launcher:
         now = time.monotonic()
         deaths = [*(death for death in self._deaths.get(server.name, []) if now - death < 60), now]
         self._deaths[server.name] = deaths
-        if len(deaths) > DEATHS_A_MINUTE:
-            raise CannotStart(f"{server.name} ends again and again; its last lines say why.")
-        say("atelier", f"{server.name} {_how_it_ended(code)}; it is started again.")
+        if len(deaths) > MAX_DEATHS_PER_MINUTE:
+            raise StartError(f"{server.name} ends again and again; its last lines say why.")
+        write_line("atelier", f"{server.name} {_describe_exit(code)}; it is started again.")
         server.start()
         assert server.child.stdout is not None
         self._log.follow(server.name, server.child.stdout)
 
-    def _look_around(self) -> None:
-        """Pass on what was said, for one tick at most."""
+    def _process_events(self) -> None:
+        """Wait for events of at most one tick: output of children, signals, an answer to the probe."""
         for key, _ in self._selector.select(TICK):
             if callable(key.data):
                 key.data()
@@ -181,22 +182,22 @@ class Launcher:
     # --- stop ----------------------------------------------------------------------------------------------------
 
     def _stop(self) -> None:
-        """First those who use the servers, then the servers. A second signal shortens the goodbye."""
+        """SetupError web and worker, then the servers. A second signal shortens the wait."""
         running = [service.child for service in self._services if service.child and service.child.poll() is None]
         for child in running:
             child.terminate()
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + STOP_TIMEOUT
         while any(child.poll() is None for child in running):
-            self._look_around()
+            self._process_events()
             if time.monotonic() > deadline or self._signals > 1:
                 break
         for child in running:
-            end(child, signal.SIGKILL, seconds=5)
+            end_process(child, signal.SIGKILL, seconds=5)
         for server in reversed(self._servers):
             server.stop()
         if self._running is not None:
             self._running.unlink(missing_ok=True)
-        self._look_around()
+        self._process_events()
 
     # --- signals -------------------------------------------------------------------------------------------------
 
@@ -204,12 +205,12 @@ class Launcher:
         ours, theirs = socket.socketpair()
         for end_of_pair in (ours, theirs):
             end_of_pair.setblocking(False)
-        self._selector.register(ours, selectors.EVENT_READ, _emptier(ours))
+        self._selector.register(ours, selectors.EVENT_READ, lambda: ours.recv(4096))
         self._wakers = (ours, theirs)
         signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
-        # Only to be woken: the loop looks after the children itself.
+        # The handler only wakes the loop, which polls the children itself.
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -217,24 +218,17 @@ class Launcher:
 
     def _check_for_signals(self) -> None:
         if self._signals:
-            raise CannotStart("Stopped before it was ready.")
+            raise StartError("Stopped before it was ready.")
 
 
-def _emptier(wire: socket.socket) -> Callable[[], None]:
-    def empty() -> None:
-        wire.recv(4096)
-
-    return empty
-
-
-def _how_it_ended(code: int) -> str:
+def _describe_exit(code: int) -> str:
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
 
 
 def main() -> int:
-    """Run until a signal, or until PostgreSQL cannot be had."""
+    """Run until a signal comes, or a server cannot be started."""
     if os.environ.get("MAKELEVEL"):
-        # `make` killed by -9 cannot pass anything on.
+        # If `make` is killed by SIGKILL, it cannot pass the signal on.
         die_with_parent(signal.SIGTERM)
     os.chdir(ROOT)
     return Launcher(dict(os.environ)).run()

@@ -1,4 +1,4 @@
-"""One log for all: the lines of every child, each after its name."""
+"""One log for all children: each line with the name of its child."""
 
 import contextlib
 import os
@@ -9,28 +9,28 @@ from typing import IO
 WIDTH = 8
 
 
-def say(name: str, text: str) -> None:
-    """One line. Whoever reads may have gone away: that ends nothing."""
+def write_line(name: str, text: str) -> None:
+    """Write one line to the standard output. A reader that has gone away is no error."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.write(f"{name:<{WIDTH}} | {text}\n")
         sys.stdout.flush()
 
 
 class Log:
-    """Reads the children's pipes as a selector finds them readable, and passes whole lines on."""
+    """Reads the pipes of the children when a selector finds them readable, and writes out complete lines."""
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
         self._selector = selector
         self._rest: dict[int, bytes] = {}
 
     def follow(self, name: str, pipe: IO[bytes]) -> None:
-        """Pass on what comes from `pipe`, until its end."""
+        """Write out the lines of `pipe` until its end."""
         os.set_blocking(pipe.fileno(), False)
         self._rest[pipe.fileno()] = b""
         self._selector.register(pipe, selectors.EVENT_READ, name)
 
     def read(self, key: selectors.SelectorKey) -> None:
-        """Pass on the lines that have come; let go of a pipe that has ended."""
+        """Write out the complete lines that have arrived; close a pipe that has ended."""
         try:
             part = os.read(key.fd, 65536)
         except BlockingIOError:
@@ -38,13 +38,13 @@ class Log:
         lines = (self._rest[key.fd] + part).split(b"\n")
         self._rest[key.fd] = lines.pop()
         for line in lines:
-            say(key.data, line.decode(errors="replace").rstrip())
+            write_line(key.data, line.decode(errors="replace").rstrip())
         if not part:
-            self._let_go(key)
+            self._close(key)
 
-    def _let_go(self, key: selectors.SelectorKey) -> None:
+    def _close(self, key: selectors.SelectorKey) -> None:
         rest = self._rest.pop(key.fd)
         if rest:
-            say(key.data, rest.decode(errors="replace"))
+            write_line(key.data, rest.decode(errors="replace"))
         self._selector.unregister(key.fileobj)
-        key.fileobj.close()  # type: ignore[union-attr]  # always the pipe it was registered with
+        key.fileobj.close()  # type: ignore[union-attr]  # always the pipe that it was registered with

@@ -1,4 +1,4 @@
-"""`python -m launcher.manage COMMAND …`: Django's command line, on the installation that runs here."""
+"""`python -m launcher.manage COMMAND …`: Django's command line for the running installation."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from launcher.home import ROOT, RUNNING, default_home, is_locked
 
 
 def main() -> None:
-    """Replace this process by `manage.py` with what the launcher's children read. Exits when nothing runs."""
+    """Replace this process by `manage.py` with the environment of the launcher's children. Exit if nothing runs."""
     home = Path(os.environ.get("ATELIER_HOME") or default_home()).expanduser()
     file = home / RUNNING
-    # A launcher that was killed leaves the note, but not the lock.
+    # A launcher that was killed leaves the file, but not the lock.
     if not (file.exists() and is_locked(home)):
         sys.exit("Atelier does not run here. Start it first: make run")
     os.chdir(ROOT)

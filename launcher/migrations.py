@@ -1,4 +1,4 @@
-"""Whether there are migrations that the database has not seen, without asking it: Django takes seconds to say no."""
+"""Finds out without asking the database whether migrations are missing there; Django takes seconds for that."""
 
 import hashlib
 import sys
@@ -8,9 +8,9 @@ from launcher.home import ROOT
 
 
 class Migrations:
-    """The stamp lies in the cluster's own folder: new or restored data bring their own, or none.
+    """A digest of the applied migrations, stored in the folder of the cluster: new or restored data bring their own or none.
 
-    Of a server that somebody else named nothing is known; there the command is always run.
+    For a server that is not ours the command is always run.
     """
 
     command = (sys.executable, "manage.py", "migrate", "--noinput", "--skip-checks", "--verbosity", "0")
@@ -21,15 +21,15 @@ class Migrations:
 
     def are_needed(self) -> bool:
         """Whether the database may be behind the code."""
-        return not (self._stamp and self._stamp.exists() and self._stamp.read_text() == self._now())
+        return not (self._stamp and self._stamp.exists() and self._stamp.read_text() == self._compute_digest())
 
-    def note(self) -> None:
-        """The database is now where the code is."""
+    def mark_applied(self) -> None:
+        """Note that the database has all migrations of this code."""
         if self._stamp:
-            self._stamp.write_text(self._now())
+            self._stamp.write_text(self._compute_digest())
 
-    def _now(self) -> str:
-        # Our own migrations, and the locked packages, which bring theirs.
+    def _compute_digest(self) -> str:
+        # Our own migrations, and the locked packages, which contain others.
         files = [ROOT / "requirements" / "run.txt", *sorted(ROOT.glob("*/migrations/*.py"))]
         digest = hashlib.sha256()
         for file in files:

@@ -1,4 +1,4 @@
-"""What a PostgreSQL and a Valkey of our own share: found, made reachable, run on a port of the loopback until ended."""
+"""The base class of the embedded PostgreSQL and Valkey: a program that runs on a port of the loopback interface."""
 
 import os
 import re
@@ -10,7 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
-from common.processes import CannotStart, Output, end, free_port, is_root, last_words, nobody_can_reach, wait_until
+from common.processes import (
+    Output,
+    StartError,
+    end_process,
+    find_free_port,
+    is_reachable_by_others,
+    is_root,
+    read_last_lines,
+    wait_until,
+)
 from launcher.disk import megabytes_left
 
 START_TRIES = 3
@@ -25,10 +34,10 @@ class Server(ABC):
     name: str
     title: str
     ends_by: signal.Signals
-    # Seconds: after a crash a PostgreSQL first reads what it had begun.
+    # Seconds. After a crash PostgreSQL first replays its journal.
     starts_within = 60.0
     ends_within = 20.0
-    # What to do when the data cannot be read.
+    # Advice that is added to the error when the server does not start.
     if_damaged = ""
 
     def __init__(self, home: Path, password: str, *, durable: bool = True, output: Output = None) -> None:
@@ -42,99 +51,99 @@ class Server(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """How the installation reaches it."""
+        """The address for `DATABASE_URL` or `REDIS_URL`."""
 
     @abstractmethod
     def prepare(self) -> None:
-        """Find the program and make the data ready for it. Raises `CannotStart`."""
+        """Find the program and make the data ready for it. Raises `StartError`."""
 
     @abstractmethod
     def run(self) -> subprocess.Popen[bytes]:
         """Start the program on `_port`."""
 
     @abstractmethod
-    def answers(self) -> bool:
-        """Whether it takes connections."""
+    def is_ready(self) -> bool:
+        """Whether the server accepts connections."""
 
     def start(self) -> None:
-        """Run the server and wait until it answers. Raises `CannotStart`.
+        """Run the server and wait until it answers. Raises `StartError`.
 
-        A first start tries other ports: another program may take the port before the server does. A restart keeps the port,
-        because other processes have been given it, and waits until the port is free.
+        A first start tries other ports, because another program may take the port first. A restart keeps the port, which other
+        processes know, and waits until it is free.
         """
         self.prepare()
         keeps_port = self._port != 0
         for _ in range(RESTART_TRIES if keeps_port else START_TRIES):
-            self._port = self._port or free_port()
+            self._port = self._port or find_free_port()
             self.child = self.run()
-            if wait_until(self.answers, self.child, seconds=self.starts_within):
+            if wait_until(self.is_ready, self.child, seconds=self.starts_within):
                 return
             self.stop()
-            said = last_words(self.child)
+            output = read_last_lines(self.child)
             if keeps_port:
                 time.sleep(RESTART_DELAY)
             else:
                 self._port = 0
-        raise self.cannot(f"{self.title} did not start on {self._home}", said + self.if_damaged)
+        raise self.build_error(f"{self.title} did not start on {self._home}", output + self.if_damaged)
 
     def stop(self) -> None:
-        """End it in good order: everything that was committed is kept."""
+        """Shut the server down in order. Everything committed is kept."""
         if self.child is not None:
-            end(self.child, self.ends_by, seconds=self.ends_within)
+            end_process(self.child, self.ends_by, seconds=self.ends_within)
 
-    def cannot(self, what: str, why: str) -> CannotStart:
-        """The one line for a failure: a full disk, where it is full, else what the program said last."""
+    def build_error(self, problem: str, reason: str) -> StartError:
+        """Return the error for a failure. If the disk is full, that is the reason."""
         left = megabytes_left(self._home)
         if left is not None:
-            why = f"the disk of {self._home} is full ({left} MB left). Make room and start again: nothing is lost."
-        return CannotStart(f"{what}: {why}")
+            reason = f"the disk of {self._home} is full ({left} MB left). Make room and start again: nothing is lost."
+        return StartError(f"{problem}: {reason}")
 
-    def reachable(self, program: Path, *parts: Path) -> Path:
-        """`program` itself or, where `nobody` is to run it but cannot get to it, a copy of it under `home`.
+    def make_reachable(self, program: Path, *parts: Path) -> Path:
+        """Return `program`, or the path of a copy under `home` if the user `nobody` has to run it and cannot reach it.
 
-        With it come `parts`, each in its place beside the others: programs find their libraries by relative paths.
+        The folders `parts` are copied with it and keep their relative paths, by which programs find their libraries.
         """
         folders = [part for part in parts if part.exists()]
-        if not is_root() or (nobody_can_reach(program) and _are_open(folders)):
+        if not is_root() or (is_reachable_by_others(program) and _are_world_readable(folders)):
             return program
         shared = Path(os.path.commonpath([program.parent, *folders]))
         copy = self._home / f"{self.name}-program-{program.stat().st_mtime_ns}"
         if not copy.exists():
             for old in self._home.glob(f"{self.name}-program-*"):
                 shutil.rmtree(old)
-            beside = copy.with_suffix(".new")
-            beside.mkdir()
+            temporary = copy.with_suffix(".new")
+            temporary.mkdir()
             for folder in folders:
-                shutil.copytree(folder, beside / folder.relative_to(shared), symlinks=True, dirs_exist_ok=True)
+                shutil.copytree(folder, temporary / folder.relative_to(shared), symlinks=True, dirs_exist_ok=True)
             if not folders:
-                shutil.copy(program, beside)
-            _open_to_everybody(beside)
-            beside.rename(copy)
+                shutil.copy(program, temporary)
+            _make_world_readable(temporary)
+            temporary.rename(copy)
         return copy / program.relative_to(shared)
 
 
-def version_of(program: Path) -> tuple[int, ...]:
-    """What a program answers to `--version`, e.g. (18, 4); empty if it cannot be run here."""
+def read_version(program: Path) -> tuple[int, ...]:
+    """Return the version that a program prints for `--version`, such as (18, 4); empty if it does not run here."""
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+        output = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
     except OSError:
         return ()
-    found = re.search(r"\d+(\.\d+)*", said)
+    found = re.search(r"\d+(\.\d+)*", output)
     return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
 def _rights_for_all(path: Path) -> int:
-    """What everybody needs: to read a file, and to run or enter what its owner can run or enter."""
+    """Return the mode bits with which all users may read the file, and run or enter it if its owner may."""
     return 0o555 if path.stat().st_mode & 0o100 else 0o444
 
 
-def _are_open(folders: Sequence[Path]) -> bool:
-    # Not all of the 1800 files, at each start: an installer gives all of them the rights that it gives one.
+def _are_world_readable(folders: Sequence[Path]) -> bool:
+    # Checking all 1800 files at each start is too slow, and an installer gives all of them the same rights.
     paths = [path for folder in folders for path in folder.iterdir() if not path.is_symlink()]
     return all(path.stat().st_mode & 0o005 == _rights_for_all(path) & 0o005 for path in paths)
 
 
-def _open_to_everybody(folder: Path) -> None:
+def _make_world_readable(folder: Path) -> None:
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
             path.chmod(path.stat().st_mode | _rights_for_all(path))

@@ -1,4 +1,4 @@
-"""One kept child of the launcher: started again, later each time, when it dies."""
+"""A child process that the launcher restarts when it dies, after a delay that grows each time."""
 
 import signal
 import subprocess
@@ -11,14 +11,14 @@ from common.processes import spawn
 
 FIRST_DELAY = 0.5  # seconds
 LONGEST_DELAY = 30.0
-# Who lived as long as this was well: the next delay is the first again.
+# Seconds of life after which the delay is reset.
 GOOD_LIFE = 60.0
 HOPELESS_DELAY = 4.0
 
 
 @dataclass
 class Service:
-    """A process that is to run as long as the launcher does."""
+    """A process that runs as long as the launcher does."""
 
     name: str
     command: Sequence[str]
@@ -30,26 +30,26 @@ class Service:
     _due: float = field(default=0.0)
 
     def start(self) -> None:
-        """Run it. If the launcher is killed the kernel kills it, too: what it had begun is taken up at the next start
-        (its runs have leases), while a slow goodbye without database and broker could hang for ever."""
+        """Start the process. The kernel kills it if the launcher is killed, because an orderly end without database and broker
+        could hang for ever. Its runs have leases and are taken over after the next start."""
         self._started = time.monotonic()
         self.child = spawn(
             self.command,
-            dies_by=signal.SIGKILL,
+            death_signal=signal.SIGKILL,
             env=self.environment,
-            keep=self.sockets,
+            pass_fds=self.sockets,
             output=subprocess.PIPE,
         )
 
     @property
     def output(self) -> IO[bytes]:
-        """What the child says."""
+        """The pipe with the output of the child."""
         assert self.child is not None
         assert self.child.stdout is not None
         return self.child.stdout
 
-    def died(self) -> int | None:
-        """The exit code of a child that has just been found dead; then `due` says when it is to be started again."""
+    def poll_exit(self) -> int | None:
+        """Return the exit code if the child has ended since the last call, and schedule its restart; else None."""
         code = self.child.poll() if self.child else None
         if code is None:
             return None
@@ -61,11 +61,11 @@ class Service:
 
     @property
     def hint(self) -> str:
-        """What to do about a child that dies whenever it is started; nothing while that may be chance."""
+        """Advice for a child that dies at every start; empty while that may be chance."""
         if self._delay < HOPELESS_DELAY:
             return ""
         return " Its lines above say why; if packages are damaged: `make clean`, then start again (the data stay)."
 
     def is_due(self) -> bool:
-        """Whether it is dead and has waited long enough."""
+        """Whether the child has ended and the delay is over."""
         return self.child is None and time.monotonic() >= self._due

@@ -19,7 +19,7 @@ from common.ids import id_at
 from common.redis_client import redis_client
 from events.models import AuditRecord
 from runs.models import ACTIVE, LLMCall, Run, RunState
-from server.health import QUESTION
+from server.health import PROBE_CHANNEL
 from workspaces.models import Workspace
 
 DAY = timedelta(days=1)
@@ -67,7 +67,7 @@ def _processes() -> list[Figure]:
 
 def _count_in_redis(client: Redis) -> tuple[int, int, int]:
     with client.pipeline(transaction=False) as pipeline:
-        pipeline.pubsub_numsub(QUESTION)
+        pipeline.pubsub_numsub(PROBE_CHANNEL)
         pipeline.llen("runs")
         pipeline.llen("work")
         listening, runs, work = pipeline.execute()

@@ -24,7 +24,7 @@ from realtime.outbox import FrameWriter
 from realtime.socket import SIGNED_OUT, TOO_LARGE, TOO_MUCH, TRY_LATER, Socket
 from realtime.topics import Topic
 from server import limits
-from server.connections import cut
+from server.connections import abort
 
 logger = logging.getLogger(__name__)
 not_opened = OccasionalWarning(logger, "A socket could not be opened")
@@ -129,7 +129,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         own transport is asked. Elsewhere the line ends when the peer does."""
         transport = getattr(self.find_connection(), "transport", None)
         if transport is not None:
-            cut(transport)
+            abort(transport)
 
     def find_connection(self) -> object:
         """Return the server's connection below ASGI: with uvicorn, whose `send` this is."""
@@ -167,7 +167,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             socket.end(TOO_LARGE)
             raise TooLarge("A message has at most 64 KiB.")
         if self.allowance.take() < 0:
-            if self.allowance.left < -limits.PATIENCE:
+            if self.allowance.left < -limits.MAX_REFUSED:
                 socket.end(TOO_MUCH)
             raise LimitReached("Too many messages in a second.")
         if self.hub.allowance_of(socket.actor.id).take() < 0:

@@ -21,40 +21,40 @@ from server.fair_queue import Caller, CpuBudget, FairQueue
 
 Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
-# Bytes of an answer that are gathered before any are sent, so that a slow reader holds no thread. Longer ones go out in parts.
-HELD = 1024 * 1024
+# Bytes of a response that are collected before they are sent, so that a slow reader occupies no thread. The rest is sent in parts.
+MAX_BUFFERED = 1024 * 1024
 REFUSAL_DELAY = 0.25
-"""Seconds until a caller who is over a limit hears so."""
+"""Seconds after which a caller over a limit is refused."""
 MAX_DELAYED = 1000
-"""Refusals that are delayed at the same time. More go out at once."""
-# Named apart in a WSGI environment.
+"""Refusals that are delayed at the same time. More are sent immediately."""
+# Headers without the prefix `HTTP_` in a WSGI environment.
 UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
 
 class ClientGone(Exception):
-    """The client hung up before its request was whole."""
+    """The client disconnected before its request was complete."""
 
 
 class TooSlow(AppError):
-    """The body of a request comes so slowly that it is not waited for."""
+    """The body of a request arrives too slowly."""
 
     status = 408
     default_code = Code.LIMIT_REACHED
 
 
 def identify_by_address(scope: HTTPScope) -> Caller:
-    """Return whoever asks from this address."""
+    """Return the caller of requests from this address."""
     return Caller((scope.get("client") or ("",))[0], is_shared=True)
 
 
 class Bridge:
     """One ASGI application around one WSGI application.
 
-    `identify` says whose request it is, or raises an `AppError` to refuse it: before its body is read, and in no thread.
-    `threads` requests are worked on at once, of one caller a quarter of them (`fair_queue`), for `cpu_budget` seconds of CPU per
-    second and at once. When more than `waiting` are in the house, new ones get 503. A request is in the house from when its
-    body has come until its answer is made: so clients who send or read slowly hold nobody's place. A body over `max_body`
-    bytes gets 413 before it is read to its end (MSG8).
+    `identify` returns the caller of a request, or raises an `AppError` to refuse it: before its body is read, and in no thread.
+    `threads` requests are executed at once, a quarter of them for one caller (`fair_queue`), for `cpu_budget` seconds of CPU per
+    second and at once. When more than `waiting` requests are active, new ones get 503. A request is active from the end of its body
+    until its response is made, so that clients who send or read slowly do not count. A body over `max_body` bytes gets 413 before
+    it is read to its end (MSG8).
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Bridge:
         self._queue = FairQueue(threads, share=max(1, threads // 4), budget=CpuBudget(*cpu_budget))
         self._waiting = waiting
         self._max_body = max_body
-        self._inside = 0
+        self._active = 0
         self._unfinished = 0
         self._refusals = 0
 
@@ -94,7 +94,7 @@ class Bridge:
         await self._send_all(events, send)
 
     async def _delay_refusal(self) -> None:
-        """Let clients that ask again as soon as they are refused ask less often."""
+        """Slow down clients that repeat a request as soon as it is refused."""
         if self._refusals < MAX_DELAYED:
             self._refusals += 1
             try:
@@ -107,7 +107,7 @@ class Bridge:
             await send(event)
 
     def close(self) -> None:
-        """Wait for the requests that are being worked on."""
+        """Wait for the requests that are being executed."""
         self._threads.shutdown()
 
     async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes:
@@ -125,7 +125,7 @@ class Bridge:
         return bytes(body)
 
     async def _read_on(self, receive: ASGIReceiveCallable, body: bytearray) -> bool:
-        """Take the next part; whether there is more."""
+        """Read the next part. Return whether there is more."""
         event = await receive()
         if event["type"] != "http.request":
             raise ClientGone
@@ -142,7 +142,7 @@ class Bridge:
         return TooLarge(f"A request may have {self._max_body:,} bytes at most.")
 
     async def _answer(self, caller: Caller, environ: Environ, send: ASGISendCallable) -> list[Any]:
-        if self._inside >= self._waiting:
+        if self._active >= self._waiting:
             raise _overloaded()
         loop = asyncio.get_running_loop()
 
@@ -152,23 +152,23 @@ class Bridge:
         def send_from_thread(event: Any) -> None:
             asyncio.run_coroutine_threadsafe(deliver(event), loop).result()
 
-        self._inside += 1
+        self._active += 1
         try:
             async with self._queue.turn(caller):
                 seconds, events = await loop.run_in_executor(self._threads, self._work_timed, environ, send_from_thread)
                 self._queue.charge(caller, seconds)
                 return events
         finally:
-            self._inside -= 1
+            self._active -= 1
 
     def _work_timed(self, environ: Environ, send: Callable[[Any], None]) -> tuple[float, list[Any]]:
-        """In the thread: how much CPU time it took, and what `_work` returns."""
+        """Return the CPU time of `_work` and its result. Runs in a thread."""
         began = time.thread_time()
         events = self._work(environ, send)
         return time.thread_time() - began, events
 
     def _work(self, environ: Environ, send: Callable[[Any], None]) -> list[Any]:
-        """In the thread: what the loop still has to send. Of an answer too long to be held, only its end."""
+        """Return the events that the loop has to send: of a response too long to be buffered, only the rest. Runs in a thread."""
         started: list[Any] = []
 
         def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
@@ -177,15 +177,15 @@ class Bridge:
 
         answer = self._wsgi(environ, start_response)
         try:
-            held = bytearray()
+            buffer = bytearray()
             for part in answer:
-                held += part
-                if len(held) > HELD:
-                    for event in [*started, _body(bytes(held), more=True)]:
+                buffer += part
+                if len(buffer) > MAX_BUFFERED:
+                    for event in [*started, _body(bytes(buffer), more=True)]:
                         send(event)
                     started.clear()
-                    held.clear()
-            return [*started, _body(bytes(held), more=False)]
+                    buffer.clear()
+            return [*started, _body(bytes(buffer), more=False)]
         finally:
             close = getattr(answer, "close", None)
             if close is not None:
@@ -193,7 +193,7 @@ class Bridge:
 
 
 def to_environ(scope: HTTPScope, body: bytes) -> Environ:
-    """The request as PEP 3333 wants it."""
+    """Convert a request to the environment of PEP 3333."""
     server = scope.get("server") or ("localhost", 80)
     client = scope.get("client") or ("", 0)
     environ: Environ = {
@@ -215,7 +215,7 @@ def to_environ(scope: HTTPScope, body: bytes) -> Environ:
         "wsgi.run_once": False,
     }
     _add_headers(environ, scope["headers"])
-    # A chunked body has no length of its own; WSGI knows no other way to say where it ends.
+    # A chunked body has no declared length; WSGI needs one.
     environ["CONTENT_LENGTH"] = str(len(body))
     return environ
 
@@ -251,7 +251,7 @@ def _refusal(error: AppError, *, closes: bool = True) -> list[Any]:
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
-        # The rest of a body is not read: this connection is of no more use.
+        # The rest of the body is not read, so the connection cannot be used again.
         *([(b"connection", b"close")] if closes else []),
         *([(b"retry-after", str(seconds).encode())] if seconds else []),
     ]

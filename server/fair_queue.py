@@ -1,4 +1,4 @@
-"""Decides whose request gets a thread of the web process next, so that no caller keeps the threads from the others."""
+"""Decides which request gets a thread of the web process next, so that no caller occupies all threads."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ class CpuBudget:
         self._full_at: BoundedMap[Hashable, float] = BoundedMap(MAX_REMEMBERED)
 
     def charge(self, caller: Hashable, seconds: float) -> None:
-        """Count what a request has used."""
+        """Count the CPU time of a request."""
         if self._per_second:
             full_at = max(self._full_at.get(caller, 0.0), time.monotonic()) + seconds / self._per_second
             self._full_at.set(caller, full_at)
@@ -40,8 +40,10 @@ class CpuBudget:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whose request it is: those with the same `key` share threads and a budget. `is_shared`: many people may be behind it,
-    such as an address; they share twice as much, and have no budget together."""
+    """The originator of a request. Requests with the same `key` share threads and a budget.
+
+    `is_shared`: many people may have this key, such as an address. They get twice the threads and no common budget.
+    """
 
     key: Hashable
     is_shared: bool = False
@@ -54,7 +56,7 @@ class FairQueue:
     """
 
     def __init__(self, threads: int, *, share: int, budget: CpuBudget) -> None:
-        self._free = threads
+        self._free_threads = threads
         self._share = share
         self._budget = budget
         self._running: Counter[Caller] = Counter()
@@ -63,7 +65,7 @@ class FairQueue:
 
     @asynccontextmanager
     async def turn(self, caller: Caller) -> AsyncIterator[None]:
-        """Wait for this caller's turn, and hold a thread inside. Raises `LimitReached` when too many of theirs wait."""
+        """Wait for this caller's turn, and occupy a thread inside the block. Raises `LimitReached` when too many requests wait."""
         await self._enter(caller)
         try:
             yield
@@ -96,18 +98,18 @@ class FairQueue:
             raise
 
     def _leave(self, caller: Caller) -> None:
-        self._free += 1
+        self._free_threads += 1
         self._running[caller] -= 1
         if not self._running[caller]:
             del self._running[caller]
         self._start_waiting()
 
     def _start_waiting(self) -> None:
-        """Start those who may run now. Who got a thread goes to the end of the turns."""
-        while self._free and (caller := self._next_caller()) is not None:
+        """Start the requests that may run now. A caller that got a thread goes to the end of the order."""
+        while self._free_threads and (caller := self._next_caller()) is not None:
             queue = self._waiting[caller]
             queue.popleft().set_result(None)
-            self._free -= 1
+            self._free_threads -= 1
             self._running[caller] += 1
             if queue:
                 self._waiting.move_to_end(caller)

@@ -1,6 +1,6 @@
-"""Whether this process is up (`/healthz`), and whether the installation can do its work (`/readyz`).
+"""Answers `/healthz`, whether this process is up, and `/readyz`, whether the installation works.
 
-Both are answered beside Django: they must speak when every one of its threads waits for a database that is gone.
+Both are answered outside Django, because they must work when all its threads wait for an unreachable database.
 """
 
 import asyncio
@@ -22,27 +22,27 @@ from common.redis_client import build_client
 logger = logging.getLogger(__name__)
 
 PATHS = frozenset({"/healthz", "/readyz"})
-# Where workers listen for the question whether one is there. The answer is a list that lives a few seconds.
-QUESTION = "workers:are-you-there"
-PATIENCE = 2.0  # seconds
-REMEMBERED = 1.0
-"""Seconds that an answer serves whoever asks: anybody may, as often as they like."""
+# The channel on which workers receive probes. The answer is a list that expires after a few seconds.
+PROBE_CHANNEL = "workers:are-you-there"
+PROBE_TIMEOUT = 2.0  # seconds
+CACHE_SECONDS = 1.0
+"""Seconds for which a result is used again, since anybody may send requests at any rate."""
 
 
 class Health:
-    """Answers the two paths. `warm` is set when the process has served its first dry request."""
+    """Answers the two paths. `warm` is set when the process has served its first internal request."""
 
     def __init__(self) -> None:
         self.warm = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="health")
-        self._answer: asyncio.Task[dict[str, bool]] | None = None
+        self._result: asyncio.Task[dict[str, bool]] | None = None
         self._redis = build_probe_client()
 
     async def answer(self, path: str, send: ASGISendCallable) -> None:
         """Send 200, or 503 with the parts that are missing."""
         parts = {"up": True}
         if path == "/readyz":
-            parts = {"warm": self.warm} | await self._look_now_and_then()
+            parts = {"warm": self.warm} | await self._get_cached_result()
         body = json.dumps(parts).encode()
         headers = [
             (b"content-type", b"application/json"),
@@ -53,49 +53,49 @@ class Health:
         await send({"type": "http.response.start", "status": status, "headers": headers, "trailers": False})
         await send({"type": "http.response.body", "body": body, "more_body": False})
 
-    async def _look_now_and_then(self) -> dict[str, bool]:
-        """Return an answer that is at most `REMEMBERED` old. All who ask meanwhile share it."""
-        if self._answer is None:
-            self._answer = asyncio.create_task(self._ask_in_thread(), name="ready")
-        return await asyncio.shield(self._answer)
+    async def _get_cached_result(self) -> dict[str, bool]:
+        """Return a result that is at most `CACHE_SECONDS` old. Concurrent requests share it."""
+        if self._result is None:
+            self._result = asyncio.create_task(self._check_in_thread(), name="ready")
+        return await asyncio.shield(self._result)
 
-    async def _ask_in_thread(self) -> dict[str, bool]:
+    async def _check_in_thread(self) -> dict[str, bool]:
         loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._thread, self._look)
+            return await loop.run_in_executor(self._thread, self._check)
         finally:
-            loop.call_later(REMEMBERED, self._forget)
+            loop.call_later(CACHE_SECONDS, self._forget)
 
     def _forget(self) -> None:
-        self._answer = None
+        self._result = None
 
-    def _look(self) -> dict[str, bool]:
+    def _check(self) -> dict[str, bool]:
         return {
-            "database": _holds(_ask_database),
-            "redis": _holds(self._redis.ping),
-            "worker": _holds(lambda: a_worker_answers(self._redis)),
+            "database": _is_ok(_check_database),
+            "redis": _is_ok(self._redis.ping),
+            "worker": _is_ok(lambda: has_answering_worker(self._redis)),
         }
 
 
 def build_probe_client() -> "redis.Redis":
     """Return a client that waits for the answer of a worker."""
-    return build_client(connect_timeout=PATIENCE, timeout=PATIENCE + 1)
+    return build_client(connect_timeout=PROBE_TIMEOUT, timeout=PROBE_TIMEOUT + 1)
 
 
-def a_worker_answers(server: "redis.Redis") -> bool:
-    """Ask all workers at once; true when one has answered in time."""
-    answer = f"{QUESTION}:{secrets.token_hex(8)}"
-    if not server.publish(QUESTION, answer):
+def has_answering_worker(server: "redis.Redis") -> bool:
+    """Send a probe to all workers. Return whether one has answered in time."""
+    answer = f"{PROBE_CHANNEL}:{secrets.token_hex(8)}"
+    if not server.publish(PROBE_CHANNEL, answer):
         return False
-    return server.blpop([answer], timeout=PATIENCE) is not None
+    return server.blpop([answer], timeout=PROBE_TIMEOUT) is not None
 
 
-class AnswersProbes:
-    """A worker's thread that answers `a_worker_answers` as long as `is_well` says so."""
+class ProbeResponder:
+    """A thread of a worker that answers the probes of `has_answering_worker` as long as `is_well` returns true."""
 
     def __init__(self, is_well: Callable[[], bool]) -> None:
         self._is_well = is_well
-        self._over = threading.Event()
+        self._stopping = threading.Event()
         self.listening = threading.Event()
         self._thread = threading.Thread(target=self._run, name="probes", daemon=True)
 
@@ -103,32 +103,32 @@ class AnswersProbes:
         self._thread.start()
 
     def stop(self) -> None:
-        self._over.set()
+        self._stopping.set()
         self._thread.join(timeout=2)
 
     def _run(self) -> None:
-        while not self._over.is_set():
+        while not self._stopping.is_set():
             try:
                 self._listen()
             except redis.RedisError:
-                # It is away; whoever asks will see that, too.
-                self._over.wait(1)
+                # Redis is unreachable, which `/readyz` reports itself.
+                self._stopping.wait(1)
 
     def _listen(self) -> None:
         server = build_probe_client()
-        with PubSub(server.connection_pool, ignore_subscribe_messages=True) as questions:
-            questions.subscribe(QUESTION)
-            questions.get_message(ignore_subscribe_messages=False, timeout=PATIENCE)
+        with PubSub(server.connection_pool, ignore_subscribe_messages=True) as probes:
+            probes.subscribe(PROBE_CHANNEL)
+            probes.get_message(ignore_subscribe_messages=False, timeout=PROBE_TIMEOUT)
             self.listening.set()
-            while not self._over.is_set():
-                asked = questions.get_message(timeout=1)
-                if asked and self._is_well():
-                    server.lpush(asked["data"], 1)
-                    server.expire(asked["data"], 10)
+            while not self._stopping.is_set():
+                probe = probes.get_message(timeout=1)
+                if probe and self._is_well():
+                    server.lpush(probe["data"], 1)
+                    server.expire(probe["data"], 10)
 
 
-class AliveFile:
-    """A worker's thread that touches `path` as long as `is_well` says so.
+class LivenessFile:
+    """A thread of a worker that touches `path` as long as `is_well` returns true.
 
     The health check of a container reads the file's age. It says something about this process alone, and needs no Redis.
     """
@@ -160,7 +160,7 @@ class AliveFile:
             self.touch_if_well()
 
 
-def _ask_database() -> bool:
+def _check_database() -> bool:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -169,10 +169,10 @@ def _ask_database() -> bool:
     return True
 
 
-def _holds(question: Callable[[], object]) -> bool:
+def _is_ok(check: Callable[[], object]) -> bool:
     try:
-        return bool(question())
+        return bool(check())
     except Exception:
-        # Whatever fails, the answer is no; the monitor is told, not the log each second.
+        # Any failure is a no. It is not logged as an error, because the check runs every second.
         logger.debug("not ready", exc_info=True)
         return False

@@ -1,6 +1,6 @@
-"""How much anybody may send, hold open, and leave unread: every number of the wire in one place (MSG7, MSG8).
+"""Limits of connections: how much a client may send, keep open and leave unread (MSG7, MSG8).
 
-What a request may ask of the rest of the house is limited elsewhere; this is what one line can cost us.
+The rate of requests and their work are limited elsewhere.
 """
 
 # --- a socket: what comes in --------------------------------------------------------------------------------------
@@ -8,22 +8,22 @@ What a request may ask of the rest of the house is limited elsewhere; this is wh
 MAX_FRAME = 64 * 1024
 """Bytes of a message from a client."""
 
-MAX_PIECES = 100
-"""Frames that one message may come in."""
+MAX_FRAGMENTS = 100
+"""Frames of one message."""
 
 PER_SECOND = 20.0
 BURST = 120.0
-"""Messages of one socket: so many a second, and after a reconnect so many at once (a subscription for each topic)."""
+"""Messages of one socket per second, and at once after a reconnect (a subscription for each topic)."""
 
 PERSON_PER_SECOND = 40.0
 PERSON_BURST = 600.0
 """The same for all sockets of one person in one process: twenty tabs that come back at once need sixty."""
 
-PATIENCE = 100
-"""Messages over the limit, each refused, after which the socket is closed."""
+MAX_REFUSED = 100
+"""Refused messages over the limit after which the socket is closed."""
 
 TYPING_EVERY = 2.0
-"""Seconds between two `typing` of one socket on one topic that are passed on."""
+"""Seconds between two `typing` frames of one socket on one topic that are passed on."""
 
 MAX_SUBSCRIPTIONS = 100
 """Topics of one socket."""
@@ -32,36 +32,36 @@ MAX_SUBSCRIPTIONS = 100
 
 MAX_WAITING = 512
 MAX_WAITING_SIZE = 1024 * 1024
-"""Frames that wait to be sent to one socket, and their characters. One alone may be larger: it was asked for."""
+"""Frames that wait to be sent to one socket, and their characters. A single frame may be larger."""
 
 CLOSING = 5.0
-"""Seconds for a reader to take the closing frame, before its line is cut."""
+"""Seconds that a client has to read the closing frame before its connection is aborted."""
 
 # --- sockets ------------------------------------------------------------------------------------------------------
 
 MAX_SOCKETS = 20
-"""Sockets of one person in one process, whose memory it protects. A count over all processes would hold those of one that
-has just died against the people who come back from it (MSG6)."""
+"""Sockets of one person in one process, whose memory this protects. A count over all processes would include those of a process
+that has just died, and refuse the people who reconnect (MSG6)."""
 
 MAX_SOCKETS_HERE = 5000
-"""Sockets of one process: at some 60 kB each it stays below half a gigabyte."""
+"""Sockets of one process: about 60 kB each, less than half a gigabyte together."""
 
 # --- a request ----------------------------------------------------------------------------------------------------
 
 MAX_BODY = 1024 * 1024
-"""Bytes of a request's body. Files do not come this way."""
+"""Bytes of the body of a request."""
 
 MAX_BODIES = 64 * 1024 * 1024
-"""Bytes of bodies that are not whole yet, in one process."""
+"""Bytes of incomplete bodies in one process."""
 
 BODY_TIME = 30.0
-"""Seconds for a body to come."""
+"""Seconds in which a body has to arrive."""
 
 MAX_HEAD = 32 * 1024
 """Bytes of a request's first line and headers."""
 
 HEAD_TIME = 20.0
-"""Seconds for a request's head to come, also for the first one of a new connection."""
+"""Seconds in which the head of a request has to arrive, also the first one of a new connection."""
 
 UNREAD_TIME = 30.0
-"""Seconds that a client may leave an answer unread, before its line is cut."""
+"""Seconds that a client may leave a response unread before its connection is aborted."""

@@ -1,4 +1,4 @@
-"""`python -m server.serve`: the web process. HOST and PORT say where, unless the launcher passes an open socket."""
+"""`python -m server.serve`: the web process. It listens on HOST and PORT, or on the open socket of the launcher."""
 
 import os
 import resource
@@ -10,8 +10,8 @@ from server import limits
 from server.protocols import BoundedHttp, BoundedSocket
 
 
-def configuration() -> uvicorn.Config:
-    """How uvicorn serves us, everywhere."""
+def build_config() -> uvicorn.Config:
+    """Return the configuration of uvicorn, for production and tests."""
     return uvicorn.Config(
         "config.asgi:application",
         host=os.environ.get("HOST", "127.0.0.1"),
@@ -28,7 +28,7 @@ def configuration() -> uvicorn.Config:
         proxy_headers=bool(os.environ.get("FORWARDED_ALLOW_IPS")),
         # A message of a client is small; a larger one is refused before it is read.
         ws_max_size=limits.MAX_FRAME,
-        # One frame goes to a thousand sockets: each would be packed apart, and every socket would keep 300 kB for it.
+        # A frame goes to a thousand sockets: each would compress it separately and keep 300 kB of state.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=10,
         backlog=2048,
@@ -36,15 +36,15 @@ def configuration() -> uvicorn.Config:
 
 
 def main() -> None:
-    """Serve until SIGTERM; then finish what has begun."""
-    allow_many_lines()
-    server = uvicorn.Server(configuration())
+    """Serve until SIGTERM, then finish the active requests."""
+    raise_file_limit()
+    server = uvicorn.Server(build_config())
     inherited = os.environ.pop("ATELIER_SOCKET", "")
     server.run(sockets=[socket.socket(fileno=int(inherited))] if inherited else None)
 
 
-def allow_many_lines() -> None:
-    """Every socket is an open file, of which many systems allow 1,024 unless asked for more."""
+def raise_file_limit() -> None:
+    """Raise the limit of open files, because each socket is one and many systems allow 1,024 by default."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * limits.MAX_SOCKETS_HERE
     if hard != resource.RLIM_INFINITY:

@@ -19,9 +19,9 @@ from django.db import connection
 from django.test import override_settings
 
 from actors.models import Actor
-from common.processes import die_with_parent, free_port
+from common.processes import die_with_parent, find_free_port
 from launcher.home import ROOT
-from server.serve import configuration
+from server.serve import build_config
 from tests.realtime.tab import signed_in
 
 KEY = "of the web process of a test"
@@ -30,8 +30,8 @@ KEY = "of the web process of a test"
 @asynccontextmanager
 async def serving(app: Any, port: int | None = None) -> AsyncIterator[uvicorn.Server]:
     """`app`, served as the web process serves, on this loop: so its limits can be changed."""
-    config = configuration()
-    config.app, config.port, config.lifespan, config.loop = app, port or free_port(), "off", "none"
+    config = build_config()
+    config.app, config.port, config.lifespan, config.loop = app, port or find_free_port(), "off", "none"
     server = uvicorn.Server(config)
     task = asyncio.create_task(server._serve())
     while not server.started:
@@ -47,7 +47,7 @@ class Web:
     """A web process of its own, on the test's database and Redis."""
 
     def __init__(self) -> None:
-        self.port = free_port()
+        self.port = find_free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.log = Path(tempfile.mkstemp(prefix="atelier-web-")[1])
         name = connection.settings_dict["NAME"]

@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from common.processes import die_with_parent, free_port, is_alive
+from common.processes import die_with_parent, find_free_port, is_alive
 from launcher.home import ROOT
 
 # Of the test run's own: the stack makes others, and reads the ordinary settings.
@@ -36,7 +36,7 @@ class Stack:
     def __init__(self, home: Path | None = None, port: int | None = None, **environment: str) -> None:
         self.home = home or Path(tempfile.mkdtemp(prefix="atelier-stack-"))
         self._own_home = home is None
-        self.port = port or free_port()
+        self.port = port or find_free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.environment = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
         self.environment |= {"ATELIER_HOME": str(self.home), "PORT": str(self.port), **environment}

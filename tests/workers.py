@@ -12,7 +12,7 @@ from django.conf import settings
 
 from common.processes import die_with_parent
 from launcher.home import ROOT
-from server.health import a_worker_answers, build_probe_client
+from server.health import build_probe_client, has_answering_worker
 from tests.servers import database_url
 
 COMMAND = "celery -q -A config worker --pool threads --concurrency 2 --queues runs,work"
@@ -74,7 +74,7 @@ def wait_for_a_worker(worker: Worker, seconds: float = 40) -> Worker:
     """Until this worker carries runs and a worker answers. Raises with its log when that does not come."""
     client, until = build_probe_client(), time.monotonic() + seconds
     while time.monotonic() < until and worker.process.poll() is None:
-        if " ready." in worker.log and a_worker_answers(client):
+        if " ready." in worker.log and has_answering_worker(client):
             return worker
         time.sleep(0.1)
     raise AssertionError(f"The worker is not ready:\n{worker.log[-4000:]}")

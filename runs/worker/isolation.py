@@ -7,7 +7,7 @@ import subprocess
 import sys
 from uuid import UUID
 
-from common.processes import end
+from common.processes import end_process
 from launcher.home import ROOT
 from runs.services.claims import reserve_poison_runs
 
@@ -37,7 +37,7 @@ class IsolatedProcesses:
         for child in self._children:
             child.terminate()
         for child in self._children:
-            end(child, signal.SIGTERM, seconds=self._seconds_to_end)
+            end_process(child, signal.SIGTERM, seconds=self._seconds_to_end)
 
 
 def _start(run_id: UUID) -> "subprocess.Popen[bytes]":

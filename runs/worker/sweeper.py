@@ -16,7 +16,7 @@ from actors import services as actors
 from agents.services.drafts import notify_expired_locks
 from common.bounded import BoundedMap
 from common.database import is_database_away
-from common.processes import die_without_memory, host, is_dead, is_here
+from common.processes import die_without_memory, host, is_dead, is_on_this_host
 from runs.errors import LeaseLost
 from runs.kinds import kind_of
 from runs.models import Run
@@ -180,4 +180,4 @@ def _find_out(owner: str) -> Owner:
     """Return what this host knows of the process."""
     if is_dead(owner):
         return Owner.DEAD
-    return Owner.ALIVE if is_here(owner) else Owner.PRESUMED_DEAD
+    return Owner.ALIVE if is_on_this_host(owner) else Owner.PRESUMED_DEAD

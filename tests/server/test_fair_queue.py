@@ -139,7 +139,7 @@ async def test_who_leaves_while_waiting_leaves_nothing_behind() -> None:
         await asyncio.wait(gone[:2])
     await gone[2]
     assert order == ["mallory"]
-    assert (queue._free, queue._waiting, queue._running) == (1, {}, {})
+    assert (queue._free_threads, queue._waiting, queue._running) == (1, {}, {})
 
 
 async def test_who_leaves_when_their_turn_has_just_come_frees_the_thread() -> None:
@@ -153,7 +153,7 @@ async def test_who_leaves_when_their_turn_has_just_come_frees_the_thread() -> No
     await asyncio.wait([next_one])
     await work(queue, ALICE, order)
     assert order == ["alice"]
-    assert queue._free == 1
+    assert queue._free_threads == 1
 
 
 @pytest.mark.parametrize(("headers", "closes"), [((), False), ([(b"content-length", b"9")], True)])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from server.health import AliveFile, AnswersProbes, Health, a_worker_answers, build_probe_client
+from server.health import Health, LivenessFile, ProbeResponder, build_probe_client, has_answering_worker
 
 
 class Sent(list[Any]):
@@ -36,7 +36,7 @@ async def test_readyz_names_what_is_missing() -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_readyz_is_yes_when_everything_answers() -> None:
-    probes = AnswersProbes(is_well=lambda: True)
+    probes = ProbeResponder(is_well=lambda: True)
     probes.start()
     health = Health()
     health.warm = True
@@ -50,22 +50,22 @@ async def test_readyz_is_yes_when_everything_answers() -> None:
 
 
 def test_a_worker_that_is_not_well_does_not_answer() -> None:
-    probes = AnswersProbes(is_well=lambda: False)
+    probes = ProbeResponder(is_well=lambda: False)
     probes.start()
     try:
         probes.listening.wait(5)
-        assert not a_worker_answers(build_probe_client())
+        assert not has_answering_worker(build_probe_client())
     finally:
         probes.stop()
 
 
 def test_a_worker_that_is_gone_does_not_answer() -> None:
-    probes = AnswersProbes(is_well=lambda: True)
+    probes = ProbeResponder(is_well=lambda: True)
     probes.start()
     probes.listening.wait(5)
-    assert a_worker_answers(build_probe_client())
+    assert has_answering_worker(build_probe_client())
     probes.stop()
-    assert not a_worker_answers(build_probe_client())
+    assert not has_answering_worker(build_probe_client())
 
 
 def teardown_module() -> None:
@@ -99,7 +99,7 @@ def test_a_worker_that_is_well_touches_its_file(tmp_path: Path) -> None:
             touched.set()
         return True
 
-    alive = AliveFile(tmp_path / "alive", is_well, interval=0.01)
+    alive = LivenessFile(tmp_path / "alive", is_well, interval=0.01)
     alive.start()
     try:
         assert touched.wait(30)
@@ -108,10 +108,10 @@ def test_a_worker_that_is_well_touches_its_file(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_is_not_well_touches_nothing(tmp_path: Path) -> None:
-    AliveFile(tmp_path / "alive", is_well=lambda: False).touch_if_well()
+    LivenessFile(tmp_path / "alive", is_well=lambda: False).touch_if_well()
     assert not (tmp_path / "alive").exists()
 
 
 def test_a_worker_whose_file_cannot_be_written_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    AliveFile(tmp_path / "missing" / "alive", is_well=lambda: True).touch_if_well()
+    LivenessFile(tmp_path / "missing" / "alive", is_well=lambda: True).touch_if_well()
     assert "cannot be written" in caplog.text

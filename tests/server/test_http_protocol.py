@@ -134,7 +134,7 @@ ASK_MUCH = b"GET /x?40000000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 async def test_MSG8_answers_that_are_not_read_hold_no_thread(port, monkeypatch):
-    monkeypatch.setattr("server.bridge.HELD", 50_000_000)
+    monkeypatch.setattr("server.bridge.MAX_BUFFERED", 50_000_000)
     monkeypatch.setattr(limits, "UNREAD_TIME", 3600.0)
     for _ in range(3):
         async with line(port, ASK_MUCH) as (reader, writer):
@@ -171,7 +171,7 @@ async def socket(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio
 
 async def test_MSG8_a_message_in_too_many_pieces_ends_its_socket(port):
     async with socket(port) as (reader, writer):
-        writer.write(piece(0x01) + piece(0x00) * (limits.MAX_PIECES + 1))
+        writer.write(piece(0x01) + piece(0x00) * (limits.MAX_FRAGMENTS + 1))
         said = await ending(reader)
     assert said.startswith(b"\x88")
     assert int.from_bytes(said[2:4], "big") == 1009
