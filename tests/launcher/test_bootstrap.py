@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_written_is_named_in_one_line(
 
 
 def test_what_fails_on_a_full_disk_says_so(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "ROOM", sys.maxsize)
+    monkeypatch.setattr(bootstrap, "MIN_FREE_SPACE", sys.maxsize)
     with pytest.raises(OSError, match="No space left on device"):
         bootstrap.call(["false"])
 

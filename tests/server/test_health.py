@@ -79,7 +79,7 @@ async def test_FAIR7_whoever_asks_meanwhile_shares_one_look(monkeypatch: pytest.
         looks.append(1)
         return {"database": True}
 
-    monkeypatch.setattr(health, "_look", look)
+    monkeypatch.setattr(health, "_check", look)
     probes = [Sent() for _ in range(100)]
     await asyncio.gather(*(health.answer("/readyz", sent) for sent in probes))
     await health.answer("/readyz", probes[0])
