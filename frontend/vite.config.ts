@@ -21,7 +21,7 @@ const namedTexts: Plugin = {
   },
 }
 
-/** `Button_ink` for `.ink` of `Button.module.css`: a sheet names a class of another one by `:global(.Button_ink)`. */
+/** `Button_ink` for `.ink` of `Button.module.css`, in the development tools as well as in the build. */
 const generateScopedName = (name: string, file: string) => `${/(\w+)\.module\.css/.exec(file)?.[1]}_${name}`
 
 export default defineConfig({

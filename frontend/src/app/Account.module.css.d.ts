@@ -6,16 +6,16 @@
  * https://npmjs.com/vite-css-modules
  */
 
-declare const lost: string;
+declare const errorPage: string;
 declare const account: string;
 
 export {
-	lost,
+	errorPage,
 	account
 };
 
 declare const __default_export__: {
-	lost: typeof lost;
+	errorPage: typeof errorPage;
 	account: typeof account;
 };
 export default __default_export__;

@@ -68,7 +68,13 @@ export function SignUpScreen() {
   if (isClosed) {
     return (
       <Account title={t('signUpTitle')} lead={t(mode === 'closed' ? 'signUpClosed' : 'signUpInvited')}>
-        <Link className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)} to="/sign-in" search={search}>
+        <Link
+          data-slot="button"
+          data-size="lg"
+          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
+          to="/sign-in"
+          search={search}
+        >
           {t('haveAccountSignIn')}
         </Link>
       </Account>
@@ -126,7 +132,12 @@ export function ConfirmEmailScreen() {
   if (confirmed !== null) {
     return (
       <Account title={t('emailConfirmedTitle')} lead={rich('emailConfirmedLead', { email: confirmed })}>
-        <Link className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)} to="/">
+        <Link
+          data-slot="button"
+          data-size="lg"
+          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
+          to="/"
+        >
           {t('goOn')}
         </Link>
       </Account>
@@ -135,7 +146,12 @@ export function ConfirmEmailScreen() {
   if (error instanceof ApiError && error.code === 'link_dead') {
     return (
       <Account title={t('linkDeadTitle')} lead={t('emailLinkDeadLead')}>
-        <Link className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)} to="/">
+        <Link
+          data-slot="button"
+          data-size="lg"
+          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
+          to="/"
+        >
           {t('goOn')}
         </Link>
       </Account>
@@ -164,7 +180,12 @@ export function NewPasswordScreen() {
   if (isDead) {
     return (
       <Account title={t('linkDeadTitle')} lead={t('linkDeadLead')}>
-        <Link className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)} to="/forgot-password">
+        <Link
+          data-slot="button"
+          data-size="lg"
+          className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
+          to="/forgot-password"
+        >
           {t('askAgain')}
         </Link>
       </Account>

@@ -111,7 +111,7 @@ export function AgentsScreen() {
           <NewAgentButton />
         </div>
       </header>
-      <div className={layout.page}>
+      <div className={cx(layout.page, sidebarStyles.phonepage)}>
         <AgentList />
       </div>
     </main>

@@ -102,7 +102,7 @@ export function ChatScreen() {
 
   return (
     <div
-      className={cx(shellStyles.app, agent && shellStyles.withShop)}
+      className={cx(shellStyles.app, agent && shellStyles.withWorkshop)}
       data-view={agent ? 'shop' : undefined}
       style={width ? ({ '--shop': width } as CSSProperties) : undefined}
     >
@@ -174,7 +174,7 @@ export function ChatScreen() {
 function WorkshopPlaceholder({ children }: { children?: ReactNode }) {
   const { t } = useTexts()
   return (
-    <aside className={layout.shop} data-pane="workshop">
+    <aside className={layout.panel} data-pane="workshop">
       {children ?? <Skeleton lines={6} label={t('loading')} />}
     </aside>
   )

@@ -14,7 +14,7 @@ export function NotFound() {
   const { t } = useTexts()
   usePageTitle(t('missing'))
   return (
-    <main className={accountStyles.lost}>
+    <main className={accountStyles.errorPage}>
       <EmptyState
         icon={Compass}
         title={t('missing')}
@@ -35,7 +35,7 @@ export function ErrorPage({ error }: { error: unknown }) {
   const { t } = useTexts()
   usePageTitle(t('broken'))
   return (
-    <main className={accountStyles.lost}>
+    <main className={accountStyles.errorPage}>
       <EmptyState
         icon={CircleAlert}
         title={t('broken')}

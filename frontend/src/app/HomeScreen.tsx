@@ -53,7 +53,7 @@ function PhoneList() {
           <ShellNotifications />
         </div>
       </header>
-      <div className={layout.page}>
+      <div className={cx(layout.page, sidebarStyles.phonepage)}>
         <Chats />
         {chats?.length === 0 ? <NoChatsHint /> : null}
       </div>

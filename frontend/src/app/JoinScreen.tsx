@@ -108,6 +108,8 @@ function Accept({ token }: { token: string }) {
     return (
       <div className="row wrap">
         <Link
+          data-slot="button"
+          data-size="lg"
           className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
           to="/sign-up"
           search={{ next }}
@@ -115,7 +117,14 @@ function Accept({ token }: { token: string }) {
         >
           {t('signUpAndJoin')}
         </Link>
-        <Link className={cx(buttonStyles.btn, buttonStyles.lg)} to="/sign-in" search={{ next }} onClick={agree}>
+        <Link
+          data-slot="button"
+          data-size="lg"
+          className={cx(buttonStyles.btn, buttonStyles.lg)}
+          to="/sign-in"
+          search={{ next }}
+          onClick={agree}
+        >
           {t('haveAccountSignIn')}
         </Link>
       </div>

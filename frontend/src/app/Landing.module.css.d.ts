@@ -7,32 +7,35 @@
  */
 
 declare const landing: string;
-declare const says: string;
+declare const intro: string;
 declare const picture: string;
 declare const chat: string;
-declare const shop: string;
+declare const workshop: string;
 declare const line: string;
+declare const stamp: string;
 declare const applied: string;
 declare const cells: string;
 
 export {
 	landing,
-	says,
+	intro,
 	picture,
 	chat,
-	shop,
+	workshop,
 	line,
+	stamp,
 	applied,
 	cells
 };
 
 declare const __default_export__: {
 	landing: typeof landing;
-	says: typeof says;
+	intro: typeof intro;
 	picture: typeof picture;
 	chat: typeof chat;
-	shop: typeof shop;
+	workshop: typeof workshop;
 	line: typeof line;
+	stamp: typeof stamp;
 	applied: typeof applied;
 	cells: typeof cells;
 };

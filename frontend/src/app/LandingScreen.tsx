@@ -26,7 +26,7 @@ export function LandingScreen() {
         </span>
       </header>
       <main>
-        <div className={landingStyles.says}>
+        <div className={landingStyles.intro}>
           <h1>{t('landing.title')}</h1>
           <p className="muted">{t('landing.lead')}</p>
           <p className="row wrap">
@@ -66,7 +66,7 @@ function Picture() {
           stamp={t('draftStamp', { n: 1, name: 'Bob' })}
         />
       </div>
-      <div className={landingStyles.shop} aria-hidden>
+      <div className={landingStyles.workshop} aria-hidden>
         <p className={landingStyles.cells}>
           <span>
             <LayerIcon layer="production" /> v6
@@ -103,7 +103,7 @@ const Line = ({ face, text, layer, stamp }: LineProps) => (
       <b>{face.name}</b>
       <p>{text}</p>
       {layer ? (
-        <span className={blocks.stamp} data-layer={layer}>
+        <span className={cx(blocks.tag, landingStyles.stamp)} data-layer={layer}>
           <LayerIcon layer={layer} />
           {stamp}
         </span>

@@ -9,12 +9,14 @@
 declare const palette: string;
 declare const q: string;
 declare const list: string;
+declare const option: string;
 declare const rise: string;
 
 export {
 	palette,
 	q,
 	list,
+	option,
 	rise
 };
 
@@ -22,6 +24,7 @@ declare const __default_export__: {
 	palette: typeof palette;
 	q: typeof q;
 	list: typeof list;
+	option: typeof option;
 	rise: typeof rise;
 };
 export default __default_export__;

@@ -124,7 +124,12 @@ interface LineProps {
 function Line({ option, query, onRun }: LineProps) {
   const { icon: Icon, label, end, id } = option
   return (
-    <Command.Item value={id} keywords={end ? [label, end] : [label]} className={menuStyles.opt} onSelect={onRun}>
+    <Command.Item
+      value={id}
+      keywords={end ? [label, end] : [label]}
+      className={cx(menuStyles.opt, styles.option)}
+      onSelect={onRun}
+    >
       <Icon className="i" aria-hidden />
       <span className="cut">
         {splitAtMatch(label, query).map((part, index) =>

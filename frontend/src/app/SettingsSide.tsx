@@ -66,7 +66,7 @@ export function SettingsSide() {
       </div>
       <SettingsList />
       <div className={sidebarStyles.me}>
-        <span className={cx(logoStyles.ws, logoStyles.brand)}>
+        <span className={cx(logoStyles.ws, logoStyles.brand, sidebarStyles.mark)}>
           <span className={logoStyles.logo} aria-hidden>
             {Array.from(workspace.name)[0]?.toUpperCase()}
           </span>
@@ -130,7 +130,7 @@ export function SettingsList() {
                   >
                     <Icon className="i" aria-hidden />
                     <span className="cut">{t(`settings.${each}`)}</span>
-                    {low ? <span className={cx(layout.st, 'cut')}>{hits(each)[0]}</span> : null}
+                    {low ? <span className={cx(layout.st, sidebarStyles.hit, 'cut')}>{hits(each)[0]}</span> : null}
                     {each === 'members' && members && !low ? (
                       <span className={cx(layout.st, 'num')}>{members.length}</span>
                     ) : null}

@@ -8,14 +8,14 @@
 
 declare const frame: string;
 declare const app: string;
-declare const withShop: string;
+declare const withWorkshop: string;
 declare const resizer: string;
 declare const tabbar: string;
 
 export {
 	frame,
 	app,
-	withShop,
+	withWorkshop,
 	resizer,
 	tabbar
 };
@@ -23,7 +23,7 @@ export {
 declare const __default_export__: {
 	frame: typeof frame;
 	app: typeof app;
-	withShop: typeof withShop;
+	withWorkshop: typeof withWorkshop;
 	resizer: typeof resizer;
 	tabbar: typeof tabbar;
 };

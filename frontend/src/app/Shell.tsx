@@ -91,7 +91,7 @@ function InWorkspace({ me, workspace, isMissing = false }: InWorkspaceProps) {
       <button type="button" className={cx(buttonStyles.btn, 'skip')} onClick={skipToMain}>
         {t('skip')}
       </button>
-      <div className={styles.frame}>
+      <div className={styles.frame} data-shell>
         {isInSettings ? <SettingsSide /> : <Sidebar />}
         {isMissing ? <NotFound /> : <Outlet />}
         {isInChat ? null : <ConnectionBanner floats />}

@@ -7,33 +7,42 @@
  */
 
 declare const phonelist: string;
+declare const phonepage: string;
 declare const settingslist: string;
 declare const find: string;
 declare const scroll: string;
 declare const side: string;
 declare const top: string;
 declare const none: string;
+declare const hit: string;
 declare const me: string;
+declare const mark: string;
 
 export {
 	phonelist,
+	phonepage,
 	settingslist,
 	find,
 	scroll,
 	side,
 	top,
 	none,
-	me
+	hit,
+	me,
+	mark
 };
 
 declare const __default_export__: {
 	phonelist: typeof phonelist;
+	phonepage: typeof phonepage;
 	settingslist: typeof settingslist;
 	find: typeof find;
 	scroll: typeof scroll;
 	side: typeof side;
 	top: typeof top;
 	none: typeof none;
+	hit: typeof hit;
 	me: typeof me;
+	mark: typeof mark;
 };
 export default __default_export__;

@@ -164,7 +164,7 @@ export function NewAgentButton({ small = false }: { small?: boolean }) {
 export function AgentList() {
   const { me, workspace } = useShell()
   const agents = useAgents(workspace.id)
-  const held = useLockedDrafts(workspace.id).data
+  const lockedDrafts = useLockedDrafts(workspace.id).data
   const chat = useParams({ strict: false }).chat ?? ''
   const nameOf = useNameOf()
   if (!agents.data) return <Loading query={agents} lines={3} />
@@ -179,7 +179,7 @@ export function AgentList() {
       <AgentLine
         agent={agent}
         chatId={chat}
-        elsewhere={held?.find(draft => draft.agent_id === agent.actor.id && draft.chat_id !== chat)}
+        elsewhere={lockedDrafts?.find(draft => draft.agent_id === agent.actor.id && draft.chat_id !== chat)}
         me={me.actor.id}
         nameOf={nameOf}
       />

@@ -24,7 +24,12 @@ export function SuggestionsLink({ className }: { className?: string }) {
       <span className="cut">{t('suggestions')}</span>
       {pending > 0 ? (
         <span className={layout.st}>
-          <span className={blocks.count} data-layer="suggestion" title={t('pendingSuggestions', { count: pending })}>
+          <span
+            className={blocks.count}
+            data-slot="count"
+            data-layer="suggestion"
+            title={t('pendingSuggestions', { count: pending })}
+          >
             {pending > 99 ? '99+' : pending}
           </span>
         </span>

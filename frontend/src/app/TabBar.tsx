@@ -19,7 +19,11 @@ export function TabBar() {
       <Link to="/w/$workspace" params={params} activeOptions={{ exact: true }} activeProps={current}>
         <MessagesSquare className="i" aria-hidden />
         {t('chats')}
-        {unread > 0 ? <span className={blocks.count}>{unread > 99 ? '99+' : unread}</span> : null}
+        {unread > 0 ? (
+          <span className={blocks.count} data-slot="count">
+            {unread > 99 ? '99+' : unread}
+          </span>
+        ) : null}
       </Link>
       <SuggestionsLink />
       <Link to="/w/$workspace/agents" params={params} activeProps={current}>

@@ -23,7 +23,7 @@ async function start(root: HTMLElement): Promise<void> {
 async function giveUp(root: HTMLElement, error: unknown): Promise<void> {
   if (isMissingFile(error) && (await reloadOnce())) return
   const notice = document.createElement('main')
-  notice.className = accountStyles.lost
+  notice.className = accountStyles.errorPage
   const message = document.createElement('p')
   message.textContent = 'Atelier could not be loaded. · 無法載入 Atelier。 · 无法加载 Atelier。'
   const again = document.createElement('button')

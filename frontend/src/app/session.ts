@@ -13,10 +13,10 @@ interface Session {
   person: string | null
   /** Who was signed in in this tab before this page. */
   before: string | null
-  hasEnded: boolean
+  isOver: boolean
 }
 
-const session: Session = { person: null, before: null, hasEnded: false }
+const session: Session = { person: null, before: null, isOver: false }
 
 /** Watches who is signed in: the first person gets the page, any change after that ends it. */
 export function watchSession(client: QueryClient): void {
@@ -48,8 +48,8 @@ const signInPath = () => `/sign-in?next=${encodeURIComponent(location.pathname +
 
 /** Forgets everything of this person and leaves the page: nothing of it is there for the next one. */
 function endSession(client: QueryClient, to: string): void {
-  if (session.hasEnded) return
-  session.hasEnded = true
+  if (session.isOver) return
+  session.isOver = true
   stopLive()
   client.clear()
   location.assign(to)

@@ -1,19 +1,19 @@
 export { backoff } from './backoff'
-export { type ChatState, indexOfSeq as placeOf, isActive, isEnded } from './chat'
+export { type ChatState, indexOfSeq, isActive, isEnded } from './chat'
 export {
   chatState,
   connection,
   onFrame,
   onSignedOut,
-  prependHistory as learnOlder,
-  reconnectNow as tryNow,
-  resubscribe as askAgain,
+  prependHistory,
+  reconnectNow,
+  resubscribe,
   sendRead,
-  sendTyping as sayTyping,
+  sendTyping,
   startLive,
   stopLive,
-  upsertRows as learn,
-  useChatSelector as useChatPart,
+  upsertRows,
+  useChatSelector,
   useConnection,
   useTopic,
 } from './live'

@@ -6,7 +6,7 @@
  * https://npmjs.com/vite-css-modules
  */
 
-declare const face: string;
+declare const avatar: string;
 declare const square: string;
 declare const emoji: string;
 declare const tiny: string;
@@ -22,7 +22,7 @@ declare const f5: string;
 declare const on: string;
 
 export {
-	face,
+	avatar,
 	square,
 	emoji,
 	tiny,
@@ -39,7 +39,7 @@ export {
 };
 
 declare const __default_export__: {
-	face: typeof face;
+	avatar: typeof avatar;
 	square: typeof square;
 	emoji: typeof emoji;
 	tiny: typeof tiny;

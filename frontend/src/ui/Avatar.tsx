@@ -70,7 +70,12 @@ export function Avatar({ id, name, avatar, square, size, isOnline }: AvatarProps
   if (avatar) {
     const style = avatar.kind === 'emoji' ? styles.emoji : cx(styles.letter, styles[`f${avatar.color}`])
     return (
-      <span className={cx(styles.face, square && styles.square, style, size && styles[size])} aria-hidden>
+      <span
+        className={cx(styles.avatar, square && styles.square, style, size && styles[size])}
+        data-slot="avatar"
+        data-square={square || undefined}
+        aria-hidden
+      >
         {avatar.kind === 'emoji' ? avatar.emoji : avatar.letter}
         {isOnline ? <i className={styles.on} /> : null}
       </span>
@@ -78,7 +83,11 @@ export function Avatar({ id, name, avatar, square, size, isOnline }: AvatarProps
   }
   if (!square) {
     return (
-      <span className={cx(styles.face, styles[`f${colorOf(id)}`], size && styles[size])} aria-hidden>
+      <span
+        className={cx(styles.avatar, styles[`f${colorOf(id)}`], size && styles[size])}
+        data-slot="avatar"
+        aria-hidden
+      >
         {initialOf(name)}
         {isOnline ? <i className={styles.on} /> : null}
       </span>
@@ -86,7 +95,7 @@ export function Avatar({ id, name, avatar, square, size, isOnline }: AvatarProps
   }
   const Icon = iconOf(id)
   return (
-    <span className={cx(styles.face, styles.square, size && styles[size])} aria-hidden>
+    <span className={cx(styles.avatar, styles.square, size && styles[size])} data-slot="avatar" data-square aria-hidden>
       <Icon className="i" />
     </span>
   )

@@ -6,22 +6,22 @@
  * https://npmjs.com/vite-css-modules
  */
 
-declare const facepick: string;
-declare const avatars: string;
+declare const trigger: string;
+declare const content: string;
 declare const emojis: string;
-declare const facename: string;
+declare const withName: string;
 
 export {
-	facepick,
-	avatars,
+	trigger,
+	content,
 	emojis,
-	facename
+	withName
 };
 
 declare const __default_export__: {
-	facepick: typeof facepick;
-	avatars: typeof avatars;
+	trigger: typeof trigger;
+	content: typeof content;
 	emojis: typeof emojis;
-	facename: typeof facename;
+	withName: typeof withName;
 };
 export default __default_export__;

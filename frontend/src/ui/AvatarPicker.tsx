@@ -36,13 +36,13 @@ export function AvatarPicker({ id, name, avatar, square, canClear, onChange }: A
   return (
     <Popover.Root open={isOpen} onOpenChange={setOpen}>
       <Popover.Trigger asChild>
-        <button type="button" className={styles.facepick} aria-label={t('avatar.change')}>
+        <button type="button" className={styles.trigger} aria-label={t('avatar.change')}>
           <Avatar id={id} name={name} avatar={avatar} square={square} size="xl" />
         </button>
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Content
-          className={cx(menuStyles.pop, styles.avatars)}
+          className={cx(menuStyles.pop, styles.content)}
           align="start"
           sideOffset={4}
           collisionPadding={8}
@@ -64,6 +64,7 @@ export function AvatarPicker({ id, name, avatar, square, canClear, onChange }: A
               {canClear && avatar ? (
                 <button
                   type="button"
+                  data-slot="button"
                   className={cx(buttonStyles.btn, buttonStyles.xs, 'end')}
                   onClick={() => choose(null)}
                 >

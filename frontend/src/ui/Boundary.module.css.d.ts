@@ -6,16 +6,16 @@
  * https://npmjs.com/vite-css-modules
  */
 
-declare const unshown: string;
+declare const fallback: string;
 declare const plain: string;
 
 export {
-	unshown,
+	fallback,
 	plain
 };
 
 declare const __default_export__: {
-	unshown: typeof unshown;
+	fallback: typeof fallback;
 	plain: typeof plain;
 };
 export default __default_export__;

@@ -26,7 +26,7 @@ export function Boundary({ children, text, resetKeys }: BoundaryProps) {
 function Notice({ text, onRetry }: { text: string | undefined; onRetry(): void }) {
   const { t } = useTexts()
   return (
-    <div className={styles.unshown}>
+    <div className={styles.fallback}>
       {text ? (
         <p className={styles.plain} dir="auto">
           {text}

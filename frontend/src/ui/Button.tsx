@@ -22,6 +22,8 @@ export function Button({ tone = 'plain', size, busy, blocked, className, childre
     <button
       type="button"
       {...rest}
+      data-slot="button"
+      data-size={size}
       className={cx(styles.btn, tone !== 'plain' && styles[tone], size && styles[size], className)}
       aria-disabled={off || undefined}
       aria-busy={Boolean(busy) || undefined}
@@ -56,6 +58,7 @@ export function IconButton({ label, small, className, children, ...rest }: IconB
       aria-label={label}
       title={label}
       {...rest}
+      data-slot="icon-button"
       className={cx(styles.ib, small && styles.xs, className)}
     >
       {children}

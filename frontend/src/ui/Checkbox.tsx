@@ -13,6 +13,7 @@ export function Checkbox({ checked, label, onChange }: CheckboxProps) {
   const Sign = checked === 'mixed' ? Minus : Check
   return (
     <Radix.Root
+      data-slot="checkbox"
       className={styles.box}
       aria-label={label}
       checked={checked === 'mixed' ? 'indeterminate' : checked}

@@ -6,20 +6,20 @@
  * https://npmjs.com/vite-css-modules
  */
 
-declare const fold: string;
+declare const root: string;
 declare const h: string;
 declare const st: string;
 declare const plain: string;
 
 export {
-	fold,
+	root,
 	h,
 	st,
 	plain
 };
 
 declare const __default_export__: {
-	fold: typeof fold;
+	root: typeof root;
 	h: typeof h;
 	st: typeof st;
 	plain: typeof plain;

@@ -19,7 +19,12 @@ export function Collapsible({ head, state, children, plain, open = false }: Coll
   const isOpen = chosen ?? open
   const Chevron = isOpen ? ChevronDown : ChevronRight
   return (
-    <Radix.Root className={cx(styles.fold, plain && styles.plain)} open={isOpen} onOpenChange={setChosen}>
+    <Radix.Root
+      data-slot="collapsible"
+      className={cx(styles.root, plain && styles.plain)}
+      open={isOpen}
+      onOpenChange={setChosen}
+    >
       <Radix.Trigger className={styles.h}>
         <Chevron className="i s" aria-hidden />
         {head}

@@ -17,7 +17,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId()
   const note = error || hint ? `${id}-note` : undefined
   return (
-    <div className={styles.field}>
+    <div className={styles.field} data-slot="field">
       <label htmlFor={id}>{label}</label>
       {children({
         id,
@@ -51,6 +51,7 @@ export function SearchInput({ label, value, onChange, className }: SearchInputPr
   return (
     <input
       className={cx(styles.input, className)}
+      data-slot="input"
       type="search"
       aria-label={label}
       placeholder={label}

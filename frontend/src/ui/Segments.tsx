@@ -16,6 +16,7 @@ export function Segments<T extends string>({ label, value, options, onChange, cl
   return (
     <ToggleGroup.Root
       type="single"
+      data-slot="segments"
       className={cx(styles.seg, className)}
       aria-label={label}
       value={value}

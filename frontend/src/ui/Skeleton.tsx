@@ -18,7 +18,7 @@ const widths = ['38%', '86%', '64%', '32%', '78%', '58%', '90%', '44%']
 export function Skeleton({ lines = 3, label }: { lines?: number; label: string }) {
   const late = useDelayedFlag(true)
   return (
-    <div className={styles.skeleton} role="status" aria-label={label}>
+    <div data-slot="skeleton" className={styles.skeleton} role="status" aria-label={label}>
       {late ? widths.slice(0, lines).map(width => <i key={width} className={styles.sk} style={{ width }} />) : null}
     </div>
   )

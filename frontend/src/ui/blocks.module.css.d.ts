@@ -23,14 +23,14 @@ declare const headline: string;
 declare const lead: string;
 declare const _in: string;
 declare const sec: string;
-declare const prompt: string;
+declare const preformatted: string;
 declare const footLine: string;
 declare const b: string;
 declare const lined: string;
 declare const h: string;
-declare const stamp: string;
+declare const tag: string;
 declare const forgot: string;
-declare const newtoken: string;
+declare const secret: string;
 declare const token: string;
 declare const diff: string;
 declare const st: string;
@@ -53,14 +53,14 @@ export {
 	lead,
 	_in as "in",
 	sec,
-	prompt,
+	preformatted,
 	footLine,
 	b,
 	lined,
 	h,
-	stamp,
+	tag,
 	forgot,
-	newtoken,
+	secret,
 	token,
 	diff,
 	st
@@ -84,14 +84,14 @@ declare const __default_export__: {
 	lead: typeof lead;
 	"in": typeof _in;
 	sec: typeof sec;
-	prompt: typeof prompt;
+	preformatted: typeof preformatted;
 	footLine: typeof footLine;
 	b: typeof b;
 	lined: typeof lined;
 	h: typeof h;
-	stamp: typeof stamp;
+	tag: typeof tag;
 	forgot: typeof forgot;
-	newtoken: typeof newtoken;
+	secret: typeof secret;
 	token: typeof token;
 	diff: typeof diff;
 	st: typeof st;

@@ -17,8 +17,8 @@ declare const unread: string;
 declare const st: string;
 declare const page: string;
 declare const pad: string;
-declare const editing: string;
-declare const shop: string;
+declare const note: string;
+declare const panel: string;
 declare const split: string;
 declare const alone: string;
 declare const list: string;
@@ -38,8 +38,8 @@ export {
 	st,
 	page,
 	pad,
-	editing,
-	shop,
+	note,
+	panel,
 	split,
 	alone,
 	list,
@@ -60,8 +60,8 @@ declare const __default_export__: {
 	st: typeof st;
 	page: typeof page;
 	pad: typeof pad;
-	editing: typeof editing;
-	shop: typeof shop;
+	note: typeof note;
+	panel: typeof panel;
 	split: typeof split;
 	alone: typeof alone;
 	list: typeof list;

@@ -36,7 +36,7 @@ export function Profile({ me, onSignOut }: ProfileProps) {
   return (
     <div className={cx(dialogStyles.wide, 'col gap')}>
       <form className="col gap" onSubmit={save}>
-        <div className={cx(avatarPickerStyles.facename, 'row')}>
+        <div className={cx(avatarPickerStyles.withName, 'row')}>
           <AvatarPicker
             id={me.actor.id}
             name={me.actor.name}

@@ -119,7 +119,7 @@ function MakeToken() {
 function NewToken({ name, text }: { name: string; text: string }) {
   const { t } = useTexts()
   return (
-    <div className={cx(blocks.banner, blocks.newtoken, 'col')} role="status">
+    <div className={cx(blocks.banner, blocks.secret, 'col')} role="status">
       <b>
         {t('newToken')}: {name}
       </b>

@@ -6,8 +6,8 @@ export { Editing } from './components/Editing'
 export { contentOf, toolText } from './content'
 export { type HistorySearch, historySearchOf, type Pair } from './history/pair'
 export { applyDraft } from './workshop/applyDraft'
-export { contributorSide, partyNames as partiesOf } from './workshop/contributors'
-export { closeDraft, findOtherDraft as findHeldDraft, type OtherDraft as HeldDraft } from './workshop/otherDraft'
+export { contributorSide, partyNames } from './workshop/contributors'
+export { closeDraft, findOtherDraft, type OtherDraft } from './workshop/otherDraft'
 export type { WorkshopHandle } from './workshop/WorkshopPanel'
 
 /** The editor is large and not needed to chat: it comes when it is opened. */

@@ -1,7 +1,7 @@
 /** The actions of an open chat. */
 import { stopRun } from '@/api'
 import { useActions } from '@/lib/actions'
-import { chatState, isActive, learn } from '@/realtime'
+import { chatState, isActive, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
 import { canStop } from './stopRights'
 
@@ -24,7 +24,7 @@ function stopAll({ chatId, me, isEditor }: ChatContextValue): (() => void) | nul
   return () => {
     for (const run of runs)
       stopRun(run.id).then(
-        row => learn(chatId, [row]),
+        row => upsertRows(chatId, [row]),
         () => undefined,
       )
   }

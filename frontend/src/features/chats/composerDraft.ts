@@ -1,7 +1,7 @@
 /** The text of the composer, kept per chat, with the message it answers. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { onStoredElsewhere, readStored, writeStored } from '@/lib/storage'
-import { sayTyping } from '@/realtime'
+import { sendTyping } from '@/realtime'
 
 interface ComposerDraft {
   text: string
@@ -34,7 +34,7 @@ export function useComposerDraft(chatId: string) {
       const now = Date.now()
       if (text === '' || now - lastTypingAt.current < TYPING_EVERY_MS) return
       lastTypingAt.current = now
-      sayTyping(chatId)
+      sendTyping(chatId)
     },
     [chatId],
   )

@@ -13,52 +13,52 @@ import {
 } from '@/api'
 import { timeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
-import { type ChatState, isActive, isEnded, type LiveText, placeOf, useChatPart } from '@/realtime'
+import { type ChatState, indexOfSeq, isActive, isEnded, type LiveText, useChatSelector } from '@/realtime'
 
 const logOf = (chat: ChatState) => chat.log
 const firstLoadedSeqOf = (chat: ChatState) => chat.firstLoadedSeq
 
 /** A part of the log, oldest first: from its floor on, or between two places of it. */
 export function useMessages(chatId: string, range: { from: number; to: number } | null = null): readonly MessageRow[] {
-  const log = useChatPart(chatId, logOf)
-  const firstLoadedSeq = useChatPart(chatId, firstLoadedSeqOf)
+  const log = useChatSelector(chatId, logOf)
+  const firstLoadedSeq = useChatSelector(chatId, firstLoadedSeqOf)
   const from = range?.from ?? firstLoadedSeq
   const to = range?.to ?? Number.POSITIVE_INFINITY
   return useMemo(() => {
-    const [start, end] = [placeOf(log, from), placeOf(log, to + 1)]
+    const [start, end] = [indexOfSeq(log, from), indexOfSeq(log, to + 1)]
     return start === 0 && end === log.length ? log : log.slice(start, end)
   }, [log, from, to])
 }
 
 const membersIn = (chat: ChatState) => [...chat.members.values()].filter(member => !isEnded(member))
 /** The people and agents who are in the chat now. */
-export const useChatMembers = (chatId: string): readonly MemberRow[] => useChatPart(chatId, membersIn, sameItems)
+export const useChatMembers = (chatId: string): readonly MemberRow[] => useChatSelector(chatId, membersIn, sameItems)
 
 const titleOf = (chat: ChatState) => chat.chat?.title ?? null
 /** The chat's title; until the chat is read, the one in the list of chats. */
 export const useChatTitle = (chatId: string, summary: ChatSummaryRow | undefined): string =>
-  useChatPart(chatId, titleOf) ?? summary?.chat.title ?? ''
+  useChatSelector(chatId, titleOf) ?? summary?.chat.title ?? ''
 
 const closedIn = (chat: ChatState) => chat.closed
 /** This person is not in the chat, or not any more. */
-export const useIsClosed = (chatId: string): boolean => useChatPart(chatId, closedIn)
+export const useIsClosed = (chatId: string): boolean => useChatSelector(chatId, closedIn)
 
 const workingIn = (chat: ChatState) => [...chat.runs.values()].filter(isActive)
 const agentsAtWorkIn = (chat: ChatState) => [...new Set(workingIn(chat).map(run => run.agent_id))]
 /** The ids of the agents that are at work in this chat. */
-export const useAgentsAtWork = (chatId: string): readonly string[] => useChatPart(chatId, agentsAtWorkIn, sameItems)
+export const useAgentsAtWork = (chatId: string): readonly string[] => useChatSelector(chatId, agentsAtWorkIn, sameItems)
 
-export const useWorking = (chatId: string): readonly RunRow[] => useChatPart(chatId, workingIn, sameItems)
+export const useWorking = (chatId: string): readonly RunRow[] => useChatSelector(chatId, workingIn, sameItems)
 
 export const useRun = (chatId: string, runId: string): RunRow | null =>
-  useChatPart(
+  useChatSelector(
     chatId,
     useCallback((chat: ChatState) => chat.runs.get(runId) ?? null, [runId]),
   )
 
 const nothing: readonly LiveText[] = []
 export const useLiveTexts = (chatId: string, runId: string): readonly LiveText[] =>
-  useChatPart(
+  useChatSelector(
     chatId,
     useCallback((chat: ChatState) => chat.live.get(runId) ?? nothing, [runId]),
   )
@@ -68,7 +68,7 @@ const liveSinceOf = (chat: ChatState) =>
 
 /** By run: when what is streaming now began (ms). It changes once per step, not with each word. */
 export function useLiveSince(chatId: string): ReadonlyMap<string, number> {
-  const steps = useChatPart(chatId, liveSinceOf, sameItems)
+  const steps = useChatSelector(chatId, liveSinceOf, sameItems)
   return useMemo(() => {
     const since = new Map<string, number>()
     for (const step of steps) {
@@ -81,11 +81,11 @@ export function useLiveSince(chatId: string): ReadonlyMap<string, number> {
 }
 
 const draftsOf = (chat: ChatState) => [...chat.drafts.values()].filter(draft => !isEnded(draft))
-export const useDrafts = (chatId: string): readonly DraftRow[] => useChatPart(chatId, draftsOf, sameItems)
+export const useDrafts = (chatId: string): readonly DraftRow[] => useChatSelector(chatId, draftsOf, sameItems)
 
 /** Whether there is a draft of this agent that this person can try: one that is applied here, or their own. */
 export const useHasDraft = (chatId: string, agentId: string | null, me: string): boolean =>
-  useChatPart(
+  useChatSelector(
     chatId,
     useCallback(
       (chat: ChatState) =>
@@ -98,7 +98,7 @@ export const useHasDraft = (chatId: string, agentId: string | null, me: string):
   )
 
 /** The agent that answered last, if one has. */
-export const useLastAnswerer = (chatId: string): string | null => useChatPart(chatId, lastAnswererIn)
+export const useLastAnswerer = (chatId: string): string | null => useChatSelector(chatId, lastAnswererIn)
 
 /** Who answered longer ago than so many messages is not looked for. */
 const RECENT = 500
@@ -110,7 +110,7 @@ export type Directory = (id: string | null | undefined) => ActorRow | null
 
 /** Everybody who may appear in this chat, by id: those in it, those who left, and the workspace's people and agents. */
 export function useDirectory(chatId: string, workspaceId: string): Directory {
-  const members = useChatPart(chatId, membersOf)
+  const members = useChatSelector(chatId, membersOf)
   const agents = useAgents(workspaceId).data
   const people = useMembers(workspaceId).data
   return useMemo(() => {
@@ -128,7 +128,7 @@ const typistsOf = (chat: ChatState) => chat.typing
 
 /** Who is typing a message right now, the reader apart. */
 export function useTypists(chatId: string): readonly string[] {
-  const typing = useChatPart(chatId, typistsOf)
+  const typing = useChatSelector(chatId, typistsOf)
   const me = useMe().data?.actor.id
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -142,4 +142,4 @@ export function useTypists(chatId: string): readonly string[] {
 }
 
 const presentOf = (chat: ChatState) => chat.present
-export const usePresent = (chatId: string) => useChatPart(chatId, presentOf)
+export const usePresent = (chatId: string) => useChatSelector(chatId, presentOf)

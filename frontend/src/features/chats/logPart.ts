@@ -1,7 +1,7 @@
 /** The part of the log that is on the screen: its newest part, which grows, or one around an older place. */
 import { useCallback, useEffect, useState } from 'react'
 import { type MessagePage, type MessageRow, readNewer, readOlder } from '@/api'
-import { type ChatState, chatState, learn, learnOlder, placeOf, useChatPart } from '@/realtime'
+import { type ChatState, chatState, indexOfSeq, prependHistory, upsertRows, useChatSelector } from '@/realtime'
 
 interface Range {
   from: number
@@ -35,8 +35,8 @@ const reachesNewest = (chatId: string, page: MessagePage) =>
   page.after === null || (page.results.at(-1)?.seq ?? 0) >= chatState(chatId).firstLoadedSeq
 
 export function useLogPart(chatId: string): LogPart {
-  const hasOlder = useChatPart(chatId, hasOlderIn)
-  const firstLoadedSeq = useChatPart(chatId, firstLoadedSeqOf)
+  const hasOlder = useChatSelector(chatId, hasOlderIn)
+  const firstLoadedSeq = useChatSelector(chatId, firstLoadedSeqOf)
   const [range, setRange] = useState<Range | null>(null)
   const [generation, setGeneration] = useState(0)
   const next = useCallback(() => setGeneration(before => before + 1), [])
@@ -52,11 +52,11 @@ export function useLogPart(chatId: string): LogPart {
       const last = page.results.at(-1)
       if (!first || !last) return
       if (reachesNewest(chatId, page)) {
-        learnOlder(chatId, page.results, page.before !== null)
+        prependHistory(chatId, page.results, page.before !== null)
         setRange(null)
         return
       }
-      learn(chatId, page.results)
+      upsertRows(chatId, page.results)
       setRange({ from: first.seq, to: last.seq, hasOlder: page.before !== null })
       next()
     },
@@ -67,26 +67,26 @@ export function useLogPart(chatId: string): LogPart {
     const chat = chatState(chatId)
     if (!(range ? range.hasOlder : chat.hasOlder)) return
     const page = await readOlder(chatId, range?.from ?? chat.firstLoadedSeq)
-    if (!range) return learnOlder(chatId, page.results, page.before !== null)
-    learn(chatId, page.results)
+    if (!range) return prependHistory(chatId, page.results, page.before !== null)
+    upsertRows(chatId, page.results)
     setRange({ ...range, from: page.results[0]?.seq ?? range.from, hasOlder: page.before !== null })
   }, [chatId, range])
 
   const loadNewer = useCallback(async () => {
     if (!range) return
     const page = await readNewer(chatId, range.to)
-    learn(chatId, page.results)
+    upsertRows(chatId, page.results)
     const to = page.results.at(-1)?.seq ?? range.to
     if (!reachesNewest(chatId, page)) return setRange({ ...range, to })
-    learnOlder(chatId, rowsFrom(chatId, range.from, to), range.hasOlder)
+    prependHistory(chatId, rowsFrom(chatId, range.from, to), range.hasOlder)
     setRange(null)
   }, [chatId, range])
 
   // After a long break the log is read anew, and rows that stand apart from its end are let go.
-  const isGone = useChatPart(
+  const isGone = useChatSelector(
     chatId,
     useCallback(
-      (chat: ChatState) => range !== null && chat.log[placeOf(chat.log, range.to)]?.seq !== range.to,
+      (chat: ChatState) => range !== null && chat.log[indexOfSeq(chat.log, range.to)]?.seq !== range.to,
       [range],
     ),
   )

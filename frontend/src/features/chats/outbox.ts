@@ -9,7 +9,7 @@ import { runExclusively } from '@/lib/exclusively'
 import { observable, useSelector } from '@/lib/observable'
 import { sameItems } from '@/lib/sameItems'
 import { canStore, listStored, onStoredElsewhere, readStored, writeStored } from '@/lib/storage'
-import { backoff, connection, learn } from '@/realtime'
+import { backoff, connection, upsertRows } from '@/realtime'
 
 export interface Unsent extends NewMessage {
   chat_id: string
@@ -190,6 +190,6 @@ function waitWith({ chat_id, failed, again }: Unsent): void {
 }
 
 function arrived(chatId: string, row: MessageRow): void {
-  learn(chatId, [row])
+  upsertRows(chatId, [row])
   remove(row.id)
 }

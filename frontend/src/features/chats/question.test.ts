@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageRow } from '@/api'
-import { questionBefore, questionOf } from './question'
+import { findQuestion, findQuestionBefore } from './question'
 
 const row = (seq: number, author: string, more: Partial<MessageRow> = {}): MessageRow =>
   ({
@@ -26,27 +26,27 @@ describe('the question that is asked again', () => {
 
   it('is the last one of a person before the run of the answer', () => {
     const messages = [hello, first, answer, second, started, between, finished]
-    expect(questionBefore(messages, answer, isAgent)).toBe(first)
-    expect(questionBefore(messages, finished, isAgent)).toBe(second)
+    expect(findQuestionBefore(messages, answer, isAgent)).toBe(first)
+    expect(findQuestionBefore(messages, finished, isAgent)).toBe(second)
   })
 
   it('is the one that the answer quotes', () => {
     const quoting = row(5, 'agent-scribe', { run_id: 'two', reply_to: first.id })
-    expect(questionBefore([hello, first, answer, second, quoting], quoting, isAgent)).toBe(first)
+    expect(findQuestionBefore([hello, first, answer, second, quoting], quoting, isAgent)).toBe(first)
   })
 
   it('is never one that was deleted, nor what an agent said', () => {
     const gone = row(4, 'bob', { deleted: true })
     const other = row(5, 'agent-robin', { run_id: 'three' })
     const last = row(6, 'agent-scribe', { run_id: 'four' })
-    expect(questionBefore([hello, first, answer, gone, other, last], last, isAgent)).toBe(first)
+    expect(findQuestionBefore([hello, first, answer, gone, other, last], last, isAgent)).toBe(first)
   })
 
   it('is of the agent that is asked about; a greeting answers nobody', () => {
     const robins = row(5, 'agent-robin', { run_id: 'three' })
     const messages = [hello, first, answer, second, robins]
-    expect(questionOf(messages, 'agent-scribe', isAgent)).toBe(first)
-    expect(questionOf(messages, 'agent-robin', isAgent)).toBe(second)
-    expect(questionOf([hello, first], 'agent-scribe', isAgent)).toBeNull()
+    expect(findQuestion(messages, 'agent-scribe', isAgent)).toBe(first)
+    expect(findQuestion(messages, 'agent-robin', isAgent)).toBe(second)
+    expect(findQuestion([hello, first], 'agent-scribe', isAgent)).toBeNull()
   })
 })

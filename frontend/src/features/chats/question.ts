@@ -5,17 +5,17 @@ import type { MessageRow, TextMessageRow } from '@/api'
  *
  * `messages` are the chat's, oldest first. An agent's greeting answers nobody.
  */
-export function questionOf(
+export function findQuestion(
   messages: readonly MessageRow[],
   agentId: string,
   isAgent: (id: string) => boolean,
 ): TextMessageRow | null {
   const answer = messages.findLast(row => row.author_id === agentId && row.run_id !== null)
-  return answer ? questionBefore(messages, answer, isAgent) : null
+  return answer ? findQuestionBefore(messages, answer, isAgent) : null
 }
 
 /** Return the message of a person that this answer is to: the one it quotes, else the last one before its run. */
-export function questionBefore(
+export function findQuestionBefore(
   messages: readonly MessageRow[],
   answer: MessageRow,
   isAgent: (id: string) => boolean,

@@ -1,6 +1,6 @@
 /** A run as the screen shows it: one of these, with what can be done about it then. */
 import { type RunRow, retryRun, stopRun } from '@/api'
-import { isActive, type LiveText, learn } from '@/realtime'
+import { isActive, type LiveText, upsertRows } from '@/realtime'
 import type { RunEnd } from './reply'
 
 interface ActiveRun {
@@ -40,12 +40,12 @@ interface RunFacts {
 
 export function runStatusOf({ chatId, runId, run, live, runEnd, isExpected = false }: RunFacts): RunStatus {
   if (run && isActive(run)) {
-    const stop = async () => learn(chatId, [await stopRun(runId)])
+    const stop = async () => upsertRows(chatId, [await stopRun(runId)])
     return { status: live.length > 0 ? 'streaming' : activeStatusOf(run), run, stop }
   }
   if (isExpected && !run) return { status: 'expected' }
   if (!runEnd) return { status: 'idle' }
-  return { status: runEnd.kind, runEnd, retry: async () => learn(chatId, [await retryRun(runId)]) }
+  return { status: runEnd.kind, runEnd, retry: async () => upsertRows(chatId, [await retryRun(runId)]) }
 }
 
 function activeStatusOf(run: RunRow): ActiveStatus['status'] {

@@ -100,7 +100,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
           />
         )}
       </Field>
-      <div className={cx(avatarPickerStyles.facename, 'row')}>
+      <div className={cx(avatarPickerStyles.withName, 'row')}>
         <AvatarPicker id="" name={name} avatar={avatar} square canClear={false} onChange={setPicked} />
         <TextField
           label={t('agentName')}

@@ -3,7 +3,7 @@ import type { AgentSummaryRow, LockedDraftRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
 import { isFuture } from '@/lib/time'
-import { type ChatState, isActive, isEnded, useChatPart } from '@/realtime'
+import { type ChatState, isActive, isEnded, useChatSelector } from '@/realtime'
 import { Avatar } from '@/ui/Avatar'
 import layout from '@/ui/layout.module.css'
 import { EditingSign } from './Editing'
@@ -41,7 +41,7 @@ export function AgentLine({ agent, chatId, elsewhere, me, nameOf }: AgentLinePro
   const { t } = useTexts()
   const id = agent.actor.id
   const part = useCallback((chat: ChatState) => hereOf(chat, id), [id])
-  const here = useChatPart(chatId, part, sameHere)
+  const here = useChatSelector(chatId, part, sameHere)
   const isWorking = here.isWorking || agent.state === 'working'
   return (
     <>

@@ -116,7 +116,7 @@ function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 
         </span>
       </h2>
       {spec.prompt.trim() ? (
-        <pre className={blocks.prompt} lang={languageOf(spec.prompt)}>
+        <pre className={blocks.preformatted} lang={languageOf(spec.prompt)}>
           {visible}
         </pre>
       ) : (
@@ -171,7 +171,7 @@ function About({ agent }: { agent: AgentRow }) {
     <section className={blocks.sec}>
       <h2 className={blocks.h}>{t('about')}</h2>
       <form className={cx(blocks.b, 'col gap')} onSubmit={save}>
-        <div className={cx(avatarPickerStyles.facename, 'row')}>
+        <div className={cx(avatarPickerStyles.withName, 'row')}>
           <AvatarPicker
             id={agent.actor.id}
             name={agent.actor.name}

@@ -50,7 +50,7 @@ export function EditingSign({ draft, me, isShort }: { draft: LockedDraftRow; me:
   const { key, values } = editingText(draft, me)
   const text = t(key, values)
   return (
-    <span className={cx(layout.editing, 'row')} title={text}>
+    <span className={cx(layout.note, 'row')} title={text}>
       {isShort ? null : <span aria-hidden>{draft.lock_holder.id === me ? t('you') : draft.lock_holder.name}</span>}
       <LayerIcon layer="writing" />
       <span className="sr">{text}</span>

@@ -14,7 +14,7 @@ declare const ab: string;
 declare const a: string;
 declare const versus: string;
 declare const ofversion: string;
-declare const whole: string;
+declare const diff: string;
 declare const diffhead: string;
 declare const replies: string;
 declare const drop: string;
@@ -35,7 +35,7 @@ export {
 	a,
 	versus,
 	ofversion,
-	whole,
+	diff,
 	diffhead,
 	replies,
 	drop,
@@ -57,7 +57,7 @@ declare const __default_export__: {
 	a: typeof a;
 	versus: typeof versus;
 	ofversion: typeof ofversion;
-	whole: typeof whole;
+	diff: typeof diff;
 	diffhead: typeof diffhead;
 	replies: typeof replies;
 	drop: typeof drop;

@@ -99,7 +99,7 @@ export function VersionComparison(props: VersionComparisonProps) {
       </div>
       {target !== null && !mayRestore ? <p className="xs faint">{t('onlyEditorsRestore')}</p> : null}
       <IncludedSuggestions {...props} />
-      <section className={cx(blocks.sec, historyStyles.whole)} aria-label={t('diff')}>
+      <section className={cx(blocks.sec, historyStyles.diff)} aria-label={t('diff')}>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
           <DiffView
             before={a ? contentOf(a) : nothing}

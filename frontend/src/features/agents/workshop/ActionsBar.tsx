@@ -135,7 +135,7 @@ function SaveState({ workshop }: { workshop: Workshop }) {
   const { t } = useTexts()
   const status = workshop.save?.status ?? 'saved'
   return (
-    <span className={cx(workshopStyles.say, 'only-wide')} role="status">
+    <span className={cx(workshopStyles.status, 'only-wide')} role="status">
       {t(`autosave.${status}`)}
     </span>
   )
@@ -154,7 +154,7 @@ function ReaderBar(props: ActionsBarProps) {
   const mayDiscard = draft !== null && !writer && (draft.created_by === me || canDiscardAny(agent))
   return (
     <footer className={workshopStyles.actsBar}>
-      <span className={cx(workshopStyles.say, 'grow')}>{status}</span>
+      <span className={cx(workshopStyles.status, 'grow')}>{status}</span>
       <span className="end">
         <More {...props} />
         {mayDiscard ? (

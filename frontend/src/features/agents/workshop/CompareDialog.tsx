@@ -5,7 +5,7 @@ import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
-import { learn } from '@/realtime'
+import { upsertRows } from '@/realtime'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
@@ -76,7 +76,7 @@ function CompareForm({
     setError(null)
     try {
       const revision = what === 'apply' ? await applied() : null
-      learn(chatId, [await comparisons.start(chatId, agentId, { id: id.current, text, revision })])
+      upsertRows(chatId, [await comparisons.start(chatId, agentId, { id: id.current, text, revision })])
       onAsked()
     } catch (problem) {
       setError(problem)

@@ -109,7 +109,7 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
                 {contributor ? contributorSide(contributor, t) : t('production')}
                 {chosen === at ? <span className="end">{t('stands')}</span> : null}
               </span>
-              <span className={conflict.about === 'prompt' ? cx(workshopStyles.says, 'mono') : workshopStyles.says}>
+              <span className={conflict.about === 'prompt' ? cx(workshopStyles.text, 'mono') : workshopStyles.text}>
                 {choiceText(conflict, choice.text, t)}
               </span>
             </button>

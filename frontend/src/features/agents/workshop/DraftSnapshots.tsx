@@ -44,7 +44,7 @@ function List({ chatId, draft, workshop, onOpenChange }: DraftSnapshotsProps) {
       {snapshots.data.map(text => (
         <li key={text.id}>
           <Collapsible head={<Head text={text} />} state={t(`earlier.${text.why}`)}>
-            <div className={workshopStyles.earlier}>
+            <div className={workshopStyles.snapshot}>
               <MyText content={text.written} workshop={workshop} onDone={() => onOpenChange(false)} />
             </div>
           </Collapsible>

@@ -33,7 +33,7 @@ export function LayerBar(props: LayerBarProps) {
   const isMine = workshop.save !== null
   const until = isMine ? draft?.lock_expires_at : writer?.until
   return (
-    <section className={workshopStyles.strip} aria-label={t('layers')}>
+    <section className={workshopStyles.layerBar} aria-label={t('layers')}>
       <Cell
         layer="production"
         label={t('production')}

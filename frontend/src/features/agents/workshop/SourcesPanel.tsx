@@ -61,7 +61,7 @@ function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelP
   if (attributed.length === 0) return <p className={workshopStyles.origin}>{head}</p>
   return (
     <Collapsible plain head={head} state={t('nPieces', { count: attributed.length })}>
-      <ol className={workshopStyles.pieces}>
+      <ol className={workshopStyles.segments}>
         {attributed.map(({ segment, lines }) => (
           <li key={lines[0]}>
             <button type="button" onClick={() => onLine(lines[0] ?? 1)}>

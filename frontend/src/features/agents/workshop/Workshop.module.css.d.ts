@@ -8,7 +8,7 @@
 
 declare const tabs: string;
 declare const votes: string;
-declare const strip: string;
+declare const layerBar: string;
 declare const live: string;
 declare const none: string;
 declare const t: string;
@@ -17,10 +17,10 @@ declare const mode: string;
 declare const ed: string;
 declare const ro: string;
 declare const actsBar: string;
-declare const say: string;
+declare const status: string;
 declare const agentpick: string;
-declare const shoptabs: string;
-declare const shopbody: string;
+declare const tabsRoot: string;
+declare const tabBody: string;
 declare const form: string;
 declare const flush: string;
 declare const bannerbox: string;
@@ -41,20 +41,20 @@ declare const rebase: string;
 declare const latetext: string;
 declare const sources: string;
 declare const origin: string;
-declare const pieces: string;
+declare const segments: string;
 declare const conflicts: string;
 declare const choices: string;
 declare const choice: string;
 declare const who: string;
-declare const says: string;
+declare const text: string;
 declare const touched: string;
 declare const versions: string;
-declare const earlier: string;
+declare const snapshot: string;
 
 export {
 	tabs,
 	votes,
-	strip,
+	layerBar,
 	live,
 	none,
 	t,
@@ -63,10 +63,10 @@ export {
 	ed,
 	ro,
 	actsBar,
-	say,
+	status,
 	agentpick,
-	shoptabs,
-	shopbody,
+	tabsRoot,
+	tabBody,
 	form,
 	flush,
 	bannerbox,
@@ -87,21 +87,21 @@ export {
 	latetext,
 	sources,
 	origin,
-	pieces,
+	segments,
 	conflicts,
 	choices,
 	choice,
 	who,
-	says,
+	text,
 	touched,
 	versions,
-	earlier
+	snapshot
 };
 
 declare const __default_export__: {
 	tabs: typeof tabs;
 	votes: typeof votes;
-	strip: typeof strip;
+	layerBar: typeof layerBar;
 	live: typeof live;
 	none: typeof none;
 	t: typeof t;
@@ -110,10 +110,10 @@ declare const __default_export__: {
 	ed: typeof ed;
 	ro: typeof ro;
 	actsBar: typeof actsBar;
-	say: typeof say;
+	status: typeof status;
 	agentpick: typeof agentpick;
-	shoptabs: typeof shoptabs;
-	shopbody: typeof shopbody;
+	tabsRoot: typeof tabsRoot;
+	tabBody: typeof tabBody;
 	form: typeof form;
 	flush: typeof flush;
 	bannerbox: typeof bannerbox;
@@ -134,14 +134,14 @@ declare const __default_export__: {
 	latetext: typeof latetext;
 	sources: typeof sources;
 	origin: typeof origin;
-	pieces: typeof pieces;
+	segments: typeof segments;
 	conflicts: typeof conflicts;
 	choices: typeof choices;
 	choice: typeof choice;
 	who: typeof who;
-	says: typeof says;
+	text: typeof text;
 	touched: typeof touched;
 	versions: typeof versions;
-	earlier: typeof earlier;
+	snapshot: typeof snapshot;
 };
 export default __default_export__;

@@ -141,7 +141,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   useActions(() => ({ 'version.save': save }))
 
   return (
-    <aside className={layout.shop} data-pane="workshop" aria-label={t('workshop')} data-kept>
+    <aside className={layout.panel} data-pane="workshop" aria-label={t('workshop')} data-kept>
       <Head {...props} onClose={close} onCompare={() => props.onComparing('')} />
       <LayerBar
         agent={agent}
@@ -154,7 +154,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         onView={openView}
         onGo={onGo}
       />
-      <Tabs.Root value={tab} onValueChange={setTab} className={workshopStyles.shoptabs} activationMode="manual">
+      <Tabs.Root value={tab} onValueChange={setTab} className={workshopStyles.tabsRoot} activationMode="manual">
         <Tabs.List className={workshopStyles.tabs} aria-label={t('spec')}>
           <Tabs.Trigger value="prompt">{t('prompt')}</Tabs.Trigger>
           <Tabs.Trigger value="tools">
@@ -178,7 +178,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
           onLine={goToLine}
           onGoToChat={props.onGoToChat}
         />
-        <Tabs.Content value="prompt" className={workshopStyles.shopbody} tabIndex={-1}>
+        <Tabs.Content value="prompt" className={workshopStyles.tabBody} tabIndex={-1}>
           <Modes agent={agent} workshop={workshop} view={view} isStale={isStale} onView={openView} />
           {view === 'rebase' && draft ? (
             <RebaseView
@@ -420,13 +420,13 @@ function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: 
   const standard = model?.provider === 'demo' ? t('demoModel') : (model?.default_model ?? '')
   return (
     <>
-      <Tabs.Content value="tools" className={cx(workshopStyles.shopbody, workshopStyles.form, workshopStyles.flush)}>
+      <Tabs.Content value="tools" className={cx(workshopStyles.tabBody, workshopStyles.form, workshopStyles.flush)}>
         <ToolsForm {...form} />
       </Tabs.Content>
-      <Tabs.Content value="model" className={cx(workshopStyles.shopbody, workshopStyles.form)}>
+      <Tabs.Content value="model" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
         <ModelForm {...form} models={models} standard={standard} />
       </Tabs.Content>
-      <Tabs.Content value="limits" className={cx(workshopStyles.shopbody, workshopStyles.form)}>
+      <Tabs.Content value="limits" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
         <LimitsForm {...form} />
       </Tabs.Content>
     </>

@@ -1,6 +1,6 @@
 import { drafts } from '@/api'
 import { textOfError } from '@/lib/errors'
-import { chatState, isEnded, learn } from '@/realtime'
+import { chatState, isEnded, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
 import { isSame } from '../content'
 
@@ -11,7 +11,7 @@ export async function applyDraft(chatId: string, agentId: string, personId: stri
   const applied = draft.applied
   if (draft.lock_holder_id !== personId || (applied && isSame(applied, draft.written))) return applied !== null
   try {
-    learn(chatId, [await drafts.apply(chatId, agentId, draft.revision)])
+    upsertRows(chatId, [await drafts.apply(chatId, agentId, draft.revision)])
     return true
   } catch (error) {
     showToast(textOfError(error))

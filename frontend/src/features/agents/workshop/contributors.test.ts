@@ -5,7 +5,7 @@ const t = ((_: string, values?: Record<string, unknown>) => Object.values(values
   typeof contributorName
 >[1]
 
-const voice = (name: string, title = '', in_run_of: string | null = null) => ({
+const contributor = (name: string, title = '', in_run_of: string | null = null) => ({
   id: `${name} ${title}`,
   actor_id: name,
   name,
@@ -15,17 +15,17 @@ const voice = (name: string, title = '', in_run_of: string | null = null) => ({
 
 describe('voices', () => {
   it('are named by their person, and an agent by the run that it wrote in', () => {
-    expect(contributorName(voice('Bob', 'Shorter'), t)).toBe('Bob')
-    expect(contributorName(voice('Robin', '', 'Alice'), t)).toBe('Robin for Alice')
+    expect(contributorName(contributor('Bob', 'Shorter'), t)).toBe('Bob')
+    expect(contributorName(contributor('Robin', '', 'Alice'), t)).toBe('Robin for Alice')
   })
 
   it('are told apart by what they suggest', () => {
-    expect(contributorSide(voice('Bob', 'Shorter'), t)).toBe('Shorter')
-    expect(contributorSide(voice('Bob'), t)).toBe('Bob')
+    expect(contributorSide(contributor('Bob', 'Shorter'), t)).toBe('Shorter')
+    expect(contributorSide(contributor('Bob'), t)).toBe('Bob')
   })
 
   it('are parties by name, but by title where one person is both', () => {
-    expect(partyNames([voice('Bob', 'Shorter'), voice('Carol', 'Louder')], t)).toEqual(['Bob', 'Carol'])
-    expect(partyNames([voice('Bob', 'Shorter'), voice('Bob', 'Louder')], t)).toEqual(['Shorter', 'Louder'])
+    expect(partyNames([contributor('Bob', 'Shorter'), contributor('Carol', 'Louder')], t)).toEqual(['Bob', 'Carol'])
+    expect(partyNames([contributor('Bob', 'Shorter'), contributor('Bob', 'Louder')], t)).toEqual(['Shorter', 'Louder'])
   })
 })

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { ActorRow, AgentRow, DraftRow, ErrorCode, SpecContent } from '@/api'
 import { isFuture } from '@/lib/time'
-import { type ChatState, isEnded, learn, useChatPart } from '@/realtime'
+import { type ChatState, isEnded, upsertRows, useChatSelector } from '@/realtime'
 import type { AutosaveState } from '../autosave'
 import { contentOf } from '../content'
 import { useDraftAutosave } from './draftAutosave'
@@ -46,14 +46,14 @@ function useNow(until: string | null): number {
 }
 
 function useDraft(chatId: string, agentId: string) {
-  const draft = useChatPart(
+  const draft = useChatSelector(
     chatId,
     useCallback(
       (chat: ChatState) => [...chat.drafts.values()].find(row => row.agent_id === agentId && !isEnded(row)) ?? null,
       [agentId],
     ),
   )
-  const writing = useChatPart(
+  const writing = useChatSelector(
     chatId,
     useCallback((chat: ChatState) => (draft ? (chat.writing.get(draft.id) ?? null) : null), [draft]),
   )
@@ -68,10 +68,10 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
   const lockedUntil = writing?.lock_expires_at ?? draft?.lock_expires_at ?? null
   const now = useNow(lockedUntil)
   const isOpen = draft !== null && isFuture(lockedUntil, now)
-  const isLoaded = useChatPart(chatId, loadedIn)
-  const learnRow = useCallback((row: DraftRow) => learn(chatId, [row]), [chatId])
+  const isLoaded = useChatSelector(chatId, loadedIn)
+  const learnRow = useCallback((row: DraftRow) => upsertRows(chatId, [row]), [chatId])
   const number = agent.spec.number ?? 0
-  const saved = useChatPart(
+  const saved = useChatSelector(
     chatId,
     useCallback((chat: ChatState) => justSaved(chat.drafts.values(), agentId, number), [agentId, number]),
   )

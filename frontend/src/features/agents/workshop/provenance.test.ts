@@ -12,12 +12,12 @@ const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent
   tools: [],
   ...change,
 })
-const piece = (text: string, voices: string[] = [], conflict: number | null = null): Segment => ({
+const segment = (text: string, voices: string[] = [], conflict: number | null = null): Segment => ({
   text,
   voices,
   conflict,
 })
-const pieces = [piece('# Role\n'), piece('Be short.\nBe kind.\n', ['bob']), piece('Use tables.', ['carol'])]
+const pieces = [segment('# Role\n'), segment('Be short.\nBe kind.\n', ['bob']), segment('Use tables.', ['carol'])]
 const made = pieces.map(each => each.text).join('')
 const provenance = (own: Segment[], conflicts: Conflict[] = []): Provenance => ({
   origin: 'merge',
@@ -43,7 +43,7 @@ describe('whose words a text is', () => {
     const text = fc.array(line, { maxLength: 12 }).map(lines => lines.join('\n'))
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), text, (parts, now) => {
-        const own = parts.map(part => piece(`${part}\n`))
+        const own = parts.map(part => segment(`${part}\n`))
         const found = locateSegments(own, now).flatMap(each => each.lines)
         const lines = linesOf(now)
         expect(new Set(found).size).toBe(found.length)
@@ -60,7 +60,7 @@ describe('whose words a text is', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), parts => {
         const found = locateSegments(
-          parts.map(part => piece(part)),
+          parts.map(part => segment(part)),
           parts.join(''),
         )
         expect(found.every(each => each.isComplete)).toBe(true)
@@ -76,7 +76,7 @@ describe('a conflict in the prompt', () => {
     { voice: null, text: '' },
   ]
   const clash: Conflict = { about: 'prompt', question: '', choices, chosen: 0 }
-  const own = [piece('# Role\n'), piece('Two lines at most.\n', ['bob'], 0), piece('End.')]
+  const own = [segment('# Role\n'), segment('Two lines at most.\n', ['bob'], 0), segment('End.')]
   const start = content('# Role\nTwo lines at most.\nEnd.')
 
   it('is settled the way it was made until somebody takes another choice', () => {

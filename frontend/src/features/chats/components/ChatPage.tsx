@@ -5,7 +5,7 @@ import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
 import { modelPath, suggestionPath, workspacePath } from '@/lib/paths'
-import { askAgain, type ChatState, chatState, chatTopic, isEnded, useChatPart, useTopic } from '@/realtime'
+import { type ChatState, chatState, chatTopic, isEnded, resubscribe, useChatSelector, useTopic } from '@/realtime'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { EmptyState } from '@/ui/EmptyState'
@@ -15,7 +15,7 @@ import { useChatActions } from '../chatActions'
 import { useChatTitle, useDirectory, useIsClosed, useLiveSince, useMessages, useWorking } from '../hooks'
 import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
-import { questionBefore, questionOf } from '../question'
+import { findQuestion, findQuestionBefore } from '../question'
 import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { useScrollToMessage } from '../scrollToMessage'
@@ -60,12 +60,12 @@ export function ChatPage(props: ChatPageProps) {
   const { t } = useTexts()
   const { chatId, header } = props
   useTopic(chatTopic(chatId))
-  const isLoaded = useChatPart(chatId, loadedIn)
+  const isLoaded = useChatSelector(chatId, loadedIn)
   const isClosed = useIsClosed(chatId)
   const isListed = props.summary !== undefined
   // Somebody who was let in again finds the chat in the list again: then it is asked for anew.
   useEffect(() => {
-    if (isClosed && isListed) askAgain(chatTopic(chatId))
+    if (isClosed && isListed) resubscribe(chatTopic(chatId))
   }, [isClosed, isListed, chatId])
   return (
     <main className={layout.stage} aria-label={t('chat')}>
@@ -97,7 +97,7 @@ export function ChatPage(props: ChatPageProps) {
 }
 
 function useNaming(who: ChatContextValue['who'], chatId: string, me: string): ChatContextValue['names'] {
-  const members = useChatPart(chatId, membersOf)
+  const members = useChatSelector(chatId, membersOf)
   const { t } = useTexts()
   return useMemo(() => {
     const byHandle = new Map([...members.values()].map(member => [member.actor.handle, member.actor]))
@@ -126,7 +126,7 @@ function OpenChat(props: ChatPageProps) {
   const latestMessages = useLatest(messages)
   const askDraft = useCallback(
     (answer: TextMessageRow) => {
-      const question = questionBefore(latestMessages.current, answer, isAgent)
+      const question = findQuestionBefore(latestMessages.current, answer, isAgent)
       if (question && answer.author_id) onAskDraft(answer.author_id, question)
     },
     [isAgent, onAskDraft],
@@ -134,12 +134,12 @@ function OpenChat(props: ChatPageProps) {
   useImperativeHandle(ref, () => ({
     focusComposer: () => composer.current?.focus(),
     offerQuestion: agentId => {
-      const question = questionOf(latestMessages.current, agentId, isAgent)
+      const question = findQuestion(latestMessages.current, agentId, isAgent)
       if (question) composer.current?.offer(question)
       else composer.current?.focus()
     },
   }))
-  const comparable = useChatPart(chatId, comparableIn)
+  const comparable = useChatSelector(chatId, comparableIn)
   const context = useMemo<ChatContextValue>(
     () => ({
       chatId,

@@ -11,8 +11,9 @@ declare const cmp: string;
 declare const h: string;
 declare const st: string;
 declare const bd: string;
+declare const foot: string;
 declare const ft: string;
-declare const ballot: string;
+declare const votes: string;
 
 export {
 	compared,
@@ -20,8 +21,9 @@ export {
 	h,
 	st,
 	bd,
+	foot,
 	ft,
-	ballot
+	votes
 };
 
 declare const __default_export__: {
@@ -30,7 +32,8 @@ declare const __default_export__: {
 	h: typeof h;
 	st: typeof st;
 	bd: typeof bd;
+	foot: typeof foot;
 	ft: typeof ft;
-	ballot: typeof ballot;
+	votes: typeof votes;
 };
 export default __default_export__;

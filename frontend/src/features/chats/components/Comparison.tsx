@@ -118,7 +118,7 @@ function Answer({ reply: { parts, runEnd }, status }: AnswerProps) {
       ))}
       {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
       {finished ? (
-        <div className={messageStyles.foot}>
+        <div className={cx(messageStyles.foot, styles.foot)}>
           <RunActions status={finished} />
         </div>
       ) : null}

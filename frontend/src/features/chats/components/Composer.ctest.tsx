@@ -24,7 +24,7 @@ vi.mock('../hooks', async original => ({
   usePresent: () => ['bob'],
   useAgentsAtWork: () => [],
 }))
-vi.mock('@/realtime', async original => ({ ...(await original<object>()), sayTyping: vi.fn() }))
+vi.mock('@/realtime', async original => ({ ...(await original<object>()), sendTyping: vi.fn() }))
 
 const question = messageRow(7, { author_id: 'bob', payload: { text: 'What does it cost?' } })
 const nothing = () => undefined

@@ -12,12 +12,12 @@ declare const text: string;
 declare const tools: string;
 declare const wake: string;
 declare const chip: string;
-declare const nox: string;
+declare const readOnly: string;
 declare const send: string;
 declare const replying: string;
 declare const again: string;
 declare const mentions: string;
-declare const everybody: string;
+declare const allMembers: string;
 declare const typingline: string;
 declare const connection: string;
 declare const floats: string;
@@ -29,12 +29,12 @@ export {
 	tools,
 	wake,
 	chip,
-	nox,
+	readOnly,
 	send,
 	replying,
 	again,
 	mentions,
-	everybody,
+	allMembers,
 	typingline,
 	connection,
 	floats
@@ -47,12 +47,12 @@ declare const __default_export__: {
 	tools: typeof tools;
 	wake: typeof wake;
 	chip: typeof chip;
-	nox: typeof nox;
+	readOnly: typeof readOnly;
 	send: typeof send;
 	replying: typeof replying;
 	again: typeof again;
 	mentions: typeof mentions;
-	everybody: typeof everybody;
+	allMembers: typeof allMembers;
 	typingline: typeof typingline;
 	connection: typeof connection;
 	floats: typeof floats;

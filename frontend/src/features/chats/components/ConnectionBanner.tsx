@@ -1,6 +1,6 @@
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { tryNow, useConnection } from '@/realtime'
+import { reconnectNow, useConnection } from '@/realtime'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { useDelayedFlag } from '@/ui/Skeleton'
@@ -21,7 +21,7 @@ export function ConnectionBanner({ floats = false }: { floats?: boolean }) {
         <Spinner />
         <span className="grow">{t(isOffline ? 'offline' : 'connectingAgain')}</span>
         {connection.state === 'waiting' ? (
-          <Button size="xs" onClick={tryNow}>
+          <Button size="xs" onClick={reconnectNow}>
             {t('tryNow')}
           </Button>
         ) : null}

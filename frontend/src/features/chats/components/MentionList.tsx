@@ -39,7 +39,7 @@ export function MentionList({ id, actors, picked, present, onPick }: MentionList
             }}
           >
             {actor.id === ALL_MEMBERS.id ? (
-              <span className={composerStyles.everybody}>
+              <span className={composerStyles.allMembers}>
                 <Users className="i" aria-hidden />
               </span>
             ) : (

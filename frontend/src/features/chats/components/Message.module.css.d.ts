@@ -19,10 +19,10 @@ declare const waiting: string;
 declare const late: string;
 declare const foot: string;
 declare const quote: string;
-declare const words: string;
+declare const text: string;
 declare const growing: string;
 declare const caret: string;
-declare const thought: string;
+declare const reasoning: string;
 
 export {
 	typing,
@@ -38,10 +38,10 @@ export {
 	late,
 	foot,
 	quote,
-	words,
+	text,
 	growing,
 	caret,
-	thought
+	reasoning
 };
 
 declare const __default_export__: {
@@ -58,9 +58,9 @@ declare const __default_export__: {
 	late: typeof late;
 	foot: typeof foot;
 	quote: typeof quote;
-	words: typeof words;
+	text: typeof text;
 	growing: typeof growing;
 	caret: typeof caret;
-	thought: typeof thought;
+	reasoning: typeof reasoning;
 };
 export default __default_export__;

@@ -52,7 +52,7 @@ function MarkdownPart({ part, isFinished }: { part: Extract<Part, { kind: 'text'
   const { names } = useChat()
   return (
     <div
-      className={part.live ? cx(messageStyles.words, messageStyles.growing) : messageStyles.words}
+      className={part.live ? cx(messageStyles.text, messageStyles.growing) : messageStyles.text}
       data-part={part.row?.id}
       id={part.row ? textId(part.row.id) : undefined}
     >
@@ -79,7 +79,7 @@ function ReasoningPart({ part }: { part: Extract<Part, { kind: 'thinking' }> }) 
         </span>
       }
     >
-      <p className={messageStyles.thought}>{part.text}</p>
+      <p className={messageStyles.reasoning}>{part.text}</p>
     </Collapsible>
   )
 }
@@ -169,7 +169,7 @@ export function Details({ note }: { note: string }) {
   const { t } = useTexts()
   return (
     <Collapsible plain head={t('details')}>
-      <p className={messageStyles.thought} lang="en">
+      <p className={messageStyles.reasoning} lang="en">
         {note}
       </p>
     </Collapsible>

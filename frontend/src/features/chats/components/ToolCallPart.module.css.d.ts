@@ -7,6 +7,7 @@
  */
 
 declare const caret: string;
+declare const host: string;
 declare const source: string;
 declare const fn: string;
 declare const b: string;
@@ -17,6 +18,7 @@ declare const read: string;
 
 export {
 	caret,
+	host,
 	source,
 	fn,
 	b,
@@ -28,6 +30,7 @@ export {
 
 declare const __default_export__: {
 	caret: typeof caret;
+	host: typeof host;
 	source: typeof source;
 	fn: typeof fn;
 	b: typeof b;

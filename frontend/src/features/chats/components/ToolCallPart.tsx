@@ -6,7 +6,6 @@ import { useTexts } from '@/lib/language'
 import { formatNumber, formatSeconds } from '@/lib/time'
 import { Collapsible } from '@/ui/Collapsible'
 import { hostOf } from '@/ui/prose/addresses'
-import proseStyles from '@/ui/prose/Prose.module.css'
 import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
 import styles from './ToolCallPart.module.css'
@@ -55,7 +54,7 @@ function PageHead({ name, page }: { name: string; page: WebPage }) {
   return (
     <span className="cut">
       <span className={cx(styles.fn, 'mono')}>{name}</span> {page.title}{' '}
-      <span className={proseStyles.host}>{hostOf(page.url)}</span>
+      <span className={styles.host}>{hostOf(page.url)}</span>
     </span>
   )
 }

@@ -31,7 +31,7 @@ export function VersionBadge({ stamp, agentId }: VersionProps) {
     <>
       <button
         type="button"
-        className={blocks.stamp}
+        className={blocks.tag}
         data-layer={layer}
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}

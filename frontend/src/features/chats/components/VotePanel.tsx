@@ -5,7 +5,7 @@ import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
-import { learn } from '@/realtime'
+import { upsertRows } from '@/realtime'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { showToast } from '@/ui/toast'
@@ -23,7 +23,7 @@ export function VotePanel({ id, asked }: { id: string; asked: ComparisonPayload 
     if (isVoting) return
     setVoting(true)
     try {
-      learn(chatId, [await comparisons.vote(chatId, id, choice)])
+      upsertRows(chatId, [await comparisons.vote(chatId, id, choice)])
     } catch (error) {
       showToast(textOfError(error))
     } finally {
@@ -36,7 +36,7 @@ export function VotePanel({ id, asked }: { id: string; asked: ComparisonPayload 
     draft: t('compare.draft', { apply: `r${asked.draft.draft_apply}` }),
   }
   return (
-    <fieldset className={comparisonStyles.ballot} aria-label={t('compare.better')}>
+    <fieldset className={comparisonStyles.votes} aria-label={t('compare.better')}>
       <span className="muted xs">{asked.ended ? t('compare.over') : t('compare.better')}</span>
       {choices.map(choice => {
         const isMine = voters[choice].includes(me)

@@ -100,7 +100,7 @@ function Chip({ agentId, reason }: { agentId: string; reason?: string | null | u
   const isApplied = useDrafts(chatId).some(draft => draft.agent_id === agentId && draft.applied)
   const name = who(agentId)?.name ?? t('agent')
   return (
-    <span className={cx(composerStyles.chip, composerStyles.nox)} title={reason ?? undefined}>
+    <span className={cx(composerStyles.chip, composerStyles.readOnly)} title={reason ?? undefined}>
       <Avatar id={agentId} name={name} avatar={who(agentId)?.avatar} square size="tiny" />
       {name}
       <LayerIcon layer={isApplied ? 'applied' : 'production'} />

@@ -94,7 +94,7 @@ function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | '
   if (!kind) return null
   return (
     <>
-      <span className={notificationsStyles.words}>
+      <span className={notificationsStyles.text}>
         <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: origin.chatTitle })}</span>
         {row.excerpt ? <Quote row={row} /> : null}
         {origin.elsewhere ? (

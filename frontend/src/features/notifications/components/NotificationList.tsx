@@ -42,7 +42,7 @@ export function NotificationList({ trigger, open, onOpenChange, onGo, ...rest }:
         <Dialog.Trigger asChild>{trigger}</Dialog.Trigger>
         <Dialog.Portal>
           <Dialog.Content
-            className={cx(notificationsStyles.notes, notificationsStyles.whole)}
+            className={cx(notificationsStyles.notes, notificationsStyles.fullScreen)}
             aria-describedby={undefined}
           >
             <Head

@@ -12,11 +12,11 @@ declare const list: string;
 declare const note: string;
 declare const unread: string;
 declare const sign: string;
-declare const words: string;
+declare const text: string;
 declare const quote: string;
 declare const when: string;
 declare const _new: string;
-declare const whole: string;
+declare const fullScreen: string;
 
 export {
 	dot,
@@ -25,11 +25,11 @@ export {
 	note,
 	unread,
 	sign,
-	words,
+	text,
 	quote,
 	when,
 	_new as "new",
-	whole
+	fullScreen
 };
 
 declare const __default_export__: {
@@ -39,10 +39,10 @@ declare const __default_export__: {
 	note: typeof note;
 	unread: typeof unread;
 	sign: typeof sign;
-	words: typeof words;
+	text: typeof text;
 	quote: typeof quote;
 	when: typeof when;
 	"new": typeof _new;
-	whole: typeof whole;
+	fullScreen: typeof fullScreen;
 };
 export default __default_export__;

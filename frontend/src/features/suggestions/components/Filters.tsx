@@ -67,7 +67,7 @@ interface ChoiceProps {
 
 function Choice({ label, every, value, options, onChange }: ChoiceProps) {
   return (
-    <span className={fieldStyles.select}>
+    <span className={cx(fieldStyles.select, suggestionsStyles.filter)}>
       <select aria-label={label} value={value ?? ''} onChange={event => onChange(event.target.value || undefined)}>
         <option value="">{every}</option>
         {options.map(option => (

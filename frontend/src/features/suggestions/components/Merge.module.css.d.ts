@@ -14,7 +14,8 @@ declare const conf: string;
 declare const confhead: string;
 declare const alternative: string;
 declare const sel: string;
-declare const words: string;
+declare const chosen: string;
+declare const text: string;
 declare const steps: string;
 declare const done: string;
 declare const now: string;
@@ -22,7 +23,7 @@ declare const failed: string;
 declare const progress: string;
 declare const spent: string;
 declare const track: string;
-declare const became: string;
+declare const contributions: string;
 
 export {
 	d,
@@ -33,7 +34,8 @@ export {
 	confhead,
 	alternative,
 	sel,
-	words,
+	chosen,
+	text,
 	steps,
 	done,
 	now,
@@ -41,7 +43,7 @@ export {
 	progress,
 	spent,
 	track,
-	became
+	contributions
 };
 
 declare const __default_export__: {
@@ -53,7 +55,8 @@ declare const __default_export__: {
 	confhead: typeof confhead;
 	alternative: typeof alternative;
 	sel: typeof sel;
-	words: typeof words;
+	chosen: typeof chosen;
+	text: typeof text;
 	steps: typeof steps;
 	done: typeof done;
 	now: typeof now;
@@ -61,6 +64,6 @@ declare const __default_export__: {
 	progress: typeof progress;
 	spent: typeof spent;
 	track: typeof track;
-	became: typeof became;
+	contributions: typeof contributions;
 };
 export default __default_export__;

@@ -13,7 +13,7 @@ import {
   useChatDraft,
   useChats,
 } from '@/api'
-import { closeDraft, findHeldDraft, type HeldDraft } from '@/features/agents'
+import { closeDraft, findOtherDraft, type OtherDraft } from '@/features/agents'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { textOfError } from '@/lib/errors'
@@ -99,8 +99,8 @@ function MergeForm({
     await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
     return made.chat.id
   }
-  const other = findHeldDraft(error)
-  const start = (other: HeldDraft | null) => {
+  const other = findOtherDraft(error)
+  const start = (other: OtherDraft | null) => {
     if (isLocked || !chats) return
     void run(async () => {
       if (other) await closeDraft(other)
@@ -224,6 +224,6 @@ function ChatChoice({ value, isChosen, title, note, onChoose }: ChatChoiceProps)
 
 function Refusal({ error }: { error: unknown }) {
   const { t } = useTexts()
-  const other = findHeldDraft(error)
+  const other = findOtherDraft(error)
   return other ? t('writingElsewhereMerge', { agent: other.agentName, chat: other.chatTitle }) : textOfError(error)
 }

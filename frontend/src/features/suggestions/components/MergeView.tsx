@@ -281,7 +281,7 @@ function Result({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id: str
   return (
     <>
       <MergedText production={base.data.prompt} version={merge.base_version} provenance={merge.provenance} />
-      <section className={cx(blocks.sec, mergeStyles.became)}>
+      <section className={cx(blocks.sec, mergeStyles.contributions)}>
         <h3 className={blocks.h}>{t('whatBecame')}</h3>
         <ul className={cx(blocks.b, blocks.rows)}>
           {sharesOf(merge.provenance).map(share => (

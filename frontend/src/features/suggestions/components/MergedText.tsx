@@ -1,7 +1,7 @@
 import { GitMergeConflict, UnfoldVertical } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
-import { contributorSide, partiesOf } from '@/features/agents'
+import { contributorSide, partyNames } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -128,7 +128,7 @@ function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contribu
   const { t } = useTexts()
   const about = aboutText(conflict.about, t)
   const contributors = conflict.choices.flatMap(choice => (choice.voice ? (contributorOf(choice.voice) ?? []) : []))
-  const question = conflict.question || t('theyDiffer', { names: partiesOf(contributors, t).join(t('listJoin')) })
+  const question = conflict.question || t('theyDiffer', { names: partyNames(contributors, t).join(t('listJoin')) })
   return (
     <section className={mergeStyles.conf} aria-label={question}>
       <div className={mergeStyles.confhead}>
@@ -156,12 +156,12 @@ function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contribu
                 <span className="xs muted">{contributor ? contributorSide(contributor, t) : t('fromProduction')}</span>
 
                 {isChosen ? (
-                  <span className={blocks.badge} data-layer="suggestion">
+                  <span className={cx(blocks.badge, mergeStyles.chosen)} data-layer="suggestion">
                     {t('standsInDraft')}
                   </span>
                 ) : null}
 
-                <span className={mergeStyles.words} lang={languageOf(choice.text)}>
+                <span className={mergeStyles.text} lang={languageOf(choice.text)}>
                   {choice.text.trim() || t('leaveOut')}
                 </span>
               </span>

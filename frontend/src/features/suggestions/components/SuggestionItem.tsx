@@ -86,21 +86,26 @@ export function Badges({ row }: { row: ListedSuggestionRow }) {
   return (
     <>
       {others.map(each => (
-        <span key={each} className={blocks.badge}>
+        <span key={each} data-slot="badge" className={blocks.badge}>
           {touchesText([each], t)}
         </span>
       ))}
       {isOld ? (
         <span
+          data-slot="badge"
           className={blocks.badge}
           title={t('baseOldHint', { base: `v${row.base_version}`, now: `v${row.production}` })}
         >
           {t('baseOld')}
         </span>
       ) : null}
-      {row.state === 'unused' ? <span className={blocks.badge}>{t('suggested.unused')}</span> : null}
+      {row.state === 'unused' ? (
+        <span data-slot="badge" className={blocks.badge}>
+          {t('suggested.unused')}
+        </span>
+      ) : null}
       {row.state === 'pending' && row.merge_id ? (
-        <span className={blocks.badge} data-layer="suggestion">
+        <span data-slot="badge" className={blocks.badge} data-layer="suggestion">
           {t('inMerge')}
         </span>
       ) : null}

@@ -7,6 +7,7 @@
  */
 
 declare const filters: string;
+declare const filter: string;
 declare const sugg: string;
 declare const of: string;
 declare const why: string;
@@ -26,6 +27,7 @@ declare const chatchoice: string;
 
 export {
 	filters,
+	filter,
 	sugg,
 	of,
 	why,
@@ -46,6 +48,7 @@ export {
 
 declare const __default_export__: {
 	filters: typeof filters;
+	filter: typeof filter;
 	sugg: typeof sugg;
 	of: typeof of;
 	why: typeof why;
