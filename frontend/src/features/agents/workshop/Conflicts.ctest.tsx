@@ -1,0 +1,95 @@
+import { useState } from 'react'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { render } from 'vitest-browser-react'
+import type { Provenance, SpecContent } from '@/api'
+import { setStorageOwner } from '@/lib/storage'
+import { Toasts } from '@/ui/Toasts'
+import { Conflicts } from './Conflicts'
+import type { Workshop } from './draftSession'
+import { findSources } from './provenance'
+
+const provenance = {
+  origin: 'merge',
+  voices: [
+    { id: 'bob', actor_id: 'bob', name: 'Bob', title: '', in_run_of: null },
+    { id: 'carol', actor_id: 'carol', name: 'Carol', title: '', in_run_of: null },
+  ],
+  pieces: [
+    { text: '# Role\n', voices: [], conflict: null },
+    { text: 'Two lines.\n', voices: ['bob'], conflict: 0 },
+    { text: 'End.', voices: [], conflict: null },
+  ],
+  conflicts: [
+    {
+      about: 'prompt',
+      question: 'How long?',
+      chosen: 0,
+      choices: [
+        { voice: 'bob', text: 'Two lines.\n' },
+        { voice: 'carol', text: 'Three lines.\n' },
+      ],
+    },
+  ],
+} as unknown as Provenance
+
+const start = { prompt: '# Role\nTwo lines.\nEnd.', tools: [], parameters: {}, limits: {} } as unknown as SpecContent
+const onEdit = vi.fn()
+
+function Screen({ isMine = true, prompt = start.prompt }: { isMine?: boolean; prompt?: string }) {
+  const [content, setContent] = useState({ ...start, prompt })
+  const edit = (next: SpecContent) => {
+    onEdit(next.prompt)
+    setContent(next)
+  }
+  const workshop = { draft: { id: 'd' }, content, isMine, edit } as unknown as Workshop
+  return (
+    <>
+      <Conflicts provenance={provenance} sources={findSources(provenance, content)} workshop={workshop} />
+      <Toasts />
+    </>
+  )
+}
+
+beforeEach(() => {
+  onEdit.mockReset()
+  localStorage.clear()
+  setStorageOwner('alice')
+})
+
+it('puts another choice into the prompt, and the first one back', async () => {
+  const screen = await render(<Screen />)
+  const bob = screen.getByRole('button', { name: /Bob/ })
+  const carol = screen.getByRole('button', { name: /Carol/ })
+  await expect.element(bob).toHaveAttribute('aria-pressed', 'true')
+  await carol.click()
+  // Once all are decided, the list closes.
+  await screen.getByRole('button', { name: /1 conflict/ }).click()
+  await expect.element(carol).toHaveAttribute('aria-pressed', 'true')
+  await expect.element(bob).toHaveAttribute('aria-pressed', 'false')
+  await bob.click()
+  expect(onEdit.mock.calls).toEqual([['# Role\nThree lines.\nEnd.'], ['# Role\nTwo lines.\nEnd.']])
+})
+
+it('counts what stands already as decided once it is pressed, and edits nothing', async () => {
+  const screen = await render(<Screen />)
+  await expect.element(screen.getByText('0 of 1', { exact: false })).toBeVisible()
+  await screen.getByRole('button', { name: /Bob/ }).click()
+  await expect.element(screen.getByText('1 of 1', { exact: false })).toBeVisible()
+  expect(onEdit).not.toHaveBeenCalled()
+})
+
+it('leaves a text alone that was edited by hand, and says so', async () => {
+  const screen = await render(<Screen prompt={'# Role\nFour lines.\nEnd.'} />)
+  await screen.getByRole('button', { name: /1 conflict/ }).click()
+  await screen.getByRole('button', { name: /Carol/ }).click()
+  await expect.element(screen.getByRole('region').getByRole('listitem')).toHaveTextContent(/edited/)
+  expect(onEdit).not.toHaveBeenCalled()
+})
+
+it('shows the choices to a reader, who cannot choose', async () => {
+  const screen = await render(<Screen isMine={false} />)
+  const carol = screen.getByRole('button', { name: /Carol/ })
+  await expect.element(carol).toHaveAttribute('aria-disabled', 'true')
+  ;(carol.element() as HTMLElement).click()
+  expect(onEdit).not.toHaveBeenCalled()
+})

@@ -1,0 +1,108 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { render } from 'vitest-browser-react'
+import { type ActorRow, ApiError, type LinkRow, type MemberRow, type WorkspaceRow } from '@/api'
+import { Toasts } from '@/ui/Toasts'
+import { PeopleDialog } from './PeopleDialog'
+
+const actor = (name: string, kind: 'human' | 'agent' = 'human') =>
+  ({ id: name.toLowerCase(), name, handle: name.toLowerCase(), kind, avatar: null }) as unknown as ActorRow
+const [alice, bob, carol, scribe] = [actor('Alice'), actor('Bob'), actor('Carol'), actor('Scribe', 'agent')]
+const member = (each: ActorRow) => ({ id: `m ${each.id}`, chat_id: 'c', actor: each, wake: 'mention' }) as MemberRow
+
+const api = vi.hoisted(() => ({
+  addToChat: vi.fn(),
+  removeFromChat: vi.fn(),
+  renameChat: vi.fn(),
+  setWake: vi.fn(),
+  links: [] as LinkRow[],
+}))
+vi.mock('@/api', async original => ({
+  ...(await original<object>()),
+  ...api,
+  useMe: () => ({ data: { actor: alice } }),
+  useMembers: () => ({ data: [alice, bob, carol].map(each => ({ actor: each })) }),
+  useAgents: () => ({ data: [{ actor: scribe }] }),
+  useLinks: () => ({ data: api.links }),
+}))
+vi.mock('../hooks', async original => ({
+  ...(await original<object>()),
+  useChatMembers: () => [scribe, alice, bob].map(member),
+  usePresent: () => ['bob'],
+}))
+
+const workspace = { id: 'w', verbs: ['invite'] } as unknown as WorkspaceRow
+
+async function openDialog() {
+  const onOpenChange = vi.fn()
+  const screen = await render(
+    <QueryClientProvider client={new QueryClient()}>
+      <PeopleDialog chatId="c" workspace={workspace} title="Travel" open onOpenChange={onOpenChange} />
+      <Toasts />
+    </QueryClientProvider>,
+  )
+  return { screen, onOpenChange }
+}
+
+beforeEach(() => {
+  for (const each of [api.addToChat, api.removeFromChat, api.renameChat, api.setWake])
+    each.mockReset().mockResolvedValue(undefined)
+  api.links.length = 0
+})
+
+it('lists people before agents, and offers to add only who is not in the chat', async () => {
+  const { screen } = await openDialog()
+  const names = screen.getByRole('listitem').elements()
+  expect(names.map(each => /@(alice|bob|carol|scribe)/.exec(each.textContent ?? '')?.[0])).toEqual([
+    '@alice',
+    '@bob',
+    '@scribe',
+  ])
+  await screen.getByRole('button', { name: 'Carol' }).click()
+  expect(api.addToChat.mock.calls).toEqual([['c', 'carol']])
+})
+
+it('removes a person at once, and brings them back with Undo', async () => {
+  const { screen, onOpenChange } = await openDialog()
+  await screen.getByRole('button', { name: /Remove Bob/ }).click()
+  expect(api.removeFromChat.mock.calls).toEqual([['c', 'bob']])
+  await screen.getByRole('button', { name: 'Undo', includeHidden: true }).click()
+  expect(api.addToChat.mock.calls).toEqual([['c', 'bob']])
+  expect(onOpenChange).not.toHaveBeenCalled()
+})
+
+it('shows the invite links that end before it removes who made them', async () => {
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  api.links.push({
+    id: 'l',
+    created_by: 'bob',
+    role: 'suggester',
+    expires_at,
+    revoked_at: null,
+    max_uses: null,
+    uses: 0,
+  } as unknown as LinkRow)
+  const { screen } = await openDialog()
+  await screen.getByRole('button', { name: /Remove Bob/ }).click()
+  expect(api.removeFromChat).not.toHaveBeenCalled()
+  const confirmation = screen.getByRole('dialog', { name: /Remove Bob/ })
+  await confirmation.getByRole('button', { name: /Remove Bob/ }).click()
+  expect(api.removeFromChat.mock.calls).toEqual([['c', 'bob']])
+})
+
+it('sets when an agent wakes, and says so when that is refused', async () => {
+  api.setWake.mockRejectedValueOnce(new ApiError(0, 'unreachable', ''))
+  const { screen } = await openDialog()
+  await screen.getByRole('combobox', { name: /Scribe/ }).selectOptions('always')
+  expect(api.setWake.mock.calls).toEqual([['c', 'scribe', 'always']])
+  await expect.element(screen.getByText(/No connection/).first()).toBeInTheDocument()
+})
+
+it('renames the chat only to another name', async () => {
+  const { screen } = await openDialog()
+  const field = screen.getByLabelText('Chat name')
+  await expect.element(screen.getByRole('button', { name: 'Rename' })).not.toBeInTheDocument()
+  await field.fill('Journeys')
+  await screen.getByRole('button', { name: 'Rename' }).click()
+  expect(api.renameChat.mock.calls).toEqual([['c', 'Journeys']])
+})
