@@ -15,8 +15,9 @@ from chats.models import ChatActor, Message
 from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
 from common.clock import now
 from common.errors import Code, NotFound
+from common.prepared_query import PreparedQuery
 from events.payloads import SystemPayload
-from events.rows import AgentRow, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow
+from events.rows import AgentRow, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow, Stamp
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 # --- agents -------------------------------------------------------------------------------------------------------
@@ -178,3 +179,26 @@ def locked_draft_rows(drafts: Iterable[Any]) -> list[LockedDraftRow]:
         )
         for draft in drafts
     ]
+
+
+# --- what answers in a chat -----------------------------------------------------------------------------------------
+
+
+def _build_applied(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
+    drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, applied__isnull=False)
+    return drafts.select_related("applied__author")
+
+
+_APPLIED = PreparedQuery(_build_applied, UUID, UUID)
+
+
+def find_answering_spec(agent: Actor, chat_id: UUID) -> tuple[AgentSpec, Stamp] | None:
+    """Return the version that answers in this chat, which is the applied draft or else production, and its stamp."""
+    draft = _APPLIED.first(chat_id, agent.id)
+    if draft is not None and draft.applied is not None:
+        spec = draft.applied
+        return spec, Stamp(spec_id=spec.id, draft_apply=draft.apply_count, draft_by=spec.author.name)
+    if agent.current_spec is not None:
+        spec = agent.current_spec
+        return spec, Stamp(spec_id=spec.id, version=spec.number)
+    return None

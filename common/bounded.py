@@ -42,3 +42,17 @@ class BoundedMap(Generic[Key, Value]):
             if key not in self._entries:
                 self.set(key, build())
             return self._entries[key]
+
+
+class BoundedCounter(Generic[Key]):
+    """Counts per key, for the newest `size` keys. May be used from any thread."""
+
+    def __init__(self, size: int) -> None:
+        self._counts: BoundedMap[Key, int] = BoundedMap(size)
+
+    def add(self, key: Key) -> int:
+        """Count once more for this key. Return its count."""
+        with self._counts.lock:
+            count = self._counts.get(key, 0) + 1
+            self._counts.set(key, count)
+        return count

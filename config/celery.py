@@ -41,14 +41,13 @@ class RunEngine(bootsteps.StartStopStep):
 
         refuse_to_serve_unsafely()
         limit_resolver()
-        self._engine = importlib.import_module("runs.worker.engine")
-        self._engine.start()
-        self._probes = ProbeResponder(is_well=self._engine.is_healthy)
+        self._engine = importlib.import_module("runs.worker.engine").start_engine()
+        self._probes = ProbeResponder(is_well=lambda: self._engine.is_healthy)
         self._probes.start()
         self._watchdog = Watchdog(settings.DEAF_AFTER, leave=self._leave)
         self._watchdog.start()
         if settings.WORKER_ALIVE_PATH is not None:
-            self._alive_file = LivenessFile(settings.WORKER_ALIVE_PATH, is_well=self._engine.is_healthy)
+            self._alive_file = LivenessFile(settings.WORKER_ALIVE_PATH, is_well=lambda: self._engine.is_healthy)
             self._alive_file.start()
 
     def stop(self, parent: Any) -> None:

@@ -24,6 +24,6 @@ LISTENERS: dict[str, list[str]] = {
     "suggestions.hooks.merge_ended": ["notifications.services.listeners.merge_ended"],
     "chats.hooks.actor_left": [
         "agents.services.listeners.end_drafts_of_leaver",
-        "runs.services.listeners.stop_runs_of_leaver",
+        "runs.services.runs.stop_runs_of_leaver",
     ],
 }

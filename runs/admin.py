@@ -86,7 +86,7 @@ class RunAdmin(ReadOnlyAdmin):
         is_available=lambda run: run.state in ACTIVE,
     )
     def stop_run(self, run: Run, operator: Actor) -> None:
-        runs.stop_any_run(run, operator)
+        runs.stop_run(operator, run.pk, as_operator=True)
 
     @service_action(
         _("Repeat"),
@@ -95,7 +95,7 @@ class RunAdmin(ReadOnlyAdmin):
         is_available=lambda run: run.chat_id is not None and run.state in (RunState.FAILED, RunState.STOPPED),
     )
     def retry_run(self, run: Run, operator: Actor) -> None:
-        runs.retry_any_run(run, operator)
+        runs.retry_run(operator, run.pk, as_operator=True)
 
 
 @admin.register(Step)

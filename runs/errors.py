@@ -1,11 +1,11 @@
-"""What can go wrong in this app alone."""
+"""Errors of runs, which no API client sees."""
 
 from dataclasses import dataclass
 from uuid import UUID
 
 
 class LeaseLost(Exception):
-    """The run was taken over, or has ended: whoever finds this out stops at once, and nothing is written (RUN3)."""
+    """The run was taken over or has ended: its worker stops at once and writes nothing (RUN3)."""
 
 
 class RunNotStartable(Exception):
@@ -18,7 +18,7 @@ class RunNotStartable(Exception):
 
 @dataclass
 class RunNotAllowed(Exception):
-    """A run that may not work any more, and why: a code that the web app has a text for, and one English sentence."""
+    """A run may not work any more. `code` is one that the web app has a text for."""
 
     code: str
     text: str

@@ -1,4 +1,4 @@
-"""An agent at work: runs, their steps, and the ledger of what was asked of models."""
+"""Runs, their steps, and the ledger of the requests to models."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from workspaces.models import Workspace
 
 
 class RunState(models.TextChoices):
-    """Where a run is. The last three are final."""
+    """The state of a run. The last three are final."""
 
     QUEUED = "queued", _("Queued")
     RUNNING = "running", _("Running")
@@ -29,7 +29,7 @@ class RunState(models.TextChoices):
 
 
 ISOLATE_AFTER = 2
-"""Deaths of its process after which a run is tried in one of its own."""
+"""Crashes after which a run is executed in a process of its own."""
 ACTIVE = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)
 
 
@@ -52,12 +52,11 @@ class Payer(models.TextChoices):
 
 
 class Run(Identified, VersionedRow):
-    """One piece of work by an agent. PostgreSQL is the truth about it; `attempt` is the fencing token of its writes.
+    """One piece of work of an agent.
 
-    `concurrency_key` is where at most one run is at work: (agent, chat) by default. `spec` is fixed at the first claim, so that a
-    retry, a takeover and the agent's eyes see the text that answered. `message_id` is the id of the message that the
-    current step makes, fixed before its first byte. `read_to` is the chat's version taken in so far.
-    Before `next_wake_at` nobody claims it, and its model is not asked again.
+    At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim fixes `spec`,
+    the version that answers, and each step its `message_id` before the first byte. `read_to`: the version of the chat that the
+    run has read. Before `next_wake_at`, no worker claims the run and its model is not asked.
     """
 
     # A new wake conflicts with one that is queued under its concurrency key. That one will read this message, too.
@@ -71,7 +70,7 @@ class Run(Identified, VersionedRow):
     origin = models.CharField(_("origin"), max_length=12, choices=RunOrigin.choices, default=RunOrigin.WAKE)
     trigger_id = models.UUIDField(_("trigger id"), null=True)
     trigger_seq = models.BigIntegerField(_("trigger seq"), default=0)
-    concurrency_key = models.CharField(_("lane"), max_length=90)
+    concurrency_key = models.CharField(_("concurrency key"), max_length=90)
     root = models.ForeignKey("self", verbose_name=_("root"), null=True, on_delete=models.CASCADE, related_name="tree")
     parent = models.ForeignKey(
         "self", verbose_name=_("parent"), null=True, on_delete=models.CASCADE, related_name="children"
@@ -82,7 +81,7 @@ class Run(Identified, VersionedRow):
     on_behalf_of = models.ForeignKey(
         "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # Who wrote the message that the run answers. After a retry by somebody else, this is not the person it works for.
+    # The author of the message that the run answers. A retry may work for another person.
     triggered_by = models.ForeignKey(
         "actors.Actor", verbose_name=_("triggered by"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -100,7 +99,7 @@ class Run(Identified, VersionedRow):
     lease_owner = models.CharField(_("lease owner"), max_length=80, blank=True, default="")
     lease_until = models.DateTimeField(_("lease until"), null=True)
     next_wake_at = models.DateTimeField(_("next wake at"), null=True)
-    dispatched_at = models.DateTimeField(_("queued at"), null=True)
+    dispatched_at = models.DateTimeField(_("dispatched at"), null=True)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     stopped_by = models.ForeignKey(
         "actors.Actor", verbose_name=_("stopped by"), null=True, on_delete=models.SET_NULL, related_name="+"
@@ -118,8 +117,8 @@ class Run(Identified, VersionedRow):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     started_at = models.DateTimeField(_("started at"), null=True)
     ended_at = models.DateTimeField(_("ended at"), null=True)
-    # Of a job, which has no chat: what it is asked, and what it answered.
-    job_input = models.JSONField(_("brief"), null=True)
+    # Of a job only.
+    job_input = models.JSONField(_("job input"), null=True)
     answer = models.TextField(_("answer"), blank=True, default="")
 
     class Meta:
@@ -157,7 +156,7 @@ class Run(Identified, VersionedRow):
                 name="runs_alive",
             ),
             models.Index(fields=["chat", "-created_at"], name="runs_of_chat"),
-            # Not for queued runs only: a prepared statement, whose state is a parameter, could not use it then.
+            # Without a condition: PostgreSQL could not use it for a prepared statement whose state is a parameter.
             models.Index(fields=["concurrency_key", "state", "id"], name="runs_by_concurrency_key"),
         ]
 
@@ -166,17 +165,17 @@ class Run(Identified, VersionedRow):
 
     @property
     def tree_id(self) -> UUID:
-        """The root of the tree that is stopped together: itself, when it has no root."""
+        """The id of the root of the runs that are stopped together, which may be this run."""
         return self.root_id or self.id
 
     @property
     def is_poison(self) -> bool:
-        """Whether so many processes died while they carried it that the next is to carry nothing else (RUN9, ADR 0009)."""
+        """Whether so many processes died executing it that the next executes nothing else (RUN9, ADR 0009)."""
         return self.crashes >= ISOLATE_AFTER
 
     @property
     def is_compared(self) -> bool:
-        """Whether its answer is one side of a comparison: it hears nobody, and nobody is woken by it (ADR 0012)."""
+        """Whether its answer is one side of a comparison (ADR 0012)."""
         return bool(self.stamp and self.stamp.get("compared"))
 
     def get_chat_id(self) -> UUID:
@@ -215,20 +214,29 @@ class Run(Identified, VersionedRow):
 
     def to_row(self) -> RunRow:
         return RunRow(
-            id=self.id, chat_id=self.get_chat_id(), version=self.version, agent_id=self.agent_id, state=self.state,
-            attempt=self.attempt, trigger_id=self.trigger_id, on_behalf_of=self.on_behalf_of_id,
+            id=self.id,
+            chat_id=self.get_chat_id(),
+            version=self.version,
+            agent_id=self.agent_id,
+            state=self.state,
+            attempt=self.attempt,
+            trigger_id=self.trigger_id,
+            on_behalf_of=self.on_behalf_of_id,
             triggered_by=self.triggered_by_id,
             stamp=Stamp.model_validate(self.stamp) if self.stamp else None,
             stopping=self.stop_requested_at is not None and self.ended_at is None,
-            error_code=self.error_code or None, error=self.error or None,
+            error_code=self.error_code or None,
+            error=self.error or None,
             next_try_at=self.next_wake_at if self.ended_at is None else None,
-            created_at=self.created_at, started_at=self.started_at, ended_at=self.ended_at,
-        )  # fmt: skip
+            created_at=self.created_at,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+        )
 
 
 class Step(Identified):
-    """One step of a run: an answer of a model, or one tool call. `started` is stored before the effect, so that a
-    crash in between shows (RUN15)."""
+    """One step of a run: an answer of a model, or one tool call. `started` is stored before the effect, so that a crash in
+    between shows (RUN15)."""
 
     run = models.ForeignKey(Run, verbose_name=_("run"), on_delete=models.CASCADE, related_name="steps")
     number = models.PositiveSmallIntegerField(_("number"))
@@ -245,9 +253,7 @@ class Step(Identified):
     class Meta:
         verbose_name = _("step")
         verbose_name_plural = _("steps")
-        constraints = [
-            models.UniqueConstraint(fields=["run", "number", "kind", "index"], name="each_step_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["run", "number", "kind", "index"], name="each_step_once")]
 
     def __str__(self) -> str:
         return f"{self.number}.{self.index} {self.name or self.kind}"
@@ -293,7 +299,7 @@ class LLMCall(Identified):
             models.CheckConstraint(
                 condition=Q(run=None, agent=None, spec=None) | Q(run__isnull=False, agent__isnull=False),
                 name="llm_call_of_run_or_trial",
-            ),
+            )
         ]
         indexes = [models.Index(fields=["workspace", "-created_at"], name="ledger_by_workspace")]
 

@@ -1,4 +1,4 @@
-"""Who may do what with a run: whoever may do it in the chat in which the agent works."""
+"""Rights to a run: those of the actor, or of the run's agent, in the chat that the run works in."""
 
 from uuid import UUID
 
@@ -12,9 +12,9 @@ from runs.models import Run
 
 
 def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, lock: bool = False) -> Run:
-    """The run, through the chat it works in: whoever may do this there. Raises `NotFound`, `Forbidden`.
+    """Return the run if the actor may do this in its chat. Raises `NotFound`, `Forbidden`.
 
-    `own` is what is needed instead for a run that works for the actor, or that the actor set off. `lock` holds its chat.
+    `own`: the verb for a run that works for the actor or was triggered by them. `lock`: lock the chat.
     """
     with seen_through("run"):
         run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
@@ -26,8 +26,8 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
 
 
 def lock_chat_of_run(run: Run) -> Chat:
-    """The chat that a run works in, held until the transaction ends. Rights are asked with it, whenever a run begins and at
-    each of its steps, never frozen at the time it was asked for. Raises `RunNotAllowed`."""
+    """Lock the chat of a run and return it. The rights of the agent and of its person are checked each time: when the run starts
+    and at each step. Raises `RunNotAllowed`."""
     try:
         return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:

@@ -8,14 +8,15 @@ from celery import shared_task
 
 from llm.endpoints import endpoint_to_test
 from llm.model_tests import find_model_test, run_model_test, save_model_test
-from runs.runtime.ledger import save_trial
-from runs.worker import engine
+from runs.runtime.ledger import record_trial
+from runs.worker.engine import get_engine
 
 
 @shared_task
 def run_agent(run_id: str) -> None:
     """Have this process's engine claim the run, if it has a free slot. Return at once."""
-    engine.submit(UUID(run_id))
+    if engine := get_engine():
+        engine.submit([UUID(run_id)])
 
 
 @shared_task
@@ -32,12 +33,12 @@ def test_model(
     """Have this process's engine run a test of a model. Return at once."""
     workspace = UUID(workspace_id)
     test = find_model_test(workspace, test_id)
-    if test is None or test.state != "waiting":
+    engine = get_engine()
+    if engine is None or test is None or test.state != "waiting":
         return
     endpoint = endpoint_to_test(workspace, provider, api_base, options, encrypted_key)
     test = replace(test, state="running")
     save_model_test(workspace, test)
-    record_trial = partial(save_trial, workspace, UUID(person_id), endpoint, default_model)
-    engine.run_soon(
-        partial(run_model_test, workspace, test, endpoint, default_model, record_trial), name=f"model test {test_id}"
-    )
+    record = partial(record_trial, workspace, UUID(person_id), endpoint, default_model)
+    run = partial(run_model_test, workspace, test, endpoint, default_model, record)
+    engine.run_soon(run, name=f"model test {test_id}")

@@ -4,7 +4,7 @@ from common.secrets import Secret
 from llm.messages import Answer, Usage
 from llm.protocol import Endpoint
 from runs.models import Run
-from runs.runtime.answer_rows import ResolvedModel
+from runs.runtime.rows import ResolvedModel
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId
 from runs.services import claims
 from tests.recorder import Recorder

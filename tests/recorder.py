@@ -6,7 +6,7 @@ from llm.messages import ToolCall
 from llm.protocol import LLMError
 from runs.kinds import kind_of
 from runs.models import Run
-from runs.runtime.answer_rows import PartialMessage, ResolvedModel
+from runs.runtime.rows import PartialMessage, ResolvedModel
 from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished, ToolsStarted
 
 

@@ -8,8 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from common.text import storable
 from events.payloads import WebPageData
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ Effect = Literal["read", "write"]
 
 DEFAULT_TIMEOUT = 30.0
 MAX_TIMEOUT = 120.0
+MAX_ARGUMENTS = 250_000
+"""Characters. Longer arguments are cut for storing, and refused (RUN12)."""
 
 
 class ToolArgs(BaseModel):
@@ -119,6 +122,23 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of its arguments, without the titles that only cost tokens."""
         return deepcopy(_schema_of(self.Args))
+
+    def parse_arguments(self, arguments: str) -> ToolArgs:
+        """Return the arguments, checked strictly. No text counts as `{}`. Raises `ToolError` with what is wrong, for the model."""
+        if len(arguments) > MAX_ARGUMENTS:
+            raise ToolError(
+                f"The arguments are too long: more than {MAX_ARGUMENTS:,} characters. The call was not made."
+            )
+        try:
+            return self.Args.model_validate_json(arguments.strip() or "{}", strict=True)
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+            # Each problem once: that of a list may be repeated for each of its items.
+            problems = dict.fromkeys(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found)
+            text = storable("; ".join(list(problems)[:5]))
+            if len(text) > 1000:
+                text = f"{text[:1000]}\n[cut: {len(text) - 1000:,} more characters]"
+            raise ToolError(f"The call was not made, because its arguments are wrong. {text}") from error
 
     def config_schema(self) -> dict[str, Any]:
         """The JSON Schema of its settings, by which the workshop draws their fields."""

@@ -1,6 +1,6 @@
 """The bodies of requests about agents, and the rows that only their answers have."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -98,3 +98,9 @@ class TemplateRow(Row):
 
 class TemplatesQuery(Body):
     language: Language = "en"
+
+
+class VoteBody(Body):
+    """Null withdraws the vote."""
+
+    choice: Literal["production", "equal", "draft"] | None

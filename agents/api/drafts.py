@@ -1,4 +1,4 @@
-"""The draft of an agent in a chat."""
+"""The draft of an agent in a chat, and votes on it."""
 
 from uuid import UUID
 
@@ -7,12 +7,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from agents import selectors
-from agents.api.bodies import DraftBody, HandOverBody, LockWaiterBody, RebaseBody, RevisionBody, SaveBody
+from agents.api.bodies import DraftBody, HandOverBody, LockWaiterBody, RebaseBody, RevisionBody, SaveBody, VoteBody
 from agents.services import drafts
+from agents.services.votes import cast_vote
 from common.errors import Invalid
 from common.paging import LARGE, PAGED, answer_page, rows_of
 from common.rest import Page, Request, answer, read
-from events.rows import DraftRow, DraftSnapshotRow, DraftTrialRow, LockedDraftRow, LockWaiterRow, SpecRow
+from events.rows import DraftRow, DraftSnapshotRow, DraftTrialRow, LockedDraftRow, LockWaiterRow, MessageRow, SpecRow
 
 
 class LockedDrafts(APIView):
@@ -120,3 +121,10 @@ class Release(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
         return answer(drafts.release_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
+
+
+class Votes(APIView):
+    @extend_schema(operation_id="vote", request=VoteBody, responses=MessageRow)
+    def post(self, request: Request, chat_id: UUID, comparison_id: UUID) -> HttpResponse:
+        choice = read(request, VoteBody).choice
+        return answer(cast_vote(request.user, chat_id, comparison_id, choice=choice).to_row())

@@ -33,4 +33,5 @@ urlpatterns = [
     path(f"{DRAFT}/rebase", drafts.Rebase.as_view()),
     path(f"{DRAFT}/discard", drafts.Discard.as_view()),
     path(f"{DRAFT}/release", drafts.Release.as_view()),
+    path("chats/<uuid:chat_id>/comparisons/<uuid:comparison_id>/vote", drafts.Votes.as_view()),
 ]

@@ -1,11 +1,23 @@
-"""Which tools of an applied text an agent gets: its author may add writing tools only if they may save the agent."""
+"""Which tools an agent gets, with which settings: the author of an applied text may add writing tools only if they may save the
+agent."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from pydantic import ValidationError
 
 from actors.models import Actor
 from agents.models import AgentSpec, Origin
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
 from agents.specs.content import SpecContent, ToolUse
 from common.errors import Forbidden, NotFound
+from llm.messages import ToolSchema
+from tools.interface import Tool, ToolConfig
 from tools.registry import registry
+
+logger = logging.getLogger(__name__)
 
 
 def list_added_tools(production: SpecContent, content: SpecContent) -> list[str]:
@@ -30,6 +42,37 @@ def list_allowed_tools(agent: Actor, spec: AgentSpec | None, content: SpecConten
     if not added or _can_save(spec.author, agent):
         return uses
     return [use for use in uses if use.tool not in added]
+
+
+@dataclass(frozen=True)
+class ConfiguredTool:
+    """A tool with the settings of an agent."""
+
+    tool: Tool
+    config: ToolConfig
+    instructions: str
+
+    @cached_property
+    def schema(self) -> ToolSchema:
+        """The tool as it is offered to the model."""
+        return ToolSchema(self.tool.name, self.tool.description, self.tool.schema())
+
+
+def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> dict[str, ConfiguredTool]:
+    """Return the tools that a spec names and that exist. Leave out one whose settings are not valid any more.
+
+    `only_reading`: leave out those that write, too, where two runs answer the same question and would write twice.
+    """
+    configured: dict[str, ConfiguredTool] = {}
+    for use in uses:
+        tool = registry.get(use.tool)
+        if tool is None or not use.is_enabled or (only_reading and tool.effect != "read"):
+            continue
+        try:
+            configured[use.tool] = ConfiguredTool(tool, tool.configured(use.custom_config), use.usage_instructions)
+        except ValidationError:
+            logger.warning("The settings of the tool %s no longer fit; the agent works without it.", use.tool)
+    return configured
 
 
 def _can_save(author: Actor, agent: Actor) -> bool:

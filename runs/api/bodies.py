@@ -1,4 +1,4 @@
-"""What the requests about runs may say, and the answers that are theirs alone."""
+"""Shapes of the requests about runs, and of the answers that no other app has."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -14,18 +14,12 @@ from events.rows import Row, RunRow
 
 
 class ComparisonBody(Body):
-    """`id` is made by the client; asking the same again changes nothing. `revision` is of the draft, and what is applied;
+    """`id` is made by the client; the same request again changes nothing. `revision` is of the draft, and what is applied;
     null: compare what is applied, whatever has been written since."""
 
     id: UUID
     text: str = Field(json_schema_extra=MESSAGE_TEXT)
     revision: Revision | None = None
-
-
-class VoteBody(Body):
-    """Null takes the vote back."""
-
-    choice: Literal["production", "equal", "draft"] | None
 
 
 class StepRow(Row):
@@ -52,7 +46,7 @@ class WakesBody(Body):
 
 
 class WakesRow(Row):
-    """What a message would do to one agent of the room."""
+    """What a message would do to one agent of the chat."""
 
     agent_id: UUID
     effect: Literal["wakes", "steers", "cannot"]

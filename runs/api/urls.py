@@ -2,15 +2,14 @@
 
 from django.urls import path
 
-from runs.api import comparisons, runs
+from runs.api import views
 
 urlpatterns = [
-    path("chats/<uuid:chat_id>/agents/<uuid:agent_id>/comparisons", comparisons.Comparisons.as_view()),
-    path("chats/<uuid:chat_id>/comparisons/<uuid:comparison_id>/vote", comparisons.Ballot.as_view()),
-    path("agents/<uuid:agent_id>/versions/<int:number>/replies", runs.Replies.as_view()),
-    path("chats/<uuid:chat_id>/runs", runs.Runs.as_view()),
-    path("chats/<uuid:chat_id>/wakes", runs.Wakes.as_view()),
-    path("runs/<uuid:run_id>", runs.OneRun.as_view()),
-    path("runs/<uuid:run_id>/stop", runs.Stop.as_view()),
-    path("runs/<uuid:run_id>/retry", runs.Retry.as_view()),
+    path("chats/<uuid:chat_id>/agents/<uuid:agent_id>/comparisons", views.Comparisons.as_view()),
+    path("agents/<uuid:agent_id>/versions/<int:number>/replies", views.Replies.as_view()),
+    path("chats/<uuid:chat_id>/runs", views.Runs.as_view()),
+    path("chats/<uuid:chat_id>/wakes", views.Wakes.as_view()),
+    path("runs/<uuid:run_id>", views.OneRun.as_view()),
+    path("runs/<uuid:run_id>/stop", views.Stop.as_view()),
+    path("runs/<uuid:run_id>/retry", views.Retry.as_view()),
 ]

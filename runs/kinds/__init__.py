@@ -1,8 +1,7 @@
 """What a run is: an agent's work in a chat, one side of a comparison, or a job without a chat."""
 
 from runs.kinds.base import RunKind
-from runs.kinds.chat import CHAT
-from runs.kinds.comparison import COMPARISON
+from runs.kinds.chat import CHAT, COMPARISON
 from runs.kinds.job import JOB
 from runs.models import Run
 
@@ -11,4 +10,4 @@ def kind_of(run: Run) -> RunKind:
     """Return the operations of this run's kind."""
     if run.chat_id is None:
         return JOB
-    return COMPARISON if run.stamp and run.stamp.get("compared") else CHAT
+    return COMPARISON if run.is_compared else CHAT

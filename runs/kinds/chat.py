@@ -1,11 +1,10 @@
-"""A run in a chat: what it reads and writes is the chat's log, and everybody there reads along.
+"""A run in a chat: it reads and writes the chat's log, and all participants see it.
 
-The chat is locked first, so that what is read (new messages, open calls) and what is written are one moment of the chat.
+The chat is locked first, so that what is read (new messages, open calls) and what is written belong to one moment of the chat.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,41 +12,35 @@ from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from actors.models import Actor
-from agents.models import AgentSpec, Draft
-from agents.services.allowed_tools import list_allowed_tools
+from agents.selectors import find_answering_spec
+from agents.services.allowed_tools import configure_tools, list_allowed_tools
 from chats import services as chats
 from chats.hooks import message_posted
 from chats.models import Chat, ChatActor, Message, VersionedRow
 from common.clock import now
 from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate
-from events.rows import Stamp
+from events.payloads import SystemMessageType
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import endpoint_for
 from llm.messages import Turn
-from llm.protocol import LLMError
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds.base import (
-    FailedState,
+    EMPTY_ANSWER,
     PreparedRun,
     RunKind,
     add_llm_step,
     build_query_of_attempt,
+    build_run_update,
     build_step_saved,
+    extend_lease,
+    finish_run,
     get_attempt,
     get_content,
-)
-from runs.kinds.transitions import (
-    build_closing_changes,
-    build_result_row,
-    build_run_update,
-    finish_run,
-    get_lease_end,
     start_attempt,
 )
 from runs.models import Run, RunState, Step
 from runs.permissions import lock_chat_of_run
-from runs.runtime.answer_rows import PartialMessage, ResolvedModel, build_answer_rows, build_partial_rows
 from runs.runtime.context import LogEntry, build_system_text, build_transcript
 from runs.runtime.history import (
     build_participant,
@@ -55,38 +48,37 @@ from runs.runtime.history import (
     list_past_calls,
     read_chat_context,
     read_log,
+    read_log_until_question,
     read_new_turns,
 )
-from runs.runtime.ledger import record_failed_llm_call
-from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolResult, ToolsFinished
+from runs.runtime.rows import (
+    PartialMessage,
+    ResolvedModel,
+    build_answer_rows,
+    build_partial_rows,
+    build_result_row,
+    build_results_of_open_calls,
+)
+from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolResult, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
-from runs.runtime.toolbox import configure_tools
-
-NO_VERSION = RunNotAllowed("no_version", "The agent has no saved version.")
 
 
 def _build_claimed(run_id: UUID) -> QuerySet[Run]:
-    """A run with its agent, the text in production, its person, and `seen`: how far its agent has read the chat."""
+    """A run with its agent, its production version and its person, and `seen`: how far its agent has read the chat."""
     participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
     run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
     return run.annotate(seen=Subquery(participants.values("last_read_seq")[:1]))
 
 
-def _build_applied(chat_id: UUID, agent_id: UUID) -> QuerySet[Draft]:
-    drafts = Draft.objects.filter(chat_id=chat_id, agent_id=agent_id, ended_at=None, applied__isnull=False)
-    return drafts.select_related("applied__author")
-
-
-def _build_answered(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
+def _build_answered_wakes(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
     wakes = Run.objects.filter(concurrency_key=concurrency_key, origin="wake", state=RunState.QUEUED, attempt=0)
     return wakes.filter(chat_id=chat_id, trigger_seq__lte=read_to)
 
 
 _CLAIMED = PreparedQuery(_build_claimed, UUID)
-_APPLIED = PreparedQuery(_build_applied, UUID, UUID)
-_ANSWERED_WAKES = PreparedQuery(_build_answered, str, UUID, int)
+_ANSWERED_WAKES = PreparedQuery(_build_answered_wakes, str, UUID, int)
 _ATTEMPT = build_query_of_attempt(lambda runs: runs)
-_ATTEMPT_WITH_ALL = build_query_of_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
+_ENDING = build_query_of_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
 
 
 class ChatRun(RunKind):
@@ -105,7 +97,7 @@ class ChatRun(RunKind):
         try:
             chat = lock_chat_of_run(waiting)
         except RunNotAllowed as error:
-            # The chat alone: a lock on its workspace would come after it, where removing a member takes it before.
+            # The chat alone: a lock on its workspace would come after it, but removing a member takes it before.
             locked = Chat.objects.select_for_update(of=("self",), no_key=True)
             chat, obstacle = locked.select_related("workspace").get(pk=waiting.get_chat_id()), error
         run: Any = _CLAIMED.first(waiting.pk)
@@ -113,46 +105,43 @@ class ChatRun(RunKind):
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         run.chat = chat
-        spec, stamp = (run.spec, run.stamp) if run.spec_id else find_spec(run)
+        spec, stamp = run.spec if run.spec_id else None, run.stamp
+        if spec is None and (found := find_answering_spec(run.agent, chat.id)):
+            spec, stamp = found[0], found[1].model_dump(mode="json")
         if run.stop_requested_at is not None:
-            self.close(update, RunState.STOPPED, by=run.stopped_by)
+            self.close(update, RunEnded("stopped"))
         elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read this message and has answered it.
-            chats.save_changes(chat.id, [update.set(state=RunState.COMPLETED, ended_at=now())])
+            self.save(update.set(state=RunState.COMPLETED, ended_at=now()))
         elif obstacle is not None or spec is None:
-            obstacle = obstacle or NO_VERSION
-            self.close(update, RunState.FAILED, code=obstacle.code, text=obstacle.text)
+            obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
+            self.close(update, RunEnded("failed", obstacle.code, obstacle.text))
         else:
-            # The first claim fixes the text that answers; later ones find it fixed.
-            start_attempt(update, owner).set(spec=spec, stamp=stamp, limits=spec.limits, read_to=chat.version)
-            chats.save_changes(chat.id, [update, *self._acknowledge_messages(run)])
-            claimed: Run = run
-            return claimed
+            start_attempt(update, owner, spec, stamp).set(read_to=chat.version)
+            chats.save_changes(chat.id, [update, *self.acknowledge_messages(run)])
+            return update.row
         return None
 
-    def _acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
+    def acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
         """Move the agent's read cursor to `read_to`, and end the queued wakes that this run answers.
 
         The chat is locked: a message is either read by now, or finds no wake left to join.
         """
         chats.read_up_to(run.get_chat_id(), run.agent_id, run.read_to)
         wakes = _ANSWERED_WAKES.all(run.concurrency_key, run.get_chat_id(), run.read_to)
-        ended = [wake for wake in wakes if wake.pk != run.pk]
-        return [
-            build_run_update(wake, state=RunState.QUEUED).set(state=RunState.COMPLETED, ended_at=now())
-            for wake in ended
-        ]
+        updates = [build_run_update(wake, state=RunState.QUEUED) for wake in wakes if wake.pk != run.pk]
+        return [update.set(state=RunState.COMPLETED, ended_at=now()) for update in updates]
 
     def prepare(self, run: Run) -> PreparedRun:
-        chat, spec = run.get_chat(), run.get_spec()
+        spec = run.get_spec()
         content = get_content(spec)
         allowed = list_allowed_tools(run.agent, spec, content)
         tools = configure_tools(allowed, only_reading=not self.uses_writing_tools)
-        endpoint, model = endpoint_for(chat.workspace, content.model)
-        entries = self._read_log(run, get_model_size(endpoint, model))
-        context, agent = read_chat_context(run, entries), build_participant(run.agent)
+        endpoint, model = endpoint_for(run.get_chat().workspace, content.model)
+        entries = self.read_log(run, get_model_size(endpoint, model))
+        chat, agent = read_chat_context(run, entries), build_participant(run.agent)
         instructions = {name: tool.instructions for name, tool in tools.items()}
-        system = build_system_text(content.prompt, agent, context, instructions)
+        system = build_system_text(content.prompt, agent, chat, instructions)
         schemas = [tool.schema for tool in tools.values()]
         budget = get_context_budget(endpoint, model, content.parameters.max_tokens, system, schemas)
         transcript = build_transcript(
@@ -160,7 +149,7 @@ class ChatRun(RunKind):
             system=system,
             agent_id=agent.id,
             run_id=run.id,
-            chat=context,
+            chat=chat,
             budget=budget,
             trigger_id=run.trigger_id,
         )
@@ -168,7 +157,8 @@ class ChatRun(RunKind):
         past = list_past_calls(run, transcript.open) if run.steps_done else []
         return PreparedRun(run, content, ResolvedModel(endpoint, model), transcript, tools, known, past, budget)
 
-    def _read_log(self, run: Run, tokens: int) -> list[LogEntry]:
+    def read_log(self, run: Run, tokens: int) -> list[LogEntry]:
+        """Return the part of the chat's log that the run reads."""
         return read_log(run, tokens)
 
     def open_stream(self, run: Run) -> StreamSink:
@@ -176,128 +166,104 @@ class ChatRun(RunKind):
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
-        others = [change for change in changes if change is not update]
-        chats.save_changes(update.row.get_chat_id(), [*others, update])
-
-    def close(
-        self, update: RowUpdate[Run], state: FailedState, *, by: Actor | None = None, code: str = "", text: str = ""
-    ) -> None:
-        run = update.row
-        changes = build_closing_changes(update, state, agent=run.agent, by=by, code=code, text=text)
-        chats.save_changes(run.get_chat_id(), changes)
-
-    def _lock_attempt(self, claimed: Run) -> RowUpdate[Run]:
-        """Lock the chat and return the run as it is now. Raises `LeaseLost`, `RunNotAllowed`."""
+    def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+        if at_end:
+            self.lock(claimed)
+            return get_attempt(_ENDING, claimed)
         chat = lock_chat_of_run(claimed)
         update = get_attempt(_ATTEMPT, claimed)
         update.row.agent, update.row.chat = claimed.agent, chat
         return update
 
-    def _save_attempt(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
-        """Write the run and changes of its chat; as long as it is at work, this extends its lease."""
-        if update.row.state == RunState.RUNNING:
-            update.set(lease_until=get_lease_end())
-        self.save(update, changes)
+    def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
+        chats.save_changes(update.row.get_chat_id(), [*changes, extend_lease(update)])
+
+    def close(self, update: RowUpdate[Run], end: RunEnded, changes: Sequence[chats.RowChange] = ()) -> None:
+        by = update.row.stopped_by if end.how == "stopped" else None
+        chats.save_changes(update.row.get_chat_id(), [*changes, *build_closing_changes(update, end, by=by)])
+
+    def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
+        return build_partial_rows(run, partial, model, find_mentions=self.finds_mentions)
 
     @transaction.atomic
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
-        update = self._lock_attempt(claimed)
+        update = self.lock_attempt(claimed)
         run = update.row
         rows = [_store_result(run, result) for result in step.results]
-        new_turns = self._read_new_turns(run)
+        new_turns = self.read_new_turns(run)
         update.set(read_to=run.get_chat().version)
-        self._save_attempt(update, [*rows, *self._acknowledge_messages(run)])
+        self.save(update, [*rows, *self.acknowledge_messages(run)])
         return replace(build_step_saved(run), new_turns=new_turns)
 
-    def _read_new_turns(self, run: Run) -> Sequence[Turn]:
+    def read_new_turns(self, run: Run) -> Sequence[Turn]:
+        """Return what others have written since the run last read the chat."""
         return read_new_turns(run)
 
     @transaction.atomic
     def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
-        update = self._lock_attempt(claimed)
+        update = self.lock_attempt(claimed)
         run = update.row
         rows, message = build_answer_rows(run, step, model, find_mentions=self.finds_mentions)
         add_llm_step(update, step, model)
-        woken = self._call_hook(run, message) if message else []
-        closing: list[chats.RowChange] = []
+        woken = self.call_hook(run, message) if message else []
         if not step.answer.calls and message is None:
-            # Without a text nobody would see that there was an answer.
-            closing = build_closing_changes(
-                update, RunState.FAILED, agent=run.agent, code="empty_answer", text="The model gave no answer."
-            )
-        elif not step.answer.calls:
-            finish_run(update, RunState.COMPLETED)
-        self._save_attempt(update, [*rows, *woken, *closing])
+            # Without a text, no participant would see that there was an answer.
+            self.close(update, EMPTY_ANSWER, rows)
+        else:
+            if not step.answer.calls:
+                finish_run(update)
+            self.save(update, [*rows, *woken])
         return build_step_saved(run)
 
-    def _call_hook(self, run: Run, message: Message) -> Sequence[VersionedRow]:
+    def call_hook(self, run: Run, message: Message) -> Sequence[VersionedRow]:
+        """Call the listeners of a posted message; return the rows that they add."""
         return message_posted(run.get_chat(), message)
 
-    @transaction.atomic
-    def record_retry(self, claimed: Run, model: ResolvedModel, step: ModelRetried) -> StepSaved:
-        update = self._lock_attempt(claimed)
-        record_failed_llm_call(update, step.error, model)
-        self._save_attempt(update.set(attempt=update.row.attempt + 1))
-        return build_step_saved(update.row)
 
-    @transaction.atomic
-    def record_next_try(self, claimed: Run, at: datetime) -> None:
-        update = self._lock_attempt(claimed)
-        self._save_attempt(update.set(next_wake_at=at))
+class ComparisonRun(ChatRun):
+    """One side of a comparison (ADR 0012): it reads the log up to its question, wakes and mentions nobody, and uses no tool that
+    writes: two of them answer the same message, and would write twice."""
 
-    @transaction.atomic
-    def record_end(
-        self,
-        claimed: Run,
-        model: ResolvedModel,
-        end: RunEnded,
-        partial: PartialMessage | None = None,
-        error: LLMError | None = None,
-    ) -> None:
-        """What was streamed is kept as incomplete, and open calls get a result (RUN11, RUN16)."""
-        self.lock(claimed)
-        update = get_attempt(_ATTEMPT_WITH_ALL, claimed)
-        run = update.row
-        changes: list[chats.RowChange] = []
-        if partial is not None:
-            changes += build_partial_rows(run, partial, model, find_mentions=self.finds_mentions)
-        if error is not None:
-            record_failed_llm_call(update, error, model)
-        if end.how == "waiting_approval":
-            update.set(state=RunState.WAITING_APPROVAL, lease_owner="", lease_until=None)
-        elif end.how == "stopped":
-            changes += build_closing_changes(update, RunState.STOPPED, agent=run.agent, by=run.stopped_by)
-        else:
-            changes += build_closing_changes(update, RunState.FAILED, agent=run.agent, code=end.code, text=end.text)
-        self._save_attempt(update, changes)
+    finds_mentions = False
+    uses_writing_tools = False
+
+    def acknowledge_messages(self, run: Run) -> list[RowUpdate[Run]]:
+        return []
+
+    def read_log(self, run: Run, tokens: int) -> list[LogEntry]:
+        return read_log_until_question(run, tokens)
+
+    def read_new_turns(self, run: Run) -> Sequence[Turn]:
+        return ()
+
+    def call_hook(self, run: Run, message: Message) -> Sequence[VersionedRow]:
+        return ()
 
 
-def find_spec(run: Run) -> tuple[AgentSpec | None, dict[str, Any] | None]:
-    """Return what answers here, the text applied in this chat or else the production version, and its stamp as JSON."""
-    draft = _APPLIED.first(run.get_chat_id(), run.agent_id)
-    if draft is not None and draft.applied is not None:
-        spec = draft.applied
-        stamp = Stamp(spec_id=spec.id, draft_apply=draft.apply_count, draft_by=spec.author.name)
-    elif run.agent.current_spec is not None:
-        spec = run.agent.current_spec
-        stamp = Stamp(spec_id=spec.id, version=spec.number)
-    else:
-        return None, None
-    return spec, stamp.model_dump(mode="json")
+def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
+    """Return the changes that end a run without an answer: results of open calls, the system message, the run itself."""
+    run = update.row
+    finish_run(update, end)
+    type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"
+    line = chats.system_line(
+        run.get_chat_id(), type_, actor=by, target=run.agent, run_id=run.id, code=end.code or None, note=end.text[:600]
+    )
+    return [*build_results_of_open_calls(run), line, update]
 
 
 def _store_result(run: Run, result: ToolResult) -> Message:
-    """Store a call's result in its step and build its message. A tool that was given up, and yet ended, has the last word."""
+    """Store a call's result in its step and build its message. A result that was stored before, because a tool ended after it
+    was given up, counts instead."""
     stored, data = {"status": result.status, "text": result.text}, result.data
     steps = Step.objects.filter(run=run, call_id=result.call.id)
     if not steps.filter(state="started").update(state="done", result=stored, ended_at=now()):
-        last_word = steps.values_list("result", flat=True).first()
-        if last_word and last_word != stored:
-            stored, data = last_word, None
+        earlier = steps.values_list("result", flat=True).first()
+        if earlier and earlier != stored:
+            stored, data = earlier, None
     return build_result_row(
         run, call_id=result.call.id, name=result.call.name, seconds=result.seconds, data=data, **stored
-    )  # fmt: skip
+    )
 
 
 CHAT = ChatRun()
+COMPARISON = ComparisonRun()

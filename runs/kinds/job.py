@@ -1,15 +1,16 @@
-"""A job: a run without a chat. It reads its input and nothing else, and who started it learns of its end by `job_ended`."""
+"""A job: a run without a chat, such as a summary or a merge. It reads its input only, and the listeners of `job_ended` learn of
+its end."""
 
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from actors.models import Actor, AgentStatus
+from actors.models import AgentStatus
+from chats.models import Message
 from chats.services import RowChange
 from common.errors import Forbidden, NotFound
 from common.prepared_query import PreparedQuery
@@ -18,26 +19,27 @@ from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, asked_of_service
 from llm.endpoints import endpoint_for, merge_service
 from llm.messages import Turn
-from llm.protocol import LLMError
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hooks import job_ended
 from runs.kinds.base import (
-    FailedState,
+    EMPTY_ANSWER,
     PreparedRun,
     RunKind,
     add_llm_step,
     build_query_of_attempt,
+    build_run_update,
     build_step_saved,
+    extend_lease,
+    finish_run,
     get_attempt,
     get_content,
+    start_attempt,
 )
-from runs.kinds.transitions import build_run_update, finish_run, get_lease_end, start_attempt
 from runs.models import Run, RunState
-from runs.runtime.answer_rows import PartialMessage, ResolvedModel, build_stamp
 from runs.runtime.context import Transcript
-from runs.runtime.ledger import record_failed_llm_call
-from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished
-from runs.runtime.streaming import NullSink, ProgressSink, StreamSink
+from runs.runtime.rows import PartialMessage, ResolvedModel, build_stamp
+from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
+from runs.runtime.streaming import ProgressSink, StreamSink
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 logger = logging.getLogger(__name__)
@@ -53,7 +55,7 @@ _ATTEMPT = build_query_of_attempt(lambda runs: runs.select_related("agent", "on_
 
 @dataclass(frozen=True)
 class JobInput:
-    """What a job is asked: `text` for an agent, `input` the same as data for a service outside; `expected` is about how many
+    """What a job is asked: `text` for an agent, `input` the same as data for an external service; `expected` is about how many
     characters the answer will have."""
 
     text: str
@@ -67,13 +69,14 @@ class JobInput:
 
 
 class Job(RunKind):
-    """A run without a chat. Its end is told before its row is written: listeners lock chats, and a run comes after those."""
+    """A run without a chat. The hook of its end is called before its row is written: listeners lock chats, and the run's row
+    comes after those in the order of locks."""
 
     ends_when_orphaned = False
     shows_next_try = False
 
     def lock(self, run: Run) -> None:
-        """Lock nothing: listeners of its end lock chats, and the fence alone decides who writes."""
+        """Lock nothing: the condition of each write decides which worker may write."""
 
     def claim(self, waiting: Run, owner: str) -> Run | None:
         run = _CLAIMED.first(waiting.pk)
@@ -81,7 +84,7 @@ class Job(RunKind):
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         if run.stop_requested_at is not None:
-            self.close(update, RunState.STOPPED, by=run.stopped_by)
+            self.close(update, RunEnded("stopped"))
             return None
         try:
             check_job_rights(run)
@@ -89,10 +92,10 @@ class Job(RunKind):
             if spec is None:
                 raise RunNotAllowed("no_version", "The agent has no saved version.")
         except RunNotAllowed as obstacle:
-            self.close(update, RunState.FAILED, code=obstacle.code, text=obstacle.text)
+            self.close(update, RunEnded("failed", obstacle.code, obstacle.text))
             return None
         stamp = run.stamp or Stamp(spec_id=spec.id, version=spec.number).model_dump(mode="json")
-        start_attempt(update, owner).set(spec=spec, stamp=stamp, limits=spec.limits).save()
+        start_attempt(update, owner, spec, stamp).save()
         return run
 
     def prepare(self, run: Run) -> PreparedRun:
@@ -107,86 +110,58 @@ class Job(RunKind):
 
     def open_stream(self, run: Run) -> StreamSink:
         if run.origin != "merge" or run.trigger_id is None:
-            return NullSink()
+            return StreamSink()
         return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.of(run).expected)
 
-    def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
-        update.save()
+    def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+        return get_attempt(_ATTEMPT, claimed)
 
-    def close(
-        self, update: RowUpdate[Run], state: FailedState, *, by: Actor | None = None, code: str = "", text: str = ""
-    ) -> None:
-        run = finish_run(update, state, code=code, text=text).row
+    def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
+        extend_lease(update).save()
+
+    def close(self, update: RowUpdate[Run], end: RunEnded, changes: Sequence[RowChange] = ()) -> None:
+        run = finish_run(update, end).row
         try:
             with transaction.atomic():
                 job_ended(run)
         except (LeaseLost, OperationalError, InterfaceError):
             raise
         except Exception:
-            # A listener that breaks each time must not keep the job alive for ever, and the sweeper busy with it.
+            # A listener that fails each time must not keep the job at work for ever, and the sweeper busy with it.
             logger.exception("A listener of the end of the job %s failed.", run.pk)
         update.save()
 
+    def build_partial_rows(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
+        return []
+
     @transaction.atomic
     def record_tool_results(self, claimed: Run, step: ToolsFinished) -> StepSaved:
-        """Store nothing of them: a job has no tools, so every call was refused."""
-        update = get_attempt(_ATTEMPT, claimed)
-        self._extend_lease(update)
+        """Extend the lease only: a job has no tools, so every call was refused."""
+        update = self.lock_attempt(claimed)
+        self.save(update)
         return build_step_saved(update.row)
 
     @transaction.atomic
     def record_answer(self, claimed: Run, model: ResolvedModel, step: ModelAnswered) -> StepSaved:
-        update, answer = get_attempt(_ATTEMPT, claimed), step.answer
+        update, answer = self.lock_attempt(claimed), step.answer
         run = update.row
         check_job_rights(run)
         add_llm_step(update, step, model)
         update.set(stamp=build_stamp(run, model, answer.usage).model_dump(mode="json"))
         if answer.calls:
-            self._extend_lease(update)
+            self.save(update)
         elif answer.text.strip():
-            # What a listener raises is raised here, so that the answer counts wholly or not at all.
-            finish_run(update, RunState.COMPLETED).set(answer=answer.text)
+            # An error of a listener is raised: the answer is stored with all its effects or not at all.
+            finish_run(update).set(answer=answer.text)
             job_ended(run)
             update.save()
         else:
-            self.close(update, RunState.FAILED, code="empty_answer", text="The model gave no answer.")
+            self.close(update, EMPTY_ANSWER)
         return build_step_saved(run)
-
-    @transaction.atomic
-    def record_retry(self, claimed: Run, model: ResolvedModel, step: ModelRetried) -> StepSaved:
-        update = get_attempt(_ATTEMPT, claimed)
-        record_failed_llm_call(update, step.error, model)
-        self._extend_lease(update.set(attempt=update.row.attempt + 1))
-        return build_step_saved(update.row)
-
-    @transaction.atomic
-    def record_next_try(self, claimed: Run, at: datetime) -> None:
-        self._extend_lease(get_attempt(_ATTEMPT, claimed).set(next_wake_at=at))
-
-    @transaction.atomic
-    def record_end(
-        self,
-        claimed: Run,
-        model: ResolvedModel,
-        end: RunEnded,
-        partial: PartialMessage | None = None,
-        error: LLMError | None = None,
-    ) -> None:
-        """Half an answer is none: `partial` is not kept."""
-        update = get_attempt(_ATTEMPT, claimed)
-        if error is not None:
-            record_failed_llm_call(update, error, model)
-        if end.how == "stopped":
-            self.close(update, RunState.STOPPED, by=update.row.stopped_by)
-        else:
-            self.close(update, RunState.FAILED, code=end.code, text=end.text)
-
-    def _extend_lease(self, update: RowUpdate[Run]) -> None:
-        update.set(lease_until=get_lease_end()).save()
 
 
 def check_job_rights(run: Run) -> None:
-    """Check that the agent works and its person is a member: when a job starts and when it answers. Raises `RunNotAllowed`."""
+    """Check that the agent is ready and its person is a member: when a job starts and when it answers. Raises `RunNotAllowed`."""
     if run.agent.status != AgentStatus.READY or run.agent.taken_down_at is not None:
         raise RunNotAllowed("rights_lost", "An operator has suspended the agent that does this.")
     if run.on_behalf_of is None:

@@ -10,9 +10,8 @@ from llm.context_window import estimate_tokens_of_turns, shorten_turns
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
 from runs.runtime.steps import RunEnded, StepId, StepSaved, ToolResult
+from tools.interface import MAX_ARGUMENTS
 
-MAX_ARGUMENTS = 250_000
-"""Characters. Longer arguments are cut for storing, and refused (RUN12)."""
 BREAKING_CODES = ("cut", "server", "timeout_idle")
 """Codes of errors in the middle of an answer: its provider broke it off, or sends nothing more."""
 MAX_ERRORS = 3

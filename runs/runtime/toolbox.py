@@ -3,23 +3,19 @@
 import asyncio
 import json
 import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
-
-from agents.specs.content import ToolUse
+from agents.services.allowed_tools import ConfiguredTool
 from common.errors import AppError
 from common.text import storable, storable_json
 from llm.adapters.assembly import MAX_CALLS
-from llm.messages import ToolCall, ToolSchema
+from llm.messages import ToolCall
 from runs.errors import LeaseLost
-from runs.runtime.conversation import MAX_ARGUMENTS
 from runs.runtime.steps import Batch, ToolResult
-from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
+from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.registry import registry
 
 logger = logging.getLogger(__name__)
@@ -35,20 +31,6 @@ MAX_REPEATS = 2
 
 RunInTransaction = Callable[[ToolCall, Callable[[], str], float], Awaitable[str]]
 """Runs a synchronous tool in one transaction of at most so many seconds, together with the record that it was done."""
-
-
-@dataclass(frozen=True)
-class ConfiguredTool:
-    """A tool with the settings of an agent."""
-
-    tool: Tool
-    config: ToolConfig
-    instructions: str
-
-    @cached_property
-    def schema(self) -> ToolSchema:
-        """The tool as it is offered to the model."""
-        return ToolSchema(self.tool.name, self.tool.description, self.tool.schema())
 
 
 @dataclass
@@ -110,7 +92,7 @@ class Toolbox:
             text = f"There is no tool {call.name!r}. There are: {', '.join(self.tools) or 'none'}."
         else:
             try:
-                parse_arguments(self.tools[call.name].tool, call.arguments)
+                self.tools[call.name].tool.parse_arguments(call.arguments)
             except ToolError as error:
                 text = str(error)
             else:
@@ -152,7 +134,7 @@ class Toolbox:
     async def _run(self, call: ToolCall) -> ToolOutput:
         configured = self.tools[call.name]
         tool, config = configured.tool, configured.config
-        arguments = parse_arguments(tool, call.arguments)
+        arguments = tool.parse_arguments(call.arguments)
         context = replace(self.context, call_id=call.id, config=config)
         if tool.effect == "write":
             context = replace(context, authors=await context.find_authors())
@@ -164,37 +146,6 @@ class Toolbox:
             return ToolOutput(_shorten(output))
         data = output.data and output.data.model_validate(storable_json(output.data.model_dump()))
         return ToolOutput(_shorten(output.text), data)
-
-
-def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> dict[str, ConfiguredTool]:
-    """Return the tools that a spec names and that exist. Leave out one whose settings are not valid any more.
-
-    `only_reading`: leave out those that write, too, where two runs answer the same question and would write twice.
-    """
-    configured: dict[str, ConfiguredTool] = {}
-    for use in uses:
-        tool = registry.get(use.tool)
-        if tool is None or not use.is_enabled or (only_reading and tool.effect != "read"):
-            continue
-        try:
-            configured[use.tool] = ConfiguredTool(tool, tool.configured(use.custom_config), use.usage_instructions)
-        except ValidationError:
-            logger.warning("The settings of the tool %s no longer fit; the agent works without it.", use.tool)
-    return configured
-
-
-def parse_arguments(tool: Tool, arguments: str) -> ToolArgs:
-    """Return the arguments, checked strictly. No text counts as `{}`. Raises `ToolError` with what is wrong, for the model."""
-    if len(arguments) > MAX_ARGUMENTS:
-        raise ToolError(f"The arguments are too long: more than {MAX_ARGUMENTS:,} characters. The call was not made.")
-    try:
-        return tool.Args.model_validate_json(arguments.strip() or "{}", strict=True)
-    except ValidationError as error:
-        problems = Counter(
-            (".".join(map(str, e["loc"])) or "arguments", e["msg"]) for e in error.errors(include_url=False)
-        )
-        text = _shorten("; ".join(f"{field}: {message}" for field, message in list(problems)[:5]), 1000)
-        raise ToolError(f"The call was not made, because its arguments are wrong. {text}") from error
 
 
 def _normalize(call: ToolCall) -> tuple[str, Any]:

@@ -1,4 +1,4 @@
-"""Beginning a run: whose turn it is in its concurrency_key, with which text it answers, and what it has read by then."""
+"""Claim runs: which run of a concurrency key is next, and which runs wait."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -16,18 +16,17 @@ from runs.errors import LeaseLost, RunNotStartable
 from runs.kinds import kind_of
 from runs.models import ISOLATE_AFTER, Run, RunState
 
-AT_WORK = (RunState.RUNNING, RunState.WAITING_CHILD)
 ISOLATION_PATIENCE = 20.0
-"""Seconds after which a process that was to take a run, and has not, is not waited for any longer."""
-SWEEPER = 0x41_54_45_4C
-"""The advisory lock of whoever sweeps: one at a time, in all of the installation."""
+"""Seconds that a process has for claiming a poison run which was reserved for it."""
+SWEEP_LOCK = 0x41_54_45_4C
+"""The advisory lock of the sweeper that picks runs: one at a time in the whole installation."""
 
 
 class Slots(Protocol):
-    """What limits how many runs a process claims, and for whom."""
+    """Limits how many runs a process claims, and for whom."""
 
     def reserve(self, run: Run) -> bool:
-        """Take a slot for a run that waits; false when it gets none now."""
+        """Take a slot for a queued run. Return false when there is none now."""
         ...
 
     def release(self, run_id: UUID) -> None:
@@ -36,7 +35,7 @@ class Slots(Protocol):
 
 
 class WaitingRun(NamedTuple):
-    """A run that could begin. `turn` counts from 1, among those that wait for the same person in the same workspace."""
+    """A run that could start. `turn` counts from 1, among the runs of the same person in the same workspace."""
 
     id: UUID
     workspace_id: UUID
@@ -45,54 +44,46 @@ class WaitingRun(NamedTuple):
 
 
 def list_claimable_runs() -> QuerySet[Run]:
-    """The runs that wait, may begin, and have a free concurrency key."""
-    busy = Run.objects.filter(concurrency_key=OuterRef("concurrency_key"), state__in=AT_WORK)
-    may_begin = Q(next_wake_at=None) | Q(next_wake_at__lte=Now())
-    return Run.objects.filter(~Exists(busy), may_begin, state=RunState.QUEUED)
+    """Return the queued runs that may start, and whose concurrency key has no active run."""
+    active = [RunState.RUNNING, RunState.WAITING_CHILD]
+    busy = Run.objects.filter(concurrency_key=OuterRef("concurrency_key"), state__in=active)
+    may_start = Q(next_wake_at=None) | Q(next_wake_at__lte=Now())
+    return Run.objects.filter(~Exists(busy), may_start, state=RunState.QUEUED)
 
 
-def _first_of(concurrency_key: QuerySet[Run, Any]) -> QuerySet[Run]:
-    """What is asked before the chat is held: who works for whom never changes."""
-    who = ("workspace_id", "agent__kind", "on_behalf_of__kind")
-    return (
-        concurrency_key.only("chat_id", "attempt", "crashes", "stamp", *who)
-        .select_related("agent", "on_behalf_of")
-        .order_by("pk")[:1]
-    )
+def _get_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
+    """Return the oldest run with what is needed before its chat is locked. None of these fields ever changes."""
+    fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "agent__kind", "on_behalf_of__kind")
+    return runs.only(*fields).select_related("agent", "on_behalf_of").order_by("pk")[:1]
 
 
-def _list_of_same_key(run_id: UUID) -> QuerySet[Run, Any]:
-    return list_claimable_runs().filter(
-        concurrency_key=Subquery(Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("concurrency_key")[:1])
-    )
+def _build_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
+    key = Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("concurrency_key")[:1]
+    return _get_first(list_claimable_runs().filter(concurrency_key=Subquery(key)))
 
 
-_NEXT = PreparedQuery(
-    lambda concurrency_key: _first_of(list_claimable_runs().filter(concurrency_key=concurrency_key)), str
-)
-_NEXT_BESIDE = PreparedQuery(lambda run_id: _first_of(_list_of_same_key(run_id)), UUID)
+_NEXT_OF_KEY = PreparedQuery(lambda key: _get_first(list_claimable_runs().filter(concurrency_key=key)), str)
+_NEXT_OF_SAME_KEY = PreparedQuery(_build_next_of_same_key, UUID)
 
 
 def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Slots | None = None) -> Run | None:
-    """Make a waiting run ours: the oldest of this run's concurrency key, so that a concurrency key keeps its order (RUN17).
+    """Claim the oldest queued run of this run's concurrency key, so that the runs of a key keep their order (RUN17).
 
-    Nothing when none waits there, one is at work, or another worker was faster; when there is no slot for it; and when it
-    is not for us: a suspect is for a process that is set `apart`, any other is not (ADR 0009). Opens its own transactions.
-    A run that is returned keeps its slot, until the caller releases it. Raises `RunNotStartable`.
+    Return null if none is queued there, one is active, another worker was faster, or there is no slot for it. A poison run is
+    claimed by an `isolated` process only, which claims no other run (ADR 0009). A claimed run keeps its slot until the caller
+    releases it. Raises `RunNotStartable`.
     """
-    return _claim(partial(_NEXT_BESIDE.first, run_id), owner, isolated, slots)
+    return _claim(partial(_NEXT_OF_SAME_KEY.first, run_id), owner, isolated, slots)
 
 
-def claim_next_run(
-    concurrency_key: str, owner: str, *, isolated: bool = False, slots: Slots | None = None
-) -> Run | None:
-    """Make the next run of a concurrency key ours, as `claim` does."""
-    return _claim(partial(_NEXT.first, concurrency_key), owner, isolated, slots)
+def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Slots | None = None) -> Run | None:
+    """Claim the oldest queued run of a concurrency key, as `claim_run` does."""
+    return _claim(partial(_NEXT_OF_KEY.first, key), owner, isolated, slots)
 
 
-def _claim(next_one: Callable[[], Run | None], owner: str, isolated: bool, slots: Slots | None) -> Run | None:
-    """Those that need no work any more are ended on the way."""
-    while waiting := next_one():
+def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Slots | None) -> Run | None:
+    # A run that need not work any more ends when it is claimed; then the next one of its key is tried.
+    while waiting := find_next():
         if waiting.is_poison != isolated:
             return None
         if slots is not None and not slots.reserve(waiting):
@@ -101,12 +92,13 @@ def _claim(next_one: Callable[[], Run | None], owner: str, isolated: bool, slots
         try:
             with transaction.atomic():
                 claimed = kind_of(waiting).claim(waiting, owner)
-            run = claimed  # only once it is committed: a commit that fails must free the slot
+            run = claimed  # Only once it is committed: a commit that fails must free the slot.
         except LeaseLost:
             return None
         except DatabaseError as error:
-            if _was_claimed_elsewhere(error):
-                return None
+            cause: Any = error.__cause__
+            if isinstance(error, IntegrityError) and cause.diag.constraint_name == "one_active_run_per_concurrency_key":
+                return None  # Another worker was faster.
             if is_database_away(error):
                 raise
             raise RunNotStartable(waiting.pk) from error
@@ -118,57 +110,52 @@ def _claim(next_one: Callable[[], Run | None], owner: str, isolated: bool, slots
     return None
 
 
-def _was_claimed_elsewhere(error: DatabaseError) -> bool:
-    """Whether another worker was faster."""
-    cause: Any = error.__cause__
-    return isinstance(error, IntegrityError) and cause.diag.constraint_name == "one_active_run_per_concurrency_key"
-
-
 def list_waiting(limit: int, *, full: Sequence[UUID] = ()) -> list[WaitingRun]:
-    """Return the runs that could start: first the oldest of each person, then the second of each. `full`: the workspaces and
-    people whose runs are left out."""
-    return [WaitingRun(*row) for row in _in_turns(list_claimable_runs(), full)[:limit]]
+    """Return the runs that could start: first the oldest of each person, then the second of each. `full`: the ids of
+    workspaces and people whose runs are left out."""
+    return [WaitingRun(*row) for row in _list_in_turns(list_claimable_runs(), full)[:limit]]
 
 
-def _in_turns(waiting: QuerySet[Run], full: Sequence[UUID]) -> QuerySet[Run, tuple[UUID, UUID, UUID | None, int]]:
+def _list_in_turns(waiting: QuerySet[Run], full: Sequence[UUID]) -> QuerySet[Run, tuple[UUID, UUID, UUID | None, int]]:
     waiting = waiting.filter(crashes__lt=ISOLATE_AFTER).exclude(workspace_id__in=full).exclude(on_behalf_of_id__in=full)
     turn = Window(RowNumber(), partition_by=[F("workspace_id"), F("on_behalf_of_id")], order_by="pk")
     rows = waiting.annotate(turn=turn).order_by("turn", "pk")
     return rows.values_list("pk", "workspace_id", "on_behalf_of_id", "turn")
 
 
+@transaction.atomic
 def pick_undispatched_runs(seconds: float, limit: int = 200, *, full: Sequence[UUID] = ()) -> list[UUID]:
-    """The runs that could begin and have waited for longer than this since the last hint, in turns; they count as hinted
+    """Return the runs that could start and whose task was sent more than `seconds` ago, in turns, and set them to dispatched
     now. `full`: as for `list_waiting`."""
-    with transaction.atomic():
-        if not try_lock_sweep():
-            return []
-        since = Coalesce(F("dispatched_at"), F("created_at"))
-        waiting = list_claimable_runs().annotate(since=since).filter(since__lt=Now() - timedelta(seconds=seconds))
-        ids = [row[0] for row in _in_turns(waiting, full)[:limit]]
-        # A row that is locked at this moment is being claimed.
-        free = Run.objects.filter(pk__in=ids, state=RunState.QUEUED)
-        locked = set(free.select_for_update(of=("self",), skip_locked=True, no_key=True).values_list("pk", flat=True))
-        Run.objects.filter(pk__in=locked).update(dispatched_at=Now())
-        return [id for id in ids if id in locked]
-
-
-def try_lock_sweep() -> bool:
-    """Whether this transaction is the one that sweeps now."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [SWEEPER])
-        return bool(cursor.fetchone()[0])
+    if not try_lock_sweep():
+        return []
+    since = Coalesce(F("dispatched_at"), F("created_at"))
+    waiting = list_claimable_runs().annotate(since=since).filter(since__lt=Now() - timedelta(seconds=seconds))
+    ids = [row[0] for row in _list_in_turns(waiting, full)[:limit]]
+    locked = set(_dispatch_now(Run.objects.filter(pk__in=ids, state=RunState.QUEUED)))
+    return [id for id in ids if id in locked]
 
 
 @transaction.atomic
 def reserve_poison_runs(limit: int) -> list[UUID]:
-    """As many of them as that, the oldest first; nobody else is given them for a while."""
+    """Return up to `limit` queued poison runs, the oldest first. For `ISOLATION_PATIENCE` no other caller gets them."""
     if not limit or not try_lock_sweep():
         return []
     free = Q(dispatched_at=None) | Q(dispatched_at__lt=Now() - timedelta(seconds=ISOLATION_PATIENCE))
     waiting = list_claimable_runs().filter(free, crashes__gte=ISOLATE_AFTER).order_by("pk")
-    ids = list(
-        waiting.select_for_update(of=("self",), skip_locked=True, no_key=True).values_list("pk", flat=True)[:limit]
-    )
+    return _dispatch_now(waiting, limit)
+
+
+def _dispatch_now(runs: QuerySet[Run], limit: int | None = None) -> list[UUID]:
+    """Set these runs to dispatched now and return them. Leave out locked rows: they are being claimed."""
+    locked = runs.select_for_update(of=("self",), skip_locked=True, no_key=True)
+    ids = list(locked.values_list("pk", flat=True)[:limit])
     Run.objects.filter(pk__in=ids).update(dispatched_at=Now())
     return ids
+
+
+def try_lock_sweep() -> bool:
+    """Return whether this transaction is the one that picks runs now."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [SWEEP_LOCK])
+        return bool(cursor.fetchone()[0])

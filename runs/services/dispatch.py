@@ -39,16 +39,16 @@ def send_run_tasks(run_ids: Iterable[UUID]) -> bool:
 
 
 def _publish(run_ids: Iterable[UUID]) -> bool:
-    """Publish with a kept producer and the three headers that a worker needs: `Task.apply_async` takes twice the CPU."""
+    """Publish with one producer per thread and the three headers that a worker needs: `Task.apply_async` takes twice the CPU."""
     url = current_app.conf.broker_write_url
     try:
-        if _kept.url != url:
+        if _local.url != url:
             options = current_app.conf.broker_transport_options | FAIL_SOON
-            _kept.producer = current_app.connection_for_write(transport_options=options).Producer()
-            _kept.url = url
+            _local.producer = current_app.connection_for_write(transport_options=options).Producer()
+            _local.url = url
         for run_id in run_ids:
             task_id = str(uuid4())
-            _kept.producer.publish(
+            _local.producer.publish(
                 [[str(run_id)], {}, {}],
                 exchange="",
                 routing_key=QUEUE,
@@ -62,11 +62,11 @@ def _publish(run_ids: Iterable[UUID]) -> bool:
     return True
 
 
-class _Kept(threading.local):
-    """The producer of a thread: kombu's may not be shared by threads."""
+class _LocalProducer(threading.local):
+    """The producer of this thread: producers of kombu must not be shared by threads."""
 
     url = ""
     producer: Producer
 
 
-_kept = _Kept()
+_local = _LocalProducer()

@@ -1,5 +1,7 @@
-"""What people do with runs: stopping one, asking again."""
+"""Stop and repeat runs; start and stop jobs, which are runs without a chat, such as a summary or a merge."""
 
+from dataclasses import asdict
+from typing import Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -7,98 +9,66 @@ from django.db.models import Q
 from django.utils.translation import gettext
 
 from actors.models import Actor
+from agents.services.shipped import get_shipped_agent
 from chats import services as chats
+from chats.models import Chat
 from chats.permissions import ChatVerb
 from common.clock import now
 from common.errors import Code, Conflict
+from common.operators import get_for_operator
+from common.writing import insert
 from events import audit
 from events.control import send_stop
-from runs.kinds.transitions import build_closing_changes, build_run_update
+from runs.errors import LeaseLost
+from runs.kinds.base import build_run_update
+from runs.kinds.chat import build_closing_changes
+from runs.kinds.job import JOB, JobInput
 from runs.models import ACTIVE, Run, RunState
 from runs.permissions import get_run_for
+from runs.runtime.steps import RunEnded
 from runs.services.comparisons import build_retried_side
 from runs.services.dispatch import dispatch_next_run, dispatch_run
-from runs.services.jobs import stop_job
+
+JobKind = Literal["summary", "merge"]
+COPIED_BY_RETRY = (
+    "workspace_id chat_id agent_id concurrency_key trigger_id trigger_seq hops triggered_by_id payer_id".split()
+)
+AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger"}
 
 
 @transaction.atomic
-def stop_run(*, actor: Actor, run_id: UUID) -> Run:
-    """Stop a run and everything it started. What waits ends at once; what is at work ends with its last transaction,
-    which keeps what was said so far (RUN16).
+def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
+    """Stop a run and all runs that it started. A run that waits ends at once; a worker ends one that it executes, with what was
+    streamed so far (RUN16).
 
-    The person it works for and the person who set it off may do so, and editors. Raises `NotFound`, `Forbidden`,
-    `Conflict` (`run_ended`).
+    The person that the run works for, the person who triggered it and editors may do so; `as_operator`: an operator may do it
+    without being in the chat, also for a job. Raises `NotFound`, `Forbidden`, `Conflict` (`run_ended`).
     """
-    run = get_run_for(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, lock=True)
-    return _stopped(run, actor)
-
-
-@transaction.atomic
-def stop_any_run(run: Run, operator: Actor) -> Run:
-    """`stop_run` for an operator, who is in no chat; the run is from `get_for_operator`. Raises `Conflict` (`run_ended`)."""
+    run = _get_locked_run(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, as_operator=as_operator)
+    if run.state not in ACTIVE:
+        raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
     if run.chat_id is None:
-        return _stopped_job(run, operator)
-    chats.lock_chat(run.get_chat_id())
-    return _stopped(run, operator)
-
-
-def _stopped_job(run: Run, operator: Actor) -> Run:
-    if run.state not in ACTIVE:
-        raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
-    stop_job(run_id=run.id, actor=operator)
-    audit.record(operator, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
-    run.refresh_from_db()
-    return run
-
-
-def _stopped(run: Run, actor: Actor) -> Run:
-    run.refresh_from_db()
-    if run.state not in ACTIVE:
-        raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
-    tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat_id=run.get_chat_id(), state__in=ACTIVE)
-    changes = [
-        change for one in tree.select_related("agent").order_by("pk") for change in build_stop_changes(one, by=actor)
-    ]
-    if changes:
-        chats.save_changes(run.get_chat_id(), changes)
+        stop_job(actor, run.id)
+    else:
+        tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat_id=run.chat_id, state__in=ACTIVE)
+        runs = tree.select_related("agent").order_by("pk")
+        if changes := [change for one in runs for change in _build_stop_changes(one, by=actor)]:
+            chats.save_changes(run.chat_id, changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
     return run
 
 
-def build_stop_changes(run: Run, *, by: Actor | None = None) -> list[chats.RowChange]:
-    """Return the changes that stop a run, whose chat is locked: its end, or the request to stop if a worker has it."""
-    if run.state != RunState.RUNNING:
-        dispatch_next_run(run.concurrency_key)
-        return build_closing_changes(build_run_update(run, state=run.state), RunState.STOPPED, agent=run.agent, by=by)
-    send_stop(run.tree_id)
-    if run.stop_requested_at is not None:
-        return []
-    return [build_run_update(run, state=RunState.RUNNING).set(stop_requested_at=now(), stopped_by=by)]
-
-
 @transaction.atomic
-def retry_run(*, actor: Actor, run_id: UUID) -> Run:
-    """Ask again after a run that failed or was stopped: a new run on the same message, for whoever asks now. Asking
-    twice while it waits or works is asking once.
+def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
+    """Repeat a run that failed or was stopped: a new run answers the same message. While that one is active, this returns it.
 
-    Raises `NotFound`, `Forbidden`, `Conflict` when there is nothing to repeat.
+    The new run works for the actor; `as_operator`: for the same person as before, and an operator may do it without being in
+    the chat. Raises `NotFound`, `Forbidden`, `Conflict` when there is nothing to repeat.
     """
-    run = get_run_for(actor, run_id, ChatVerb.RETRY_RUN, lock=True)
-    return _repeated(run, actor, for_whom=actor)
-
-
-@transaction.atomic
-def retry_any_run(run: Run, operator: Actor) -> Run:
-    """`retry_run` for an operator: it works for whom it worked before. Raises `Conflict` when there is nothing to repeat."""
+    run = _get_locked_run(actor, run_id, ChatVerb.RETRY_RUN, as_operator=as_operator)
     if run.chat_id is None:
         raise Conflict(gettext("A summary or a merge is asked for again where it was asked for."), code=Code.INVALID)
-    chats.lock_chat(run.get_chat_id())
-    return _repeated(run, operator, for_whom=run.on_behalf_of)
-
-
-def _repeated(run: Run, actor: Actor, *, for_whom: Actor | None) -> Run:
-    run.refresh_from_db()
     if run.state not in (RunState.FAILED, RunState.STOPPED):
         raise Conflict(gettext("Only a run that failed or was stopped can be repeated."), code=Code.INVALID)
     again = Run.objects.filter(
@@ -107,24 +77,97 @@ def _repeated(run: Run, actor: Actor, *, for_whom: Actor | None) -> Run:
     if again is not None:
         return again
     again = Run(
-        workspace_id=run.workspace_id,
-        chat_id=run.chat_id,
-        agent_id=run.agent_id,
         origin="retry",
-        concurrency_key=run.concurrency_key,
-        trigger_id=run.trigger_id,
-        trigger_seq=run.trigger_seq,
-        hops=run.hops,
-        on_behalf_of=for_whom,
-        triggered_by_id=run.triggered_by_id,
-        payer_id=run.payer_id,
+        on_behalf_of=run.on_behalf_of if as_operator else actor,
         dispatched_at=now(),
+        **{name: getattr(run, name) for name in COPIED_BY_RETRY},
     )
     changes: list[chats.RowChange] = [again]
     if run.is_compared:
         again.spec_id, again.stamp = run.spec_id, run.stamp
         changes.append(build_retried_side(run, again))
     dispatch_run(again)
-    chats.save_changes(run.get_chat_id(), changes)
+    chats.save_changes(run.chat_id, changes)
     audit.record(actor, "run.repeated", workspace_id=run.workspace_id, object_id=again.id)
     return again
+
+
+def _get_locked_run(
+    actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | None = None, as_operator: bool
+) -> Run:
+    """Return the run as it is once its chat is locked."""
+    if as_operator:
+        run = get_for_operator(actor, Run, run_id)
+        if run.chat_id is not None:
+            chats.lock_chat(run.chat_id)
+    else:
+        run = get_run_for(actor, run_id, verb, own=own, lock=True)
+    run.refresh_from_db()
+    return run
+
+
+def _build_stop_changes(run: Run, *, by: Actor | None = None) -> list[chats.RowChange]:
+    """Return the changes that stop a run of a locked chat: its end or, if a worker has it, the request to stop."""
+    if run.state != RunState.RUNNING:
+        dispatch_next_run(run.concurrency_key)
+        return build_closing_changes(build_run_update(run, state=run.state), RunEnded("stopped"), by=by)
+    send_stop(run.tree_id)
+    if run.stop_requested_at is not None:
+        return []
+    return [build_run_update(run, state=RunState.RUNNING).set(stop_requested_at=now(), stopped_by=by)]
+
+
+def stop_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.RowChange]:
+    """Return the changes that stop the runs of an agent that leaves a chat. A listener of `actor_left`."""
+    runs = Run.objects.filter(chat=chat, agent=actor, state__in=ACTIVE).select_related("agent").order_by("pk")
+    return [change for run in runs for change in _build_stop_changes(run)]
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def start_job(actor: Actor, workspace_id: UUID, *, kind: JobKind, subject_id: UUID, job_input: JobInput) -> Run:
+    """Start a job for a person, at the expense of the workspace. The hook `job_ended` is called at its end, once.
+
+    One job at a time works on a subject, whose id is the run's `trigger_id`. The rights are those to the subject: its service
+    has checked them.
+    """
+    run = Run(
+        workspace_id=workspace_id,
+        agent=get_shipped_agent(AGENT_OF_JOB[kind]),
+        origin=kind,
+        concurrency_key=f"{kind}:{subject_id}",
+        trigger_id=subject_id,
+        payer_id=workspace_id,
+        on_behalf_of=actor,
+        triggered_by=actor,
+        job_input=asdict(job_input),
+        dispatched_at=now(),
+    )
+    insert([run])
+    dispatch_run(run)
+    return run
+
+
+@transaction.atomic
+def stop_job(actor: Actor, run_id: UUID) -> Run:
+    """Stop a job if it is active. One that waits has ended when this returns; a worker ends one that it executes.
+
+    The rights are those to the subject of the job: its service has checked them.
+    """
+    run = Run.objects.select_related("agent").get(pk=run_id, chat=None)
+    if run.state == RunState.QUEUED:
+        try:
+            with transaction.atomic():
+                update = build_run_update(run, state=RunState.QUEUED, attempt=run.attempt).set(stopped_by=actor)
+                JOB.close(update, RunEnded("stopped"))
+        except LeaseLost:
+            pass  # A worker has claimed it meanwhile.
+        else:
+            dispatch_next_run(run.concurrency_key)
+            return run
+    running = Run.objects.filter(pk=run.pk, state__in=ACTIVE, stop_requested_at=None)
+    if running.update(stop_requested_at=now(), stopped_by=actor):
+        send_stop(run.tree_id)
+    return run

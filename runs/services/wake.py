@@ -1,4 +1,4 @@
-"""Whom a message wakes: one rule, asked when it is posted and, by the composer, before."""
+"""Which agents a message wakes: one rule, applied when it is posted and, for the composer, before that."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,15 +8,18 @@ from uuid import UUID
 from actors.models import Actor, AgentStatus, Kind
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message, Wake
+from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.prepared_query import PreparedQuery
 from runs.models import Run, RunState
 from runs.services.dispatch import dispatch_run
 
 MAX_HOPS = 4
-"""How often agents may wake each other in a row, counted from what a person said."""
+"""How often agents may wake each other in a row, counted from a person's message (RUN18)."""
 
-_AGENTS_OF: PreparedQuery[ChatActor] = PreparedQuery(
+Refusal = Literal["suspended", "taken_down", "too_many_hops"]
+
+_AGENTS_OF_CHAT: PreparedQuery[ChatActor] = PreparedQuery(
     lambda chat_id: (
         ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT)
         .select_related("actor")
@@ -28,84 +31,75 @@ _AGENTS_OF: PreparedQuery[ChatActor] = PreparedQuery(
 
 @dataclass(frozen=True)
 class WakeEffect:
-    """What a message does to one agent: wakes it, is read by its run that is at work, or cannot reach it."""
+    """What a message does to one agent: it wakes the agent, is read by the agent's active run, or cannot reach it."""
 
     agent_id: UUID
     effect: Literal["wakes", "steers", "cannot"]
-    reason: Literal["suspended", "taken_down", "too_many_hops"] | None = None
-
-
-@dataclass(frozen=True)
-class _Addressed:
-    agent: Actor
-    reason: Literal["suspended", "taken_down", "too_many_hops"] | None
+    reason: Refusal | None = None
 
 
 def build_concurrency_key(agent_id: UUID, chat_id: UUID) -> str:
-    """Where at most one run is at work at a time."""
+    """Return the key of an agent's runs in a chat. At most one run of a key is active at a time."""
     return f"{agent_id}:{chat_id}"
 
 
 def wake_agents(chat: Chat, message: Message) -> list[Run]:
-    """The runs that a message starts, one for each agent that it addresses, not yet written.
+    """Return the runs that a new message starts, one for each agent that it addresses, to be inserted with the message.
 
-    Where one waits in the concurrency key already, writing joins it: that one will read this message, too.
+    A listener of `message_posted`. A run whose concurrency key has a queued wake is not inserted: that one will read this
+    message, too. Errors, events, greetings and incomplete messages wake no agent.
     """
-    if not _speaks(message):
+    payload, author = message.payload, message.author
+    is_silent = payload.get("wake") == "nobody" or payload.get("incomplete") or payload.get("greeting")
+    if message.type != "TEXT_MESSAGE" or author is None or is_silent:
         return []
-    assert message.author is not None
-    mentioned = [UUID(str(id)) for id in message.payload.get("mentions", [])]
-    if message.author.is_agent and not mentioned:
-        return []  # an agent's word wakes by mention only: most of what agents say is asked no further
+    mentioned = [UUID(str(id)) for id in payload.get("mentions", [])]
+    if author.is_agent and not mentioned:
+        return []  # Most messages of agents mention no agent: these need no query.
     cause = Run.objects.filter(pk=message.run_id).first() if message.run_id else None
-    hops = cause.hops + 1 if cause else int(message.author.is_agent)
-    addressed = _addressed(chat, message.author, mentioned, message.reply_to, hops)
-    return [_run(chat, one.agent, message, cause, hops) for one in addressed if one.reason is None]
+    hops = cause.hops + 1 if cause else int(author.is_agent)
+    addressed = _find_addressed(chat, author, mentioned, message.reply_to, hops)
+    runs = [_build_run(chat, agent, message, author, cause, hops) for agent, refusal in addressed if refusal is None]
+    for run in runs:
+        dispatch_run(run)
+    return runs
 
 
-def preview_wakes(*, chat: Chat, author: Actor, text: str, reply_to: UUID | None = None) -> list[WakeEffect]:
-    """What this message would do, in the order of the room."""
+def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | None = None) -> list[WakeEffect]:
+    """Return what this message would do, by agent in the order in which they joined. Raises `NotFound`, `Forbidden`."""
+    chat = get_chat_for(actor, chat_id, ChatVerb.POST)
     answered = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
-    addressed = _addressed(chat, author, chats.mentions_in(chat, text), answered, hops=int(author.is_agent))
-    at_work = _at_work(chat, [one.agent.id for one in addressed])
+    addressed = _find_addressed(chat, actor, chats.mentions_in(chat, text), answered, hops=int(actor.is_agent))
+    keys = [build_concurrency_key(agent.id, chat.id) for agent, _ in addressed]
+    active = Run.objects.filter(concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.QUEUED])
+    active_ids = set(active.values_list("agent_id", flat=True))
     return [
-        WakeEffect(one.agent.id, "cannot", one.reason)
-        if one.reason
-        else WakeEffect(one.agent.id, "steers" if one.agent.id in at_work else "wakes")
-        for one in addressed
+        WakeEffect(agent.id, "cannot" if refusal else "steers" if agent.id in active_ids else "wakes", refusal)
+        for agent, refusal in addressed
     ]
 
 
-def _speaks(message: Message) -> bool:
-    """Does it wake anybody at all? Errors, events, greetings and what was broken off do not."""
-    payload = message.payload
-    silent = payload.get("wake") == "nobody" or payload.get("incomplete") or payload.get("greeting")
-    return message.type == "TEXT_MESSAGE" and message.author is not None and not silent
-
-
-def _addressed(
+def _find_addressed(
     chat: Chat, author: Actor, mentioned: Sequence[UUID], answered: Message | None, hops: int
-) -> list[_Addressed]:
-    """A person's message: those mentioned, answered, or set to `always` (`chats.services.waking` says who is at first).
+) -> list[tuple[Actor, Refusal | None]]:
+    """Return the agents that a message addresses, each with the reason why it cannot be woken, if there is one.
 
-    An agent's message: those it mentions, and nobody beyond `MAX_HOPS`.
+    A person's message addresses the agents that it mentions or answers, and those that are set to `always`; an agent's message
+    only those that it mentions.
     """
-    agents = [participant for participant in _AGENTS_OF.all(chat.id) if participant.actor_id != author.id]
     answered_id = answered.author_id if answered else None
-    if author.is_agent:
-        chosen = [participant for participant in agents if participant.actor_id in mentioned]
-    else:
-        chosen = [
-            participant
-            for participant in agents
-            if participant.actor_id in mentioned
-            or participant.actor_id == answered_id
-            or participant.wake == Wake.ALWAYS
-        ]
-    return [_Addressed(participant.actor, _hindrance(participant.actor, hops)) for participant in chosen]
+    found: list[tuple[Actor, Refusal | None]] = []
+    for participant in _AGENTS_OF_CHAT.all(chat.id):
+        agent = participant.actor
+        is_addressed = agent.id in mentioned or (
+            not author.is_agent and (agent.id == answered_id or participant.wake == Wake.ALWAYS)
+        )
+        if agent.id != author.id and is_addressed:
+            found.append((agent, _find_refusal(agent, hops)))
+    return found
 
 
-def _hindrance(agent: Actor, hops: int) -> Literal["suspended", "taken_down", "too_many_hops"] | None:
+def _find_refusal(agent: Actor, hops: int) -> Refusal | None:
     if agent.taken_down_at is not None:
         return "taken_down"
     if agent.status != AgentStatus.READY:
@@ -113,11 +107,8 @@ def _hindrance(agent: Actor, hops: int) -> Literal["suspended", "taken_down", "t
     return "too_many_hops" if hops > MAX_HOPS else None
 
 
-def _run(chat: Chat, agent: Actor, message: Message, cause: Run | None, hops: int) -> Run:
-    """Build the run of a woken agent. It works for the person who spoke, else for whom the agent that spoke (`cause`)
-    worked; who set it off is found the same way."""
-    author = message.author
-    assert author is not None
+def _build_run(chat: Chat, agent: Actor, message: Message, author: Actor, cause: Run | None, hops: int) -> Run:
+    """Return the run of a woken agent. It works for the person who wrote, or for whom the agent that wrote (`cause`) worked."""
     person_id = author.id if author.is_human else None
     run = Run(
         workspace_id=chat.workspace_id,
@@ -134,11 +125,4 @@ def _run(chat: Chat, agent: Actor, message: Message, cause: Run | None, hops: in
         dispatched_at=now(),
     )
     run.trigger = message
-    dispatch_run(run)
     return run
-
-
-def _at_work(chat: Chat, agent_ids: Sequence[UUID]) -> set[UUID]:
-    concurrency_keys = [build_concurrency_key(agent_id, chat.id) for agent_id in agent_ids]
-    runs = Run.objects.filter(concurrency_key__in=concurrency_keys, state__in=[RunState.RUNNING, RunState.QUEUED])
-    return set(runs.values_list("agent_id", flat=True))

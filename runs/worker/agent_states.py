@@ -1,4 +1,4 @@
-"""Tells the members of workspaces which agents have started or stopped working, at most once a second."""
+"""Notify the members of workspaces of agents that have started or stopped working, at most once a second."""
 
 import asyncio
 import logging
@@ -46,26 +46,26 @@ class AgentStateReporter:
     async def report(self) -> None:
         """Publish what has changed since the last report."""
         changed, self._changed = self._changed, set()
-        looked_at = changed | self._reported.keys()
-        if not looked_at:
+        keys = changed | self._reported.keys()
+        if not keys:
             return
         try:
             self._reported = await self._db(_report, changed, dict(self._reported))
         except DatabaseError as error:
             logger.warning("The states of agents could not be read: %s", error)
-            self._changed |= looked_at
+            self._changed |= keys
 
 
 def _report(changed: set[AgentKey], reported: dict[AgentKey, bool]) -> dict[AgentKey, bool]:
     """Publish the states that are new, and return them."""
-    looked_at = changed | reported.keys()
-    runs = Run.objects.filter(agent_id__in={agent_id for _, agent_id in looked_at}, state=RunState.RUNNING)
+    keys = changed | reported.keys()
+    runs = Run.objects.filter(agent_id__in={agent_id for _, agent_id in keys}, state=RunState.RUNNING)
     working = set(runs.values_list("workspace_id", "agent_id"))
-    states = {key: key in working for key in looked_at}
-    news = {key: state for key, state in states.items() if key in changed or reported[key] != state}
+    states = {key: key in working for key in keys}
+    new = {key: state for key, state in states.items() if key in changed or reported[key] != state}
     frames: dict[UUID, AgentStates] = {}
-    for (workspace_id, agent_id), is_working in news.items():
+    for (workspace_id, agent_id), is_working in new.items():
         frame = frames.setdefault(workspace_id, AgentStates(topic=f"workspace:{workspace_id}"))
         (frame.working if is_working else frame.idle).append(agent_id)
     publish_now(*frames.values())
-    return news
+    return new

@@ -56,7 +56,7 @@ class Capacity:
         """Remember that a run was not even tried, so that the next free slot is offered."""
         self._has_refused = True
 
-    def take_refused(self) -> bool:
+    def reset_refused(self) -> bool:
         """Return whether a run was refused since the last call."""
         refused, self._has_refused = self._has_refused, False
         return refused

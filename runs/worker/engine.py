@@ -1,7 +1,6 @@
-"""The engine of a worker process: one loop that carries its runs, keeps their leases, and takes over from the dead.
+"""The engine of a worker process: one event loop that executes runs and extends their leases, and a sweeper.
 
-Celery's tasks only point at runs (`submit`). PostgreSQL decides who has one, so that every hint may be lost, late or
-doubled; the sweeper works when Redis does not.
+Celery's tasks only name runs (`submit`). PostgreSQL decides which process has a run, so a task may be lost, late or sent twice.
 """
 
 import asyncio
@@ -16,8 +15,9 @@ from uuid import UUID
 
 import uvloop
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
+from common.bounded import BoundedCounter
 from common.database import is_database_away, may_succeed_again
 from common.db_executor import DatabaseExecutor
 from common.egress import close_sessions
@@ -37,21 +37,22 @@ from runs.worker.agent_states import AgentStateReporter
 from runs.worker.capacity import Capacity
 from runs.worker.isolation import IsolatedProcesses
 from runs.worker.runner import CancelReason, Runner
-from runs.worker.sweeper import Failures, Sweeper
+from runs.worker.sweeper import MAX_FAILURES, Sweeper
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = 0.8
-"""The part of a lease after which, without an answer from the database, we take it for lost and stop by ourselves."""
+LEASE_PATIENCE = 0.8
+"""The part of a lease after which a process that cannot reach the database stops its runs, because others may have them."""
 TOOL_THREADS = 4
-DRAIN = 15.0
+DRAIN_SECONDS = 15.0
 """Seconds that the runs of an ending process get to be stored and given back (RUN6)."""
+INTERNAL = "Something went wrong on our side."
 
 
 class Engine:
     """All runs of this process. `start` and `stop` are called from its main thread, `submit` from any.
 
-    One that is set `apart` carries a suspect that it is given, and looks for no other runs (RUN9).
+    An `isolated` engine executes one poison run and looks for no other runs.
     """
 
     def __init__(self, *, isolated: bool = False) -> None:
@@ -59,25 +60,25 @@ class Engine:
         self._isolated = isolated
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
-        # A process that is set isolated executes one run and ends: one failure is enough.
-        self._failures = Failures(1 if isolated else None)
-        self._sweeper = None if isolated else Sweeper(self, IsolatedProcesses(DRAIN + 2), self._failures)
-        self._forget()
+        self._failures: BoundedCounter[UUID] = BoundedCounter(10_000)
+        processes = IsolatedProcesses(DRAIN_SECONDS + 2)
+        self._sweeper = None if isolated else Sweeper(self, processes, self._failures)
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._runners: dict[UUID, Runner] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._capacity = Capacity()
         self._claiming = 0
         self._is_refilling = False
         self._is_draining = False
-        self._pulse = 0.0
+        self._last_beat = 0.0
 
     # --- from other threads -------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to carry runs; those of processes that died on this host are taken over at once."""
-        self._forget()
+        """Start executing runs. The sweeper reclaims those of processes that died on this host at once."""
+        self._reset()
         self._ready.clear()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
@@ -86,45 +87,45 @@ class Engine:
             self._sweeper.start()
 
     def stop(self) -> None:
-        """Take nothing more, store what is under way, give back what is not done. Returns when that is so."""
+        """Claim no more runs, store the steps under way and give unfinished runs back. Return when that is done."""
         if self._thread is None:
             return
         self._is_draining = True
         self._loop.call_soon_threadsafe(self._closing.set)
         if self._sweeper is not None:
             self._sweeper.stop()
-        self._thread.join(DRAIN + 5)
+        self._thread.join(DRAIN_SECONDS + 5)
         self._thread = None
 
     def submit(self, run_ids: Iterable[UUID]) -> None:
-        """Claim these runs, as far as there is room and nobody was faster."""
+        """Claim these runs, if there are free slots and no other worker is faster."""
         if self._thread is not None and not self._is_draining:
             for run_id in run_ids:
                 self._loop.call_soon_threadsafe(self._spawn, run_id)
 
     def run_soon(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
-        """Run this on the loop beside the runs; it is cancelled when the process ends."""
+        """Run this on the loop beside the runs. It is cancelled when the process ends."""
         if self._thread is not None and not self._is_draining:
-            self._loop.call_soon_threadsafe(lambda: self._keep(work(), name))
+            self._loop.call_soon_threadsafe(lambda: self._create_task(work(), name))
 
     def note(self, runs: Iterable[Run]) -> None:
-        """Have members of the workspaces told that these runs have started or ended."""
+        """Have the members of the workspaces notified that these runs have started or ended."""
         self._agent_states.note(runs)
 
     def wait_until_idle(self) -> None:
-        """Until all that was submitted has come to its end."""
-        asyncio.run_coroutine_threadsafe(self._idle(), self._loop).result()
+        """Wait until all runs that were submitted have ended."""
+        asyncio.run_coroutine_threadsafe(self._wait_for_runs(), self._loop).result()
 
     @property
     def executing(self) -> list[UUID]:
-        """The runs that are driven here at this moment."""
+        """The runs that this process executes now."""
         return list(self._runners)
 
     @property
-    def room(self) -> int:
-        """How many more runs this process would carry."""
-        most: int = settings.RUNS_PER_WORKER
-        return max(0, most - len(self._runners) - self._claiming)
+    def free(self) -> int:
+        """How many more runs this process would claim."""
+        total: int = settings.RUNS_PER_WORKER
+        return max(0, total - len(self._runners) - self._claiming)
 
     @property
     def full(self) -> list[UUID]:
@@ -133,28 +134,28 @@ class Engine:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the loop still turns; said of the process when it is asked if it lives."""
-        return bool(time.monotonic() - self._pulse < 4 * settings.RUN_HEARTBEAT)
+        """Whether the loop still works."""
+        return bool(time.monotonic() - self._last_beat < 4 * settings.RUN_HEARTBEAT)
 
     # --- on the loop --------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(self._live())
+            runner.run(self._main())
 
-    async def _live(self) -> None:
+    async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
         self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=die_without_memory)
         self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=die_without_memory)
-        # Apart, so that a rush of steps to be stored cannot cost us our leases.
-        self._beat_db = DatabaseExecutor(1, "heartbeat", on_memory_error=die_without_memory)
+        # A thread of its own, so that many steps to be stored at once cannot cost us our leases.
+        self._lease_db = DatabaseExecutor(1, "heartbeat", on_memory_error=die_without_memory)
         self._agent_states = AgentStateReporter(self._db)
-        self._keep(self._beat(), "heartbeat")
-        self._keep(self._agent_states.run(), "agent states")
-        self._keep(self._listen(), "stops")
+        self._create_task(self._extend_leases(), "heartbeat")
+        self._create_task(self._agent_states.run(), "agent states")
+        self._create_task(self._listen_for_stops(), "stops")
         if not self._isolated:
-            self._keep(search_local_servers(), "search for local models")
+            self._create_task(search_local_servers(), "search for local models")
         self._ready.set()
         await self._closing.wait()
         await self._drain()
@@ -163,8 +164,8 @@ class Engine:
         for runner in list(self._runners.values()):
             runner.cancel("shutdown")
         with suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN):
-                await self._idle()
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self._wait_for_runs()
         await self._agent_states.report()
         for task in self._tasks:
             task.cancel()
@@ -172,17 +173,17 @@ class Engine:
         await streams.aclose()
         await close_sessions()
 
-    async def _idle(self) -> None:
+    async def _wait_for_runs(self) -> None:
         while runs := [task for task in self._tasks if task.get_name().startswith("run ")]:
             await asyncio.wait(runs)
 
-    def _keep(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Begin a task and hold it: one that nobody holds may be collected in the middle."""
+    def _create_task(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Create a task and keep a reference: asyncio itself has only a weak one."""
         task = self._loop.create_task(work, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._remove_task)
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _remove_task(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, MemoryError):
@@ -195,38 +196,55 @@ class Engine:
     def _spawn(self, run_id: UUID) -> None:
         if self._is_draining:
             return
-        if not self.room:
+        if not self.free:
             self._capacity.refuse()
             return
         self._claiming += 1
-        self._keep(self._execute(run_id), f"run {run_id}")
+        self._create_task(self._execute(run_id), f"run {run_id}")
 
     async def _execute(self, run_id: UUID) -> None:
-        """Claim, drive; then the next of the concurrency_key, as long as there is one. What was refused before gets the room."""
+        """Claim and execute a run, then the next ones of its concurrency key; then runs that were refused get the slot."""
         try:
-            made = await self._take(
-                partial(claim_run, run_id, self.owner, isolated=self._isolated, slots=self._capacity)
-            )
+            prepared = await self._claim(partial(claim_run, run_id))
         finally:
             self._claiming -= 1
-        while made is not None:
-            concurrency_key = made.run.concurrency_key
-            runner = Runner(made, self._db, self._tool_db)
-            self._runners[made.run.id] = runner
-            self.note([made.run])
+        while prepared is not None:
+            run = prepared.run
+            self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db)
+            self.note([run])
             try:
                 await runner.drive()
             finally:
-                del self._runners[made.run.id]
-                self._capacity.release(made.run.id)
-                self.note([made.run])
-            made = None if self._is_draining else await self._take_next(concurrency_key)
-            if made is None:
+                del self._runners[run.id]
+                self._capacity.release(run.id)
+                self.note([run])
+            prepared = None if self._is_draining else await self._claim_next(run.concurrency_key)
+            if prepared is None:
                 await self._refill()
+
+    async def _claim_next(self, concurrency_key: str) -> PreparedRun | None:
+        if self._isolated:
+            # The next run of the key is for any worker.
+            await self._db(dispatch_next_run, concurrency_key)
+        return await self._claim(partial(claim_next_run, concurrency_key))
+
+    async def _claim(self, claim: Callable[..., Run | None]) -> PreparedRun | None:
+        """Claim and prepare a run. One that cannot be prepared fails visibly."""
+        claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
+        try:
+            return await self._db(_claim_and_prepare, claim, self._capacity)
+        except (DatabaseError, InterfaceError) as error:
+            logger.warning("No run could be claimed: %s", error)
+        except RunNotStartable as error:
+            logger.exception("Run %s could not be started.", error.run_id)
+            # An isolated process executes one run and ends: one failure is enough.
+            if self._failures.add(error.run_id) >= (1 if self._isolated else MAX_FAILURES):
+                await self._db(_fail_queued, error.run_id)
+        return None
 
     async def _refill(self) -> None:
         """Claim runs that were refused, as far as there are free slots, in turns between workspaces and people."""
-        if self._is_draining or self._is_refilling or not self._capacity.take_refused():
+        if self._is_draining or self._is_refilling or not self._capacity.reset_refused():
             return
         self._is_refilling = True
         try:
@@ -243,54 +261,35 @@ class Engine:
         for run_id in chosen:
             self._spawn(run_id)
 
-    async def _take_next(self, concurrency_key: str) -> PreparedRun | None:
-        if self._isolated:
-            # What waits behind is for any worker.
-            await self._db(dispatch_next_run, concurrency_key)
-        return await self._take(
-            partial(claim_next_run, concurrency_key, self.owner, isolated=self._isolated, slots=self._capacity)
-        )
-
-    async def _take(self, begin: Callable[[], Run | None]) -> PreparedRun | None:
-        """A run that is ours now, with all it needs; one that cannot be prepared fails visibly."""
-        try:
-            return await self._db(_taken, begin, self._capacity)
-        except DatabaseError as error:
-            logger.warning("No run could be claimed: %s", error)
-        except RunNotStartable as error:
-            logger.exception("Run %s could not be started.", error.run_id)
-            if self._failures.count(error.run_id):
-                await self._db(_give_up, error.run_id)
-        return None
-
     # --- leases and stops ---------------------------------------------------------------------------------------
 
-    async def _beat(self) -> None:
-        """Keep the leases; hear which runs are to stop when no hint came through; notice what is no longer ours."""
-        last = self._loop.time()
+    async def _extend_leases(self) -> None:
+        """Extend the leases at each heartbeat. Cancel the runs that are to stop, if the stop did not arrive otherwise, and
+        those that belong to another worker."""
+        extended_at = self._loop.time()
         while True:
-            self._pulse = time.monotonic()
+            self._last_beat = time.monotonic()
             await asyncio.sleep(settings.RUN_HEARTBEAT)
             runners = dict(self._runners)
-            asked = self._loop.time()
+            asked_at = self._loop.time()
             try:
                 async with asyncio.timeout(settings.RUN_HEARTBEAT):
-                    held = await self._beat_db(extend_leases, self.owner, list(runners))
+                    leases = await self._lease_db(extend_leases, self.owner, list(runners))
             except (DatabaseError, TimeoutError) as error:
                 logger.warning("The leases could not be kept: %s", error)
-                if self._loop.time() - last > PATIENCE * settings.RUN_LEASE:
+                if self._loop.time() - extended_at > LEASE_PATIENCE * settings.RUN_LEASE:
                     self._cancel(runners.values(), "lost")
                 continue
-            last = asked
+            extended_at = asked_at
             for run_id, runner in runners.items():
-                mine = held.get(run_id)
-                if mine is None or mine.attempt not in runner.attempts:
+                lease = leases.get(run_id)
+                if lease is None or lease.attempt not in runner.attempts:
                     runner.cancel("lost")
-                elif mine.stop:
+                elif lease.stop:
                     runner.cancel("stop")
 
-    async def _listen(self) -> None:
-        """Stops as they are asked for; the heartbeat hears of those that are lost here (RUN16)."""
+    async def _listen_for_stops(self) -> None:
+        """Stop runs as soon as it is requested. The heartbeat finds the requests that are lost here (RUN16)."""
         async for root_id in stops():
             self._cancel((runner for runner in self._runners.values() if runner.run.tree_id == root_id), "stop")
 
@@ -299,68 +298,50 @@ class Engine:
             runner.cancel(why)
 
 
-def _taken(begin: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:
-    run = begin()
+def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:
+    run = claim()
     if run is None:
         return None
-    made = None
+    prepared = None
     try:
-        made = kind_of(run).prepare(run)
-    except DatabaseError as error:
+        prepared = kind_of(run).prepare(run)
+    except AppError as error:
+        fail_run(run, error.code.value, error.message)
+    except MemoryError:
+        raise
+    except Exception as error:
         if is_database_away(error):
             requeue_run(run)
             raise
-        if may_succeed_again(error):
+        if isinstance(error, DatabaseError) and may_succeed_again(error):
             requeue_run(run)
             raise RunNotStartable(run.id) from error
         logger.exception("Run %s could not be prepared.", run.id)
-        fail_run(run, "internal", "Something went wrong on our side.")
-    except MemoryError:
-        raise
-    except AppError as error:
-        fail_run(run, error.code.value, error.message)
-    except Exception:
-        logger.exception("Run %s could not be prepared.", run.id)
-        fail_run(run, "internal", "Something went wrong on our side.")
+        fail_run(run, "internal", INTERNAL)
     finally:
-        if made is None:
+        if prepared is None:
             capacity.release(run.pk)
-    return made
+    return prepared
 
 
-def _give_up(run_id: UUID) -> None:
+def _fail_queued(run_id: UUID) -> None:
     with suppress(LeaseLost, DatabaseError):
         fail_unstorable_run(run_id, state=RunState.QUEUED)
 
 
+# --- the engine of this process ---------------------------------------------------------------------------------
+
 _engine: Engine | None = None
 
 
-def start() -> None:
+def start_engine() -> Engine:
     """Start this process's engine."""
     global _engine
     _engine = Engine()
     _engine.start()
+    return _engine
 
 
-def stop() -> None:
-    """End it in order."""
-    if _engine is not None:
-        _engine.stop()
-
-
-def is_healthy() -> bool:
-    """Whether this process carries runs."""
-    return _engine is not None and _engine.is_healthy
-
-
-def run_soon(work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
-    """Run this on the loop of this process's engine."""
-    if _engine is not None:
-        _engine.run_soon(work, name)
-
-
-def submit(run_id: UUID) -> None:
-    """Point this process's engine at a run."""
-    if _engine is not None:
-        _engine.submit([run_id])
+def get_engine() -> Engine | None:
+    """Return this process's engine, if it is a worker."""
+    return _engine

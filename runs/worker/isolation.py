@@ -1,49 +1,81 @@
-"""Processes of their own for runs whose processes died, started and looked after by a worker's sweeper (RUN9, ADR 0009)."""
+"""Run a poison run, whose processes have died, in a process of its own (ADR 0009).
+
+`python -m runs.worker.isolation PARENT RUN` is such a process. Models need an installed Django, so this module imports none.
+"""
 
 import logging
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
+from types import FrameType
 from uuid import UUID
 
-from common.processes import end_process
+import django
+
+from common.processes import die_with_parent, end_process
 from launcher.home import ROOT
-from runs.services.claims import reserve_poison_runs
 
 logger = logging.getLogger(__name__)
 
-PLACES = 4
+MAX_PROCESSES = 4
 """How many of these processes a worker has at most. Each takes about 100 MB, for as long as its run takes."""
 POOL = "2"
 """Threads for the database in each of them."""
 
 
 class IsolatedProcesses:
-    """The processes of one worker. They end when their run has, or with the worker."""
+    """The processes of one worker. They end when their run has ended, or with the worker."""
 
     def __init__(self, seconds_to_end: float) -> None:
         self._children: list[subprocess.Popen[bytes]] = []
         self._seconds_to_end = seconds_to_end
 
-    def tend(self) -> None:
-        """Forget the processes that have ended, and start some for the runs that wait for one."""
+    def count_free(self) -> int:
+        """Return how many more processes may be started."""
         self._children = [child for child in self._children if child.poll() is None]
-        for run_id in reserve_poison_runs(PLACES - len(self._children)):
-            self._children.append(_start(run_id))
+        return MAX_PROCESSES - len(self._children)
+
+    def start(self, run_ids: Iterable[UUID]) -> None:
+        """Start a process for each of these runs."""
+        for run_id in run_ids:
+            command = [sys.executable, "-m", "runs.worker.isolation", str(os.getpid()), str(run_id)]
+            environment = os.environ | {"DATABASE_POOL": POOL}
+            child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment)
+            logger.warning("Run %s is tried alone, in process %s.", run_id, child.pid)
+            self._children.append(child)
 
     def close(self) -> None:
-        """End them in order: what they carry is given back."""
+        """End the processes, which give their runs back."""
         for child in self._children:
             child.terminate()
         for child in self._children:
             end_process(child, signal.SIGTERM, seconds=self._seconds_to_end)
 
 
-def _start(run_id: UUID) -> "subprocess.Popen[bytes]":
-    child = subprocess.Popen(
-        [sys.executable, "-m", "runs.worker.isolated", str(os.getpid()), str(run_id)], cwd=ROOT,
-        stdin=subprocess.DEVNULL, env=os.environ | {"DATABASE_POOL": POOL},
-    )  # fmt: skip
-    logger.warning("Run %s is tried alone, in process %s.", run_id, child.pid)
-    return child
+def main(parent: int, run_id: UUID) -> int:
+    """Execute one run and return the exit code. SIGTERM gives the run back."""
+    die_with_parent(signal.SIGKILL)
+    if os.getppid() != parent:
+        return 1
+    signal.signal(signal.SIGTERM, _exit)
+    django.setup()
+    from runs.worker.engine import Engine
+
+    engine = Engine(isolated=True)
+    engine.start()
+    try:
+        engine.submit([run_id])
+        engine.wait_until_idle()
+    finally:
+        engine.stop()
+    return 0
+
+
+def _exit(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), UUID(sys.argv[2])))

@@ -1,4 +1,4 @@
-"""One claim of a run, driven to its end: the loop's steps are stored as they come, its pieces streamed."""
+"""Execute one claimed run: store the steps of the loop as they come, and stream the chunks of its answers."""
 
 import asyncio
 import logging
@@ -11,6 +11,7 @@ from typing import Literal, ParamSpec, TypeVar
 from django.db import DatabaseError
 
 from actors.models import Actor
+from chats.services.text_sources import ReadTexts, find_authors
 from common.clock import now
 from common.database import is_database_away, may_succeed_again
 from common.db_executor import DatabaseExecutor
@@ -22,15 +23,14 @@ from llm.client import llm_for
 from llm.messages import Answer, Piece, Request, ToolCall, Turn
 from llm.prices import estimated_usage
 from llm.protocol import LLMError
+from llm.reading_rate import get_reading_rate
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds import kind_of
 from runs.kinds.base import PreparedRun
 from runs.models import Run
-from runs.runtime.answer_rows import PartialMessage
 from runs.runtime.loop import run_loop
-from runs.runtime.provenance import ReadTexts, find_authors
+from runs.runtime.rows import PartialMessage
 from runs.runtime.steps import LoopStep, ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished, ToolsStarted
-from runs.runtime.streaming import get_reading_rate
 from runs.runtime.toolbox import Toolbox
 from runs.services.leases import requeue_run
 from tools.interface import ToolContext
@@ -42,69 +42,68 @@ T = TypeVar("T")
 CancelReason = Literal["", "stop", "lost", "shutdown"]
 
 STORE_TRIES = 3
-"""How often it is tried to store a step when PostgreSQL breaks the transaction off."""
+"""How often a step is stored when PostgreSQL breaks the transaction off."""
 
 
 class Runner:
-    """Drives one run. `cancel` may come at any moment; what is being stored then is stored first."""
+    """Executes one run. `cancel` may be called at any time; a transaction under way is completed first."""
 
-    def __init__(self, prepared: PreparedRun, sections: DatabaseExecutor, tool_sections: DatabaseExecutor) -> None:
+    def __init__(self, prepared: PreparedRun, db: DatabaseExecutor, tool_db: DatabaseExecutor) -> None:
         self.run: Run = prepared.run
-        self.is_over = False
         self.attempts = {self.run.attempt}
-        """The attempts of this runner: asking for an answer again takes a new one."""
+        """The attempts of this runner: asking the model again for the same answer is a new one."""
         self._prepared = prepared
-        self._sections = sections
-        self._tool_sections = tool_sections
-        self._kind = kind_of(prepared.run)
-        self._stream = self._kind.open_stream(prepared.run)
-        self._rate = get_reading_rate(prepared.run.workspace_id)
-        assert self.run.message_id is not None
-        self._partial = PartialMessage(self.run.message_id)
+        self._db = db
+        self._tool_db = tool_db
+        self._kind = kind_of(self.run)
+        self._stream = self._kind.open_stream(self.run)
+        self._rate = get_reading_rate(self.run.workspace_id)
+        self._partial = PartialMessage(self.run.get_message_id())
         self._read_texts: ReadTexts | None = None
-        self._asked: Request | None = None
-        """What the model was asked last, until what came of it is in the ledger."""
+        self._request: Request | None = None
+        """The last request to the model, until it is in the ledger."""
         self._answer: Answer | None = None
-        """What it answered to that, when that could not be stored."""
+        """The answer to it, if that could not be stored."""
+        self._is_finished = False
         self._task: asyncio.Task[None] | None = None
-        self._why: CancelReason = ""
+        self._cancel_reason: CancelReason = ""
 
-    def cancel(self, why: CancelReason) -> None:
-        """End it: a person asked (`stop`), somebody else has it (`lost`), or the process ends (`shutdown`)."""
-        if self.is_over or self._task is None or self._why:
-            return
-        self._why = why
-        self._task.cancel()
+    def cancel(self, reason: CancelReason) -> None:
+        """End it: a person stopped the run, another worker has it (`lost`), or the process ends (`shutdown`)."""
+        if not self._is_finished and self._task is not None and not self._cancel_reason:
+            self._cancel_reason = reason
+            self._task.cancel()
 
     async def drive(self) -> None:
-        """Work until the end. Never raises: whatever happens, the run ends visibly, is given back, or runs out."""
+        """Execute the run to its end. Never raises: the run ends visibly, is given back, or its lease runs out."""
         self._task = asyncio.current_task()
         try:
             with on_behalf_of_tenant(self.run.workspace_id):
                 await self._drive()
         except LeaseLost:
-            logger.info("Run %s is somebody else's now.", self.run.id)
+            logger.info("Run %s belongs to another worker now.", self.run.id)
         except DatabaseError as error:
-            # Nothing can be stored: the sweeper gives it back when the database answers again (RUN7).
-            logger.warning("Run %s is let go, the database does not answer: %s", self.run.id, error)
+            # Its end cannot be stored either: the sweeper gives it back when the database answers again (RUN7).
+            logger.warning("Run %s is released, the database does not answer: %s", self.run.id, error)
         finally:
-            self.is_over = True
+            self._is_finished = True
             await self._stream.close()
 
     async def _drive(self) -> None:
         limit = self._prepared.content.limits.max_seconds
+        elapsed = (now() - self.run.started_at).total_seconds() if self.run.started_at else 0.0
         try:
-            async with asyncio.timeout(limit - self._seconds_so_far()):
-                await self._work()
+            async with asyncio.timeout(limit - elapsed):
+                await self._run_loop()
         except asyncio.CancelledError:
-            await self._cancelled()
+            await self._handle_cancel()
         except TimeoutError:
             await self._end(RunEnded("failed", "time_limit", f"It reached the limit of {limit} seconds."))
         except LLMError as error:
-            await self._end(RunEnded("failed", error.code, self._message_of(error)), error)
+            await self._end(RunEnded("failed", error.code, self._get_public_message(error)), error)
         except RunNotAllowed as error:
-            # Rights were taken away in the middle: what was said so far is not said.
-            self._partial = PartialMessage(self._partial.message_id)
+            # Rights were withdrawn while the answer was made: what was streamed of it is not stored.
+            self._discard_partial()
             await self._end(RunEnded("failed", error.code, error.text))
         except AppError as error:
             await self._end(RunEnded("failed", error.code.value, error.message))
@@ -118,13 +117,24 @@ class Runner:
             logger.exception("Run %s broke.", self.run.id)
             await self._end_broken()
 
-    async def _work(self) -> None:
-        made = self._prepared
+    async def _run_loop(self) -> None:
+        prepared, run = self._prepared, self.run
         announce = self._announce_next_try if self._kind.shows_next_try else None
-        llm = llm_for(made.model.endpoint, tenant=str(self.run.workspace_id), announce=announce)
-        steps = run_loop(
-            made.build_conversation(), llm, self._toolbox(), self._request, max_steps=made.content.limits.max_steps
+        llm = llm_for(prepared.model.endpoint, tenant=str(run.workspace_id), announce=announce)
+        context = ToolContext(
+            run.agent,
+            run.on_behalf_of,
+            run.chat_id,
+            run.id,
+            "",
+            is_named=self._is_named,
+            find_authors=self._find_authors,
         )
+        toolbox = Toolbox(
+            prepared.tools, context, self._run_in_transaction, dict(prepared.known_results), list(prepared.past_calls)
+        )
+        max_steps = prepared.content.limits.max_steps
+        steps = run_loop(prepared.build_conversation(), llm, toolbox, self._build_request, max_steps=max_steps)
         async with aclosing(steps):
             reply: StepSaved | None = None
             while True:
@@ -132,98 +142,104 @@ class Runner:
                     step = await steps.asend(reply)
                 except StopAsyncIteration:
                     return
-                reply = await self._take(step)
+                reply = await self._handle(step)
 
-    def _toolbox(self) -> Toolbox:
-        made, run = self._prepared, self.run
-        context = ToolContext(run.agent, run.on_behalf_of, run.chat_id, run.id, "", is_named=self._is_named,
-                              find_authors=self._find_authors)  # fmt: skip
-        return Toolbox(made.tools, context, self._in_transaction, dict(made.known_results), list(made.past_calls))
-
-    def _request(self, turns: Sequence[Turn]) -> Request:
-        made = self._prepared
-        schemas = [tool.schema for tool in made.tools.values()]
-        self._asked = Request(made.model.name, list(turns), schemas, made.get_parameters())
-        return self._asked
+    def _build_request(self, turns: Sequence[Turn]) -> Request:
+        prepared = self._prepared
+        schemas = [tool.schema for tool in prepared.tools.values()]
+        self._request = Request(prepared.model.name, list(turns), schemas, prepared.get_parameters())
+        return self._request
 
     # --- what the loop yields -----------------------------------------------------------------------------------
 
-    async def _take(self, step: Piece | LoopStep) -> StepSaved | None:
+    async def _handle(self, step: Piece | LoopStep) -> StepSaved | None:
         match step:
             case Piece():
-                self._say(step)
+                chunk = replace(step, text=storable(step.text))
+                self._partial.add(chunk)
+                self._stream.add(chunk, self._partial.message_id)
                 if wait := self._rate.take(step.text):
                     await asyncio.sleep(wait)
             case ToolsStarted():
-                return await self._whole(self._kind.record_tool_start, self.run, step)
+                return await self._store(self._kind.record_tool_start, self.run, step)
             case ToolsFinished():
-                return await self._whole(self._kind.record_tool_results, self.run, step)
+                return await self._store(self._kind.record_tool_results, self.run, step)
             case ModelAnswered():
-                return await self._store_answer(step)
+                # What was streamed is sent before the frame of the stored rows.
+                await self._stream.flush()
+                self._answer = step.answer
+                saved = await self._store(self._record_answer, step)
+                self._is_finished = not step.answer.calls
+                self._partial = PartialMessage(saved.step.message_id)
+                await self._stream.close()
+                return saved
             case ModelRetried():
-                return await self._ask_again(step)
+                # Clients replace what was streamed by what comes now, because that has a higher attempt.
+                await self._stream.close()
+                self.attempts |= {self.run.attempt + 1}
+                saved = await self._store(self._record_retry, step)
+                self._discard_partial()
+                return saved
             case RunEnded():
                 await self._end(step)
         return None
 
-    def _say(self, piece: Piece) -> None:
-        piece = replace(piece, text=storable(piece.text))
-        self._partial.add(piece)
-        self._stream.add(piece, self._partial.message_id)
+    # These two change the runner in the same thread as the row: the task may be cancelled before it learns that the row is stored.
 
-    async def _store_answer(self, step: ModelAnswered) -> StepSaved:
-        """What was streamed is flushed before its durable row goes out, and pick_undispatched_runs after."""
-        await self._stream.flush()
-        self._answer = step.answer
-        saved = await self._whole(self._record_answer, step)
-        self.is_over = not step.answer.calls
-        self._partial = PartialMessage(saved.step.message_id)
-        await self._stream.close()
+    def _record_answer(self, step: ModelAnswered) -> StepSaved:
+        saved = self._kind.record_answer(self.run, self._prepared.model, step)
+        self._request = self._answer = None
         return saved
 
-    async def _ask_again(self, step: ModelRetried) -> StepSaved:
-        """Forget what was streamed. Clients replace it by what comes now, because that has a higher attempt."""
-        await self._stream.close()
-        self.attempts |= {self.run.attempt + 1}
-        saved = await self._whole(self._record_asked_again, step)
-        self._partial = PartialMessage(self._partial.message_id)
+    def _record_retry(self, step: ModelRetried) -> StepSaved:
+        saved = self._kind.record_retry(self.run, self._prepared.model, step)
+        self._request = None
+        self.run.attempt += 1
         return saved
 
     async def _announce_next_try(self, seconds: float) -> None:
         """Show in the chat when the model is asked again."""
-        await self._whole(self._kind.record_next_try, self.run, now() + timedelta(seconds=seconds))
+        await self._store(self._kind.record_next_try, self.run, now() + timedelta(seconds=seconds))
 
-    # These change this object in the same thread as the row: the task may be cancelled before it learns that the row is stored.
-
-    def _record_answer(self, step: ModelAnswered) -> StepSaved:
-        saved = self._kind.record_answer(self.run, self._prepared.model, step)
-        self._asked = self._answer = None
-        return saved
-
-    def _record_asked_again(self, step: ModelRetried) -> StepSaved:
-        saved = self._kind.record_retry(self.run, self._prepared.model, step)
-        self._asked = None
-        self.run.attempt += 1
-        return saved
+    # --- the end ------------------------------------------------------------------------------------------------
 
     async def _end(self, end: RunEnded, error: LLMError | None = None) -> None:
         await self._stream.flush()
-        await self._whole(
-            self._kind.record_end, self.run, self._prepared.model, end, self._partial, error or self._unfinished(end)
-        )
-        self.is_over = True
+        model = self._prepared.model
+        if error is None and self._request is not None:
+            # The provider bills a request that ends without an answer, too: the ledger needs it.
+            streamed = f"{self._partial.text}{self._partial.thinking}"
+            usage = self._answer.usage if self._answer else estimated_usage(model.endpoint, self._request, streamed)
+            error = LLMError(end.code or end.how, end.text, usage=usage)
+        await self._store(self._kind.record_end, self.run, model, end, self._partial, error)
+        self._is_finished = True
 
-    def _unfinished(self, end: RunEnded) -> LLMError | None:
-        """Return the request that ends without an answer, for the ledger: its provider bills it all the same."""
-        if self._asked is None:
-            return None
-        said = f"{self._partial.text}{self._partial.thinking}"
-        usage = (
-            self._answer.usage if self._answer else estimated_usage(self._prepared.model.endpoint, self._asked, said)
-        )
-        return LLMError(end.code or end.how, end.text, usage=usage)
+    async def _end_broken(self) -> None:
+        """End the run visibly. When the end cannot be stored with what was streamed, store it without that."""
+        end = RunEnded("failed", "internal", "Something went wrong on our side.")
+        try:
+            await self._end(end)
+        except DatabaseError as error:
+            if is_database_away(error):
+                raise
+            self._discard_partial()
+            await self._end(end)
 
-    def _message_of(self, error: LLMError) -> str:
+    async def _handle_cancel(self) -> None:
+        """Store the end of a stopped run with what was streamed, or give the run back when the process ends."""
+        while self._task is not None and self._task.cancelling():
+            self._task.uncancel()
+        if self._cancel_reason == "lost":
+            raise LeaseLost
+        if self._cancel_reason == "stop":
+            await self._end(RunEnded("stopped"))
+        else:
+            await self._store(requeue_run, self.run)
+
+    def _discard_partial(self) -> None:
+        self._partial = PartialMessage(self._partial.message_id)
+
+    def _get_public_message(self, error: LLMError) -> str:
         """Return what the chat may read of an error. What a provider says about the operator's key (its organisation, its
         quota) goes to the operator's log only."""
         if self._prepared.model.endpoint.paid_by != "system":
@@ -231,65 +247,41 @@ class Runner:
         logger.warning("The operator's model failed in run %s: %s", self.run.id, error.message)
         return "The model could not answer."
 
-    async def _end_broken(self) -> None:
-        """End the run visibly. When the end cannot be stored with what was said so far, it is stored without that."""
-        end = RunEnded("failed", "internal", "Something went wrong on our side.")
-        try:
-            await self._end(end)
-        except DatabaseError as error:
-            if is_database_away(error):
-                raise
-            self._partial = PartialMessage(self._partial.message_id)
-            await self._end(end)
-
-    async def _cancelled(self) -> None:
-        """Participant ended us. Asked to stop, we keep what was said; leaving, we give the run back."""
-        task = asyncio.current_task()
-        assert task is not None
-        while task.cancelling():
-            task.uncancel()
-        if self._why == "lost":
-            raise LeaseLost
-        if self._why == "stop":
-            await self._end(RunEnded("stopped"))
-        else:
-            await self._whole(requeue_run, self.run)
-
-    # --- model --------------------------------------------------------------------------------------------------
+    # --- database -----------------------------------------------------------------------------------------------
 
     async def _is_named(self, url: str) -> bool:
         if self._read_texts is None:
             self._read_texts = ReadTexts(self.run.get_chat_id(), self._prepared.content.prompt)
-        return await self._sections(self._read_texts.is_named, url)
+        return await self._db(self._read_texts.is_named, url)
 
     async def _find_authors(self) -> list[Actor]:
-        return await self._sections(find_authors, self.run)
+        run = self.run
+        return await self._db(find_authors, run.get_chat_id(), run.agent_id, run.workspace_id)
 
-    async def _in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
-        """A tool that hangs is given up: its transaction finds its call settled, and goes back."""
-        return await self._tool_sections(self._kind.run_in_transaction, self.run, call, work, seconds)
+    async def _run_in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
+        """Run a tool in a thread. When it exceeds its time, its transaction finds that its call has a result, and is rolled
+        back."""
+        return await self._tool_db(self._kind.run_in_transaction, self.run, call, work, seconds)
 
-    async def _whole(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """A transaction to its end, even when we are cancelled: it cannot be taken back, and what comes next must see it."""
-        section = asyncio.ensure_future(self._run_transaction(work, *args, **kwargs))
+    async def _store(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a transaction to its end, even when this task is cancelled, so that what comes next finds its result."""
+        transaction = asyncio.ensure_future(self._retry(work, *args, **kwargs))
         try:
-            return await asyncio.shield(section)
+            return await asyncio.shield(transaction)
         except asyncio.CancelledError:
-            await asyncio.wait([section])
-            if not section.cancelled() and section.exception() is not None:
-                logger.info("Run %s was cancelled while it stored: %s", self.run.id, section.exception())
+            await asyncio.wait([transaction])
+            if not transaction.cancelled() and transaction.exception() is not None:
+                logger.info("Run %s was cancelled while it stored: %s", self.run.id, transaction.exception())
             raise
 
-    async def _run_transaction(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a transaction, and again when it was broken off because of others: that is cheaper than asking the model again."""
+    async def _retry(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a transaction, and again when PostgreSQL broke it off because of others: that costs less than asking the model
+        again."""
         for _ in range(STORE_TRIES - 1):
             try:
-                return await self._sections(work, *args, **kwargs)
+                return await self._db(work, *args, **kwargs)
             except DatabaseError as error:
                 if not may_succeed_again(error):
                     raise
                 logger.warning("A step of run %s is stored again: %s", self.run.id, error)
-        return await self._sections(work, *args, **kwargs)
-
-    def _seconds_so_far(self) -> float:
-        return (now() - self.run.started_at).total_seconds() if self.run.started_at else 0.0
+        return await self._db(work, *args, **kwargs)

@@ -18,7 +18,7 @@ from common.errors import Code, Conflict, NotFound, id_taken
 from common.writing import insert
 from events import audit
 from events.publish import notify_workspace_list_changed
-from runs.services.jobs import start_job, stop_job
+from runs.services.runs import start_job, stop_job
 from suggestions.briefs import merge_brief
 from suggestions.models import Merge, MergeState, Suggestion
 from suggestions.permissions import (
@@ -112,9 +112,7 @@ def _begin(merge: Merge, suggestions: list[Suggestion]) -> None:
     brief = merge_brief(
         merge.id, agent=merge.agent, production=merge.base.content(), suggestions=named_for(suggestions)
     )
-    merge.run = start_job(
-        workspace=merge.workspace, kind="merge", subject_id=merge.id, job_input=brief, on_behalf_of=merge.by
-    )
+    merge.run = start_job(merge.by, merge.workspace_id, kind="merge", subject_id=merge.id, job_input=brief)
     merge.save()
 
 
@@ -137,7 +135,7 @@ def _stopped(merge: Merge, actor: Actor) -> Merge:
     close(merge, MergeState.STOPPED)
     audit.record(actor, "merge.stopped", workspace_id=merge.workspace_id, object_id=merge.id)
     if merge.run_id is not None:
-        stop_job(run_id=merge.run_id, actor=actor)
+        stop_job(actor, merge.run_id)
     return merge
 
 

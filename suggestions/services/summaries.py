@@ -11,7 +11,7 @@ from events import audit
 from events.publish import notify_workspace_list_changed
 from events.rows import DiffRow
 from runs.models import Run, RunState
-from runs.services.jobs import start_job
+from runs.services.runs import start_job
 from suggestions.briefs import summary_brief
 from suggestions.models import Suggestion, SummaryState
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
@@ -26,7 +26,7 @@ def begin_summary(suggestion: Suggestion, asked_by: Actor, change: DiffRow) -> N
     brief = summary_brief(change, agent=suggestion.agent, note=suggestion.note, language=suggestion.author.language)
     suggestion.summary_state, suggestion.summary_error = SummaryState.PENDING, ""
     suggestion.summary_run = start_job(
-        workspace=suggestion.workspace, kind="summary", subject_id=suggestion.id, job_input=brief, on_behalf_of=asked_by
+        asked_by, suggestion.workspace_id, kind="summary", subject_id=suggestion.id, job_input=brief
     )
 
 

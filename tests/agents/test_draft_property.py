@@ -4,7 +4,6 @@ that somebody wrote is lost (EDIT1–EDIT3, EDIT5)."""
 import random
 from collections import Counter
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,12 +13,12 @@ from hypothesis import strategies as st
 
 from actors.models import Actor
 from agents.models import AgentSpec, Draft, DraftSnapshot
+from agents.selectors import find_answering_spec
 from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from common.clock import now
 from common.errors import AppError
 from common.ids import new_id
-from runs.kinds.chat import find_spec
 from runs.models import Run
 from suggestions import services as suggestions
 from suggestions.models import Merge, Suggestion
@@ -209,9 +208,9 @@ class Workshop:
 
     def _check_what_answers(self, chat_id: Any) -> None:
         scribe = self.board.scribe
-        run: Any = SimpleNamespace(get_chat_id=lambda: chat_id, agent_id=scribe.id, agent=scribe)
-        spec, _ = find_spec(run)
-        assert spec is not None
+        found = find_answering_spec(scribe, chat_id)
+        assert found is not None
+        spec, _ = found
         assert scribe.current_spec is not None
         assert spec.prompt == self.applied.get(chat_id, scribe.current_spec.prompt)
 

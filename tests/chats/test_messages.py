@@ -118,7 +118,7 @@ def test_FAIR3_any_number_of_handles_is_looked_for_among_those_in_the_chat(team)
     handles = " ".join(f"@{number:x}" for number in range(30_000))
     with CaptureQueriesContext(connection) as queries:
         message, _ = say(team, f"{handles} @bob")
-        preview_wakes(chat=team.chat, author=team.alice, text=f"{handles} @bob")
+        preview_wakes(team.alice, team.chat.id, text=f"{handles} @bob")
     assert message.payload["mentions"] == [str(team.bob.id)]
     asked = [query["sql"] for query in queries if '"actors_actor"."handle"' in query["sql"]]
     assert len(asked) >= 2

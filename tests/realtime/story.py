@@ -15,6 +15,7 @@ from actors import services as actors
 from actors.models import Actor
 from agents.models import Draft
 from agents.services import agents, drafts, specs
+from agents.services.votes import cast_vote
 from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat, Message
@@ -24,8 +25,8 @@ from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import Run
-from runs.runtime.answer_rows import PartialMessage, ResolvedModel
 from runs.runtime.conversation import make_storable
+from runs.runtime.rows import PartialMessage, ResolvedModel
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, ToolsFinished, ToolsStarted
 from runs.services import claims, comparisons, leases, runs
 from suggestions import services as suggestions
@@ -210,7 +211,7 @@ class Story:
         asked = list(Message.objects.filter(chat=self.chat, type="COMPARISON").order_by("seq"))
         if not asked:
             raise AppError("Nothing is compared.")
-        comparisons.vote(
+        cast_vote(
             actor=self.person(chance), chat_id=self.chat.id, comparison_id=chance.choice(asked[-2:]).id,
             choice=chance.choice(["production", "equal", "draft", None]),
         )  # fmt: skip

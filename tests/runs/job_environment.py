@@ -10,7 +10,7 @@ from django.db import transaction
 from actors.models import Actor
 from runs.kinds.job import JobInput
 from runs.models import Run
-from runs.services.jobs import start_job
+from runs.services.runs import start_job
 from tests.runs.environment import RunEnvironment
 
 
@@ -36,8 +36,7 @@ class JobEnvironment:
         brief = JobInput("What would be different?", {"texts": ["a"]}, expected=400)
         with transaction.atomic():
             run = start_job(
-                workspace=team.workspace, kind=kind, subject_id=subject_id or uuid4(), job_input=brief,
-                on_behalf_of=by or team.alice,
+                by or team.alice, team.workspace.id, kind=kind, subject_id=subject_id or uuid4(), job_input=brief,
             )  # fmt: skip
         if self.environment.engine is not None:
             self.environment.engine.submit([run.id])

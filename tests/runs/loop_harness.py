@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from actors.models import Actor
+from agents.services.allowed_tools import ConfiguredTool
 from llm.context_window import DEFAULT_BUDGET
 from llm.messages import Piece, Request, ToolCall
 from runs.runtime.context import ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
@@ -22,7 +23,7 @@ from runs.runtime.steps import (
     ToolsFinished,
     ToolsStarted,
 )
-from runs.runtime.toolbox import ConfiguredTool, Toolbox
+from runs.runtime.toolbox import Toolbox
 from tests.runs.scripted_llm import ScriptedLLM
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 

@@ -5,6 +5,7 @@ from django.db import transaction
 
 from agents.models import Draft
 from agents.services import drafts
+from agents.services.votes import cast_vote, count_vote
 from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import ChatActor, Message
@@ -13,7 +14,6 @@ from common.ids import new_id
 from events.rows import Tally
 from runs.models import Run
 from runs.services import claims, comparisons, runs, wake
-from runs.services.comparisons import tallied
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
 
@@ -39,7 +39,7 @@ def compare(team, text="Which?", who="alice", revision=None, id=None):
 
 
 def ballot(team, message, who, choice):
-    return comparisons.vote(actor=team[who], chat_id=team.chat.id, comparison_id=message.id, choice=choice)
+    return cast_vote(actor=team[who], chat_id=team.chat.id, comparison_id=message.id, choice=choice)
 
 
 def sides(environment):
@@ -194,7 +194,7 @@ def test_RUN16_one_side_is_stopped_and_the_other_goes_on(environment):
 @pytest.mark.usefixtures("applied")
 def test_who_is_compared_is_not_steered_by_what_is_said_meanwhile(team):
     compare(team)
-    [robin] = wake.preview_wakes(chat=team.chat, author=team.bob, text="hello")
+    [robin] = wake.preview_wakes(team.bob, team.chat.id, text="hello")
     assert robin.effect == "wakes"
 
 
@@ -335,7 +335,7 @@ def test_the_next_draft_ends_without_touching_what_was_compared_before(team, app
 
 
 def test_votes_are_counted_up_and_down():
-    votes = tallied([], 3, None, "draft")
-    votes = tallied(votes, 1, None, "equal")
-    votes = tallied(votes, 3, "draft", "production")
+    votes = count_vote([], 3, None, "draft")
+    votes = count_vote(votes, 1, None, "equal")
+    votes = count_vote(votes, 3, "draft", "production")
     assert votes == [Tally(draft_apply=1, equal=1), Tally(draft_apply=3, production=1)]

@@ -3,7 +3,7 @@
 import pytest
 
 from runs.kinds import kind_of
-from runs.kinds.comparison import COMPARISON
+from runs.kinds.chat import COMPARISON
 from runs.runtime.history import read_log, read_log_until_question, read_new_turns
 from tests.queries import record_statements
 from tests.runs.test_takeover import claimed

@@ -13,7 +13,7 @@ from runs.kinds import chat as kinds
 from runs.kinds.job import JobInput
 from runs.models import Run
 from runs.services import claims, comparisons, runs
-from runs.services.jobs import start_job
+from runs.services.runs import start_job
 from runs.services.wake import build_concurrency_key
 from runs.worker.capacity import Capacity
 from tests.factories.runs import RunFactory
@@ -135,8 +135,7 @@ def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, sett
     again = runs.retry_run(actor=team.alice, run_id=failed.id)
     with transaction.atomic():
         job = start_job(
-            workspace=team.workspace, kind="summary", subject_id=new_id(), job_input=JobInput("?", {}, 10),
-            on_behalf_of=team.alice,
+            team.alice, team.workspace.id, kind="summary", subject_id=new_id(), job_input=JobInput("?", {}, 10),
         )  # fmt: skip
     assert {run.origin for run in claim_all(slots)} == {"compare", "retry"}
     assert claims.claim_run(job.id, "here:1:a", slots=slots) is None
@@ -215,5 +214,5 @@ def test_FAIR1_a_claim_reads_its_lane_and_not_what_waits_elsewhere(environment, 
         cursor.execute(f"SET LOCAL plan_cache_mode = {plan}")
         before = runs_read()
         for _ in range(10):  # from the sixth on it is a prepared statement
-            assert claims._NEXT_BESIDE.first(mine.id) == mine
+            assert claims._NEXT_OF_SAME_KEY.first(mine.id) == mine
         assert runs_read() - before <= 10 * 4

@@ -13,10 +13,11 @@ from chats.models import Message
 from common.errors import Conflict
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import LLMCall, Run, Step
-from runs.services import claims, jobs, leases, runs
+from runs.services import claims, leases, runs
 from runs.worker.engine import Engine
 from tests.concurrency import ConcurrentTransaction
 from tests.jobs import answer_job, begin_job
+from tests.people import make_operator
 from tests.realtime.recording import Recording
 from tests.runs.job_environment import JobEnvironment
 from workspaces import services as workspaces
@@ -96,7 +97,7 @@ def test_RUN16_a_job_at_work_is_stopped_within_a_second(job_environment):
     job_environment.environment.wait(lambda: job_environment.environment.model.requests)
     time.sleep(0.2)
     asked = time.time()
-    jobs.stop_job(run_id=run.id, actor=job_environment.environment.team.alice)
+    runs.stop_job(job_environment.environment.team.alice, run.id)
     assert job_environment.environment.model.wait_until_left().left_at - asked < 1
     run = job_environment.wait_for(run)
     assert (run.state, run.answer, run.stopped_by) == ("stopped", "", job_environment.environment.team.alice)
@@ -106,7 +107,7 @@ def test_RUN16_a_job_at_work_is_stopped_within_a_second(job_environment):
 def test_a_job_that_waits_is_stopped_at_once_and_stopping_again_changes_nothing(job_environment):
     run = job_environment.start()
     for _ in range(2):
-        jobs.stop_job(run_id=run.id, actor=job_environment.environment.team.alice)
+        runs.stop_job(job_environment.environment.team.alice, run.id)
     run.refresh_from_db()
     assert (run.state, run.stopped_by) == ("stopped", job_environment.environment.team.alice)
     assert job_environment.recorded_ends == [("stopped", "", "")]
@@ -115,7 +116,7 @@ def test_a_job_that_waits_is_stopped_at_once_and_stopping_again_changes_nothing(
 def test_a_job_that_begins_while_it_is_being_stopped_is_asked_to_stop(job_environment):
     run = job_environment.start()
     job_environment.listen = lambda ended: begun_meanwhile(job_environment, run)
-    jobs.stop_job(run_id=run.id, actor=job_environment.environment.team.alice)
+    runs.stop_job(job_environment.environment.team.alice, run.id)
     run.refresh_from_db()
     assert (run.state, run.lease_owner, job_environment.recorded_ends) == ("running", "there:1:a", [])
     assert run.stop_requested_at is not None
@@ -127,13 +128,13 @@ def begun_meanwhile(job_environment, run):
 
 
 def test_an_operator_stops_a_job_and_cannot_repeat_it(job_environment):
-    operator = job_environment.environment.team.charlie
-    run = runs.stop_any_run(job_environment.start(), operator)
+    operator = make_operator()
+    run = runs.stop_run(operator, job_environment.start().id, as_operator=True)
     assert (run.state, run.stopped_by) == ("stopped", operator)
     with pytest.raises(Conflict):
-        runs.stop_any_run(run, operator)
+        runs.stop_run(operator, run.pk, as_operator=True)
     with pytest.raises(Conflict):
-        runs.retry_any_run(run, operator)
+        runs.retry_run(operator, run.pk, as_operator=True)
 
 
 @pytest.mark.parametrize("gone", ["removed", "deactivated"])

@@ -11,7 +11,7 @@ from runs.runtime.context import LogEntry
 from tests.runs.loop_harness import ALICE, LoopHarness
 from tests.runs.scripted_llm import ScriptedLLM, called, said
 
-OK = ("look", '{"n": 1}')
+OK = ("look_up", '{"n": 1}')
 
 
 async def run(script, harness=None, *, max_steps=10):
@@ -34,7 +34,7 @@ async def test_a_call_is_made_and_its_result_is_asked_about():
 
 
 async def test_calls_settle_in_the_models_order_and_only_reading_goes_together():
-    calls = [("look", '{"n": 1}'), ("look", '{"n": 2}'), ("send", '{"n": 3}'), ("look", '{"n": 4}')]
+    calls = [("look_up", '{"n": 1}'), ("look_up", '{"n": 2}'), ("send", '{"n": 3}'), ("look_up", '{"n": 4}')]
     harness, _ = await run([called(*calls)])
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2", "sent 3", "saw 4"]
     # three batches, each started and settled, and two answers
@@ -54,7 +54,7 @@ async def test_a_stop_that_comes_with_a_stored_step_ends_the_run_before_the_mode
 
 
 async def test_it_ends_within_max_steps():
-    harness, llm = await run([called(("look", f'{{"n": {n}}}')) for n in range(99)], max_steps=4)
+    harness, llm = await run([called(("look_up", f'{{"n": {n}}}')) for n in range(99)], max_steps=4)
     assert len(llm.requests) == 4
     assert [end.code for end in harness.ends] == ["step_limit"]
     assert harness.statuses() == ["ok"] * 4
@@ -91,7 +91,7 @@ async def test_RUN12_a_malformed_call_is_never_made_and_the_model_is_told(kind):
 
 async def test_RUN12_an_unknown_tool_is_never_made_and_the_model_hears_which_there_are():
     harness, _ = await run([called(("no_such", '{"n": 1}'))])
-    assert harness.list_texts("TOOL_RESPONSE") == ["There is no tool 'no_such'. There are: look, send, note."]
+    assert harness.list_texts("TOOL_RESPONSE") == ["There is no tool 'no_such'. There are: look_up, send, note."]
 
 
 async def test_RUN12_three_malformed_answers_in_a_row_end_the_run():
@@ -109,7 +109,7 @@ async def test_RUN12_a_good_call_between_bad_ones_lets_the_run_go_on():
 
 
 async def test_RUN12_calls_whose_provider_ids_are_empty_or_doubled_are_told_isolated():
-    harness, llm = await run([called(("look", '{"n": 1}'), ("look", '{"n": 2}')), said("both")])
+    harness, llm = await run([called(("look_up", '{"n": 1}'), ("look_up", '{"n": 2}')), said("both")])
     ids = [call.id for turn in llm.requests[1].turns for call in turn.calls]
     assert len(set(ids)) == 2
     assert harness.list_texts("TOOL_RESPONSE") == ["saw 1", "saw 2"]

@@ -10,7 +10,7 @@ from tests.runs.loop_harness import Crash, LoopHarness
 from tests.runs.scripted_llm import ScriptedLLM, called, said
 
 ARGUMENTS = st.sampled_from(['{"n": 1}', '{"n": 2}', '{"n": -1}', "{}{}", "", '{"n": "x"}', '{"n": 1}<|call|>'])
-CALLS = st.tuples(st.sampled_from(["look", "send", "note", "ghost"]), ARGUMENTS)
+CALLS = st.tuples(st.sampled_from(["look_up", "send", "note", "ghost"]), ARGUMENTS)
 ANSWERS = st.one_of(
     st.builds(said, st.sampled_from(["fine", "a longer answer"])),
     st.lists(CALLS, min_size=1, max_size=4).map(lambda calls: called(*calls)),
@@ -43,7 +43,7 @@ async def test_RUN1_whatever_happens_calls_are_made_once_and_the_model_is_asked_
     assert harness.steps_done <= MAX_STEPS
     assert asked <= MAX_STEPS + harness.crashes
     runs = Counter(harness.executions)
-    assert [id for id, times in runs.items() if times > 1 and harness.started[id] != "look"] == []
+    assert [id for id, times in runs.items() if times > 1 and harness.started[id] != "look_up"] == []
     answered = Counter(line.payload["tool_call_id"] for line in harness.lines if line.type == "TOOL_RESPONSE")
     assert [id for id, times in answered.items() if times > 1] == []
     made = {line.payload["call_id"] for line in harness.lines if line.type == "TOOL_CALL"}

@@ -15,10 +15,10 @@ from agents.services import drafts
 from agents.services.shipped import get_shipped_agent
 from chats import services as chats
 from chats.models import Message
+from chats.services.text_sources import find_authors
 from common.clock import now
 from events.models import AuditRecord
 from runs.models import Run
-from runs.runtime.provenance import find_authors
 from tests.api.test_rights import client_for
 from tests.people import make_person
 from tests.queries import record_statements
@@ -235,7 +235,7 @@ def test_FAIR8_whose_words_were_read_is_asked_in_two_statements_that_read_no_wor
     counts = []
     for _ in range(2):
         with record_statements() as asked:
-            authors = find_authors(run)
+            authors = find_authors(run.chat_id, run.agent_id, run.workspace_id)
             names = sorted(author.name for author in authors)
         counts.append(([rows for _, rows in asked.statements], asked.rows_of("chats_message")))
         for number in range(10):

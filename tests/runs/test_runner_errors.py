@@ -13,7 +13,7 @@ from llm.retry import _breakers
 from llm.tokens import estimated_tokens
 from runs.kinds.job import JobInput
 from runs.models import LLMCall, Run
-from runs.services.jobs import start_job
+from runs.services.runs import start_job
 from tools.current_time.tool import CurrentTime
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
@@ -156,7 +156,7 @@ def test_a_merge_too_long_for_its_model_fails_and_nothing_of_it_is_cut(environme
     environment.model.script(mode="status", status=400, error=MODEL_IS_SMALL)
     with transaction.atomic():
         run = start_job(
-            workspace=environment.team.workspace, kind="merge", subject_id=uuid4(), on_behalf_of=environment.team.alice,
+            environment.team.alice, environment.team.workspace.id, kind="merge", subject_id=uuid4(),
             job_input=JobInput("long " * 5_000, {}, expected=400),
         )  # fmt: skip
     engine.submit([run.id])

@@ -73,7 +73,7 @@ def test_RUN16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_
     [run] = environment.runs()
     stop(environment, run)
     [runner] = environment.engine._runners.values()
-    environment.wait(lambda: runner._why == "stop")
+    environment.wait(lambda: runner._cancel_reason == "stop")
     go_on.set()
     [run] = environment.wait_until_idle()
     assert (run.state, run.attempt) == ("stopped", 1 if step == "record_answer" else 2)

@@ -3,15 +3,15 @@
 import pytest
 
 from common.ids import new_id
-from runs.runtime import streaming
-from runs.runtime.streaming import ReadingRate, get_reading_rate
+from llm import reading_rate
+from llm.reading_rate import ReadingRate, get_reading_rate
 
 
 @pytest.fixture
 def slow(monkeypatch):
     """Ten pieces at once, and one in a hundred seconds after that."""
-    monkeypatch.setattr(streaming, "BURST", 10.0)
-    monkeypatch.setattr(streaming, "CHUNKS_PER_SECOND", 0.01)
+    monkeypatch.setattr(reading_rate, "BURST", 10.0)
+    monkeypatch.setattr(reading_rate, "CHUNKS_PER_SECOND", 0.01)
 
 
 @pytest.mark.usefixtures("slow")
@@ -36,8 +36,8 @@ def test_FAIR1_a_long_piece_counts_by_its_length(text, pieces):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
 def test_FAIR1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(environment, model, monkeypatch):
-    monkeypatch.setattr(streaming, "BURST", 10.0)
-    monkeypatch.setattr(streaming, "CHUNKS_PER_SECOND", 100.0)
+    monkeypatch.setattr(reading_rate, "BURST", 10.0)
+    monkeypatch.setattr(reading_rate, "CHUNKS_PER_SECOND", 100.0)
     waits = []
     take = ReadingRate.take
 

@@ -19,8 +19,8 @@ from llm.protocol import Endpoint
 from runs.errors import LeaseLost
 from runs.kinds import kind_of
 from runs.models import Run, Step
-from runs.runtime.answer_rows import PartialMessage, ResolvedModel
 from runs.runtime.conversation import make_storable
+from runs.runtime.rows import PartialMessage, ResolvedModel
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
 from runs.worker.engine import Engine
@@ -271,7 +271,7 @@ def stalled(owner):
     """What a sweeper does with a run of this owner whose lease is over; the run afterwards."""
     expire(run := Run.objects.get())
     Run.objects.update(lease_owner=owner)
-    Sweeper(Idle(), IsolatedProcesses(1))._take_over()
+    Sweeper(Idle(), IsolatedProcesses(1))._reclaim_runs()
     run.refresh_from_db()
     return run
 
@@ -279,7 +279,7 @@ def stalled(owner):
 class Idle:
     """A process that carries nothing and takes nothing."""
 
-    owner, room = "here:1:a", 0
+    owner, free = "here:1:a", 0
     executing: list[UUID] = []
     full: list[UUID] = []
 

@@ -7,12 +7,13 @@ import pytest
 from pydantic import ValidationError
 
 from actors.models import Actor
+from agents.services.allowed_tools import ConfiguredTool, configure_tools
 from agents.specs.content import ToolUse
 from common.egress import HostRefused
 from llm.messages import ToolCall
 from runs.models import Step
 from runs.runtime.steps import Batch
-from runs.runtime.toolbox import MAX_RESULT, ConfiguredTool, Toolbox, configure_tools, parse_arguments
+from runs.runtime.toolbox import MAX_RESULT, Toolbox
 from runs.services import runs
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 from tools.registry import register, registry
@@ -101,9 +102,9 @@ async def test_a_tool_that_breaks_tells_the_model_nothing_of_our_inside(caplog):
 
 def test_empty_arguments_are_none_given_and_only_where_none_are_needed():
     it = box(lambda tool, ctx, args: "").tools["it"].tool
-    assert parse_arguments(it, "") == Nothing()
+    assert it.parse_arguments("") == Nothing()
     with pytest.raises(ToolError) as refused:
-        parse_arguments(registry["current_time"], "")
+        registry["current_time"].parse_arguments("")
     assert str(refused.value) == "The call was not made, because its arguments are wrong. timezone: Field required"
 
 

@@ -110,7 +110,7 @@ def test_a_run_that_cannot_be_taken_over_holds_up_no_other(environment):
     expire(free)
     one = Sweeper(Idle(), IsolatedProcesses(1))
     with refused("runs_run", f"NEW.id = '{stuck.id}' AND NEW.state = 'queued'", event="UPDATE"):
-        taken = [one._take_over() for _ in range(sweeper.MAX_FAILURES)]
+        taken = [one._reclaim_runs() for _ in range(sweeper.MAX_FAILURES)]
     assert taken == [[free.id], *([] for _ in range(sweeper.MAX_FAILURES - 1))]
     stuck.refresh_from_db()
     assert (stuck.state, stuck.error_code, stuck.crashes) == ("failed", "internal", 0)

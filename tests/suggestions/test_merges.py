@@ -16,7 +16,7 @@ from events.models import AuditRecord
 from llm.protocol import Endpoint
 from notifications.models import Notification
 from runs.models import Run
-from runs.runtime.answer_rows import ResolvedModel
+from runs.runtime.rows import ResolvedModel
 from suggestions import services as suggestions
 from suggestions.merge_answer import Why
 from suggestions.models import Merge, Suggestion

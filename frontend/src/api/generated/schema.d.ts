@@ -1460,7 +1460,7 @@ export interface components {
          */
         Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_locked" | "draft_unlocked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
         /**
-         * @description `id` is made by the client; asking the same again changes nothing. `revision` is of the draft, and what is applied;
+         * @description `id` is made by the client; the same request again changes nothing. `revision` is of the draft, and what is applied;
          *     null: compare what is applied, whatever has been written since.
          */
         ComparisonBodyRequest: {
@@ -3152,7 +3152,7 @@ export interface components {
             /** @enum {string} */
             choice: "production" | "equal" | "draft";
         };
-        /** @description Null takes the vote back. */
+        /** @description Null withdraws the vote. */
         VoteBodyRequest: {
             choice: ("production" | "equal" | "draft") | null;
         };
@@ -3161,7 +3161,7 @@ export interface components {
             reply_to?: string | null;
             text: string;
         };
-        /** @description What a message would do to one agent of the room. */
+        /** @description What a message would do to one agent of the chat. */
         WakesRow: {
             /** Format: uuid */
             agent_id: string;

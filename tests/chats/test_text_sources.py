@@ -5,8 +5,8 @@ from django.db.models import Max
 
 from chats import services as chats
 from chats.models import Chat, Message
-from runs.runtime import provenance
-from runs.runtime.provenance import ReadTexts
+from chats.services import text_sources
+from chats.services.text_sources import ReadTexts
 from tests.factories.chats import MessageFactory
 
 pytestmark = pytest.mark.django_db
@@ -90,7 +90,7 @@ def test_FAIR5_a_line_is_read_once_however_often_it_is_asked_for(team, django_as
 
 
 def test_FAIR5_the_newest_lines_are_kept_and_no_more_than_there_is_room_for(team, monkeypatch):
-    monkeypatch.setattr(provenance, "MAX_CHARACTERS", 1000)
+    monkeypatch.setattr(text_sources, "MAX_CHARACTERS", 1000)
     _read(team, "https://pages.example/old", "ok")
     for number in range(40):
         _read(team, f"https://pages.example/{number} " + "x" * 100, "ok")
@@ -98,4 +98,4 @@ def test_FAIR5_the_newest_lines_are_kept_and_no_more_than_there_is_room_for(team
     texts = ReadTexts(team.chat.id, "")
     assert texts.is_named("https://pages.example/39")
     assert not texts.is_named("https://pages.example/old")
-    assert sum(map(len, (*texts._read, *texts._said))) < 3000
+    assert sum(map(len, (*texts._results, *texts._written))) < 3000

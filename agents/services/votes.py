@@ -1,0 +1,63 @@
+"""Vote on a comparison of production and a draft. The draft counts the votes by its applies."""
+
+from collections.abc import Sequence
+from typing import Literal
+from uuid import UUID
+
+from django.db import transaction
+
+from actors.models import Actor
+from agents.models import Draft
+from chats import services as chats
+from chats.models import Message
+from chats.permissions import ChatVerb, get_chat_for
+from common.errors import Code, Conflict, Forbidden, NotFound
+from common.writing import RowUpdate
+from events.payloads import ComparisonPayload, Vote, dump_payload
+from events.rows import Tally
+
+Choice = Literal["production", "equal", "draft"]
+
+
+@transaction.atomic
+def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: Choice | None) -> Message:
+    """Vote for the better side. Each person has one vote, which they may change or, with null, withdraw.
+
+    Raises `NotFound`, `Forbidden` (an agent), `Conflict` (`comparison_ended`: the draft is saved, suggested or gone).
+    """
+    chat = get_chat_for(actor, chat_id, ChatVerb.POST, lock=True)
+    if actor.is_agent:
+        raise Forbidden("Only people vote.")
+    message = Message.objects.filter(pk=comparison_id, chat=chat, type="COMPARISON").first()
+    if message is None:
+        raise NotFound("There is no such comparison in this chat.")
+    comparison = ComparisonPayload.model_validate(message.payload)
+    if comparison.ended:
+        raise Conflict("The draft is over, so the vote is, too.", code=Code.COMPARISON_ENDED)
+    before = next((vote.choice for vote in comparison.votes if vote.actor_id == actor.id), None)
+    if before == choice:
+        return message
+    votes = [vote for vote in comparison.votes if vote.actor_id != actor.id]
+    if choice is not None:
+        votes.append(Vote(actor_id=actor.id, choice=choice))
+    # A person who writes in the draft does not lock the chat, so the draft's row is locked, too: the frame shows its newest text.
+    locked = Draft.objects.select_for_update(of=("self",), no_key=True).select_related("applied")
+    draft = locked.get(pk=comparison.draft_id)
+    counts = [Tally.model_validate(count) for count in draft.votes]
+    counts = count_vote(counts, comparison.draft.draft_apply or 0, before, choice)
+    payload = dump_payload("COMPARISON", comparison.model_copy(update={"votes": votes}))
+    chats.save_changes(
+        chat.id,
+        [RowUpdate(message).set(payload=payload), RowUpdate(draft).set(votes=[count.model_dump() for count in counts])],
+    )
+    return message
+
+
+def count_vote(counts: Sequence[Tally], draft_apply: int, before: Choice | None, after: Choice | None) -> list[Tally]:
+    """Return the votes of a draft, by its applies in their order, after a person's vote went from `before` to `after`."""
+    by_apply = {count.draft_apply: count.model_dump() for count in counts}
+    changed = by_apply.setdefault(draft_apply, Tally(draft_apply=draft_apply).model_dump())
+    for choice, step in ((before, -1), (after, 1)):
+        if choice is not None:
+            changed[choice] += step
+    return [Tally(**by_apply[number]) for number in sorted(by_apply)]

@@ -1,0 +1,34 @@
+"""How fast the answers of models are read: one event loop reads for all workspaces (FAIR1)."""
+
+from uuid import UUID
+
+from common.bounded import BoundedMap
+from common.token_bucket import TokenBucket
+
+CHUNKS_PER_SECOND = 6_000.0
+"""Chunks that the runs of one workspace read in a second, in one process. Forty agents at 150 tokens a second need as many."""
+BURST = 12_000.0
+CHARACTERS = 256
+"""A chunk counts once more for each of so many characters."""
+
+
+class ReadingRate:
+    """Limits how fast a workspace's runs read what their models write."""
+
+    __slots__ = ("_bucket",)
+
+    def __init__(self) -> None:
+        self._bucket = TokenBucket(CHUNKS_PER_SECOND, BURST)
+
+    def take(self, text: str) -> float:
+        """Count a chunk. Return how many seconds its run has to wait before it reads on, while the model's server waits."""
+        left = self._bucket.take(1 + len(text) // CHARACTERS)
+        return max(0.0, -left / CHUNKS_PER_SECOND)
+
+
+_rates: BoundedMap[UUID, ReadingRate] = BoundedMap(10_000)
+
+
+def get_reading_rate(workspace_id: UUID) -> ReadingRate:
+    """Return the one rate of all runs of a workspace in this process."""
+    return _rates.get_or_set(workspace_id, ReadingRate)

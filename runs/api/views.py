@@ -1,0 +1,82 @@
+"""Runs: reading, stopping and repeating them; which agents a message wakes; comparisons."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.views import APIView
+
+from actors.rates import Bucket
+from agents.selectors import get_version
+from chats.permissions import ChatVerb
+from chats.services.posting_limits import buckets_of_a_post, remember_workspace
+from common.paging import PAGED, answer_page, page_of, rows_of
+from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from events.rows import MessageRow, ReplyRow, RunRow
+from runs.api.bodies import ComparisonBody, RunDetailRow, RunsQuery, StepRow, WakesBody, WakesRow
+from runs.permissions import get_run_for
+from runs.selectors import build_reply_rows, list_replies_of_version, list_runs
+from runs.services import comparisons, runs
+from runs.services.wake import preview_wakes
+
+
+class Runs(APIView):
+    @extend_schema(operation_id="list_runs", parameters=query_parameters(RunsQuery), responses=Page[RunRow])
+    def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        query = read_query(request, RunsQuery)
+        found, more = page_of(list_runs(request.user, chat_id, query.state), query, by="-created_at")
+        return answer_list(rows_of(found), more)
+
+
+class OneRun(APIView):
+    @extend_schema(operation_id="read_run", responses=RunDetailRow)
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        run = get_run_for(request.user, run_id, ChatVerb.SEE)
+        steps = run.steps.order_by("number", "kind", "index")
+        rows = [StepRow.model_validate(step, from_attributes=True) for step in steps]
+        return answer(RunDetailRow(run=run.to_row(), steps=rows))
+
+
+class Stop(APIView):
+    @extend_schema(operation_id="stop_run", request=None, responses=RunRow)
+    def post(self, request: Request, run_id: UUID) -> HttpResponse:
+        return answer(runs.stop_run(request.user, run_id).to_row())
+
+
+class Retry(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(operation_id="retry_run", request=None, responses={201: RunRow})
+    def post(self, request: Request, run_id: UUID) -> HttpResponse:
+        return answer(runs.retry_run(request.user, run_id).to_row(), 201)
+
+
+class Wakes(APIView):
+    @extend_schema(operation_id="preview_wakes", request=WakesBody, responses=Page[WakesRow])
+    def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        body = read(request, WakesBody)
+        effects = preview_wakes(request.user, chat_id, text=body.text, reply_to=body.reply_to)
+        return answer_list(WakesRow.model_validate(effect, from_attributes=True) for effect in effects)
+
+
+class Replies(APIView):
+    @extend_schema(operation_id="list_version_replies", parameters=PAGED, responses=Page[ReplyRow])
+    def get(self, request: Request, agent_id: UUID, number: int) -> HttpResponse:
+        replies = list_replies_of_version(get_version(request.user, agent_id, number), request.user)
+        return answer_page(request, replies, by="-created_at", shown=build_reply_rows)
+
+
+class Comparisons(APIView):
+    person_buckets = ("jobs",)
+
+    def buckets(self, request: Request) -> list[Bucket]:
+        return buckets_of_a_post(request.user.pk, self.kwargs["chat_id"])
+
+    @extend_schema(
+        operation_id="start_comparison", request=ComparisonBody, responses={200: MessageRow, 201: MessageRow}
+    )
+    def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        body = read(request, ComparisonBody)
+        message, is_new = comparisons.start_comparison(request.user, chat_id, agent_id, **body.model_dump())
+        remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)
+        return answer(message.to_row(), 201 if is_new else 200)

@@ -1,0 +1,162 @@
+"""Build the rows that a run adds to the chat's log: text, thinking, tool calls and their results. Each has an id that is fixed
+before its first byte."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+from chats import services as chats
+from chats.models import Message
+from common.clock import now
+from events.payloads import (
+    MAX_TEXT,
+    Payload,
+    TextPayload,
+    ThinkingPayload,
+    ToolCallPayload,
+    ToolResponsePayload,
+    WebPageData,
+    dump_payload,
+)
+from events.rows import Stamp
+from llm.messages import Piece, Usage
+from llm.protocol import Endpoint
+from runs.models import Run, RunState, Step
+from runs.runtime.conversation import get_row_id
+from runs.runtime.steps import ModelAnswered
+
+UNFINISHED_CALL = {
+    RunState.STOPPED: {"status": "stopped", "text": "The work was stopped before this call came to an end."},
+    RunState.FAILED: {"status": "interrupted", "text": "The work broke off before this call came to an end."},
+}
+
+
+@dataclass(frozen=True)
+class ResolvedModel:
+    """The endpoint of a run's model, and the model's name there."""
+
+    endpoint: Endpoint
+    name: str
+
+
+class PartialMessage:
+    """What was streamed of a message, in case that it is never completed."""
+
+    def __init__(self, message_id: UUID, text: str = "") -> None:
+        self.message_id = message_id
+        self._text = [text]
+        self._thinking: list[str] = []
+
+    def add(self, chunk: Piece) -> None:
+        if chunk.part == "text":
+            self._text.append(chunk.text)
+        elif chunk.part == "thinking":
+            self._thinking.append(chunk.text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    @property
+    def thinking(self) -> str:
+        return "".join(self._thinking)
+
+
+def build_answer_rows(
+    run: Run, step: ModelAnswered, model: ResolvedModel, *, find_mentions: bool
+) -> tuple[list[Message], Message | None]:
+    """Return the rows of an answer in their order, and the text message among them, if there is one."""
+    answer, message_id = step.answer, step.step.message_id
+    stamp = build_stamp(run, model, answer.usage)
+    rows = _build_thinking(run, message_id, answer.thinking)
+    message = None
+    if answer.text.strip():
+        # Without calls, anything but `stop` means that the model did not finish.
+        is_cut = (answer.finish != "stop" and not answer.calls) or len(answer.text) > MAX_TEXT
+        message = _build_text(run, message_id, answer.text, stamp, incomplete=is_cut, find_mentions=find_mentions)
+        rows.append(message)
+    for call in answer.calls:
+        payload = ToolCallPayload(
+            call_id=call.id, name=call.name, arguments=call.arguments, step=step.step.number, stamp=stamp
+        )
+        rows.append(_build_message(run, UUID(call.id.removeprefix("call_")), "TOOL_CALL", payload))
+    return rows, message
+
+
+def build_partial_rows(
+    run: Run, partial: PartialMessage, model: ResolvedModel, *, find_mentions: bool
+) -> list[Message]:
+    """Return the rows of a message that was not completed; none when it was stored a moment ago (RUN11)."""
+    if partial.message_id != run.message_id:
+        return []
+    rows = _build_thinking(run, partial.message_id, partial.thinking)
+    if partial.text.strip():
+        stamp = build_stamp(run, model)
+        text = _build_text(run, partial.message_id, partial.text, stamp, incomplete=True, find_mentions=find_mentions)
+        rows.append(text)
+    return rows
+
+
+def build_result_row(
+    run: Run,
+    *,
+    call_id: str,
+    name: str,
+    status: str,
+    text: str,
+    seconds: float | None = None,
+    data: WebPageData | None = None,
+) -> Message:
+    """Return the row of a call's result. Its id follows from the call's, so that the log has it only once."""
+    response = ToolResponsePayload.model_validate(
+        {"tool_call_id": call_id, "name": name, "status": status, "text": text, "seconds": seconds, "data": data}
+    )
+    return _build_message(run, uuid5(UUID(call_id.removeprefix("call_")), "result"), "TOOL_RESPONSE", response)
+
+
+def build_results_of_open_calls(run: Run) -> list[Message]:
+    """Return a result for each call of a stopped or failed run that has none."""
+    rows = Message.objects.filter(run_id=run.id, type__in=["TOOL_CALL", "TOOL_RESPONSE"]).order_by("seq")
+    payloads = list(rows.values_list("type", "payload"))
+    finished = {payload["tool_call_id"] for type_, payload in payloads if type_ == "TOOL_RESPONSE"}
+    calls = [ToolCallPayload.model_validate(payload) for type_, payload in payloads if type_ == "TOOL_CALL"]
+    unfinished = UNFINISHED_CALL[RunState(run.state)]
+    done = dict(Step.objects.filter(run=run, kind="tool", state="done").values_list("call_id", "result"))
+    return [
+        build_result_row(run, call_id=call.call_id, name=call.name, **(done.get(call.call_id) or unfinished))
+        for call in calls
+        if call.call_id not in finished
+    ]
+
+
+def build_stamp(run: Run, model: ResolvedModel, usage: Usage | None = None) -> Stamp:
+    """Return which version answered, with which model, and what it took."""
+    endpoint = model.endpoint
+    fields: dict[str, object] = {"model": model.name, "provider": endpoint.provider, "paid_by": endpoint.paid_by}
+    if usage is not None:
+        fields |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        fields |= {"cost_micro": usage.cost_micro}
+    return Stamp.model_validate(run.stamp).model_copy(update=fields)
+
+
+def _build_thinking(run: Run, message_id: UUID, text: str) -> list[Message]:
+    payload = ThinkingPayload(text=text[:MAX_TEXT])
+    return [_build_message(run, get_row_id(message_id, "thinking"), "THINKING", payload)] if text.strip() else []
+
+
+def _build_text(run: Run, id: UUID, text: str, stamp: Stamp, *, incomplete: bool, find_mentions: bool) -> Message:
+    text = text[:MAX_TEXT]
+    mentions = chats.mentions_in(run.get_chat(), text) if find_mentions else []
+    payload = TextPayload(text=text, mentions=mentions, stamp=stamp, incomplete=incomplete, answers=run.trigger_id)
+    return _build_message(run, id, "TEXT_MESSAGE", payload)
+
+
+def _build_message(run: Run, id: UUID, type_: str, payload: Payload) -> Message:
+    return Message(
+        id=id,
+        chat_id=run.get_chat_id(),
+        author=run.agent,
+        type=type_,
+        run_id=run.id,
+        created_at=now(),
+        payload=dump_payload(type_, payload),
+    )
