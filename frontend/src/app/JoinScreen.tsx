@@ -17,7 +17,7 @@ import { Logo } from '@/ui/Logo'
 import { Skeleton } from '@/ui/Skeleton'
 import accountStyles from './Account.module.css'
 
-/** The link that a stranger has said yes to, on the way through sign-up: nobody is asked twice. Not in the address, where others could put it. */
+/** The invite link that was accepted before sign-up. It is not kept in the address, where others could put it. */
 let agreed: string | null = null
 
 /** Where an invite link leads. Works signed out: it leads through sign-up, and back here. */

@@ -84,7 +84,7 @@ export function Palette({ onClose }: { onClose(): void }) {
           <Command.Empty className={cx(menuStyles.cap, 'faint')}>{t('nothingFound')}</Command.Empty>
         </Command.List>
       </Command>
-      {/* The selected row is told: the field names it to a screen reader only after an arrow key. */}
+      {/* Announces the selected row: a screen reader reads it from the field only after an arrow key. */}
       <span className="sr" role="status">
         {label}
       </span>
@@ -134,7 +134,7 @@ function Line({ option, query, onRun }: LineProps) {
       <span className="cut">
         {splitAtMatch(label, query).map((part, index) =>
           index % 2 ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
+            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no other name
             <mark key={index}>{part}</mark>
           ) : (
             part
@@ -146,7 +146,7 @@ function Line({ option, query, onRun }: LineProps) {
   )
 }
 
-/** A label cut where the query stands in it as it was typed: odd pieces are the matches. */
+/** A label cut where the query stands in it as it was typed: odd parts are the matches. */
 function splitAtMatch(label: string, query: string): string[] {
   const wanted = query.trim().toLocaleLowerCase()
   const at = wanted ? label.toLocaleLowerCase().indexOf(wanted) : -1

@@ -42,7 +42,7 @@ function useIsAltDown(): boolean {
   return isDown
 }
 
-/** The chats of a workspace, the one where something was said last first; but none moves while somebody chooses among them. */
+/** The chats of a workspace, the most recently active first. The order does not change while the reader chooses among them. */
 export function useOrderedChats(workspaceId: string): readonly ChatSummaryRow[] | undefined {
   const chats = useChats(workspaceId).data
   const isFrozen = useSelector(isOrderFrozen, identity)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeError, listFrames } from './errorReports'
 
-it('tells the places of a stack, and nothing that an error quotes', () => {
+it('lists the frames of a stack, and nothing that an error quotes', () => {
   const chrome = `SyntaxError: "my secret" is not valid JSON
     at JSON.parse (<anonymous>)
     at read (https://atelier.example/static/assets/chats-LLzUyTON.js:1:2077)

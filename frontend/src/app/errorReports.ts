@@ -1,4 +1,4 @@
-/** Faults of this app, told to the operator: what kind, on which screen, where in our files; never what anybody wrote. */
+/** Errors of this app, reported to the operator: kind, screen and stack frames in our files; never user content. */
 import { ApiError, type ClientError, reportClientError } from '@/api'
 
 /** A page that goes on failing says no more about it. */
@@ -21,7 +21,7 @@ export function describeError(kind: ClientError['kind'], thrown: unknown, where:
   return { kind, name, screen: /^[\w/$.-]{0,100}$/.test(where) ? where : '', frames: listFrames(error?.stack ?? '') }
 }
 
-/** Tells it once. A refusal by the server, or no answer, is not a fault of ours. */
+/** Report an error once. Errors of the API are not reported. */
 export function reportError(kind: ClientError['kind'], error: unknown): void {
   if (error instanceof ApiError) return
   const report = describeError(kind, error, screen())
@@ -31,7 +31,7 @@ export function reportError(kind: ClientError['kind'], error: unknown): void {
   reportClientError(report).catch(() => undefined)
 }
 
-/** Hears of everything that nobody caught. `currentScreen`: the route, without what stands for its parameters. */
+/** Report uncaught errors. `currentScreen` returns the route without the values of its parameters. */
 export function reportErrors(currentScreen: () => string): void {
   screen = currentScreen
   // Without an error it is a note of the browser, such as that of a ResizeObserver that goes on in the next frame.

@@ -14,7 +14,7 @@ const summary = (id: string, at: number) =>
 const activity = (chat_id: string, unread: number, at: number) =>
   ({ chat_id, unread, mentioned: true, last_read_seq: 4, last_message: { created_at: day(at) } }) as ChatActivity
 
-it('a chat where something was said comes first, with what is unread in it; the others stay as they are', () => {
+it('the chat with the newest message comes first, with its unread count; the others stay as they are', () => {
   const chats = [summary('a', 3), summary('b', 2), summary('c', 1)]
   const after = withActivity(chats, activity('c', 7, 5))
   expect(after?.map(each => each.chat.id)).toEqual(['c', 'a', 'b'])

@@ -19,7 +19,7 @@ async function start(root: HTMLElement): Promise<void> {
   )
 }
 
-/** Without its texts nothing can be shown: said in all languages, since none is there. */
+/** Without the texts of a language the app cannot start: show a notice in all languages. */
 async function giveUp(root: HTMLElement, error: unknown): Promise<void> {
   if (isMissingFile(error) && (await reloadOnce())) return
   const notice = document.createElement('main')

@@ -12,7 +12,7 @@ const isWorthAnotherTry = (error: unknown) => !(error instanceof ApiError) || er
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // Bells say when something changed; time alone does not.
+      // The server sends a frame when a list changes.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
       retry: (count, error) => count < 2 && isWorthAnotherTry(error),

@@ -47,7 +47,7 @@ const table = {
   'suggestion.open': { help: 'keys.suggestions', keys: ['Enter'] },
   'message.send': { help: 'keys.send', keys: ['Enter'] },
   'message.newLine': { help: 'keys.send', keys: ['Shift+Enter'] },
-  'message.sendQuietly': { help: 'keys.nobody', keys: ['$mod+Shift+Enter'] },
+  'message.sendQuietly': { help: 'keys.sendQuietly', keys: ['$mod+Shift+Enter'] },
   'runs.stop': { text: 'stopAll', help: 'keys.stop', keys: ['$mod+Shift+Period'] },
   'draft.apply': { help: 'keys.apply', keys: ['$mod+Enter'] },
   'version.save': { help: 'keys.save', keys: ['$mod+s'], when: event => !event.defaultPrevented },

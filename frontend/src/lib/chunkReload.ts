@@ -1,7 +1,7 @@
 /** After a deploy, a page that was open before asks for files that are gone: loading the page anew brings the new ones. */
 import { canStore } from './storage'
 
-/** What browsers say of a file of the app that is not there. They say the same when the line is down. */
+/** What browsers say of a file of the app that is not there. They say the same when the network is down. */
 export const isMissingFile = (error: unknown) =>
   error instanceof Error && /dynamically imported module|importing a module script failed/i.test(error.message)
 

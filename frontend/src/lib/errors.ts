@@ -1,10 +1,10 @@
-/** What an error says to a person, by its code: what happened, then what to do. */
+/** The texts of errors, by their codes. */
 import { type TextKeyWith, t } from './language'
 
 /** The texts of errors; some name the place where it can be mended. */
 type ErrorKey = Extract<TextKeyWith<'settings'>, `error.${string}` | `run.${string}`>
 
-/** Codes are known to the texts as `error.<code>`; a test holds that each has one in every language. */
+/** Codes are known to the texts as `error.<code>`; a test checks that each has one in every language. */
 export function errorText(code: string): string {
   const key = `error.${code}` as ErrorKey
   const text = t(key, interpolation())

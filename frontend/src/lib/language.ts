@@ -85,7 +85,7 @@ function plainText(key: string): string {
   return text
 }
 
-/** A text whose values stand out: each value is drawn by `draw`, in bold unless told otherwise. */
+/** A text whose values stand out: each value is drawn by `draw`, in bold by default. */
 export function rich<K extends TextKey>(
   key: K,
   values: Values<K>,

@@ -1,7 +1,7 @@
-/** The value of the last drawing, for what runs later: React may draw and throw the drawing away. */
+/** A ref to the value of the last committed render, for callbacks that run later. */
 import { type RefObject, useLayoutEffect, useRef } from 'react'
 
-/** Set before any effect of the same drawing ends or begins, so that the end of an older effect finds it, too. */
+/** Set in a layout effect, so that effects and their clean-up functions read the current value. */
 export function useLatest<T>(value: T): RefObject<T> {
   const latest = useRef(value)
   useLayoutEffect(() => {

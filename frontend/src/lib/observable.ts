@@ -1,4 +1,4 @@
-/** A value that tells when it changes, and the hook that reads a part of it. */
+/** An observable value, and the hook that selects a part of it. */
 import { useMemo, useSyncExternalStore } from 'react'
 
 export interface Observable<T> {

@@ -10,5 +10,5 @@ export const suggestionPath = (workspace: string, id: string) => `/w/${workspace
 export const mergePath = (workspace: string, id: string) => `/w/${workspace}/suggestions?m=${id}`
 /** The suggestions that wait for a decision on one agent. */
 export const pendingPath = (workspace: string, agentId: string) => `/w/${workspace}/suggestions?agent=${agentId}`
-/** The workspace's settings, where its model is told. */
+/** The model section of the workspace's settings. */
 export const modelPath = (workspace: string) => `/w/${workspace}/settings?section=model`

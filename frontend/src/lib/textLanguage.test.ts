@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { languageOf } from './textLanguage'
 
-it('tells the regions of Chinese apart, and leaves what both share to the page', () => {
+it('distinguishes the regions of Chinese, and leaves shared characters to the page', () => {
   expect(languageOf('三条那间我去看过，大堂有无障碍坡道')).toBe('zh-Hans')
   expect(languageOf('好，先幫 14 位保留。這樣可以嗎？')).toBe('zh-Hant')
   expect(languageOf('你好')).toBeUndefined()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { formatNumber, formatRelative } from './time'
 
-describe('numbers and times in words', () => {
+describe('formatted numbers and times', () => {
   it('say of nothing that it is nothing', () => {
     expect([formatNumber(0), formatNumber(1), formatNumber(12_345)]).toEqual(['0', '1', '12,345'])
   })

@@ -35,7 +35,7 @@ export function formatShortDate(iso: string, now = new Date()): string {
 
 const readable = (date: string) => addCjkSpacing(date, currentTag())
 
-/** Whether a time is still to come: a hold lasts, a link works. */
+/** Whether a time is in the future. */
 export const isFuture = (iso: string | null | undefined, now = Date.now()) =>
   Boolean(iso) && Date.parse(iso ?? '') > now
 

@@ -38,7 +38,7 @@ export interface ChatState {
   live: ReadonlyMap<string, readonly LiveText[]>
   /** By draft: somebody's text as it is being written. */
   writing: ReadonlyMap<string, DraftText>
-  /** Who is typing a message, and until when that holds (ms). */
+  /** Who is typing a message, and until when it is shown (ms). */
   typing: ReadonlyMap<string, number>
   present: readonly string[]
 }
@@ -97,7 +97,7 @@ class NextTables {
     Object.assign(this.tables, { [name]: table })
   }
 
-  /** Puts a row where it says more than the one that is held. */
+  /** Put a row into its table unless a newer one is known. */
   upsert(row: AnyRow, orEqual: boolean): void {
     switch (row.kind) {
       case 'message':
@@ -177,7 +177,7 @@ function logWith(log: readonly MessageRow[], rows: readonly MessageRow[]): Messa
 const isSame = (row: AnyRow, known: AnyRow | undefined) =>
   known !== undefined && row.version === known.version && JSON.stringify(row) === JSON.stringify(known)
 
-/** Whether `row` says more than `held`. An autosave raises a draft's revision only. */
+/** Whether `row` is newer than `known`. An autosave raises a draft's revision only. */
 function isNewer(row: AnyRow, known: AnyRow | undefined, orEqual: boolean): boolean {
   if (!known || row.version !== known.version) return !known || row.version > known.version
   if (row.kind === 'draft' && known.kind === 'draft' && row.revision !== known.revision)
@@ -192,7 +192,7 @@ function stillLive(live: ChatState['live'], tables: Tables): ChatState['live'] {
   for (const [runId, texts] of live) {
     const run = tables.runs.get(runId)
     const isOver = run !== undefined && !isActive(run)
-    // The rows of a step come together: one of them tells that none of its parts streams any more.
+    // The rows of a step come together: one of them means that none of its parts streams any more.
     const stored = new Set(texts.filter(text => tables.messages.has(text.row_id)).map(text => text.message_id))
     const open = texts.filter(text => !isOver && !stored.has(text.message_id) && text.attempt >= (run?.attempt ?? 0))
     if (open.length === texts.length) left.set(runId, texts)

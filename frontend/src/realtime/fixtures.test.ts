@@ -20,7 +20,7 @@ const applied = (frames: readonly ServerFrame[]) =>
 describe('MSG5: frames recorded from the services', () => {
   it('are there', () => expect(files.length).toBeGreaterThan(0))
 
-  it.each(files)('%s tells the same as a fresh snapshot', name => {
+  it.each(files)('%s results in the same state as a fresh snapshot', name => {
     const { frames, snapshot } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Fixture
     const told = applied(frames).get(snapshot.topic)
     expect(durable(told)).toEqual(durable(applied([snapshot]).get(snapshot.topic)))

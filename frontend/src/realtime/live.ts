@@ -1,4 +1,4 @@
-/** The wiring of socket and store: one of each per tab. */
+/** The socket and the store: one of each per tab. */
 import { useCallback, useEffect } from 'react'
 import type { AnyRow, MessageRow, ServerFrame } from '@/api/types'
 import { type Observable, observable, useSelector } from '@/lib/observable'
@@ -64,13 +64,13 @@ export function stopLive(): void {
 
 export const reconnectNow = () => socket.reconnectNow()
 
-/** Hears every frame, for what is not a row of a chat (bells, rights). */
+/** Call the listener with every frame. Returns the unsubscribe function. */
 export function onFrame(listener: (frame: ServerFrame) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Hears that the session has ended. */
+/** Call the listener when the session has ended. Returns the unsubscribe function. */
 export function onSignedOut(listener: () => void): () => void {
   signOutListeners.add(listener)
   return () => signOutListeners.delete(listener)
@@ -87,7 +87,7 @@ export function useTopic(topic: Topic | null): void {
   }, [topic])
 }
 
-/** Lets go of the chats that nobody has looked at for long: a tab may be open for weeks. */
+/** Remember that a chat was left, and drop those left long ago: a tab may be open for weeks. */
 function leave(topic: Topic): void {
   const before = liveState.get()
   const order = [...leftTopics.filter(one => one !== topic), topic]
@@ -102,7 +102,7 @@ function leave(topic: Topic): void {
 /** Asks for a topic again, e.g. when somebody was let in again. */
 export const resubscribe = (topic: Topic) => socket.subscribe(topic)
 
-/** Rows that a REST answer brought, so that the doer need not wait for the frame. */
+/** Put the rows of a REST answer into the store, before their frame comes. */
 export function upsertRows(chatId: string, rows: readonly AnyRow[]): void {
   liveState.set(updateChat(liveState.get(), chatTopic(chatId), chat => (chat.loaded ? withRows(chat, rows) : chat)))
 }
@@ -115,7 +115,7 @@ export function sendTyping(chatId: string): void {
   socket.send({ type: 'typing', topic: chatTopic(chatId) })
 }
 
-/** Says how far this person has read; returns whether it could be said. */
+/** Send how far this person has read; returns whether it was sent. */
 export const sendRead = (chatId: string, seq: number): boolean =>
   socket.send({ type: 'mark_read', topic: chatTopic(chatId), seq })
 

@@ -1,4 +1,4 @@
-/** What agents are saying right now, piece by piece, until the durable row takes its place. */
+/** Streaming texts of agents, until the durable row replaces them. */
 import type { Delta, PartialRow } from '@/api/types'
 
 /** One part of a message in the making. `end`: how many code points of it have been seen or skipped. */
@@ -15,7 +15,7 @@ export function fromPartial(partial: PartialRow): LiveText {
   return { ...partial, end: codePoints(partial.text).length }
 }
 
-/** The texts of one run after one more piece. Pieces that come twice, late or from an older attempt change nothing. */
+/** The texts of one run after a delta. A delta that comes twice, late or from an older attempt changes nothing. */
 export function appendDelta(texts: readonly LiveText[], delta: Delta): readonly LiveText[] {
   const attempt = texts.reduce((highest, text) => Math.max(highest, text.attempt), 0)
   if (delta.attempt < attempt) return texts
@@ -46,7 +46,7 @@ function extended(known: LiveText, delta: Delta): LiveText {
   }
 }
 
-/** What is held here, with what the server says is streaming: of two tellings of one text the longer wins. */
+/** The known texts merged with those of a snapshot: of two versions of one text the longer wins. */
 export function mergePartials(known: readonly LiveText[], received: readonly LiveText[]): readonly LiveText[] {
   const attempt = Math.max(0, ...known.map(text => text.attempt), ...received.map(text => text.attempt))
   const texts = known.filter(text => text.attempt === attempt)

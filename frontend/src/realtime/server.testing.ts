@@ -1,4 +1,4 @@
-/** For tests: a chat as a server keeps it, in small. It tells what changed as frames, as catch-up and as a snapshot. */
+/** For tests: a small server of one chat. It sends changes as frames, as catch-up and as a snapshot. */
 import type { AnyRow, Changes, DraftRow, MemberRow, MessageRow, RunRow, SpecContent, Subscribed } from '@/api/types'
 import { type ChatState, isEnded } from './chat'
 

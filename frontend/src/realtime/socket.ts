@@ -18,7 +18,7 @@ interface SocketEvents {
   since(topic: string): number | null
 }
 
-/** The server sends a heartbeat every 10 s: when two are missing, the line is dead. */
+/** The server sends a heartbeat every 10 s: when two are missing, the connection is dead. */
 const HEARTBEAT_TIMEOUT_MS = 25_000
 
 /** The close code by which the server says that the session is over. */
@@ -73,7 +73,7 @@ export class LiveSocket {
     this.send({ type: 'subscribe', topic, since: this.events.since(topic) })
   }
 
-  /** Sends a frame if the line is open; returns whether it was. */
+  /** Send a frame if the socket is open; returns whether it was. */
   send(frame: ClientFrame): boolean {
     const isOpen = this.socket?.readyState === WebSocket.OPEN
     if (isOpen) this.socket?.send(JSON.stringify(frame))
@@ -116,7 +116,7 @@ export class LiveSocket {
     this.heartbeatTimer = setTimeout(() => this.reconnectLater(), HEARTBEAT_TIMEOUT_MS)
   }
 
-  /** A dead line may take minutes to close by itself, so its end is not waited for. */
+  /** A dead connection may take minutes to close by itself, so the end is not awaited. */
   reconnectLater(): void {
     const socket = this.socket
     if (!socket) return

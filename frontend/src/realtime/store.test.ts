@@ -118,7 +118,7 @@ describe('what a frame does not name', () => {
     expect(changedBy(changes(run('run0', 5, 'queued')))).toEqual(['runs'])
     expect(changedBy(changes(message('m5', 5, 5, 'five')))).toEqual(['messages', 'log'])
     expect(changedBy(changes(message('post1', 1, 1, 'said')))).toEqual([])
-    // What streams is told anew with each answer.
+    // Each answer has all that streams.
     expect(changedBy(history.snapshot())).toEqual(['live'])
     expect(changedBy({ ...history.snapshot(), snapshot: false })).toEqual(['live'])
   })
@@ -161,12 +161,12 @@ const textOf = (state: LiveState) =>
 describe('live text', () => {
   const start = applied([{ ...new ServerChat([]).snapshot(), version: 1, rows: [run('r', 1, 'running')] }])
 
-  it('grows piece by piece, and a piece that comes twice or overlaps adds nothing twice', () => {
+  it('grows by deltas, and a delta that comes twice or overlaps adds nothing twice', () => {
     const state = applied([delta(0, 'Hel'), delta(3, 'lo 👋'), delta(3, 'lo 👋'), delta(6, '👋 you')], start)
     expect(textOf(state)).toEqual(['Hello 👋 you'])
   })
 
-  it('shows where a piece is missing', () => {
+  it('shows where a delta is missing', () => {
     expect(textOf(applied([delta(0, 'Hel'), delta(9, 'there')], start))).toEqual(['Hel…there'])
   })
 
@@ -178,7 +178,7 @@ describe('live text', () => {
     expect(textOf(state)).toEqual(['new'])
   })
 
-  it('gives way to the durable row, and a late piece does not bring it back', () => {
+  it('is replaced by the durable row, and a late delta does not bring it back', () => {
     const row: ServerFrame = { type: 'changes', topic, after: 1, version: 2, rows: [message('m', 2, 2, 'Hello')] }
     expect(textOf(applied([delta(0, 'Hel'), row, delta(3, 'lo')], start))).toBeUndefined()
   })
@@ -194,7 +194,7 @@ describe('live text', () => {
     expect(textOf(applied([delta(0, 'Hel'), row, delta(3, 'lo')], start))).toBeUndefined()
   })
 
-  it('continues what a newcomer is told', () => {
+  it('continues the partials of a snapshot', () => {
     const { type: _, topic: __, offset: ___, ...partial } = delta(0, 'Hello wo')
     const joined = applied([
       { ...new ServerChat([]).snapshot(), version: 1, rows: [run('r', 1, 'running')], partials: [partial] },

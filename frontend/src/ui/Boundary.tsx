@@ -13,7 +13,7 @@ interface BoundaryProps {
   resetKeys?: readonly unknown[]
 }
 
-/** A fault of this part stays its own: its text is shown as it was written, or a notice; the rest of the page goes on. */
+/** An error boundary around a part of the page: it shows the part's text as it was written, or a notice. */
 export function Boundary({ children, text, resetKeys }: BoundaryProps) {
   const fallback = ({ resetErrorBoundary }: FallbackProps) => <Notice text={text} onRetry={resetErrorBoundary} />
   return (

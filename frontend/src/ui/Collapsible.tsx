@@ -10,7 +10,7 @@ interface CollapsibleProps {
   state?: ReactNode
   children: ReactNode
   plain?: boolean
-  /** Open while it matters; once somebody touches it, their choice holds. */
+  /** Open until the reader opens or closes it. */
   open?: boolean
 }
 

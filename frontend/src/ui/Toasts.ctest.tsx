@@ -15,7 +15,7 @@ function Screen() {
   )
 }
 
-it('stacks what is said, holds it under the pointer, and is reached by F8', async () => {
+it('stacks toasts, keeps them under the pointer, and is focused by F8', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   const undo = vi.fn()
   const screen = await render(<Screen />)
@@ -37,7 +37,7 @@ it('stacks what is said, holds it under the pointer, and is reached by F8', asyn
   vi.useRealTimers()
 })
 
-it('goes away by itself, and says once what is said twice', async () => {
+it('closes by itself, and shows the same text once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   const screen = await render(<Screen />)
   showToast('Copied.')

@@ -20,7 +20,7 @@ export const useChats = (workspaceId: string) =>
   })
 
 /**
- * The list after something was said or read in one of its chats: the one where something was said last comes first.
+ * The list after a message or a read cursor changed one of its chats; the most recently active chat comes first.
  * Null when that chat is not in the list.
  */
 export function withActivity(
@@ -92,7 +92,7 @@ export const useLinks = (chatId: string, enabled = true) =>
         answerOf(rest.GET('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId }, query }, signal })),
       ),
     enabled,
-    // How often a link was used is told by no bell.
+    // The server sends no frame when a link is used.
     staleTime: 0,
     refetchOnMount: 'always',
   })

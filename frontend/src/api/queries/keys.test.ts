@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query'
 import { expect, it } from 'vitest'
 import { keys } from './keys'
 
-it('what is told of the agents of a workspace means each whole agent, too, and no other workspace', async () => {
+it('invalidating the agents of a workspace invalidates each agent, and no other workspace', async () => {
   const client = new QueryClient()
   const whole = [keys.agent('w', 'robin'), keys.agent('v', 'scribe')]
   for (const key of whole) client.setQueryData(key, {})

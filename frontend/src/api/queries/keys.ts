@@ -1,4 +1,4 @@
-/** The keys of everything that is read over REST, in one place, so that a bell can ring all that it means. */
+/** The query keys of everything that is read over REST. */
 export const keys = {
   me: ['me'] as const,
   signUp: ['sign-up'] as const,

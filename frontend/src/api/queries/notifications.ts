@@ -4,7 +4,7 @@ import { useAction } from './action'
 import { keys } from './keys'
 import { pageQuery } from './pages'
 
-/** Both lie below `keys.notifications`: one bell rings them. */
+/** Both keys start with `keys.notifications`, so that they are invalidated together. */
 const listKey = [...keys.notifications, 'list'] as const
 const countKey = [...keys.notifications, 'count'] as const
 

@@ -20,7 +20,7 @@ const queryOf = ({ state, agentId, authorId }: SuggestionFilter) => ({
   ...(authorId ? { author_id: authorId } : {}),
 })
 
-/** Everything here hangs below `keys.suggestions`: one bell rings it all. */
+/** Every key starts with `keys.suggestions`, so that they are invalidated together. */
 const suggestionsKey = (workspaceId: string, ...rest: readonly unknown[]) => [...keys.suggestions(workspaceId), ...rest]
 
 export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>

@@ -52,7 +52,7 @@ export const useSpec = (agentId: string, specId: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** What an apply changed, by the line of the chat's log that tells of it. It never changes. */
+/** What an apply changed, by its message in the chat. It never changes. */
 export const useAppliedDiff = (chatId: string, messageId: string) =>
   useQuery({
     queryKey: ['chat', chatId, 'applied', messageId],
@@ -79,11 +79,11 @@ export const useReplies = (agentId: string, version: number) =>
       ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
-    // No bell tells of them.
+    // The server sends no frame when they change.
     staleTime: 0,
   })
 
-/** `base_version`: the production that is replaced. `chat_id`: where it is told. */
+/** `base_version`: the production that is replaced. `chat_id`: the chat that gets a message about it. */
 export const restoreVersion = (
   agentId: string,
   version: number,

@@ -9,12 +9,12 @@ import { fetchAllPages } from './pages'
 /** The parameters of an address below the draft of one agent in one chat. */
 const draftParams = (chatId: string, agentId: string) => ({ params: { path: { chat_id: chatId, agent_id: agentId } } })
 
-/** `revision` null takes the hold: the first edit, or a hold that is free. `caret`: characters from the start of the prompt. */
+/** `revision` null acquires the edit lock, which must be free. `caret`: characters from the start of the prompt. */
 export interface DraftWrite extends BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft', 'put'> {
   content?: SpecContent
 }
 
-/** The drafts of a workspace that somebody is editing. A time that runs out is announced by no bell. */
+/** The locked drafts of a workspace. The server sends no frame when a lock expires, so they are read again then. */
 export const useLockedDrafts = (workspaceId: string) =>
   useQuery({
     queryKey: keys.lockedDrafts(workspaceId),
@@ -116,12 +116,12 @@ export const useDraftTrial = (draft: DraftRow | null) =>
         }),
       ),
     enabled: draft !== null,
-    // No bell tells of it.
+    // The server sends no frame when it changes.
     staleTime: 0,
     gcTime: 0,
   })
 
-/** What the live draft said before another text took its place, newest first. */
+/** The earlier texts of the live draft, newest first. */
 export const useDraftSnapshots = (chatId: string, draft: DraftRow) =>
   useQuery({
     queryKey: keys.draftSnapshots(draft.id),
@@ -134,7 +134,7 @@ export const useDraftSnapshots = (chatId: string, draft: DraftRow) =>
           }),
         ),
       ),
-    // No bell tells of them.
+    // The server sends no frame when they change.
     staleTime: 0,
     refetchOnMount: 'always',
   })
@@ -150,7 +150,7 @@ export const useLockWaiter = (draft: DraftRow, holderId: string) =>
           signal,
         }),
       ),
-    // It is used up when the hold ends, and no bell tells of the next one.
+    // It ends with the lock, and the server sends no frame for the next one.
     staleTime: 0,
     gcTime: 0,
   })
@@ -170,13 +170,13 @@ function useWaiterAction<Input>(
   })
 }
 
-/** Asks the holder for the draft: once in each hold. */
+/** Ask the lock's holder for the draft: once per lock. */
 export const useRequestDraft = (draft: DraftRow, holderId: string) =>
   useWaiterAction<void>(draft, holderId, address =>
     answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/request', address)),
   )
 
-/** Whether one is told when the draft is free. */
+/** Join or leave the waitlist for the draft. */
 export const useWaitForDraft = (draft: DraftRow, holderId: string) =>
   useWaiterAction<boolean>(draft, holderId, (address, is_waiting) =>
     answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', { ...address, body: { is_waiting } })),

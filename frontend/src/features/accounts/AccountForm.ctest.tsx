@@ -28,7 +28,7 @@ beforeEach(() => {
   api.readMe.mockResolvedValue({})
 })
 
-it('says at the field what is missing or malformed, in words of ours, and asks the server nothing', async () => {
+it('shows at the field what is missing or malformed, and sends nothing', async () => {
   const { screen } = await openForm('sign-up')
   await screen.getByRole('button', { name: 'Sign up' }).click()
   const name = screen.getByLabelText('Your name')

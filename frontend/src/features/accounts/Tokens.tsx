@@ -39,7 +39,7 @@ export function Tokens() {
         <h2 className={blocks.h}>{t('tokens')}</h2>
         <div className={blocks.b}>
           {tokens.data ? <List tokens={tokens.data} /> : <Loading query={tokens} lines={2} />}
-          <p className="hint">{t('tokensKept')}</p>
+          <p className="hint">{t('tokensStored')}</p>
         </div>
       </section>
     </>

@@ -63,7 +63,7 @@ describe('autosave', () => {
     expect(autosave.current).toMatchObject({ revision: 3, status: 'saved' })
   })
 
-  it('EDIT2: keeps the text when the hold is lost, and stores nothing more', async () => {
+  it('EDIT2: keeps the text when the lock is lost, and stores nothing more', async () => {
     const { autosave, writes } = session(() =>
       Promise.reject(new ApiError(409, 'draft_locked', '', [], { lock_holder_name: 'Bob' })),
     )
@@ -104,7 +104,7 @@ describe('autosave', () => {
     expect(autosave.current).toMatchObject({ status: 'saved', content: content('kept') })
   })
 
-  it('flush waits for everything and tells the revision to act on', async () => {
+  it('flush waits for everything and returns the revision to act on', async () => {
     const { autosave, writes } = session(accepted)
     autosave.edit(content('now'))
     expect(await autosave.flush()).toBe(2)

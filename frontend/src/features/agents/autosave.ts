@@ -7,7 +7,7 @@ export type LostCode = ErrorCode | 'lock_expired'
 export interface Lost {
   content: SpecContent
   code: LostCode
-  /** Who holds the draft now, when the server said so. */
+  /** Who has the lock now, where the server named them. */
   by: string | null
 }
 
@@ -80,7 +80,7 @@ export class Autosave {
     return this.state.lost ? null : this.state.revision
   }
 
-  /** The hold is gone. What was not stored yet is kept aside for its writer. */
+  /** The lock was lost. Keep what is not stored yet for its writer. */
   lose(code: LostCode, by: string | null): void {
     clearTimeout(this.timer)
     if (this.state.lost || this.state.status === 'saved') return
@@ -158,5 +158,5 @@ export class Autosave {
 }
 
 const isTemporary = ({ status }: ApiError) => status === 0 || status >= 500 || status === 429
-/** The text itself is at fault: its writer can mend it. */
+/** The server refused the text itself, so its writer can correct it. */
 const isInvalidText = ({ code }: ApiError) => code === 'too_large' || code === 'invalid' || code === 'unsupported'

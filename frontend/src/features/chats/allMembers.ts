@@ -1,6 +1,6 @@
 import type { ActorRow } from '@/api'
 
-/** Everybody: a name that tells all people in the chat and wakes no agent. */
+/** The `@all` mention: it notifies all people in the chat and wakes no agent. */
 export const ALL_MEMBERS: ActorRow = {
   id: 'all',
   kind: 'human',

@@ -77,7 +77,7 @@ describe('what an answer took', () => {
   })
 })
 
-it('tells who voted for what', () => {
+it('lists the voters of each choice', () => {
   const votes = [
     { actor_id: 'alice', choice: 'draft' as const },
     { actor_id: 'bob', choice: 'draft' as const },

@@ -13,7 +13,7 @@ export function isComparison(row: MessageRow): row is ComparisonRow {
   return typeof production?.run_id === 'string' && typeof draft?.run_id === 'string' && Array.isArray(votes)
 }
 
-/** The line that tells how a run ended names it in its payload. */
+/** The message about the end of a run names the run in its payload. */
 export const runOf = (row: MessageRow) => row.run_id ?? ('run_id' in row.payload ? row.payload.run_id : null) ?? ''
 export const stampOf = (row: MessageRow): Stamp | null => ('stamp' in row.payload ? row.payload.stamp : null) ?? null
 

@@ -10,7 +10,7 @@ interface Range {
 }
 
 export interface LogPart {
-  /** Null: the newest part, which what is said joins. */
+  /** Null: the newest part, to which new messages are added. */
   range: Range | null
   /** Where this part begins. */
   from: number
@@ -82,7 +82,7 @@ export function useLogPart(chatId: string): LogPart {
     setRange(null)
   }, [chatId, range])
 
-  // After a long break the log is read anew, and rows that stand apart from its end are let go.
+  // After a long break the log is read anew, and rows that are not connected to its end are dropped.
   const isGone = useChatSelector(
     chatId,
     useCallback(

@@ -13,7 +13,7 @@ export function useMentionable(chatId: string, me: string): ActorRow[] {
   return useMemo(() => {
     const actors = members.map(member => member.actor).filter(actor => actor.id !== me)
     const people = actors.filter(actor => actor.kind === 'human')
-    return people.length > 1 ? [...actors, { ...ALL_MEMBERS, name: t('everybody') }] : actors
+    return people.length > 1 ? [...actors, { ...ALL_MEMBERS, name: t('allMembers') }] : actors
   }, [members, me, t])
 }
 

@@ -61,7 +61,7 @@ afterEach(() => {
   localStorage.clear()
 })
 
-it('loses nothing of what two tabs could not send, and sends it in the order in which it was said', async () => {
+it('loses nothing of what two tabs could not send, and sends it in the order in which it was written', async () => {
   const [one, two] = [await openTab(), await openTab()]
   serve = offline
   await say(one, '1')

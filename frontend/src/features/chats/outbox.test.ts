@@ -37,7 +37,7 @@ async function pageOf(person: string) {
   return outbox
 }
 
-/** Each is said a moment after the one before. */
+/** Each is sent a moment after the one before. */
 function say(id: string) {
   vi.setSystemTime(Date.now() + 1)
   return { id, text: id, wake: 'auto' as const }
@@ -66,8 +66,8 @@ afterEach(() => {
 
 const sent = () => posts.map(post => post.id)
 
-describe('what was said too fast', () => {
-  it('is kept, and sent again under the same id when the server said', async () => {
+describe('a message that was rate-limited', () => {
+  it('is kept, and sent again under the same id after the pause that the server named', async () => {
     const { send } = await pageOf('alice')
     serve = () => Promise.resolve(answer(429, refusal))
     await send('chat', say('one'))
@@ -77,7 +77,7 @@ describe('what was said too fast', () => {
     expect(sent()).toEqual(['one', 'one'])
   })
 
-  it('goes before what was said after it', async () => {
+  it('goes before the messages after it', async () => {
     const { send } = await pageOf('alice')
     serve = () => Promise.resolve(answer(429, refusal))
     await Promise.all([send('chat', say('one')), send('chat', say('two'))])
@@ -89,7 +89,7 @@ describe('what was said too fast', () => {
 })
 
 describe('messages of one chat', () => {
-  it('arrive in the order in which they were said, however slow the first is', async () => {
+  it('arrive in the order in which they were written, however slow the first is', async () => {
     const { send } = await pageOf('alice')
     const arrived: string[] = []
     let release: () => void = () => undefined

@@ -1,5 +1,5 @@
 /**
- * What this person has said and the server has not confirmed yet. The message's id makes sending again harmless. The tabs of a
+ * Messages of this person that the server has not confirmed yet. The message's id makes sending again harmless. The tabs of a
  * browser share it: each message is kept by itself, and one tab at a time sends those of a chat, in the order of their times.
  */
 import { useMemo } from 'react'
@@ -25,7 +25,7 @@ const KEY_PREFIX = 'atelier.unsent.'
 const LEGACY_KEY = 'atelier.unsent'
 /** How long a tab may take for what it is to send before another one does (ms). */
 const TAKE_OVER_MS = 5_000
-/** After which time a tab has heard what another one removed (ms). */
+/** How long the storage event of another tab may take (ms). */
 const SYNC_WAIT_MS = 2_000
 
 const outbox = observable<readonly Unsent[]>([])
@@ -40,7 +40,7 @@ const byTime = (a: Unsent, b: Unsent) =>
 const afterReload = (entry: Unsent): Unsent =>
   entry.failed === 'not_signed_in' || entry.failed === 'unreachable' ? fresh(entry) : entry
 
-/** Loads what the person of this page has said and not sent. Before that nothing is sent, and nothing is kept. */
+/** Load the unsent messages of this page's person. Before that nothing is sent or stored. */
 export function startOutbox(): void {
   for (const entry of readStored<Unsent[]>(LEGACY_KEY, [])) writeStored(KEY_PREFIX + entry.id, entry)
   writeStored(LEGACY_KEY, null)
@@ -82,7 +82,7 @@ export function send(chatId: string, message: NewMessage): Promise<void> {
   return deliver(chatId)
 }
 
-/** Sends a message that failed once more, and with it what waits in the same chat: messages arrive in the order in which they were said. */
+/** Sends a message that failed once more, and with it what waits in the same chat: messages arrive in the order in which they were written. */
 export async function sendAgain(id: string): Promise<void> {
   const entry = find(id)
   if (!entry?.failed) return
@@ -127,7 +127,7 @@ function resumeLater(chatId: string, ms: number): void {
   )
 }
 
-/** Another tab said, sent or removed something. It sends its own; a tab that is closed meanwhile leaves that to the others. */
+/** Another tab added, sent or removed a message. It sends its own; a tab that is closed meanwhile leaves that to the others. */
 function changedElsewhere(id: string, entry: Unsent | null): void {
   const others = outbox.get().filter(each => each.id !== id)
   outbox.set(entry ? [...others, entry].sort(byTime) : others)
@@ -151,7 +151,7 @@ async function sendAll(chatId: string): Promise<void> {
 const isGone = ({ id }: Unsent) => canStore() && readStored<Unsent | null>(KEY_PREFIX + id, null) === null
 
 /**
- * Whether another tab has sent it while this one waited for its turn: this one then hears of it soon. If it does not, the message
+ * Whether another tab has sent it while this one waited for its turn: its storage event then comes soon. If it does not, the message
  * is sent: sending twice is harmless, losing it is not.
  */
 async function isSentElsewhere({ id }: Unsent): Promise<boolean> {
@@ -183,7 +183,7 @@ function pauseAfter(chatId: string, failed: ErrorCode, seconds: number | null): 
   return 2_000 + backoff(count)
 }
 
-/** What was said after a message that waits goes after it. */
+/** Messages after one that waits wait, too. */
 function waitWith({ chat_id, failed, again }: Unsent): void {
   for (const entry of inChat(chat_id)(outbox.get()))
     if (entry.failed === null) replace({ ...entry, failed, ...(again === undefined ? {} : { again }) })

@@ -35,14 +35,14 @@ describe('the question that is asked again', () => {
     expect(findQuestionBefore([hello, first, answer, second, quoting], quoting, isAgent)).toBe(first)
   })
 
-  it('is never one that was deleted, nor what an agent said', () => {
+  it('is never a deleted message, nor one of an agent', () => {
     const gone = row(4, 'bob', { deleted: true })
     const other = row(5, 'agent-robin', { run_id: 'three' })
     const last = row(6, 'agent-scribe', { run_id: 'four' })
     expect(findQuestionBefore([hello, first, answer, gone, other, last], last, isAgent)).toBe(first)
   })
 
-  it('is of the agent that is asked about; a greeting answers nobody', () => {
+  it('is of the agent that is asked about; a greeting answers no message', () => {
     const robins = row(5, 'agent-robin', { run_id: 'three' })
     const messages = [hello, first, answer, second, robins]
     expect(findQuestion(messages, 'agent-scribe', isAgent)).toBe(first)

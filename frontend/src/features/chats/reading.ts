@@ -18,7 +18,7 @@ interface News {
   count: number
 }
 
-/** What is new when a chat is opened. Who was added by somebody has missed what was said after that; who came by themselves, nothing. */
+/** What is new when a chat is opened. For a member who was added, everything after that is new; for one who joined by themselves, nothing. */
 export function newsOf(
   summary: Pick<ChatSummaryRow, 'last_read_seq' | 'unread'>,
   messages: readonly MessageRow[],

@@ -25,7 +25,7 @@ describe('replyOf', () => {
     ])
   })
 
-  it('keeps the key of a part from its first piece to its durable row, so that nothing is drawn anew', () => {
+  it('keeps the key of a part from its first delta to its durable row, so that it is not remounted', () => {
     const id = '0190a8f0-0000-7000-8000-000000000001'
     const piece = (part: LiveText['part'], rowId: string, callId: string | null): LiveText => ({
       message_id: id,

@@ -12,7 +12,7 @@ export interface RunEnd {
   kind: 'failed' | 'stopped'
   code: string | null
   by: string | null
-  /** What the service said about it, in its own words. */
+  /** The provider's own error message. */
   note: string
 }
 
@@ -34,7 +34,7 @@ export function replyOf(rows: readonly MessageRow[], live: readonly LiveText[]):
   return { parts: [...parts, ...live.map(livePart)], stamp: lastStampIn(rows), runEnd: runEndOf(rows) }
 }
 
-/** The part of each row and of each piece that streams: the same one as long as they are the same, so that it is drawn once. */
+/** The part of each row and of each streaming text. It is the same object while its source is, so that it is drawn once. */
 const known = new WeakMap<MessageRow | LiveText, Part>()
 
 function partOf(row: MessageRow, responses: ReadonlyMap<string, ToolResponsePayload>): Part | null {

@@ -24,7 +24,7 @@ export function useStickToEnd(scroller: RefObject<HTMLElement | null>, canStick:
     follow()
   }, [follow])
 
-  /** The log is about to be moved on purpose. Text that flows anew moves it, too, and must not let go of the end. */
+  /** The log is about to be moved on purpose. Text that flows anew moves it, too, and must not stop following the end. */
   const onMove = useCallback(() => {
     moved.current = true
   }, [])

@@ -49,7 +49,7 @@ describe('itemsOf', () => {
     expect(shape([row(1), said(2, 'r', 'TOOL_RESPONSE')])).toEqual(['1', 'r:2!'])
   })
 
-  it('keeps two replies apart that were said at the same time', () => {
+  it('keeps two concurrent replies apart', () => {
     expect(shape([row(1), said(2, 'a'), said(3, 'b'), said(4, 'a'), said(5, 'b')])).toEqual(['1', 'a:2,4!', 'b:3,5!'])
   })
 
@@ -63,7 +63,7 @@ describe('itemsOf', () => {
     ])
   })
 
-  it('shows a run that has said nothing yet at the end', () => {
+  it('shows a run without output at the end', () => {
     expect(shape([row(1)], [run('r')])).toEqual(['1', 'r:!'])
     expect(shape([said(1, 'r')], [run('r')])).toEqual(['r:1!'])
   })
@@ -119,7 +119,7 @@ describe('a reply while others speak', () => {
     expect(shape([question, meanwhile, thought, { ...done, seq: 4 }])).toEqual(['1', 'r:3,4!', '2'])
   })
 
-  it('stands below what it was told between two steps', () => {
+  it('stands below a message that steered it between two steps', () => {
     const call = { ...said(2, 'r', 'TOOL_CALL'), ...at(2) }
     const told = { ...row(3), ...at(4) }
     const result = { ...said(4, 'r', 'TOOL_RESPONSE'), ...at(6) }

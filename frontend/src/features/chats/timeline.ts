@@ -89,14 +89,14 @@ interface Input {
 
 /** Whose reply it is. The line of an end is the system's, and about the agent. */
 const agentOf = (row: MessageRow) => ('target_id' in row.payload ? row.payload.target_id : null) ?? row.author_id
-/** Who said it. A comparison is the system's line, and somebody's question. */
+/** The author of a message. A comparison is a system message with a person's question. */
 export const authorOf = (row: MessageRow) => (isComparison(row) ? row.payload.actor_id : row.author_id)
 /** The message that started the run which says this. */
 const answersOf = (row: MessageRow) => (row.type === 'TEXT_MESSAGE' ? (row.payload.answers ?? null) : null)
 const isReply = (row: MessageRow) => replyTypes.has(row.type) && runOf(row) !== ''
 
 /**
- * The items of a log, oldest first. A reply is the rows of one run; it stands where it began to be said. What is said to the
+ * The items of a log, oldest first. A reply is the rows of one run; it stands where it began. What is written to the
  * agent between two of its steps stands between two parts of the reply.
  */
 export const itemsOf = (input: Input): readonly Item[] => new GrowingItems().of(input)
@@ -233,7 +233,7 @@ class Builder {
   /** Items before this one are in their groups already. */
   private groupedTo = 0
 
-  /** `answers`: by run, what is said in comparisons. */
+  /** `answers`: by run, the messages of comparisons. */
   constructor(private readonly answers: ReadonlyMap<string, readonly MessageRow[]>) {}
 
   /** A builder that goes on from here and leaves this one as it is. */
@@ -384,7 +384,7 @@ class Builder {
   }
 
   /**
-   * When a row began to be said. A text's id was made when its step began; its thinking and its calls go with it. A later step
+   * When a row began. A text's id was made when its step began; its thinking and its calls go with it. A later step
    * begins when the tools before it have answered.
    */
   private beganAt(row: MessageRow, step: readonly (MessageRow | undefined)[]): number {

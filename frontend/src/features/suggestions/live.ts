@@ -1,4 +1,4 @@
-/** What of a merge is told by the socket, and by the clock. */
+/** The progress of a merge from the socket, and the current time. */
 import { useEffect, useState } from 'react'
 import { onFrame } from '@/realtime'
 import type { Written } from './mergeSteps'
@@ -16,7 +16,7 @@ export function useWritten(mergeId: string): Written | null {
   return written
 }
 
-/** The time, told again every second while it matters, now and then otherwise. */
+/** The current time, updated every second while something runs, every 30 s otherwise. */
 export function useNow(isRunning: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

@@ -5,7 +5,7 @@ const stepNames = ['read', 'merging', 'conflicts', 'opens'] as const
 export type StepName = (typeof stepNames)[number]
 export type StepState = 'done' | 'now' | 'failed' | 'todo'
 
-/** Characters written, of about how many: what the socket tells while it goes on. */
+/** Characters written, of about how many: from `progress` frames. */
 export interface Written {
   done: number
   expected: number
@@ -37,7 +37,7 @@ export function stepsOf(merge: MergeRow, written: Written | null): { name: StepN
   return stepNames.map((name, index) => ({ name, state: index < at ? 'done' : index === at ? current : 'todo' }))
 }
 
-/** 0 to 100. Coarse until the socket tells more; the end is kept for the end. */
+/** 0 to 100. Coarse until `progress` frames come. */
 export function percentOf(merge: MergeRow, written: Written | null): number {
   if (merge.state === 'done') return 100
   if (merge.provenance) return 95

@@ -1,4 +1,4 @@
-/** The text of a merge beside what it was made on: whose each line is, what is gone, where voices disagree. Pure. */
+/** The text of a merge beside what it was made on: whose each line is, what is gone, where contributors disagree. Pure. */
 import type { Conflict, Provenance, Segment } from '@/api'
 
 export interface MergedLine {
@@ -56,7 +56,7 @@ class MergedTextBuilder {
   }
 }
 
-/** Pieces side by side that belong to the same conflict, or a single piece. */
+/** Group adjacent segments of the same conflict. */
 function groupByConflict(segments: readonly Segment[]): Segment[][] {
   const all: Segment[][] = []
   for (const segment of segments) {
@@ -126,7 +126,7 @@ function folded(groups: readonly MergedPart[]): MergedPart[] {
   })
 }
 
-/** The conflicts that no piece of the prompt shows: those about the model, a limit, a tool. */
+/** The conflicts outside of the prompt: those about the model, a limit, a tool. */
 export function otherConflicts({ pieces: segments, conflicts }: Provenance): Conflict[] {
   const inText = new Set(segments.map(segment => segment.conflict))
   return conflicts.filter((_, index) => !inText.has(index))

@@ -26,7 +26,7 @@ export function selectionState(rows: readonly ListedSuggestionRow[], picked: Sel
   return count === able.length || 'mixed'
 }
 
-/** Picks all, or lets go of all when all are picked. */
+/** Select all, or none when all are selected. */
 export const toggleAll = (rows: readonly ListedSuggestionRow[], picked: Selection): Selection =>
   selectionState(rows, picked) === true ? new Set() : new Set(rows.filter(isSelectable).map(row => row.id))
 

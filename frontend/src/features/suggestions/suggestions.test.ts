@@ -62,7 +62,7 @@ describe('why a merge failed, or was done line by line', () => {
   const said = (texts: Record<string, string>, error_code: string | null, state: 'failed' | 'done' = 'failed') =>
     mergeWhy({ state, error_code }, key => texts[key] ?? key)
 
-  it.each([[en], [hant], [hans]])('is said by its code, for each in words of its own', texts => {
+  it.each([[en], [hant], [hans]])('has a text of its own for each code', texts => {
     const all = [
       'draft_locked',
       'other_draft_locked',
@@ -149,7 +149,7 @@ describe('a merged text', () => {
     part.kind === 'conflict' ? part.conflict.question : part.lines.map(line => `${line.sign}${line.text}`).join(' '),
   )
 
-  it('shows what is new, what is gone and where voices disagree, in order', () => {
+  it('shows added lines, removed lines and conflicts, in order', () => {
     expect(drawn).toEqual([' a', '−b −c +B1 +B2', 'C?', ' d  e  f', ' g  h  i', ' j  k  l', '+end'])
   })
 
@@ -158,7 +158,7 @@ describe('a merged text', () => {
     expect(countConflicts(mergedParts(production, free))).toEqual({ added: 5, removed: 2 })
   })
 
-  it('takes pieces side by side as one when a conflict has several, and keeps what stood', () => {
+  it('groups adjacent segments of one conflict, and keeps unchanged lines', () => {
     const wide: Provenance = {
       ...provenance,
       pieces: [piece('a\n'), piece('b\n', [], 0), piece('C!\n', ['s1'], 0), piece('d\n'), piece('', [])],

@@ -45,7 +45,7 @@ export function Members({ workspace, onLeave }: { workspace: WorkspaceRow; onLea
       </ul>
       {found.length === 0 ? (
         <p className={cx(blocks.b, 'faint sm')} role="status">
-          {t('foundNobody')}
+          {t('noMatchingPeople')}
         </p>
       ) : null}
       <p className={cx(blocks.b, 'hint')}>{t('roles.explained')}</p>
@@ -134,7 +134,7 @@ function RevokedLinks({ member }: { member: MembershipRow }) {
   if (links.length === 0) return null
   return (
     <div className={fieldStyles.field}>
-      <span className={fieldStyles.label}>{t('endingLinks', { count: links.length, name: member.actor.name })}</span>
+      <span className={fieldStyles.label}>{t('revokedLinks', { count: links.length, name: member.actor.name })}</span>
       <ul className={blocks.rows}>
         {links.map(link => (
           <li key={link.id}>

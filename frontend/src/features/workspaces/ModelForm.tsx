@@ -240,7 +240,7 @@ function Details(props: DetailsProps) {
 }
 
 function keyHint(t: Texts['t'], current: ModelRow | null): string {
-  if (current?.key_last4) return t('keyKept', { last4: current.key_last4 })
+  if (current?.key_last4) return t('keyStoredAs', { last4: current.key_last4 })
   return t(current?.has_key ? 'keyStored' : 'keyHint')
 }
 
@@ -253,7 +253,7 @@ function Access({ workspaceId, choice, current, form }: DetailsProps & { form: F
     const { provider, api_base, options, default_model, revision } = current
     forget.mutate(
       { provider, ...(api_base ? { api_base } : {}), options, default_model, revision, key: '' },
-      { onSuccess: () => showToast(t('keyForgotten')), onError: error => showToast(textOfError(error)) },
+      { onSuccess: () => showToast(t('keyRemoved')), onError: error => showToast(textOfError(error)) },
     )
   }
   const hintOf = (field: ProviderField) => {

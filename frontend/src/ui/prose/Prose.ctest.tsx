@@ -29,7 +29,7 @@ it('draws what came, and nothing again that stands already', async () => {
   expect(words?.isConnected).toBe(true)
 })
 
-it('reads nothing again because somebody has another name', async () => {
+it('parses nothing again when a name changes', async () => {
   const names = (name: string) => (handle: string) => (handle === 'bob' ? { name, isMe: false } : null)
   const screen = await render(<Prose text="Hello @bob." names={names('Bob')} />)
   await expect.element(screen.getByText('@Bob')).toBeVisible()

@@ -20,7 +20,7 @@ markdown.linkify.add('www.', {
   },
 })
 
-/** The box that begins an item of a task list is taken out of its text, and said by the item itself. */
+/** Move the box that begins an item of a task list from the item's text to its `meta`. */
 markdown.core.ruler.push('tasks', ({ tokens }) => {
   tokens.forEach((item, index) => {
     const [paragraph, inline] = tokens.slice(index + 1, index + 3)

@@ -20,7 +20,7 @@ interface ImportFormProps {
 
 const PAUSE_MS = 400
 
-/** An agent from a file: what it says and what is missing here is told before anything is made. */
+/** Create an agent from a file. Its content, and what this workspace lacks, is shown first. */
 export function ImportForm({ workspaceId, onMade }: ImportFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()

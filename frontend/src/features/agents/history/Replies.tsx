@@ -68,7 +68,7 @@ function Reply({ row, link }: { row: ReplyRow; link: RepliesProps['link'] }) {
       </time>
       <span className="cut">{link(row, row.chat_title)}</span>
       <span className="cut muted" lang={languageOf(row.excerpt)}>
-        {row.excerpt || outcome || t('noWords')}
+        {row.excerpt || outcome || t('noText')}
       </span>
       <span className="num faint">
         {row.seconds === null ? '' : t('secondsShort', { n: formatSeconds(row.seconds) })}

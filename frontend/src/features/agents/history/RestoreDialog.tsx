@@ -32,7 +32,7 @@ export function RestoreDialog(props: RestoreDialogProps) {
   const [base, setBase] = useState(agent.spec.number ?? 1)
   const { busy, error, run } = useAsyncAction()
   const today = agent.spec.number ?? 1
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only as it opens; what comes later is told, not taken silently
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only as it opens; a newer version shows a notice
   useEffect(() => {
     if (open) setBase(today)
   }, [open])

@@ -25,7 +25,7 @@ interface VersionComparisonProps {
   /** A newer list of versions is on its way. */
   isReading: boolean
   pair: Pair
-  /** The chat one came from: a restore is told there. */
+  /** The chat the reader came from: a restore posts a message there. */
   chat: string | null
   onPick(pair: Pair): void
   /** The accepted suggestions that went into the shown version. */

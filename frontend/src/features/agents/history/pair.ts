@@ -1,6 +1,6 @@
 /** Which two versions are compared: it is in the address. Pure. */
 
-/** `a` is the older side, 0 is nothing at all; `chat` is where one came from, and where a restore is told. */
+/** `a` is the older side, 0 is nothing at all; `chat` is the chat the reader came from, where a restore posts a message. */
 export interface HistorySearch {
   a?: number
   b?: number

@@ -118,7 +118,7 @@ function More({ chatId, workshop, children }: ActionsBarProps & { children?: Rea
         }
       >
         {children}
-        <MenuItem onSelect={() => setShowingSnapshots(true)}>{t('earlierTexts')}</MenuItem>
+        <MenuItem onSelect={() => setShowingSnapshots(true)}>{t('draftSnapshots')}</MenuItem>
       </Menu>
       <DraftSnapshots
         chatId={chatId}

@@ -96,7 +96,7 @@ interface RequestBannerProps {
   onHandOver(): void
 }
 
-/** Somebody would like the draft that one holds. */
+/** Another person asks for the draft that the reader has locked. */
 export function RequestBanner({ asker, isBusy, onHandOver }: RequestBannerProps) {
   const { t, rich } = useTexts()
   return (

@@ -20,7 +20,7 @@ interface ConflictsProps {
   workshop: Workshop
 }
 
-/** Where voices want different things: which one stands, and the others to take instead. */
+/** The conflicts between contributors: the chosen text of each, and the alternatives. */
 export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   const { t } = useTexts()
   const conflicts = provenance.conflicts ?? []
@@ -39,7 +39,7 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
       plain
       open={done < conflicts.length}
       head={<b>{t('conflicts', { count: conflicts.length })}</b>}
-      state={t('settledOf', { n: done, all: conflicts.length })}
+      state={t('decidedOf', { n: done, all: conflicts.length })}
     >
       <ul className={workshopStyles.conflicts}>
         {conflicts.map((conflict, at) => (
@@ -89,7 +89,7 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
   return (
     <fieldset>
       <legend>
-        {question} {isReviewed ? <Check className="i s" aria-label={t('settled')} /> : null}
+        {question} {isReviewed ? <Check className="i s" aria-label={t('decided')} /> : null}
       </legend>
       <div className={workshopStyles.choices}>
         {conflict.choices.map((choice, at) => {
@@ -107,7 +107,7 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
               <span className={workshopStyles.who} data-layer={choice.voice ? layer : 'production'}>
                 <LayerIcon layer={choice.voice ? layer : 'production'} />
                 {contributor ? contributorSide(contributor, t) : t('production')}
-                {chosen === at ? <span className="end">{t('stands')}</span> : null}
+                {chosen === at ? <span className="end">{t('inUse')}</span> : null}
               </span>
               <span className={conflict.about === 'prompt' ? cx(workshopStyles.text, 'mono') : workshopStyles.text}>
                 {choiceText(conflict, choice.text, t)}

@@ -18,15 +18,15 @@ interface DraftSnapshotsProps {
   onOpenChange(open: boolean): void
 }
 
-/** What this draft said before somebody else's text took its place: to read, to copy, to put back. */
+/** The earlier texts of this draft: to read, to copy, to put back. */
 export function DraftSnapshots(props: DraftSnapshotsProps) {
   const { t } = useTexts()
   return (
     <Dialog
       open={props.open}
       onOpenChange={props.onOpenChange}
-      title={t('earlierTexts')}
-      description={t('earlierHint')}
+      title={t('draftSnapshots')}
+      description={t('draftSnapshotsHint')}
       className={dialogStyles.wide}
     >
       <List {...props} />
@@ -38,7 +38,7 @@ function List({ chatId, draft, workshop, onOpenChange }: DraftSnapshotsProps) {
   const { t } = useTexts()
   const snapshots = useDraftSnapshots(chatId, draft)
   if (!snapshots.data) return <Loading query={snapshots} />
-  if (snapshots.data.length === 0) return <p className="faint sm">{t('noEarlierTexts')}</p>
+  if (snapshots.data.length === 0) return <p className="faint sm">{t('noDraftSnapshots')}</p>
   return (
     <ul className={workshopStyles.versions}>
       {snapshots.data.map(text => (

@@ -72,7 +72,7 @@ export function LayerBar(props: LayerBarProps) {
             <small>{until ? t('until', { time: formatTime(until) }) : ''}</small>
           </>
         ) : (
-          t('nobody')
+          t('noEditor')
         )}
       </Cell>
       <Suggestions {...props} />

@@ -24,7 +24,7 @@ interface LostBannerProps {
   actions: DraftActions
 }
 
-/** The hold is gone; the words are not: they can be seen, offered as a suggestion, or put back by who writes again. */
+/** The lock was lost, the text was not: it can be read, offered as a suggestion, or put back. */
 export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)

@@ -20,7 +20,7 @@ interface SourcesPanelProps {
   onLine(line: number): void
 }
 
-/** Where the words of this draft come from: who said what, and what they disagree on. */
+/** The contributors of this draft, their lines and their conflicts. */
 export function SourcesPanel(props: SourcesPanelProps) {
   const { provenance, sources, workshop } = props
   return (
@@ -33,7 +33,7 @@ export function SourcesPanel(props: SourcesPanelProps) {
   )
 }
 
-/** The names behind a piece, in a row. */
+/** The names of a segment's contributors, as a list. */
 export const namesOf = (provenance: Provenance, ids: readonly string[], t: ReturnType<typeof useTexts>['t']) =>
   formatList(
     provenance.voices
@@ -60,7 +60,7 @@ function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelP
   )
   if (attributed.length === 0) return <p className={workshopStyles.origin}>{head}</p>
   return (
-    <Collapsible plain head={head} state={t('nPieces', { count: attributed.length })}>
+    <Collapsible plain head={head} state={t('nSegments', { count: attributed.length })}>
       <ol className={workshopStyles.segments}>
         {attributed.map(({ segment, lines }) => (
           <li key={lines[0]}>

@@ -7,7 +7,7 @@ import { Button, IconButton } from '@/ui/Button'
 import { showToast } from '@/ui/toast'
 import workshopStyles from './Workshop.module.css'
 
-/** What a reader can do while somebody else holds the draft: ask the holder for it, and be told when it is free. */
+/** What a reader can do while the draft is locked: ask the holder for it, and join its waitlist. */
 export function WaitlistButtons({ draft, writer }: { draft: DraftRow; writer: ActorRow }) {
   const { t } = useTexts()
   const waiter = useLockWaiter(draft, writer.id).data
@@ -35,7 +35,7 @@ export function WaitlistButtons({ draft, writer }: { draft: DraftRow; writer: Ac
       </Button>
       <IconButton
         small
-        label={t('tellWhenFree')}
+        label={t('notifyWhenFree')}
         aria-pressed={isWaiting}
         onClick={() => wait.mutate(!isWaiting, failed)}
       >

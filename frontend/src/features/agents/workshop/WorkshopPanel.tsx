@@ -94,7 +94,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   const [isSaving, setSaving] = useState(false)
   const prompt = useRef<PromptHandle>(null)
   const sources = useSources(workshop)
-  const nameOf = (id: string) => who(id)?.name ?? t('somebody')
+  const nameOf = (id: string) => who(id)?.name ?? t('unknownPerson')
   const writer = workshop.writer ? who(workshop.writer.id) : null
   const isPhone = useIsPhone()
 

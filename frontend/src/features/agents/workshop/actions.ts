@@ -35,9 +35,9 @@ export interface DraftActions {
   elsewhere: OtherDraft | null
   /** Closes that other draft, whose text stays, and takes this one. */
   closeElsewhere(): Promise<DraftRow | null>
-  /** Null when it could not be taken; why was said. */
+  /** Returns null, and shows why, when the lock could not be acquired. */
   acquire(content?: SpecContent): Promise<DraftRow | null>
-  /** Null when it could not be applied; why was said. */
+  /** Returns null, and shows why, when the draft could not be applied. */
   apply(): Promise<DraftRow | null>
   /** Saves as the next version. Raises `stale_base` when another version came between. */
   save(message: string): Promise<SpecRow | null>
@@ -106,7 +106,7 @@ export function useDraftActions(
     return closed ? acquire() : null
   }
 
-  /** Everything typed is stored first; what cannot be is said. */
+  /** Store what was typed. Returns null, and shows why, when that failed. */
   const flushOrExplain = async () => {
     const revision = await workshop.flush()
     const problem = workshop.problem()

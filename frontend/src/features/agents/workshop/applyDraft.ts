@@ -4,7 +4,7 @@ import { chatState, isEnded, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
 import { isSame } from '../content'
 
-/** Apply what a person has written and not applied yet. False when nothing of the draft is applied then; why is said. */
+/** Apply what a person has written and not applied yet. Returns false, and shows why, when no draft is applied then. */
 export async function applyDraft(chatId: string, agentId: string, personId: string): Promise<boolean> {
   const draft = [...chatState(chatId).drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
   if (!draft) return false

@@ -13,13 +13,13 @@ const contributor = (name: string, title = '', in_run_of: string | null = null) 
   in_run_of,
 })
 
-describe('voices', () => {
+describe('contributors', () => {
   it('are named by their person, and an agent by the run that it wrote in', () => {
     expect(contributorName(contributor('Bob', 'Shorter'), t)).toBe('Bob')
     expect(contributorName(contributor('Robin', '', 'Alice'), t)).toBe('Robin for Alice')
   })
 
-  it('are told apart by what they suggest', () => {
+  it('are distinguished by what they suggest', () => {
     expect(contributorSide(contributor('Bob', 'Shorter'), t)).toBe('Shorter')
     expect(contributorSide(contributor('Bob'), t)).toBe('Bob')
   })

@@ -1,4 +1,4 @@
-/** How the voices of a draft are called. */
+/** The names of a draft's contributors. */
 import type { Provenance } from '@/api'
 import type { useTexts } from '@/lib/language'
 
@@ -7,7 +7,9 @@ type Contributor = Provenance['voices'][number]
 
 /** An agent that wrote by itself is named with the person whose run it was: it never bears that person's name. */
 export const contributorName = (contributor: Contributor, t: T): string =>
-  contributor.in_run_of ? t('voiceInRun', { agent: contributor.name, person: contributor.in_run_of }) : contributor.name
+  contributor.in_run_of
+    ? t('contributorInRun', { agent: contributor.name, person: contributor.in_run_of })
+    : contributor.name
 
 /** What one side of a conflict is called: one author may have two suggestions in it. */
 export const contributorSide = (contributor: Contributor, t: T): string =>

@@ -1,4 +1,4 @@
-/** Storing what is typed, for as long as this person writes; what cannot be stored outlives the hold, the page and the session. */
+/** Storing what is typed, for as long as this person writes; what cannot be stored is kept in this browser. */
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, type DraftRow, type DraftWrite, drafts, type SpecRow } from '@/api'
 import { useLatest } from '@/lib/latest'
@@ -21,7 +21,7 @@ import {
 interface DraftAutosaveInput {
   address: DraftAddress
   draft: DraftRow | null
-  /** Somebody's hold is running. */
+  /** The draft is locked by somebody. */
   isOpen: boolean
   isLoaded: boolean
   production: SpecRow

@@ -33,7 +33,7 @@ export interface Workshop {
   resume(row: DraftRow): void
 }
 
-/** The current time, renewed when a hold runs out. */
+/** The current time, updated when a lock expires. */
 function useNow(until: string | null): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

@@ -22,5 +22,5 @@ export function findOtherDraft(error: unknown): OtherDraft | null {
   }
 }
 
-/** Ends the hold. What is written there stays. */
+/** Release the lock. The text stays. */
 export const closeDraft = (draft: OtherDraft) => drafts.release(draft.chatId, draft.agentId, draft.revision)

@@ -27,7 +27,7 @@ const provenance = (own: Segment[], conflicts: Conflict[] = []): Provenance => (
   conflicts,
 })
 
-describe('whose words a text is', () => {
+describe('the provenance of a text', () => {
   it('is known for every line as it was made', () => {
     expect(locateSegments(pieces, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
   })
@@ -38,7 +38,7 @@ describe('whose words a text is', () => {
     expect(found.map(each => each.isComplete)).toEqual([true, false, true])
   })
 
-  it('gives no line to two pieces, whatever is edited', () => {
+  it('gives no line to two segments, whatever is edited', () => {
     const line = fc.constantFrom('', 'a', 'b', '- c', '# d')
     const text = fc.array(line, { maxLength: 12 }).map(lines => lines.join('\n'))
     fc.assert(
@@ -79,7 +79,7 @@ describe('a conflict in the prompt', () => {
   const own = [segment('# Role\n'), segment('Two lines at most.\n', ['bob'], 0), segment('End.')]
   const start = content('# Role\nTwo lines at most.\nEnd.')
 
-  it('is settled the way it was made until somebody takes another choice', () => {
+  it('has the original choice until another one is chosen', () => {
     expect(findSources(provenance(own, [clash]), start).chosen).toEqual([0])
   })
 
@@ -97,7 +97,7 @@ describe('a conflict in the prompt', () => {
     expect(replaceChoice(left, 0, choices[0]?.text ?? '', none.prompt)).toBe(start.prompt)
   })
 
-  it('is nobody’s choice once somebody wrote something else there, and then nothing is replaced', () => {
+  it('has no choice once its lines were edited, and then nothing is replaced', () => {
     const edited = content('# Role\nTwo lines, three if you must.\nEnd.')
     const found = findSources(provenance(own, [{ ...clash, choices: choices.slice(0, 2) }]), edited)
     expect(found.chosen).toEqual([null])

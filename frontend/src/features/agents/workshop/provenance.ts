@@ -1,16 +1,16 @@
-/** Whose words a draft is made of: the pieces as it was made, found again in the text as it stands now. Pure. */
+/** The provenance of a draft's text: its segments, located in the current text. Pure. */
 import { diff } from '@codemirror/merge'
 import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
 
-/** A piece in the text as it stands: the lines (1-based) of it that nobody has changed since. */
+/** A segment in the current text, with its lines (1-based) that are unchanged. */
 interface LocatedSegment {
   segment: Segment
   lines: readonly number[]
-  /** All of it is there, in one place. */
+  /** All its lines are there, without a gap. */
   isComplete: boolean
 }
 
-/** The lines of a piece. It ends the way lines end, except where it is the last. */
+/** The lines of a segment. Its last line end is optional. */
 export const linesOf = (text: string): string[] => {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
@@ -44,7 +44,7 @@ function encodeLines(lines: readonly string[], letters: Map<string, string>): st
     .join('')
 }
 
-/** Where the pieces stand in `text`; each line belongs to one piece, what was edited since to none. */
+/** Locate the segments in `text`. Each line belongs to at most one segment; edited lines belong to none. */
 export function locateSegments(segments: readonly Segment[], text: string): LocatedSegment[] {
   const made = segments.map(segment => linesOf(segment.text))
   const owner = made.flatMap((lines, index) => lines.map(() => index))
@@ -59,7 +59,7 @@ export function locateSegments(segments: readonly Segment[], text: string): Loca
 
 const isOneRun = (lines: readonly number[]) => lines.every((line, at) => line === (lines[0] ?? 0) + at)
 
-/** The pieces with another choice in the place of a conflict; where several pieces stand there, the first takes it. */
+/** The segments with another choice of a conflict. It replaces all segments of that conflict. */
 function withChoice(segments: readonly Segment[], conflict: number, choice: Conflict['choices'][number]): Segment[] {
   const first = segments.findIndex(segment => segment.conflict === conflict)
   if (first < 0) return [...segments]
@@ -70,10 +70,10 @@ function withChoice(segments: readonly Segment[], conflict: number, choice: Conf
   return segments.flatMap((each, index) => (index === first ? [segment] : each.conflict === conflict ? [] : [each]))
 }
 
-/** The layer that the voices of a draft belong to: suggestions were merged; otherwise somebody wrote, or had it written. */
+/** The layer of a draft's contributors: suggestions if it was merged, else editing. */
 export const layerOf = (provenance: Provenance) => (provenance.origin === 'merge' ? 'suggestion' : 'writing')
 
-/** What stands now of a draft that was made of pieces. */
+/** The segments of a draft, located in its current text. */
 export interface Sources {
   segments: readonly Segment[]
   located: readonly LocatedSegment[]

@@ -45,7 +45,7 @@ export function ActorPicker({ label, actors, chosen, onPick }: ActorPickerProps)
       </div>
       <span className="hint" role="status">
         {found.length === 0 && query
-          ? t('foundNobody')
+          ? t('noMatchingPeople')
           : found.length > MANY
             ? t('findMore', { n: found.length - MANY })
             : ''}

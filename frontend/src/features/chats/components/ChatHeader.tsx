@@ -33,7 +33,7 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
   const [isOpen, setOpen] = useState(false)
   const people = members.filter(member => member.actor.kind === 'human')
   const agents = members.filter(member => member.actor.kind === 'agent')
-  const memberCounts = t('tally', {
+  const memberCounts = t('memberCounts', {
     people: t('nPeople', { count: people.length }),
     agents: t('nAgents', { count: agents.length }),
   })

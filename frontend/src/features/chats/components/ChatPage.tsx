@@ -102,7 +102,7 @@ function useNaming(who: ChatContextValue['who'], chatId: string, me: string): Ch
   return useMemo(() => {
     const byHandle = new Map([...members.values()].map(member => [member.actor.handle, member.actor]))
     return handle => {
-      if (handle === 'all') return { name: t('everybody'), isMe: true }
+      if (handle === 'all') return { name: t('allMembers'), isMe: true }
       const actor = byHandle.get(handle.toLowerCase())
       return actor ? { name: who(actor.id)?.name ?? actor.name, isMe: actor.id === me } : null
     }

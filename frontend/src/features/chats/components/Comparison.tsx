@@ -20,7 +20,7 @@ import { VotePanel } from './VotePanel'
 
 interface ComparisonProps {
   row: ComparisonRow
-  /** What each side has said and done. */
+  /** The messages of each side. */
   production: readonly MessageRow[]
   draft: readonly MessageRow[]
 }

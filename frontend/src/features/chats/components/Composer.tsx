@@ -255,7 +255,7 @@ function Tools({ area, text, canSend, write, hasAgents, onSend }: ToolsProps) {
       <span className="end">
         {hasAgents ? (
           <span className="faint xs only-wide">
-            {t('wake.nobodyShort')} <kbd className={blocks.key}>{keysOf('message.sendQuietly')}</kbd>
+            {t('wake.noneShort')} <kbd className={blocks.key}>{keysOf('message.sendQuietly')}</kbd>
           </span>
         ) : null}
         <button

@@ -7,7 +7,7 @@ import { useDelayedFlag } from '@/ui/Skeleton'
 import { Spinner } from '@/ui/Spinner'
 import composerStyles from './Composer.module.css'
 
-/** A short break heals unseen; after a second it is said. That the machine is offline is said at once. */
+/** Shown when the connection is lost for over a second, and at once when the browser is offline. */
 export function ConnectionBanner({ floats = false }: { floats?: boolean }) {
   const { t } = useTexts()
   const connection = useConnection()

@@ -154,7 +154,7 @@ function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: b
         open={isAsking}
         onOpenChange={setAsking}
         title={isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
-        description={t('endingLinks', { count: made.length, name: actor.name })}
+        description={t('revokedLinks', { count: made.length, name: actor.name })}
       >
         <ul className={blocks.rows}>
           {made.map(link => (

@@ -164,7 +164,7 @@ export function Stop({ status }: { status: ActiveStatus }) {
   )
 }
 
-/** What the model's server said itself: for whoever has to mend it. */
+/** The error message of the model's server, for whoever administers the model. */
 export function Details({ note }: { note: string }) {
   const { t } = useTexts()
   return (

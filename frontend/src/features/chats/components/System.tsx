@@ -31,7 +31,7 @@ function Act({ rows }: { rows: readonly SystemMessageRow[] }) {
   const { who } = useChat()
   const { t, rich } = useTexts()
   const lines = rows.flatMap(
-    row => systemLineOf(row, (id, fallback) => who(id)?.name || fallback || t('somebody'), formatList) ?? [],
+    row => systemLineOf(row, (id, fallback) => who(id)?.name || fallback || t('unknownPerson'), formatList) ?? [],
   )
   const [first] = lines
   if (!first) return null
@@ -64,7 +64,7 @@ const stopOf = (id = '') => ({ role: 'group', tabIndex: -1, 'aria-labelledby': t
 function Line({ row, isPart = false }: { row: SystemMessageRow; isPart?: boolean }) {
   const { who, suggestionPath, onGo, openWorkshop } = useChat()
   const { t, rich } = useTexts()
-  const line = systemLineOf(row, (id, fallback) => who(id)?.name || fallback || t('somebody'), formatList)
+  const line = systemLineOf(row, (id, fallback) => who(id)?.name || fallback || t('unknownPerson'), formatList)
   if (!line) return null
   const { suggestionId, draftOf } = line
   return (

@@ -26,7 +26,7 @@ export const TextMessage = memo(function TextMessage({ row, more }: TextMessageP
   const { who, names } = useChat()
   const { t } = useTexts()
   const author = who(row.author_id)
-  const name = author?.name ?? t('somebody')
+  const name = author?.name ?? t('unknownPerson')
   const isAgent = author?.kind === 'agent'
   return (
     <article

@@ -66,7 +66,7 @@ function containsMessage(item: Item, id: string): boolean {
   }
 }
 
-/** The last line of the log that an item holds. */
+/** The last `seq` of an item's messages. */
 function seqOf(item: Item | undefined): number {
   switch (item?.kind) {
     case 'text':

@@ -100,7 +100,7 @@ function Arguments({ text, live }: { text: string; live: boolean }) {
     <>
       {parts.map((part, index) =>
         index % 2 ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no other name
           <span key={index} className={styles.k}>
             {part}
           </span>

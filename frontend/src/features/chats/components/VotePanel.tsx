@@ -40,7 +40,7 @@ export function VotePanel({ id, asked }: { id: string; asked: ComparisonPayload 
       <span className="muted xs">{asked.ended ? t('compare.over') : t('compare.better')}</span>
       {choices.map(choice => {
         const isMine = voters[choice].includes(me)
-        const names = formatList(voters[choice].map(voter => who(voter)?.name ?? t('somebody')))
+        const names = formatList(voters[choice].map(voter => who(voter)?.name ?? t('unknownPerson')))
         return (
           <Button
             key={choice}

@@ -25,7 +25,7 @@ export function WakeLine({ wakes, asleep, onAsleep }: WakeLineProps) {
   return (
     <div className={composerStyles.wake} role="status">
       {asleep ? (
-        <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.chosenNobody')}</Line>
+        <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.chosenNone')}</Line>
       ) : (
         <>
           <Group wakes={of('wakes')} icon={<Zap className="i s" aria-hidden />} before="wake.wakes" />
@@ -41,7 +41,7 @@ export function WakeLine({ wakes, asleep, onAsleep }: WakeLineProps) {
             before="wake.cannot"
             reasons
           />
-          {wakes?.length === 0 ? <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.nobody')}</Line> : null}
+          {wakes?.length === 0 ? <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.none')}</Line> : null}
         </>
       )}
       {reached ? (

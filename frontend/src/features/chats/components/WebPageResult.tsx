@@ -6,7 +6,7 @@ import { Link } from '@/ui/prose/parts'
 import { LazyProse } from './LazyProse'
 import toolCallPartStyles from './ToolCallPart.module.css'
 
-/** A handle in a stranger's text means none of us. */
+/** A handle in the text of a web page names no member. */
 const noNames = () => null
 
 /** Which part of the page this is, when it is not the whole. */
@@ -20,7 +20,7 @@ function partNotes({ text, start, end, total, is_cut: isCut }: WebPage, t: Texts
   ]
 }
 
-/** A page that an agent has read: where it is from, then its text, drawn like anything a stranger wrote. */
+/** A page that an agent has read: where it is from, then its text, drawn as untrusted Markdown. */
 export function WebPageResult({ page }: { page: WebPage }) {
   const { t } = useTexts()
   return (

@@ -115,7 +115,7 @@ function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | '
   )
 }
 
-/** What was said; of a merge that failed, why: the server names it by its code. */
+/** An excerpt of the message; for a failed merge, the text of its error code. */
 function Quote({ row }: Pick<NotificationItemProps, 'row'>) {
   const text = row.type === 'merge_failed' ? errorText(row.excerpt) : row.excerpt
   return (

@@ -14,7 +14,7 @@ interface DecideProps {
   onClose(): void
 }
 
-/** Rejecting asks for the reason, which the authors are told. */
+/** Rejecting asks for a reason, which the authors can read. */
 export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
   const { t } = useTexts()
   const [reason, setReason] = useState('')

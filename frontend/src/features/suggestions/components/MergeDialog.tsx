@@ -192,11 +192,11 @@ interface DraftThereProps {
 
 function DraftThere({ draft, isLocked, isMine, who }: DraftThereProps) {
   const { t } = useTexts()
-  const name = who(draft.lock_holder_id ?? '')?.name ?? t('somebody')
+  const name = who(draft.lock_holder_id ?? '')?.name ?? t('unknownPerson')
   return (
     <p className={blocks.banner} role="status">
       {isLocked
-        ? t('heldThere', { name, time: formatTime(draft.lock_expires_at ?? '') })
+        ? t('lockedThere', { name, time: formatTime(draft.lock_expires_at ?? '') })
         : t(isMine ? 'yourDraftThere' : 'draftThere')}
     </p>
   )

@@ -251,7 +251,7 @@ function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
 interface LockHolderProps extends Pick<MergeProps, 'who'> {
   chatId: string
   agentId: string
-  /** What is said of the moment when the merge failed. */
+  /** Why the merge failed, shown until the draft is read. */
   fallback: string
 }
 
@@ -262,7 +262,7 @@ function LockHolder({ chatId, agentId, fallback, who }: LockHolderProps) {
   const { lock_holder_id: holder, lock_expires_at: until } = draft.data ?? {}
   if (draft.isPending) return fallback
   if (!holder || !until || !isFuture(until)) return `${fallback} ${t('freeNow')}`
-  return t('heldNow', { name: who(holder)?.name ?? t('somebody'), time: formatTime(until) })
+  return t('lockedNow', { name: who(holder)?.name ?? t('unknownPerson'), time: formatTime(until) })
 }
 
 const Notice = ({ children }: { children: React.ReactNode }) => (
@@ -282,7 +282,7 @@ function Result({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id: str
     <>
       <MergedText production={base.data.prompt} version={merge.base_version} provenance={merge.provenance} />
       <section className={cx(blocks.sec, mergeStyles.contributions)}>
-        <h3 className={blocks.h}>{t('whatBecame')}</h3>
+        <h3 className={blocks.h}>{t('contributions')}</h3>
         <ul className={cx(blocks.b, blocks.rows)}>
           {sharesOf(merge.provenance).map(share => (
             <Contribution
@@ -311,7 +311,7 @@ function Contribution({ share, isUnused, onOpen }: { share: Share; isUnused: boo
         <span>{share.name}</span>
       )}
       <span className="grow muted">
-        {isUnused ? t('suggested.unused') : share.lines > 0 ? t('linesTaken', { count: share.lines }) : t('noLines')}
+        {isUnused ? t('suggested.unused') : share.lines > 0 ? t('linesUsed', { count: share.lines }) : t('noLines')}
       </span>
       {share.conflicts > 0 ? (
         <span className="no">

@@ -123,7 +123,7 @@ function Avatars({
   )
 }
 
-/** Where voices want different things: the question, each one's words, and which of them stand in the draft. */
+/** A conflict between contributors: the question, each one's text, and which is in the draft. */
 function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contributorOf: ContributorOf }) {
   const { t } = useTexts()
   const about = aboutText(conflict.about, t)
@@ -157,7 +157,7 @@ function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contribu
 
                 {isChosen ? (
                   <span className={cx(blocks.badge, mergeStyles.chosen)} data-layer="suggestion">
-                    {t('standsInDraft')}
+                    {t('inDraft')}
                   </span>
                 ) : null}
 

@@ -137,7 +137,7 @@ function Decision({ row, onMerge }: { row: ListedSuggestionRow; onMerge(id: stri
         {state === 'pending'
           ? t('itIsInMerge')
           : rich(decisions[state], {
-              name: row.decided_by?.name ?? t('somebody'),
+              name: row.decided_by?.name ?? t('unknownPerson'),
               when: formatRelative(row.decided_at ?? ''),
             })}
         {sentenceGap()}
@@ -160,7 +160,7 @@ function Decision({ row, onMerge }: { row: ListedSuggestionRow; onMerge(id: stri
 function SavedVersion({ row: { saved_as: savedAs, state } }: { row: ListedSuggestionRow }) {
   const { t, rich } = useTexts()
   if (savedAs === null) return t('notSavedYet')
-  return rich(state === 'unused' ? 'notUsedIn' : 'wentInto', { version: `v${savedAs}` })
+  return rich(state === 'unused' ? 'notUsedIn' : 'includedIn', { version: `v${savedAs}` })
 }
 
 function Summary({ workspaceId, row }: { workspaceId: string; row: ListedSuggestionRow }) {

@@ -61,7 +61,7 @@ const accounts = {
   tokenUnused: 'never used',
   tokenUntil: 'until {{date}}',
   tokenExpired: 'expired',
-  tokensKept:
+  tokensStored:
     'Tokens keep working after a password change or sign-out. They end when revoked, when they expire, when the password is reset by a link, or with your account.',
   revokeToken: 'Revoke {{name}}',
   revokeTitle: 'Revoke “{{name}}”?',

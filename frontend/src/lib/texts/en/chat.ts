@@ -16,7 +16,7 @@ const chat = {
   'sys.joinedMany': '{{actor}} added {{targets}}',
   'sys.acceptedMany': '{{actor}} accepted {{count}} suggestions for {{target}}',
   findPeople: 'Find people and agents',
-  foundNobody: 'Nobody by that name',
+  noMatchingPeople: 'Nobody by that name',
   findMore: '{{n}} more: type a name.',
   settingsModel: 'Settings → Model',
   'run.askEditors': 'Editors can change this: {{names}}.',

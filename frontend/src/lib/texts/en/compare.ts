@@ -23,7 +23,7 @@ const compare = {
   'compare.over': 'Voting closed: this draft has ended.',
   'compare.votedBy': 'Voted: {{names}}',
   'compare.votes': 'How the chat voted',
-  'compare.tally': '{{apply}}: draft {{draft}}, equal {{equal}}, production {{production}}',
+  'compare.voteCounts': '{{apply}}: draft {{draft}}, equal {{equal}}, production {{production}}',
 } as const
 
 export default compare

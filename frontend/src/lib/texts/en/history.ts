@@ -47,7 +47,7 @@ const history = {
   moreReplies: 'Older replies',
   replyFailed: 'failed',
   replyNotDone: 'not finished',
-  noWords: 'no text',
+  noText: 'no text',
   backToAgent: 'Back',
   export: 'Export',
   exportVersion: 'Export {{version}}',

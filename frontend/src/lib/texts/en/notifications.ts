@@ -1,4 +1,4 @@
-/** The texts of the bell, in English. The other languages have the same keys. */
+/** The texts of notifications, in English. The other languages have the same keys. */
 const notifications = {
   unreadNote: 'unread',
   notifications: 'Notifications',

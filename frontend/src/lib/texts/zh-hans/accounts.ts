@@ -62,7 +62,7 @@ const accounts: Record<keyof typeof en, string> = {
   tokenUnused: '从未使用',
   tokenUntil: '有效至 {{date}}',
   tokenExpired: '已过期',
-  tokensKept: '更改密码和退出其他地方都不影响令牌。撤销、过期、用链接重设密码或账号关闭时，令牌就会失效。',
+  tokensStored: '更改密码和退出其他地方都不影响令牌。撤销、过期、用链接重设密码或账号关闭时，令牌就会失效。',
   revokeToken: '撤销 {{name}}',
   revokeTitle: '要撤销“{{name}}”吗？',
   revokeEffects: '使用它的程序从现在起都会被拒绝，无法恢复。',

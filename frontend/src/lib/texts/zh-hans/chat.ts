@@ -16,7 +16,7 @@ const chat = {
   'sys.joinedMany': '{{actor}}将{{targets}}加入聊天室',
   'sys.acceptedMany': '{{actor}}采纳了{{count}}条对{{target}}的建议',
   findPeople: '搜索成员与 Agent',
-  foundNobody: '找不到这个名字',
+  noMatchingPeople: '找不到这个名字',
   findMore: '还有 {{n}} 位：输入名字来搜索。',
   settingsModel: '设置 → 模型',
   'run.askEditors': '编辑者可以更改：{{names}}。',

@@ -47,7 +47,7 @@ const history = {
   moreReplies: '较早的回复',
   replyFailed: '失败',
   replyNotDone: '未完成',
-  noWords: '没有文字',
+  noText: '没有文字',
   backToAgent: '返回',
   export: '导出',
   exportVersion: '导出 {{version}}',

@@ -1,4 +1,4 @@
-/** The texts of the bell, in Simplified Chinese. */
+/** The texts of notifications, in Simplified Chinese. */
 const notifications = {
   unreadNote: '未读',
   notifications: '通知',

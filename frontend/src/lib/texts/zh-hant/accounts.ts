@@ -62,7 +62,7 @@ const accounts: Record<keyof typeof en, string> = {
   tokenUnused: '從未使用',
   tokenUntil: '有效至 {{date}}',
   tokenExpired: '已過期',
-  tokensKept: '變更密碼和登出其他地方都不影響權杖。撤銷、過期、以連結重設密碼或帳號關閉時，權杖就會失效。',
+  tokensStored: '變更密碼和登出其他地方都不影響權杖。撤銷、過期、以連結重設密碼或帳號關閉時，權杖就會失效。',
   revokeToken: '撤銷 {{name}}',
   revokeTitle: '要撤銷「{{name}}」嗎？',
   revokeEffects: '使用它的程式從現在起都會被拒絕，無法復原。',

@@ -16,7 +16,7 @@ const chat = {
   'sys.joinedMany': '{{actor}}將{{targets}}加入聊天室',
   'sys.acceptedMany': '{{actor}}採納了{{count}}則對{{target}}的建議',
   findPeople: '搜尋成員與 Agent',
-  foundNobody: '找不到這個名字',
+  noMatchingPeople: '找不到這個名字',
   findMore: '還有 {{n}} 位：輸入名字來搜尋。',
   settingsModel: '設定 → 模型',
   'run.askEditors': '編輯者可以變更：{{names}}。',

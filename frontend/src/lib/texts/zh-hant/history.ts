@@ -47,7 +47,7 @@ const history = {
   moreReplies: '較早的回覆',
   replyFailed: '失敗',
   replyNotDone: '未完成',
-  noWords: '沒有文字',
+  noText: '沒有文字',
   backToAgent: '返回',
   export: '匯出',
   exportVersion: '匯出 {{version}}',

@@ -1,4 +1,4 @@
-/** The texts of the bell, in Traditional Chinese. */
+/** The texts of notifications, in Traditional Chinese. */
 const notifications = {
   unreadNote: '未讀',
   notifications: '通知',
