@@ -46,7 +46,7 @@ def publish(frame: Frame, *, said_in: UUID | None = None) -> None:
     _send_on_commit(packed(frame), *([_said(said_in, frame.topic)] if said_in else ()))
 
 
-def publish_passing(frames: Iterable[Frame]) -> None:
+def publish_transient(frames: Iterable[Frame]) -> None:
     """Publish passing frames of many topics on commit, in few messages: every hub gets them all, and hands on those that its
     sockets follow. A message for each topic would cost Redis and the hub more."""
     messages: list[Message] = []
@@ -68,7 +68,7 @@ def _send_on_commit(*messages: Message) -> None:
 
 def _said(workspace_id: UUID, topic: str) -> Message:
     where = f"workspace:{workspace_id}"
-    return _serialized(group_of(where), {"type": "said", "topic": where, "chat": topic.removeprefix("chat:")})
+    return _serialized(group_of(where), {"type": "activity", "topic": where, "chat": topic.removeprefix("chat:")})
 
 
 def _batched(frames: list[tuple[str, str, str]]) -> Message:

@@ -1,26 +1,26 @@
-"""Letting people in to topics, and out, many at once."""
+"""Check rights to topics and record presence, for many people at once."""
 
 from collections import defaultdict
 from collections.abc import Collection
 from uuid import UUID
 
 from realtime import presence
-from realtime.rights import still_allowed
+from realtime.rights import filter_allowed
 from realtime.topics import Topic
 
 Pair = tuple[UUID, Topic]
 
 
 def admit(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]:
-    """Whom of these (person, topic) pairs we let in; the others in the chats are told of them."""
-    allowed = still_allowed(pairs)
-    presence.arrive(_in_chats(allowed), hub_id)
+    """Return the (person, topic) pairs that are allowed, and publish their presence in chats."""
+    allowed = filter_allowed(pairs)
+    presence.add_present(_in_chats(allowed), hub_id)
     return dict.fromkeys(allowed, True)
 
 
 def depart(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]:
-    """These people's last sockets here have left the topics."""
-    presence.depart(_in_chats(pairs), hub_id)
+    """Remove the presence of people whose last sockets of this process left the topics."""
+    presence.remove_present(_in_chats(pairs), hub_id)
     return {}
 
 

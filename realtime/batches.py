@@ -1,4 +1,4 @@
-"""Questions of many sockets, asked as one."""
+"""Batched lookups: calls that many sockets make at the same time become one."""
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -9,56 +9,55 @@ from django.db import InterfaceError, OperationalError
 
 from realtime.db_executor import run_in_db_thread
 
-Question = TypeVar("Question", bound=Hashable)
-Answer = TypeVar("Answer")
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What `work` raised for one question."""
+    """The error that `work` raised for one key."""
 
     error: Exception
 
 
-class Batched(Generic[Question, Answer]):
-    """Asks `work` for many at once: what comes while it is under way waits, and goes together. So a thousand who come
-    back at the same moment cost a few reads instead of a thousand (MSG6), and nobody gets an answer that was read before
-    they asked (MSG5, SEC5). When `work` fails for many, they are asked in halves, so that a question which cannot be answered
-    fails alone (FAIR7); unless the database is away, which is the same for all.
+class Batched(Generic[Key, Value]):
+    """Calls `work` with many keys at once: keys that come while it runs are gathered for the next call. So a thousand sockets
+    that come back together cost a few reads (MSG6), and no value was read before its key was asked for (MSG5, SEC5).
+
+    If `work` fails, it is called again with each half of the keys, so that a key with an error fails alone (FAIR7); except for
+    errors of the database, which concern all keys.
     """
 
-    def __init__(self, work: Callable[[Collection[Question]], Mapping[Question, Answer]]) -> None:
+    def __init__(self, work: Callable[[Collection[Key]], Mapping[Key, Value]]) -> None:
         self._work = work
-        self._questions: set[Question] = set()
-        self._next: asyncio.Task[Mapping[Question, Answer | Failure]] | None = None
-        self._under_way: asyncio.Task[Mapping[Question, Answer | Failure]] | None = None
+        self._keys: set[Key] = set()
+        self._next: asyncio.Task[Mapping[Key, Value | Failure]] | None = None
+        self._running: asyncio.Task[Mapping[Key, Value | Failure]] | None = None
 
-    async def __call__(self, question: Question) -> Answer | None:
-        """The answer; null when there is none. Raises what `work` raised for this question."""
+    async def __call__(self, key: Key) -> Value | None:
+        """Return the value of the key, or None. Raise the error that `work` raised for this key."""
         if self._next is None:
-            self._next = asyncio.create_task(self._ask(self._under_way), name="batch")
-        self._questions.add(question)
-        answer = (await asyncio.shield(self._next)).get(question)
-        if isinstance(answer, Failure):
-            raise answer.error
-        return answer
+            self._next = asyncio.create_task(self._run(self._running), name="batch")
+        self._keys.add(key)
+        value = (await asyncio.shield(self._next)).get(key)
+        if isinstance(value, Failure):
+            raise value.error
+        return value
 
-    async def _ask(
-        self, before: "asyncio.Task[Mapping[Question, Answer | Failure]] | None"
-    ) -> Mapping[Question, Answer | Failure]:
+    async def _run(self, before: "asyncio.Task[Mapping[Key, Value | Failure]] | None") -> Mapping[Key, Value | Failure]:
         if before is not None:
             await asyncio.wait([before])
-        questions, self._questions = self._questions, set()
-        self._under_way, self._next = self._next, None
-        return await run_in_db_thread(self._answers, list(questions))
+        keys, self._keys = self._keys, set()
+        self._running, self._next = self._next, None
+        return await run_in_db_thread(self._look_up, list(keys))
 
-    def _answers(self, questions: Sequence[Question]) -> dict[Question, Answer | Failure]:
+    def _look_up(self, keys: Sequence[Key]) -> dict[Key, Value | Failure]:
         try:
-            return dict(self._work(questions))
+            return dict(self._work(keys))
         except (OperationalError, InterfaceError):
             raise
-        except Exception as error:  # noqa: BLE001 -- raised for the one who asked
-            if len(questions) == 1:
-                return {questions[0]: Failure(error)}
-        middle = len(questions) // 2
-        return self._answers(questions[:middle]) | self._answers(questions[middle:])
+        except Exception as error:  # noqa: BLE001 -- raised in the caller
+            if len(keys) == 1:
+                return {keys[0]: Failure(error)}
+        middle = len(keys) // 2
+        return self._look_up(keys[:middle]) | self._look_up(keys[middle:])

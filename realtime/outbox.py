@@ -1,4 +1,4 @@
-"""What waits to be sent to one socket: bounded, so that a reader who stalls costs no more than this (MSG7)."""
+"""The frames that wait to be sent to one socket. Their number is bounded, since a client may stop reading (MSG7)."""
 
 import asyncio
 from collections import deque
@@ -12,38 +12,38 @@ from server import limits
 
 
 class Full(Exception):
-    """The reader is too slow; nothing more is sent to it."""
+    """The client reads too slowly."""
 
 
 @runtime_checkable
 class FrameWriter(Protocol):
-    """A server's connection that takes encoded frames beneath ASGI. `writable` is set while its buffer has room."""
+    """A connection of the server that takes encoded frames, below ASGI. `writable` is set while its buffer has room."""
 
     writable: asyncio.Event
 
     def write_frame(self, frame: bytes) -> None:
-        """Send an encoded frame. Never raises: on a connection that is ending, nothing is sent."""
+        """Send an encoded frame. Never raises: a connection that is closing sends nothing."""
         ...
 
 
 @lru_cache(maxsize=1)
 def encode_frame(text: str) -> bytes:
-    """Return `text` as one WebSocket frame. A server's frames are not masked (RFC 6455, 5.1), so the same bytes go to all
-    sockets; a text is given to all of them one after the other, so that the newest result is all that is kept."""
+    """Return `text` as one WebSocket frame. A server does not mask frames (RFC 6455, 5.1), so all sockets get the same bytes;
+    a text goes to all sockets in a row, so a cache of one is enough."""
     return Frame(Opcode.TEXT, text.encode()).serialize(mask=False)
 
 
 @lru_cache(maxsize=1)
 def encode_frames(texts: tuple[str, ...]) -> bytes:
-    """Return several frames as what is written at once: each write is a system call."""
+    """Return several frames as one string of bytes: each write is a system call."""
     return b"".join(Frame(Opcode.TEXT, text.encode()).serialize(mask=False) for text in texts)
 
 
 class Outbox:
-    """A queue with a bound, and the writer that empties it.
+    """A bounded queue, and the writer that empties it.
 
-    With a `writer`, a frame goes out in the same step in which it is put, as long as the connection takes it: neither a
-    task is woken nor an ASGI message made for each frame of each socket. Without one, frames go through `send`.
+    With a `writer`, `put` writes a frame directly while the connection takes it, without a task or an ASGI message for each
+    frame. Without one, frames go through `send`.
     """
 
     __slots__ = ("_news", "_send", "_size", "_waiting", "writer")
@@ -55,32 +55,32 @@ class Outbox:
         self._size = 0
         self._news = asyncio.Event()
 
-    def put(self, text: str, *, passing: bool = False) -> None:
-        """Add a frame. When it does not fit, passing frames are thrown away first: the durable row that follows is the
-        truth. Raises `Full` when that is not enough."""
+    def put(self, text: str, *, transient: bool = False) -> None:
+        """Add a frame. If it does not fit, transient frames are dropped: the durable row that follows replaces them. Raise `Full`
+        if that is not enough."""
         if self.writer is not None and not self._waiting and self.writer.writable.is_set():
             self.writer.write_frame(encode_frame(text))
             return
         if self._is_over(text):
-            self._drop_passing()
-            if passing:
+            self._drop_transient()
+            if transient:
                 return
             if self._is_over(text):
                 raise Full
-        self._waiting.append((text, passing))
+        self._waiting.append((text, transient))
         self._size += len(text)
         self._news.set()
 
-    def put_passing(self, texts: tuple[str, ...]) -> None:
-        """Add passing frames, which go out in one write if the connection takes them now."""
+    def put_transient(self, texts: tuple[str, ...]) -> None:
+        """Add transient frames, which go out in one write if the connection takes them now."""
         if self.writer is not None and not self._waiting and self.writer.writable.is_set():
             self.writer.write_frame(encode_frames(texts))
             return
         for text in texts:
-            self.put(text, passing=True)
+            self.put(text, transient=True)
 
     async def run(self) -> None:
-        """Send what comes, in order, until cancelled or the socket breaks."""
+        """Send the frames in order, until cancelled or the connection breaks."""
         while True:
             await self._news.wait()
             self._news.clear()
@@ -99,6 +99,6 @@ class Outbox:
         waiting = len(self._waiting)
         return waiting > 0 and (waiting >= limits.MAX_WAITING or self._size + len(text) > limits.MAX_WAITING_SIZE)
 
-    def _drop_passing(self) -> None:
+    def _drop_transient(self) -> None:
         self._waiting = deque(item for item in self._waiting if not item[1])
         self._size = sum(len(text) for text, _ in self._waiting)

@@ -1,5 +1,7 @@
-"""Who has a chat open right now, over all processes: entries in Redis that each hub renews, so that those of a process
-that died run out by themselves. Synchronous, for a thread; without Redis nobody is present."""
+"""Who has a chat open now, in all processes: entries in Redis that each hub renews, so that entries of a dead process expire.
+
+The functions are synchronous, for a thread. Without Redis nobody is present.
+"""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,21 +13,21 @@ from events.frames import Presence
 from events.publish import publish_now
 from realtime.topics import Topic
 
-LASTS = 25.0
-"""Seconds that an entry holds; hubs renew theirs with every heartbeat (10 s)."""
+LIFETIME = 25.0
+"""Seconds until an entry expires; hubs renew theirs with every heartbeat (10 s)."""
 
 
-def arrive(newcomers: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
-    """These opened the chats in this process: tell the others, where it is news. One round trip for all chats."""
+def add_present(newcomers: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
+    """Add people who opened chats in this process, and publish the changed presence. One round trip for all chats."""
 
     def step(pipe: Any, topic: Topic) -> None:
-        pipe.zadd(_key(topic), {_entry(hub_id, actor_id): _until() for actor_id in newcomers[topic]})
+        pipe.zadd(_key(topic), {_entry(hub_id, actor_id): _expiry() for actor_id in newcomers[topic]})
 
     _change(list(newcomers), step)
 
 
-def depart(leaving: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
-    """Their last sockets of this process are gone from the chats."""
+def remove_present(leaving: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
+    """Remove people whose last socket of this process left the chats."""
 
     def step(pipe: Any, topic: Topic) -> None:
         pipe.zrem(_key(topic), *(_entry(hub_id, actor_id) for actor_id in leaving[topic]))
@@ -33,18 +35,15 @@ def depart(leaving: Mapping[Topic, Collection[UUID]], hub_id: str) -> None:
     _change(list(leaving), step)
 
 
-def present_in(topic: Topic) -> list[UUID]:
-    """Who has the chat open, in the order of ids."""
-    nobody: list[Any] = []
-    return _people(redis_client.call(lambda client: _entries(client, topic), nobody))
-
-
-def _entries(client: Any, topic: Topic) -> Any:
-    return client.zrangebyscore(_key(topic), time.time(), "+inf")
+def list_present(topic: Topic) -> list[UUID]:
+    """Return who has the chat open, ordered by id."""
+    none: Any = []
+    entries: Any = redis_client.call(lambda client: client.zrangebyscore(_key(topic), time.time(), "+inf"), none)
+    return _people(entries)
 
 
 def renew(mine: Mapping[Topic, Collection[UUID]], hub_id: str) -> dict[Topic, list[UUID]]:
-    """Say that these are still there, and learn who is, with the dead ones forgotten. One round trip for all chats."""
+    """Renew the entries of these people, remove expired ones, and return who is present. One round trip for all chats."""
     nothing: list[Any] = []
     answers = redis_client.call(lambda client: _renewed(client, mine, hub_id), nothing)
     return {topic: _people(people) for topic, people in zip(mine, answers[3::4], strict=False)}
@@ -53,9 +52,9 @@ def renew(mine: Mapping[Topic, Collection[UUID]], hub_id: str) -> dict[Topic, li
 def _renewed(client: Any, mine: Mapping[Topic, Collection[UUID]], hub_id: str) -> list[Any]:
     with client.pipeline(transaction=False) as pipe:
         for topic, people in mine.items():
-            pipe.zadd(_key(topic), {_entry(hub_id, actor_id): _until() for actor_id in people})
+            pipe.zadd(_key(topic), {_entry(hub_id, actor_id): _expiry() for actor_id in people})
             pipe.zremrangebyscore(_key(topic), "-inf", time.time())
-            pipe.expire(_key(topic), int(LASTS) + 5)
+            pipe.expire(_key(topic), int(LIFETIME) + 5)
             pipe.zrange(_key(topic), 0, -1)
         answers: list[Any] = pipe.execute()
     return answers
@@ -64,18 +63,18 @@ def _renewed(client: Any, mine: Mapping[Topic, Collection[UUID]], hub_id: str) -
 def _change(topics: Sequence[Topic], step: Callable[[Any, Topic], None]) -> None:
     nothing: list[Any] = []
     answers = redis_client.call(lambda client: _before_and_after(client, topics, step), nothing)
-    told = zip(topics, map(_people, answers[::4]), map(_people, answers[2::4]), strict=False)
-    publish_now(*(Presence(topic=str(topic), present=after) for topic, before, after in told if before != after))
+    changes = zip(topics, map(_people, answers[::4]), map(_people, answers[2::4]), strict=False)
+    publish_now(*(Presence(topic=str(topic), present=after) for topic, before, after in changes if before != after))
 
 
 def _before_and_after(client: Any, topics: Sequence[Topic], step: Callable[[Any, Topic], None]) -> list[Any]:
-    # In one transaction: of two who arrive at once, the later one's list has both.
+    # In one transaction: when two people arrive at the same time, the later list has both.
     with client.pipeline(transaction=True) as pipe:
         for topic in topics:
             pipe.zrangebyscore(_key(topic), time.time(), "+inf")
             step(pipe, topic)
             pipe.zrangebyscore(_key(topic), time.time(), "+inf")
-            pipe.expire(_key(topic), int(LASTS) + 5)
+            pipe.expire(_key(topic), int(LIFETIME) + 5)
         answers: list[Any] = pipe.execute() if topics else []
     return answers
 
@@ -92,5 +91,5 @@ def _key(topic: Topic) -> str:
     return f"present:{topic}"
 
 
-def _until() -> float:
-    return time.time() + LASTS
+def _expiry() -> float:
+    return time.time() + LIFETIME

@@ -1,5 +1,5 @@
-"""Read cursors that sockets move. They are gathered for `PAUSE` seconds and written together: a chat whose members all read an
-answer at the same time costs one transaction."""
+"""Read cursors from sockets. They are gathered and written together: when all members of a chat read an answer at the same time,
+that costs one transaction."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from realtime.hub import Hub
 
 PAUSE = 0.5
-"""Seconds in which what people have read is gathered."""
+"""Seconds between the first gathered cursor and the write."""
 
 
 class ReadCursors:
-    """What the people of this process have read since it was last written."""
+    """The cursors of this process that are not written yet."""
 
     def __init__(self, hub: "Hub") -> None:
         self._hub = hub
         self._waiting: dict[tuple[UUID, UUID], int] = {}
 
     def move(self, actor_id: UUID, chat_id: UUID, seq: int) -> None:
-        """Remember that somebody who follows this chat has read it up to `seq`; it is written within `PAUSE` seconds."""
+        """Move the cursor of a person who follows this chat to `seq`. It is written within `PAUSE` seconds."""
         if not self._waiting:
             self._hub.spawn(self._write())
         key = (actor_id, chat_id)

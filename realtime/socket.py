@@ -3,29 +3,29 @@
 from collections.abc import Awaitable, Callable
 
 from actors.models import Actor
-from realtime.feed import Subscription
 from realtime.outbox import Full, Outbox
 from realtime.rights import Ticket
+from realtime.topic_buffer import Subscription
 from realtime.topics import Topic
 
 SIGNED_OUT = 4003
-"""Close code: nobody is signed in by this session (any more)."""
+"""Close code: the session or token is not signed in (any more)."""
 
 TOO_SLOW = 4008
-"""Close code: what was to be read has not been read. The reader may come back, and resumes (MSG7)."""
+"""Close code: the client reads too slowly. It may connect again, and resumes (MSG7)."""
 
 TOO_MUCH = 4029
 """Close code: too many messages, or too many sockets of one person."""
 
 TOO_LARGE = 1009
-"""Close code: a message larger than what is taken (MSG8)."""
+"""Close code: a message is too large (MSG8)."""
 
 TRY_LATER = 1013
-"""Close code: we cannot serve now."""
+"""Close code: the server cannot serve the socket now."""
 
 
 class Socket:
-    """Whose it is, what it follows, and what waits to be sent to it."""
+    """The person, the subscriptions and the outbox of one connection."""
 
     __slots__ = ("_on_end", "actor", "has_ended", "outbox", "subscriptions", "ticket")
 
@@ -39,22 +39,22 @@ class Socket:
         self.has_ended = False
         self._on_end = on_end
 
-    def give(self, text: str, *, passing: bool = False) -> None:
-        """Send an encoded frame, in turn. Never raises: a reader that is too slow ends, and hurts nobody else (MSG7)."""
+    def send(self, text: str, *, transient: bool = False) -> None:
+        """Send an encoded frame. Never raises: if the client reads too slowly, the socket is closed (MSG7)."""
         if self.has_ended:
             return
         try:
-            self.outbox.put(text, passing=passing)
+            self.outbox.put(text, transient=transient)
         except Full:
             self.end(TOO_SLOW)
 
-    def give_passing(self, texts: tuple[str, ...]) -> None:
+    def send_transient(self, texts: tuple[str, ...]) -> None:
         """Send several encoded frames that may be lost."""
         if not self.has_ended:
-            self.outbox.put_passing(texts)
+            self.outbox.put_transient(texts)
 
     def end(self, code: int) -> None:
-        """Close it; what still waits is not sent."""
+        """Close the socket. Frames in the outbox are not sent."""
         if not self.has_ended:
             self.has_ended = True
             self._on_end(code)

@@ -1,4 +1,4 @@
-"""What can be followed."""
+"""The topics that a socket can follow."""
 
 from dataclasses import dataclass
 from typing import Literal, Self, get_args
@@ -18,13 +18,13 @@ class Topic:
 
     @classmethod
     def parse(cls, name: str) -> Self:
-        """Raises `NotFound` for what is no topic: it looks like one that the asker may not see."""
+        """Parse the name of a topic. Raise `NotFound` for an invalid one, as for a topic that the client may not see."""
         kind, _, id_ = name.partition(":")
         try:
             parsed = UUID(id_)
         except ValueError:
             raise NotFound("There is no such topic.") from None
-        # One spelling for each topic, or the same one could be followed twice.
+        # A UUID has several spellings; with more than one, a topic could be followed twice.
         if kind not in get_args(Kind) or str(parsed) != id_:
             raise NotFound("There is no such topic.")
         return cls(kind, parsed)  # type: ignore[arg-type]  # checked above

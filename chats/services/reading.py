@@ -11,7 +11,7 @@ from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import END, activity_of
 from events.frames import ChatActivity
-from events.publish import publish_passing
+from events.publish import publish_transient
 
 _MOVE = """
 WITH mark AS (
@@ -51,7 +51,7 @@ def mark_many_read(marks: Collection[ReadMark]) -> None:
         return
     moved = [ReadMark(*row[:3]) for row in rows]
     activity = activity_of([row[3] for row in rows])
-    publish_passing(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
+    publish_transient(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
     chats_read(moved)
 
 

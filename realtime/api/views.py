@@ -1,4 +1,4 @@
-"""Catching up without a socket, and the schema of everything that goes over the wire."""
+"""Changes of a chat without a socket, and the schema of the API and the frames."""
 
 from functools import cache
 from uuid import UUID
@@ -18,7 +18,7 @@ from realtime.schema import whole_schema
 
 
 class ChangesQuery(Body):
-    """`since`: the version that the caller has; without it, a snapshot."""
+    """`since` is the version that the client has; without it, the answer is a snapshot."""
 
     since: int | None = Field(default=None, ge=0, le=END)
 
@@ -33,7 +33,7 @@ class Changes(APIView):
 
 @require_safe
 def schema(request: HttpRequest) -> HttpResponse:
-    """OpenAPI, with the frames of the socket among its components. Open to everybody: it says nothing of anybody."""
+    """Return the OpenAPI document, with the frames of the socket among its components. It is public."""
     return HttpResponse(_encoded(), content_type="application/vnd.oai.openapi+json")
 
 

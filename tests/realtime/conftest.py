@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from realtime import tending
-from realtime.hub import this_hub
+from realtime import maintenance
+from realtime.hub import get_hub
 from tests.people import Team, make_team
 from tests.realtime.tab import Tabs
 
@@ -23,7 +23,7 @@ async def tabs() -> AsyncIterator[Tabs]:
     tabs = Tabs()
     yield tabs
     await tabs.close()
-    hub = this_hub()
+    hub = get_hub()
     assert not hub.sockets
     while hub._tasks:
         await asyncio.wait(hub._tasks)
@@ -32,6 +32,6 @@ async def tabs() -> AsyncIterator[Tabs]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hub's clock, faster."""
-    monkeypatch.setattr(tending, "HEARTBEAT", 0.3)
-    monkeypatch.setattr(tending, "RIGHTS", 0.2)
-    monkeypatch.setattr(tending, "PULSE", 0.1)
+    monkeypatch.setattr(maintenance, "HEARTBEAT_INTERVAL", 0.3)
+    monkeypatch.setattr(maintenance, "RIGHTS_INTERVAL", 0.2)
+    monkeypatch.setattr(maintenance, "PROBE_INTERVAL", 0.1)

@@ -4,7 +4,7 @@ from typing import Any
 
 Row = dict[str, Any]
 ENDED = {"completed", "failed", "stopped"}
-# What somebody types in a draft travels in passing, and is read back from the row: no version counts it.
+# What somebody types in a draft travels in transient frames, and is read back from the row: no version counts it.
 TYPED = {"written", "revision", "lock_expires_at", "updated_by", "updated_at", "status"}
 
 

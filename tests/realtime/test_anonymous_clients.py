@@ -12,7 +12,7 @@ from actors.rates import OwnBuckets
 from common.logs import OccasionalWarning
 from realtime.batches import Batched
 from realtime.db_executor import run_in_db_thread
-from realtime.entry import knock, people_behind
+from realtime.handshake import find_sign_ins, read_handshake
 from tests.realtime.tab import signed_in
 
 NUL = r'"\000aaaaaaaa"'
@@ -38,8 +38,8 @@ def headers(cookie):
 
 @pytest.mark.parametrize("key", BAD_KEYS)
 def test_FAIR7_what_cannot_be_the_key_of_a_session_is_never_asked_for(key):
-    asked = knock(headers(key))
-    assert (asked.session_key, asked.may_enter) == (None, True)
+    asked = read_handshake(headers(key))
+    assert (asked.session_key, asked.is_allowed) == (None, True)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_FAIR7_what_cannot_be_the_key_of_a_session_is_never_asked_for(key):
 @pytest.mark.parametrize("host", ["localhost:8000", "[", "[::1", "a:b:c", ""])
 def test_FAIR7_an_origin_that_is_no_address_is_a_foreign_one(origin, host):
     said = [(b"origin", origin.encode()), (b"host", host.encode()), (b"cookie", b"sessionid=" + b"a" * 32)]
-    assert not knock(said).may_enter
+    assert not read_handshake(said).is_allowed
 
 
 @pytest.mark.parametrize("key", [*BAD_KEYS, "a" * 32])
@@ -102,7 +102,7 @@ async def test_FAIR7_when_the_database_is_away_it_is_asked_once_for_all():
 
 async def test_FAIR7_people_get_in_while_others_knock_with_bad_cookies(team, tabs):
     key = await run_in_db_thread(signed_in, team.alice)
-    assert set(await run_in_db_thread(people_behind, {key, "a" * 32})) == {key}
+    assert set(await run_in_db_thread(find_sign_ins, {key, "a" * 32})) == {key}
     bad = [tabs.with_headers(headers(key)) for key in (*BAD_KEYS, "a" * 32) for _ in range(4)]
     good = [tabs.with_headers(headers(key)) for _ in range(10)]
     await asyncio.gather(*(tab.connect() for tab in (*bad, *good)))

@@ -200,8 +200,8 @@ async def test_FAIR7_strangers_with_bad_cookies_keep_nobody_out_and_fill_no_log(
     statuses: set[int] = set()
 
     async def attack(client: httpx.AsyncClient, number: int) -> None:
-        for knock in range(KNOCKS):
-            cookie = {"Cookie": f"sessionid={BAD_COOKIES[(number + knock) % len(BAD_COOKIES)]}"}
+        for read_handshake in range(KNOCKS):
+            cookie = {"Cookie": f"sessionid={BAD_COOKIES[(number + read_handshake) % len(BAD_COOKIES)]}"}
             with contextlib.suppress(ConnectionClosed, InvalidStatus):
                 async with connect(url, additional_headers=cookie, origin=origin, compression=None) as socket:
                     await socket.recv()

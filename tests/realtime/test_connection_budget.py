@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from realtime import tending
+from realtime import maintenance
 from runs.worker import isolation
 from runs.worker.engine import TOOL_THREADS
 
@@ -41,4 +41,4 @@ def test_RUN8_no_thread_of_a_process_has_to_wait_for_ever_for_a_connection() -> 
 
 def test_SEC5_rights_are_looked_at_within_five_seconds_as_shipped() -> None:
     """Tests of withdrawn rights run with a faster clock; this holds the one that people get."""
-    assert 0 < tending.RIGHTS <= 5
+    assert 0 < maintenance.RIGHTS_INTERVAL <= 5

@@ -13,7 +13,7 @@ from django.db import connections
 from chats.models import Chat
 from realtime.catchup import catch_up
 from realtime.db_executor import run_in_db_thread
-from realtime.hub import this_hub
+from realtime.hub import get_hub
 from tests.realtime.test_socket import post, texts
 
 
@@ -51,7 +51,7 @@ async def test_MSG2_who_comes_back_gets_exactly_what_they_missed(team, tabs):
 
 
 async def test_MSG2_who_was_away_too_long_begins_anew(team, tabs, monkeypatch):
-    monkeypatch.setattr("realtime.catchup.FAR", 3)
+    monkeypatch.setattr("realtime.catchup.MAX_MISSED", 3)
     alice = await tabs.of(team.alice)
     since = (await alice.follow(f"chat:{team.chat.id}"))["version"]
     for text in numbers(4):
@@ -73,8 +73,8 @@ async def test_MSG3_a_frame_that_the_layer_lost_is_read_once_for_all(team, tabs,
         return catch_up(chat_id, since)
 
     monkeypatch.setattr("realtime.hub.catch_up", counted)
-    hub = this_hub()
-    monkeypatch.setattr(hub, "_take", lambda message: None)
+    hub = get_hub()
+    monkeypatch.setattr(hub, "_distribute", lambda message: None)
     for text in numbers(3):
         await run_in_db_thread(post, team.chat, team.alice, text)
     for tab in tabs_here:
@@ -87,17 +87,17 @@ async def test_MSG3_a_gap_is_repaired_when_the_next_frame_shows_it(team, tabs, m
     topic = f"chat:{team.chat.id}"
     alice = await tabs.of(team.alice)
     await alice.follow(topic)
-    hub = this_hub()
-    take = hub._take
+    hub = get_hub()
+    distribute = hub._distribute
     lost: list[dict] = []
 
     def lose_the_first(message):
         if not lost and message.get("kind") == "changes":
             lost.append(message)
         else:
-            take(message)
+            distribute(message)
 
-    monkeypatch.setattr(hub, "_take", lose_the_first)
+    monkeypatch.setattr(hub, "_distribute", lose_the_first)
     for text in numbers(3):
         await run_in_db_thread(post, team.chat, team.bob, text)
     await wait_for_text(alice, "number 2")
@@ -109,20 +109,20 @@ async def test_MSG3_two_commits_that_publish_in_the_other_order_are_put_right_wi
     alice = await tabs.of(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
     monkeypatch.setattr("realtime.hub.catch_up", lambda *args: pytest.fail("nothing was missing"))
-    hub = this_hub()
-    take = hub._take
+    hub = get_hub()
+    distribute = hub._distribute
     held: list[dict] = []
 
     def swap(message):
         if message.get("kind") != "changes":
-            take(message)
+            distribute(message)
         elif held:
-            take(message)
-            take(held.pop())
+            distribute(message)
+            distribute(held.pop())
         else:
             held.append(message)
 
-    monkeypatch.setattr(hub, "_take", swap)
+    monkeypatch.setattr(hub, "_distribute", swap)
     for text in numbers(2):
         await run_in_db_thread(post, team.chat, team.bob, text)
     await wait_for_text(alice, "number 1")
@@ -194,8 +194,8 @@ async def test_RUN7_sockets_stay_when_the_database_does_not_answer(team, tabs, m
         raise ConnectionError("no database")
 
     with monkeypatch.context() as broken:
-        broken.setattr("realtime.tending.heads", fail)
-        broken.setattr("realtime.tending.still_signed_in", fail)
+        broken.setattr("realtime.maintenance.get_versions", fail)
+        broken.setattr("realtime.maintenance.filter_signed_in", fail)
         await alice.receive_type("heartbeat")
         await asyncio.sleep(0.5)
     await run_in_db_thread(post, team.chat, team.bob, "still here")

@@ -12,13 +12,13 @@ from common.ids import new_id
 from common.redis_client import redis_client
 from events import publish
 from events.frames import Delta, Heartbeat, ListChanged, Typing
-from events.publish import publish_now, publish_passing
-from realtime import feed, tending
+from events.publish import publish_now, publish_transient
+from realtime import maintenance, topic_buffer
 from realtime.db_executor import run_in_db_thread
-from realtime.feed import CROWD, Answer, Feed
-from realtime.hub import this_hub
+from realtime.hub import get_hub
 from realtime.outbox import encode_frame
 from realtime.routing import application
+from realtime.topic_buffer import CROWD, Answer, TopicBuffer
 from realtime.topics import Topic
 from server.protocols import BoundedSocket
 from tests.realtime.story import newest
@@ -42,8 +42,8 @@ async def readers(people, *topics, number=SOCKETS):
             for topic in topics:
                 await opened[-1].send(json.dumps({"type": "subscribe", "topic": topic}))
                 await hear(opened[-1], "subscribed")
-        followed = this_hub().feeds[Topic.parse(topics[0])]
-        while not all(str(person.id) in (followed._told_presence or "") for person in people):
+        followed = get_hub().buffers[Topic.parse(topics[0])]
+        while not all(str(person.id) in (followed._sent_presence or "") for person in people):
             await asyncio.sleep(0.02)  # who is there is told as a frame of its own
         yield opened
 
@@ -92,10 +92,10 @@ class Reader:
     def __init__(self):
         self.given = []
 
-    def give(self, text, *, passing):
+    def send(self, text, *, transient):
         self.given.append(text)
 
-    def give_passing(self, texts):
+    def send_transient(self, texts):
         self.given += texts
 
 
@@ -103,11 +103,11 @@ def crowded_feed(followers):
     async def never(topic, since):
         raise AssertionError("nothing is missing")
 
-    crowded = Feed(Topic("chat", new_id()), never)
+    crowded = TopicBuffer(Topic("chat", new_id()), never)
     readers = [Reader() for _ in range(followers)]
     for reader in readers:
         crowded.follow(reader).release(Answer("snapshot", 7, is_shared=True))
-    crowded.settle(7)
+    crowded.set_first_version(7)
     return crowded, readers
 
 
@@ -118,24 +118,24 @@ def a_delta(number):
 async def test_what_an_agent_says_to_a_crowd_is_gathered_and_keeps_its_place():
     crowded, crowd = crowded_feed(CROWD)
     for number in range(3):
-        crowded.take(a_delta(number))
+        crowded.add(a_delta(number))
     assert [reader.given for reader in crowd] == [["snapshot", "delta 0"]] * CROWD, "the first word does not wait"
-    crowded.take({"kind": "changes", "after": 7, "version": 8, "text": "the row"})
+    crowded.add({"kind": "changes", "after": 7, "version": 8, "text": "the row"})
     everything = ["snapshot", "delta 0", "delta 1", "delta 2", "the row"]
     assert [reader.given for reader in crowd] == [everything] * CROWD
-    crowded.take(a_delta(3))
-    crowded.take(a_delta(4))
+    crowded.add(a_delta(3))
+    crowded.add(a_delta(4))
     while len(crowd[0].given) < 7:
         await asyncio.sleep(0.01)
     assert [reader.given for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD
-    while crowded._gathering is not None:
+    while crowded._gather_timer is not None:
         await asyncio.sleep(0.01)
-    crowded.take(a_delta(5))
+    crowded.add(a_delta(5))
     assert crowd[0].given[-1] == "delta 5", "after a silence the first word does not wait again"
 
 
 async def test_what_was_gathered_is_one_write_for_each_socket_and_comes_as_single_frames(team, monkeypatch):
-    monkeypatch.setattr(feed, "CROWD", SOCKETS)
+    monkeypatch.setattr(topic_buffer, "CROWD", SOCKETS)
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         written = count_calls(monkeypatch, BoundedSocket, "write_frame")
         await run_in_db_thread(publish_now, *(delta(team.chat, f"piece {number}") for number in range(5)))
@@ -148,12 +148,12 @@ async def test_what_was_gathered_is_one_write_for_each_socket_and_comes_as_singl
 
 async def test_what_was_gathered_waits_for_a_slow_connection_as_passing_frames(team):
     async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
-        (socket,) = this_hub().sockets
+        (socket,) = get_hub().sockets
         connection = socket.outbox.writer
         assert isinstance(connection, BoundedSocket)
         connection.pause_writing()
-        socket.give_passing(('{"type": "number", "number": 0}', '{"type": "number", "number": 1}'))
-        assert [passing for _, passing in socket.outbox._waiting] == [True, True]
+        socket.send_transient(('{"type": "number", "number": 0}', '{"type": "number", "number": 1}'))
+        assert [transient for _, transient in socket.outbox._waiting] == [True, True]
         connection.resume_writing()
         assert [(await hear(reader, "number"))["number"] for _ in range(2)] == [0, 1]
 
@@ -161,14 +161,14 @@ async def test_what_was_gathered_waits_for_a_slow_connection_as_passing_frames(t
 async def test_a_few_hear_every_piece_at_once():
     crowded, crowd = crowded_feed(CROWD - 1)
     for number in range(3):
-        crowded.take(a_delta(number))
+        crowded.add(a_delta(number))
     assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD - 1)
 
 
 async def test_a_heartbeat_is_encoded_once_for_all_who_follow_the_same_chats(team, monkeypatch):
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         beats = count_calls(monkeypatch, Heartbeat, "model_dump_json")
-        await tending.beat(this_hub())
+        await maintenance.send_heartbeats(get_hub())
         heard = [(await hear(socket, "heartbeat"))["versions"] for socket in sockets]
         head = await run_in_db_thread(newest, team.chat.id)
         assert heard == [{f"chat:{team.chat.id}": head}] * SOCKETS
@@ -177,23 +177,23 @@ async def test_a_heartbeat_is_encoded_once_for_all_who_follow_the_same_chats(tea
 
 async def test_what_waits_for_a_slow_connection_stays_in_order(team):
     async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
-        (socket,) = this_hub().sockets
+        (socket,) = get_hub().sockets
         connection = socket.outbox.writer
         assert isinstance(connection, BoundedSocket)
-        socket.give('{"type": "number", "number": 0}')
+        socket.send('{"type": "number", "number": 0}')
         connection.pause_writing()
         for number in (1, 2, 3):
-            socket.give(f'{{"type": "number", "number": {number}}}')
+            socket.send(f'{{"type": "number", "number": {number}}}')
         assert len(socket.outbox._waiting) == 3
         connection.resume_writing()
         # Before the task that empties the outbox has run: this one must not overtake.
-        socket.give('{"type": "number", "number": 4}')
+        socket.send('{"type": "number", "number": 4}')
         assert [(await hear(reader, "number"))["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
 
 
 async def test_nothing_follows_a_closing_frame(team):
     async with readers([team.alice], f"chat:{team.chat.id}", number=1) as [reader]:
-        (socket,) = this_hub().sockets
+        (socket,) = get_hub().sockets
         connection = socket.outbox.writer
         assert isinstance(connection, BoundedSocket)
         socket.end(4008)
@@ -232,7 +232,7 @@ async def test_a_batch_reaches_those_who_follow_its_topics_and_nobody_else(team,
     for tab, person in ((alice, team.alice), (bob, team.bob), (charlie, team.charlie)):
         await tab.follow(f"actor:{person.id}")
     frames = [ListChanged(topic=f"actor:{person.id}", list="me") for person in (team.alice, team.bob)]
-    await run_in_db_thread(publish_passing, frames)
+    await run_in_db_thread(publish_transient, frames)
     for tab, person in ((alice, team.alice), (bob, team.bob)):
         assert (await tab.receive_type("list_changed"))["topic"] == f"actor:{person.id}"
     assert await charlie.is_silent()
@@ -241,10 +241,10 @@ async def test_a_batch_reaches_those_who_follow_its_topics_and_nobody_else(team,
 def test_a_long_batch_travels_in_messages_of_a_bounded_size(monkeypatch):
     sent = count_calls(monkeypatch, redis_client, "publish")
     monkeypatch.setattr(transaction, "on_commit", lambda send, robust: send())
-    publish_passing(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))
+    publish_transient(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))
     [(messages,)] = [args[-1:] for args in sent]
     assert len(messages) > 1
     assert max(len(body) for _, body in messages) <= publish.MAX_TEXT
     assert sum(body.count(b'"type":"typing"') for _, body in messages) == 3000
-    publish_passing([])
+    publish_transient([])
     assert list(sent[-1][-1]) == []

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from realtime import presence
 from realtime.db_executor import run_in_db_thread
-from realtime.hub import this_hub
+from realtime.hub import get_hub
 from realtime.topics import Topic
 
 
@@ -29,7 +29,7 @@ async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
     await second.follow(topic)
     await bob.close()
     assert await alice.is_silent()
-    assert people(await run_in_db_thread(lambda: {"present": map(str, presence.present_in(Topic.parse(topic)))})) == {
+    assert people(await run_in_db_thread(lambda: {"present": map(str, presence.list_present(Topic.parse(topic)))})) == {
         alice_id,
         bob_id,
     }
@@ -40,7 +40,7 @@ async def test_coming_and_going_is_told_to_those_who_are_there(team, tabs):
 async def test_somebody_whose_process_died_is_forgotten(team, tabs, quick):
     topic = Topic("chat", team.chat.id)
     alice = await tabs.of(team.alice)
-    await run_in_db_thread(presence.arrive, {topic: [team.bob.id]}, "another process")
+    await run_in_db_thread(presence.add_present, {topic: [team.bob.id]}, "another process")
     assert people(await alice.follow(str(topic))) == {str(team.alice.id), str(team.bob.id)}
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         client.zadd(f"present:{topic}", {f"another process/{team.bob.id}": time.time() - 1})
@@ -54,10 +54,10 @@ async def test_who_goes_and_comes_back_at_once_is_there(team, tabs):
         await alice.follow(str(topic))
         await alice.send(type="unsubscribe", topic=str(topic))
     await alice.follow(str(topic))
-    hub = this_hub()
+    hub = get_hub()
     while hub._tasks:
         await next(iter(hub._tasks))
-    assert await run_in_db_thread(presence.present_in, topic) == [team.alice.id]
+    assert await run_in_db_thread(presence.list_present, topic) == [team.alice.id]
 
 
 def test_presence_is_asked_for_all_chats_in_one_round_trip():

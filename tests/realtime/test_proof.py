@@ -27,10 +27,10 @@ from chats.models import Chat
 from chats.services import changes
 from events.frames import Subscribed, server_frame
 from events.publish import publish
-from realtime import feed as feeds
+from realtime import topic_buffer
 from realtime.catchup import catch_up
 from realtime.db_executor import run_in_db_thread
-from realtime.feed import Feed
+from realtime.topic_buffer import TopicBuffer
 from realtime.topics import Topic
 from tests.chaos import examples
 from tests.realtime.recording import Recording
@@ -89,17 +89,17 @@ def test_MSG5_who_comes_by_a_link_is_shown_by_the_name_they_have_now(team):
 
 
 class Reader:
-    """A client at the end of a feed: it is told what the hub would tell its socket."""
+    """A client at the end of a buffer: it is told what the hub would tell its socket."""
 
     def __init__(self) -> None:
         self.store = Store()
         self.told: list[dict] = []
 
-    def give_passing(self, texts: tuple[str, ...]) -> None:
+    def send_transient(self, texts: tuple[str, ...]) -> None:
         for text in texts:
-            self.give(text, passing=True)
+            self.send(text, transient=True)
 
-    def give(self, text: str, *, passing: bool = False) -> None:
+    def send(self, text: str, *, transient: bool = False) -> None:
         frame = json.loads(text)
         self.told.append(frame)
         self.store.take(frame)
@@ -107,41 +107,41 @@ class Reader:
 
 
 class Line:
-    """A chat's feed as one process has it, at the end of a line that loses, doubles and delays."""
+    """A chat's buffer as one process has it, at the end of a line that loses, doubles and delays."""
 
     def __init__(self, chat_id: UUID, recording: Recording) -> None:
         self.chat_id = chat_id
         self.recording = recording
-        self.feed = Feed(Topic("chat", chat_id), self._read)
+        self.buffer = TopicBuffer(Topic("chat", chat_id), self._read)
         self.late: list[dict] = []
 
     async def _read(self, topic: Topic, since: int | None) -> Subscribed:
         return await run_in_db_thread(catch_up, topic.id, since)
 
     async def join(self, reader: Reader, since: int | None = None) -> None:
-        subscription = self.feed.follow(reader)
-        answer = await self.feed.answer(subscription, since)
+        subscription = self.buffer.follow(reader)
+        answer = await self.buffer.answer(subscription, since)
         subscription.release(answer)
-        self.feed.settle(answer.version)
+        self.buffer.set_first_version(answer.version)
 
     async def bring(self, fault: str) -> None:
         envelopes = await run_in_db_thread(self.recording.received)
         brought = {"lost": [], "doubled": envelopes * 2, "late": []}.get(fault, envelopes)
         for envelope in brought:
-            self.feed.take(envelope)
+            self.buffer.add(envelope)
         if fault == "late":
             self.late += envelopes
         elif fault == "fine":
             for envelope in self.late:
-                self.feed.take(envelope)
+                self.buffer.add(envelope)
             self.late = []
         await asyncio.sleep(0)
 
     async def heartbeat(self) -> None:
-        self.feed.behind(await run_in_db_thread(newest, self.chat_id))
-        while self.feed.repair is not None:
-            await asyncio.wait([self.feed.repair])
-            if self.feed.repair is not None and self.feed.repair.done():
+        self.buffer.repair_up_to(await run_in_db_thread(newest, self.chat_id))
+        while self.buffer.repair is not None:
+            await asyncio.wait([self.buffer.repair])
+            if self.buffer.repair is not None and self.buffer.repair.done():
                 break
 
 
@@ -160,10 +160,10 @@ async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict],
             await run_in_db_thread(story.take, seed)
             await line.bring(fault)
             if fault == "returns":
-                line.feed.leave(restless)
+                line.buffer.leave(restless)
             elif fault == "heartbeat":
                 await line.heartbeat()
-        line.feed.leave(restless)
+        line.buffer.leave(restless)
         await line.join(restless, since=restless.store.version)
         await line.heartbeat()
     for reader in (steady, restless):
@@ -174,7 +174,7 @@ async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict],
 @proof
 @given(script=scripts)
 async def test_MSG5_whatever_happens_and_whatever_is_lost_the_client_sees_what_is(team, monkeypatch, script):
-    monkeypatch.setattr(feeds, "GRACE", 0.0)
+    monkeypatch.setattr(topic_buffer, "GRACE", 0.0)
     await play(await run_in_db_thread(Story, team), script)
 
 
@@ -242,7 +242,7 @@ KINDS = {
 @pytest.mark.skipif(not os.environ.get("WRITE_FIXTURES"), reason="writes tests/fixtures/frames anew")
 @pytest.mark.parametrize("name", KINDS)
 async def test_write_the_fixtures(team, monkeypatch, name):
-    monkeypatch.setattr(feeds, "GRACE", 0.0)
+    monkeypatch.setattr(topic_buffer, "GRACE", 0.0)
     chance = random.Random(name)
     script = [(chance.randrange(10**9), chance.choice(KINDS[name])) for _ in range(60)]
     frames, fresh = await play(await run_in_db_thread(Story, team), script)

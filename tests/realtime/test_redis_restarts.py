@@ -34,7 +34,7 @@ def own_valkey(settings):
 
 
 async def test_MSG3_redis_is_killed_and_comes_back(team, own_valkey, tabs, quick, monkeypatch):
-    monkeypatch.setattr(hub, "PATIENCE", 0.2)
+    monkeypatch.setattr(hub, "JOIN_TIMEOUT", 0.2)
     topic = f"chat:{team.chat.id}"
     alice = await tabs.of(team.alice)
     await alice.follow(topic)

@@ -12,10 +12,10 @@ from actors.models import Actor
 from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import NotFound
-from realtime import tending
+from realtime import maintenance
 from realtime.db_executor import run_in_db_thread
-from realtime.hub import this_hub
-from realtime.rights import Ticket, still_allowed, still_signed_in
+from realtime.hub import get_hub
+from realtime.rights import Ticket, filter_allowed, filter_signed_in
 from realtime.topics import Topic
 from tests.realtime.test_socket import post, texts
 from workspaces import services as workspaces
@@ -25,10 +25,10 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 def test_SEC5_the_intervals_that_are_shipped_keep_what_is_promised():
     """Other tests shorten them. Rights: five seconds with the time for the answer; a client connects anew after 25 s of
     silence, in which two heartbeats come."""
-    assert tending.RIGHTS + 1 <= 5
-    assert 2 * tending.HEARTBEAT < 25
-    assert tending.PULSE <= 2
-    assert tending.REPAIR <= 5
+    assert maintenance.RIGHTS_INTERVAL + 1 <= 5
+    assert 2 * maintenance.HEARTBEAT_INTERVAL < 25
+    assert maintenance.PROBE_INTERVAL <= 2
+    assert maintenance.REPAIR_TIMEOUT <= 5
 
 
 async def test_SEC5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
@@ -56,7 +56,7 @@ async def test_SEC5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
     await run_in_db_thread(remove, workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
     lost = {(await bob.receive_type("access"))["topic"] for _ in topics}
     assert lost == topics
-    assert [str(topic) for socket in this_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
+    assert [str(topic) for socket in get_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
 
 
 async def test_SEC5_a_right_that_nobody_told_of_is_gone_within_five_seconds(team, tabs, quick):
@@ -74,7 +74,7 @@ async def test_SEC5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick
 
     def happen():
         if way == "signs out":
-            keys = [socket.ticket.session_key for socket in this_hub_sockets if socket.actor == team.bob]
+            keys = [socket.ticket.session_key for socket in get_hub_sockets if socket.actor == team.bob]
             Session.objects.filter(session_key__in=keys).delete()
         elif way == "is deactivated":
             Actor.objects.filter(pk=team.bob.pk).update(is_active=False)
@@ -82,16 +82,16 @@ async def test_SEC5_who_is_not_signed_in_any_more_is_shown_out(team, tabs, quick
             team.bob.set_password("another long password")
             team.bob.save()
 
-    this_hub_sockets = list(this_hub().sockets)
+    get_hub_sockets = list(get_hub().sockets)
     await run_in_db_thread(happen)
     assert await bob.wait_for_close() == 4003
-    assert [socket.actor for socket in this_hub().sockets] == [team.alice]
+    assert [socket.actor for socket in get_hub().sockets] == [team.alice]
     assert (await alice.follow(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
 async def test_SEC5_who_signs_out_on_the_page_is_shown_out_at_once(team, tabs, monkeypatch):
     """The other session of the same person stays."""
-    monkeypatch.setattr("realtime.tending.RIGHTS", 3600.0)
+    monkeypatch.setattr("realtime.maintenance.RIGHTS_INTERVAL", 3600.0)
     page = Client()
 
     def sign_in():
@@ -123,7 +123,7 @@ def test_EDIT6_the_shared_question_answers_as_the_gate_of_each_topic(team):
         with transaction.atomic():
             change()
         pairs = {(person.id, topic) for person, topic in itertools.product(people, topics)}
-        allowed = still_allowed(pairs)
+        allowed = filter_allowed(pairs)
         for person, topic in itertools.product(people, topics):
             person = Actor.objects.get(pk=person.pk)
             assert ((person.id, topic) in allowed) == (person.is_active and passes(person, topic)), (person, topic)
@@ -151,7 +151,7 @@ def test_the_shared_questions_cost_the_same_for_two_and_for_twenty(team, django_
     for count in (2, 20):
         asked = pairs(count)
         with django_assert_num_queries(3):
-            assert still_allowed(asked) == asked
+            assert filter_allowed(asked) == asked
         tickets = {Ticket(f"key {number}", team.alice.id, "stamp") for number in range(count)}
         with django_assert_num_queries(2):
-            assert still_signed_in(tickets) == set()
+            assert filter_signed_in(tickets) == set()

@@ -5,7 +5,7 @@ import json
 
 from common.ids import new_id
 from events.frames import Subscribed
-from realtime.feed import Feed
+from realtime.topic_buffer import TopicBuffer
 from realtime.topics import Topic
 from server import limits
 
@@ -30,36 +30,36 @@ class Chat:
 
 
 class Reader:
-    def give(self, text, *, passing):
+    def send(self, text, *, transient):
         pass
 
-    def give_passing(self, texts):
+    def send_transient(self, texts):
         pass
 
 
-async def come(feed, since):
+async def come(buffer, since):
     """Subscribe; the version that was read from, and whether it was a snapshot."""
     reader = Reader()
-    answer = await feed.answer(feed.follow(reader), since)
+    answer = await buffer.answer(buffer.follow(reader), since)
     return json.loads(answer.text)
 
 
 async def test_those_who_come_from_different_versions_share_a_read_from_the_lowest():
     chat = Chat()
-    feed = Feed(Topic("chat", new_id()), chat.catch_up)
-    answers = await asyncio.gather(*(come(feed, since) for since in range(100, 0, -1)))
+    buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
+    answers = await asyncio.gather(*(come(buffer, since) for since in range(100, 0, -1)))
     assert {(answer["version"], answer["snapshot"]) for answer in answers} == {(1000, False)}
     assert chat.reads == [1]
 
 
 async def test_those_who_come_while_it_is_read_wait_for_the_next_read_together():
     chat = Chat()
-    feed = Feed(Topic("chat", new_id()), chat.catch_up)
-    first = [asyncio.create_task(come(feed, since)) for since in (900, 800)]
+    buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
+    first = [asyncio.create_task(come(buffer, since)) for since in (900, 800)]
     while not chat.reads:
         await asyncio.sleep(0)
     chat.version += 1
-    later = [asyncio.create_task(come(feed, since)) for since in range(500, 0, -1)]
+    later = [asyncio.create_task(come(buffer, since)) for since in range(500, 0, -1)]
     await asyncio.gather(*first, *later)
     assert chat.reads == [800, 1]
     assert chat.most_at_once == 1
@@ -67,13 +67,13 @@ async def test_those_who_come_while_it_is_read_wait_for_the_next_read_together()
 
 async def test_somebody_who_comes_and_goes_makes_no_second_read_at_the_same_time():
     chat = Chat()
-    feed = Feed(Topic("chat", new_id()), chat.catch_up)
+    buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
     tasks = []
     for since in range(50):
         reader = Reader()
-        tasks.append(asyncio.create_task(feed.answer(feed.follow(reader), since)))
+        tasks.append(asyncio.create_task(buffer.answer(buffer.follow(reader), since)))
         await asyncio.sleep(0)
-        feed.leave(reader)
+        buffer.leave(reader)
     await asyncio.gather(*tasks)
     assert chat.most_at_once == 1
     assert len(chat.reads) <= 12
@@ -81,8 +81,8 @@ async def test_somebody_who_comes_and_goes_makes_no_second_read_at_the_same_time
 
 async def test_a_version_that_never_was_gets_the_whole_chat_beside_others():
     chat = Chat()
-    feed = Feed(Topic("chat", new_id()), chat.catch_up)
-    known, unknown = await asyncio.gather(come(feed, 10), come(feed, 5000))
+    buffer = TopicBuffer(Topic("chat", new_id()), chat.catch_up)
+    known, unknown = await asyncio.gather(come(buffer, 10), come(buffer, 5000))
     assert (known["snapshot"], unknown["snapshot"]) == (False, True)
 
 
@@ -95,10 +95,10 @@ async def test_a_read_that_fails_fails_for_those_who_waited_and_the_next_one_is_
         return await chat.catch_up(topic, since)
 
     broken[:0] = [False]
-    feed = Feed(Topic("chat", new_id()), catch_up)
-    failed = await asyncio.gather(come(feed, 1), come(feed, 2), return_exceptions=True)
+    buffer = TopicBuffer(Topic("chat", new_id()), catch_up)
+    failed = await asyncio.gather(come(buffer, 1), come(buffer, 2), return_exceptions=True)
     assert [type(error) for error in failed] == [ValueError, ValueError]
-    assert (await come(feed, 1))["version"] == 1000
+    assert (await come(buffer, 1))["version"] == 1000
 
 
 async def test_all_sockets_of_a_person_have_one_allowance_and_another_person_has_their_own(team, tabs, monkeypatch):

@@ -17,9 +17,9 @@ from websockets.typing import Origin
 from events.frames import Changes
 from events.publish import publish_now
 from events.rows import ChatRow
-from realtime import admission, entry, hub
+from realtime import admission, handshake, hub
 from realtime.db_executor import run_in_db_thread
-from realtime.hub import this_hub
+from realtime.hub import get_hub
 from realtime.routing import application
 from server import limits
 from tests.realtime.story import newest
@@ -50,9 +50,9 @@ async def test_MSG7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(
         await alice.send(json.dumps({"type": "subscribe", "topic": topic}))
         while json.loads(await alice.recv())["type"] != "subscribed":
             pass
-        (socket,) = this_hub().sockets
+        (socket,) = get_hub().sockets
         number = most = 0
-        while this_hub().sockets:
+        while get_hub().sockets:
             number += 1
             await run_in_db_thread(
                 publish_now, Changes(topic=topic, after=head + number - 1, version=head + number, rows=[row])
@@ -119,8 +119,8 @@ async def test_MSG6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monke
 
         monkeypatch.setattr(module, name, record_statements)
 
-    counted(admission, "still_allowed")
-    counted(entry, "_by_session")
+    counted(admission, "filter_allowed")
+    counted(handshake, "_by_session")
     counted(hub, "catch_up")
     topics = [f"workspace:{team.workspace.id}", "actor:{}", f"chat:{team.chat.id}"]
     people = [team.alice, team.bob]
@@ -133,7 +133,7 @@ async def test_MSG6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monke
 
     async with serving(application) as server:
         first = await all_come(server, None)
-        assert len(this_hub().sockets) == TABS
+        assert len(get_hub().sockets) == TABS
         version = first[0][1]["version"]
     for socket, _ in first:
         await socket.wait_closed()
@@ -146,7 +146,7 @@ async def test_MSG6_a_hundred_who_come_back_at_once_cost_a_few_reads(team, monke
         assert {len(rows) for rows in missed} == {1}
         assert {rows[0]["payload"]["text"] for rows in missed} == {"while you were away"}
         assert asked["_by_session"] <= TABS / 4
-        assert asked["still_allowed"] <= TABS / 4
+        assert asked["filter_allowed"] <= TABS / 4
         assert asked["catch_up"] <= TABS / 10
         stats = connection.pool.get_stats()  # type: ignore[attr-defined]  # PostgreSQL's have one
         assert stats["pool_max"] == settings.MAX_CONNECTIONS

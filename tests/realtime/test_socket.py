@@ -12,10 +12,10 @@ from agents.services import drafts
 from agents.specs.content import SpecContent
 from chats import services as chats
 from common.ids import new_id
-from realtime import feed, hub
+from realtime import hub, topic_buffer
 from realtime.catchup import catch_up
 from realtime.db_executor import run_in_db_thread
-from realtime.hub import this_hub
+from realtime.hub import get_hub
 from server import limits
 from tests.realtime.tab import signed_in
 
@@ -70,8 +70,8 @@ async def test_SEC4_a_stranger_hears_nothing_and_learns_nothing(team, tabs):
     assert {(answer["type"], answer["code"]) for answer in answers} == {("error", "not_found")}
     await run_in_db_thread(post, team.chat, team.alice, "not for charlie")
     assert await charlie.is_silent()
-    assert this_hub().sockets
-    assert not any(socket.subscriptions for socket in this_hub().sockets)
+    assert get_hub().sockets
+    assert not any(socket.subscriptions for socket in get_hub().sockets)
 
 
 async def test_SEC6_a_cookie_needs_a_page_of_ours(team, tabs):
@@ -231,21 +231,21 @@ async def test_MSG7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret,
 async def test_MSG7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):
     monkeypatch.setattr(limits, "MAX_WAITING", 3)
     tab = await tabs.of(team.alice)
-    socket = next(iter(this_hub().sockets))
+    socket = next(iter(get_hub().sockets))
     for number in range(6):
-        socket.give(f'{{"type": "delta", "number": {number}}}', passing=True)
+        socket.send(f'{{"type": "delta", "number": {number}}}', transient=True)
     for _ in range(3):
-        socket.give('{"type": "changes"}')
-    assert this_hub().sockets
-    socket.give('{"type": "changes"}')
-    assert not this_hub().sockets
+        socket.send('{"type": "changes"}')
+    assert get_hub().sockets
+    socket.send('{"type": "changes"}')
+    assert not get_hub().sockets
     assert await tab.wait_for_close() == 4008
 
 
 @pytest.mark.parametrize("others", [True, False])
 async def test_MSG5_what_came_while_the_snapshot_was_read_follows_it(team, tabs, monkeypatch, others):
     """Subscribe first, read then; a message in between comes after the answer, whether others follow already or not."""
-    monkeypatch.setattr(feed, "SHARED", 0.0)
+    monkeypatch.setattr(topic_buffer, "SHARED", 0.0)
     if others:
         await (await tabs.of(team.bob)).follow(f"chat:{team.chat.id}")
 
@@ -269,7 +269,7 @@ async def test_a_broken_socket_hurts_nobody_else(team, tabs):
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(topic)
     await bob.follow(topic)
-    broken = next(socket for socket in this_hub().sockets if socket.actor == team.alice)
+    broken = next(socket for socket in get_hub().sockets if socket.actor == team.alice)
 
     async def fail(text):
         raise OSError("the line is gone")
@@ -279,4 +279,4 @@ async def test_a_broken_socket_hurts_nobody_else(team, tabs):
     await run_in_db_thread(post, team.chat, team.bob, "two")
     await bob.receive_until(lambda frame: "two" in json.dumps(frame))
     assert texts(bob) == ["one", "two"]
-    assert broken not in this_hub().sockets
+    assert broken not in get_hub().sockets

@@ -92,7 +92,7 @@ async def test_MSG2_two_hundred_messages_over_a_line_that_is_reset_again_and_aga
 
 async def test_MSG3_a_burst_of_two_thousand_is_there_within_one_heartbeat(team, tabs, monkeypatch):
     """One frame may wait for the one before it, and Redis loses the line meanwhile; the heartbeat is the shipped one."""
-    monkeypatch.setattr("realtime.feed.MAX_HELD", 1)
+    monkeypatch.setattr("realtime.topic_buffer.MAX_HELD_BACK", 1)
     reads = []
 
     def counted(chat_id, since):

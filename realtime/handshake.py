@@ -1,0 +1,106 @@
+"""Decide from the headers of a WebSocket handshake who opens the socket, and whether its origin is allowed (SEC6)."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.models import Session
+from django.http.cookie import parse_cookie
+from django.http.request import split_domain_port, validate_host
+from django.utils.crypto import constant_time_compare
+
+from actors import services as actors
+from actors.auth import token_said, tokens_behind
+from actors.models import TOKEN_PREFIX, Actor
+from actors.sessions import is_session_key
+from common.clock import now
+from realtime.rights import Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """The key of a session, or an API token; and whether the origin may use it."""
+
+    session_key: str | None
+    is_allowed: bool
+
+
+def read_handshake(headers: Iterable[tuple[bytes, bytes]]) -> Handshake:
+    """Return the contents of a handshake. Browsers send cookies for any page, so with a cookie the origin is checked."""
+    values = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+    if (text := token_said(values.get("authorization", ""))) is not None:
+        return Handshake(text if text.startswith(TOKEN_PREFIX) else None, is_allowed=True)
+    if key := values.get("x-session-token"):
+        return Handshake(_as_session_key(key), is_allowed=True)
+    key = parse_cookie(values.get("cookie", "")).get(settings.SESSION_COOKIE_NAME, "")
+    return Handshake(_as_session_key(key), _is_same_origin(values.get("origin", ""), values.get("host", "")))
+
+
+def _as_session_key(key: str) -> str | None:
+    """Return the key if it looks like a session's. An API token counts only in its own header, as in REST."""
+    return key if is_session_key(key) else None
+
+
+def _is_same_origin(origin: str, host: str) -> bool:
+    """Return whether the page was served by this host and port, and the host is one of ours."""
+    if origin in settings.CSRF_TRUSTED_ORIGINS:
+        return True
+    domain, _ = split_domain_port(host)
+    try:
+        scheme, netloc, *rest = urlsplit(origin) if origin.isprintable() else ("", "", "")
+    except ValueError:  # not a URL, for example `http://[`
+        return False
+    return (
+        scheme in ("http", "https")
+        and not any(rest)
+        and netloc.lower() == host.lower()
+        and bool(domain)
+        and validate_host(domain, settings.ALLOWED_HOSTS)
+    )
+
+
+def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+    """Return the active people of these session keys and API tokens; invalid ones are left out. Two queries, and one more for
+    tokens."""
+    tokens = {key for key in keys if key.startswith(TOKEN_PREFIX)}
+    return _by_session(set(keys) - tokens) | (_by_token(tokens) if tokens else {})
+
+
+def _by_token(texts: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+    found = tokens_behind(texts)
+    for token in found.values():
+        actors.note_use(token)
+    return {
+        text: (token.person, Ticket("", token.person_id, "", token.pk, token.is_read_only))
+        for text, token in found.items()
+    }
+
+
+def _by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
+    """Leave out sessions that have expired, are not signed in, are older than the last change of the password, or belong to a
+    person who may not sign in."""
+    live = Session.objects.filter(session_key__in=session_keys, expire_date__gt=now())
+    decoded = {session.session_key: session.get_decoded() for session in live}
+    people = _get_people({data[SESSION_KEY] for data in decoded.values() if SESSION_KEY in data})
+    found = {}
+    for key, data in decoded.items():
+        person = people.get(data.get(SESSION_KEY))
+        if person is not None and _is_verified(person, data):
+            found[key] = (person, Ticket(key, person.pk, person.get_session_auth_hash()))
+    return found
+
+
+def _get_people(ids: Collection[str]) -> dict[str | None, Actor]:
+    return {str(person.pk): person for person in Actor.people.filter(pk__in=ids, is_active=True)}
+
+
+def _is_verified(person: Actor, data: Mapping[str, Any]) -> bool:
+    """Return whether the session passes the checks of `django.contrib.auth.get_user`."""
+    hashes = [person.get_session_auth_hash(), *person.get_session_auth_fallback_hash()]
+    stored = data.get(HASH_SESSION_KEY, "")
+    return data.get(BACKEND_SESSION_KEY) in settings.AUTHENTICATION_BACKENDS and any(
+        constant_time_compare(stored, current) for current in hashes
+    )

@@ -1,0 +1,127 @@
+"""The periodic work of a hub, for all of its sockets at once: heartbeats with the versions of the chats, rights, presence.
+
+Work that fails is repeated at the next interval; the sockets stay open (RUN7).
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from events.frames import Access, Heartbeat
+from events.publish import group_of
+from realtime import presence
+from realtime.catchup import get_versions
+from realtime.db_executor import run_in_db_thread
+from realtime.rights import filter_allowed, filter_signed_in
+from realtime.socket import SIGNED_OUT, Socket
+from realtime.topics import Topic
+
+if TYPE_CHECKING:
+    from realtime.hub import Hub
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_INTERVAL = 10.0
+"""Seconds (MSG9)."""
+
+RIGHTS_INTERVAL = 4.0
+"""Seconds between two checks of all rights. With the time of the query, a lost right ends after five at most (SEC5)."""
+
+PROBE_INTERVAL = 1.0
+"""Seconds between two liveness probes, which the hub sends to itself through Redis."""
+
+REPAIR_TIMEOUT = 2.0
+"""Seconds that a heartbeat waits for repairs, so that it does not overtake the rows of the versions that it names."""
+
+
+async def run_every(seconds: float, job: Callable[[], Awaitable[object]]) -> None:
+    """Run `job` for ever, with a pause of `seconds`. An error is logged."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await job()
+        except Exception:
+            logger.exception("Periodic work of the hub failed; it is repeated")
+
+
+async def send_heartbeats(hub: "Hub") -> None:
+    """Repair outdated buffers, then send the versions of its chats to each socket."""
+    await maintain_subscriptions(hub)
+    known = await repair_outdated_buffers(hub)
+    texts: dict[frozenset[Topic], str] = {}
+    for socket in list(hub.sockets):
+        chats = frozenset(topic for topic in socket.subscriptions if topic in known)
+        if chats not in texts:
+            texts[chats] = Heartbeat(versions={str(topic): known[topic] for topic in chats}).model_dump_json()
+        socket.send(texts[chats])
+    await renew_presence(hub)
+
+
+async def maintain_subscriptions(hub: "Hub") -> None:
+    """Leave the groups of topics without followers, and try again to join groups that could not be joined."""
+    await hub.join_own_groups()
+    for topic, buffer in list(hub.buffers.items()):
+        group = group_of(str(topic))
+        if not buffer.is_empty and not buffer.is_subscribed:
+            buffer.is_subscribed = await hub.join_group(group)
+        elif buffer.is_empty and buffer.is_subscribed:
+            # A new follower joins the group again; the layer does that after this.
+            buffer.is_subscribed = False
+            hub.spawn(hub.layer.group_discard(group, hub.channel))
+        elif buffer.is_empty:
+            del hub.buffers[topic]
+
+
+async def repair_outdated_buffers(hub: "Hub") -> dict[Topic, int]:
+    """The get_versions of all chats followed here, in one query; buffers that are behind are repaired."""
+    buffers = {
+        topic.id: buffer for topic, buffer in hub.buffers.items() if topic.kind == "chat" and not buffer.is_empty
+    }
+    if not buffers:
+        return {}
+    try:
+        found = await run_in_db_thread(get_versions, list(buffers))
+    except Exception:
+        logger.exception("The versions of the chats could not be read")
+        return {}
+    for chat_id, version in found.items():
+        buffers[chat_id].repair_up_to(version)
+    if repairs := [buffer.repair for buffer in buffers.values() if buffer.repair is not None]:
+        await asyncio.wait(repairs, timeout=REPAIR_TIMEOUT)
+    return {buffers[chat_id].topic: version for chat_id, version in found.items()}
+
+
+async def renew_presence(hub: "Hub") -> None:
+    """Renew the presence of the people of this process, and forward who is present in each chat."""
+    mine: dict[Topic, set[UUID]] = defaultdict(set)
+    for socket in hub.sockets:
+        for topic in socket.subscriptions:
+            if topic.kind == "chat":
+                mine[topic].add(socket.actor.id)
+    if not mine:
+        return
+    for topic, people in (await run_in_db_thread(presence.renew, mine, hub.id)).items():
+        if buffer := hub.buffers.get(topic):
+            buffer.update_presence(people)
+
+
+async def check_rights(hub: "Hub", sockets: Collection[Socket] | None = None) -> None:
+    """Check all sockets, or those of one person whose rights changed (SEC5), in a constant number of queries."""
+    checked = list(hub.sockets if sockets is None else sockets)
+    if not checked:
+        return
+    tickets = {socket.ticket for socket in checked}
+    pairs = {(socket.actor.id, topic) for socket in checked for topic in socket.subscriptions}
+    signed_in, allowed = await run_in_db_thread(lambda: (filter_signed_in(tickets), filter_allowed(pairs)))
+    for socket in checked:
+        if socket.ticket not in signed_in:
+            hub.remove(socket)
+            socket.end(SIGNED_OUT)
+        else:
+            # A topic that was subscribed to meanwhile is not in `pairs`: its right has just been checked.
+            for topic in [topic for topic in socket.subscriptions if (socket.actor.id, topic) in pairs - allowed]:
+                hub.unfollow(socket, topic)
+                socket.send(Access(topic=str(topic), allowed=False).model_dump_json())

@@ -1,0 +1,339 @@
+"""The frames of one topic in this process: puts them in order, and sends them to the sockets that follow the topic.
+
+Missing frames are repaired by one read of the database for all sockets.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+from events.frames import Changes, Presence, Subscribed
+from realtime.topics import Topic
+
+logger = logging.getLogger(__name__)
+
+GRACE = 0.05
+"""Seconds to wait for an earlier frame: two commits may publish in the other order."""
+
+SHARED = 1.0
+"""Seconds in which the answer to a subscription is shared with others, for example when all come back after a restart (P8)."""
+
+PRESENCE = 1.0
+"""Seconds between two presence frames, so that a team that comes back at once does not cause a frame for each member."""
+
+CROWD = 25
+"""With this many followers in this process, deltas are gathered for `GATHERED` seconds."""
+
+GATHERED = 0.25
+"""Seconds between two writes of gathered deltas. A write costs one system call for each socket."""
+
+MAX_HELD_BACK = 512
+"""The most transient frames that are held back for a subscription without an answer, or that are gathered."""
+
+Frame = dict[str, Any]
+CatchUp = Callable[[Topic, int | None], Awaitable[Subscribed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The encoded answer to a subscription. `is_shared`: other new subscriptions may get it, too."""
+
+    text: str
+    version: int
+    is_shared: bool
+
+
+class Reader(Protocol):
+    """A follower: the part of a socket that this module needs."""
+
+    def send(self, text: str, *, transient: bool) -> None:
+        """Send a frame. Never raises: a socket that cannot take it closes itself."""
+        ...
+
+    def send_transient(self, texts: tuple[str, ...]) -> None:
+        """Send frames that may be lost. Never raises."""
+        ...
+
+
+class Subscription:
+    """One socket on one topic. Frames are held back until the answer has been read, and follow it in order.
+
+    `version` is the version that the socket knows; before the answer, the version of the buffer when the subscription began.
+    """
+
+    __slots__ = ("_held_back", "reader", "topic", "version")
+
+    def __init__(self, reader: Reader, topic: Topic, version: int) -> None:
+        self.reader = reader
+        self.topic = topic
+        self.version = version
+        self._held_back: list[tuple[str, int | None]] | None = []
+
+    def receive(self, text: str, version: int | None) -> None:
+        """Send a frame of the topic, or hold it back. `version` is null for transient frames."""
+        if self._held_back is not None:
+            if version is not None or len(self._held_back) < MAX_HELD_BACK:
+                self._held_back.append((text, version))
+        elif version is None:
+            self.reader.send(text, transient=True)
+        elif version > self.version:
+            self.version = version
+            self.reader.send(text, transient=False)
+
+    def receive_transient(self, texts: tuple[str, ...]) -> None:
+        """Send transient frames of the topic, or hold them back."""
+        if self._held_back is None:
+            self.reader.send_transient(texts)
+        else:
+            for text in texts:
+                self.receive(text, None)
+
+    def release(self, answer: Answer) -> None:
+        """Send the answer, and then the frames that were held back."""
+        frames, self._held_back = self._held_back or [], None
+        self.version = answer.version
+        self.reader.send(answer.text, transient=False)
+        for frame in frames:
+            self.receive(*frame)
+
+
+class ChatRead:
+    """One read of the chat for all subscriptions that wait for it. It begins when the read before it has ended."""
+
+    __slots__ = ("_before", "_work", "has_begun", "is_stale", "since", "task")
+
+    def __init__(
+        self, work: Callable[["ChatRead"], Awaitable[Answer]], since: int | None, before: "ChatRead | None"
+    ) -> None:
+        self.since = since
+        self.has_begun = False
+        self.is_stale = False
+        self._work = work
+        self._before = before
+        self.task = asyncio.create_task(self._run(), name="read")
+
+    def serves(self, since: int | None) -> bool:
+        """Return whether a new subscription may share the answer."""
+        begins_early = self.since is None or (since is not None and self.since <= since)
+        return self.has_begun and not self.is_stale and begins_early
+
+    async def _run(self) -> Answer:
+        before, self._before = self._before, None
+        if before is not None:
+            await asyncio.wait([before.task])
+        self.has_begun = True
+        return await self._work(self)
+
+
+class TopicBuffer:
+    """The frames of one topic, in order.
+
+    `version` is the version up to which frames have been sent; null until the chat has been read. `is_subscribed`: the hub has
+    joined the group of the topic. `repair`: the task that reads missing rows, if any.
+    """
+
+    def __init__(self, topic: Topic, catch_up: CatchUp) -> None:
+        self.topic = topic
+        self.version: int | None = None
+        self.is_subscribed = False
+        self.repair: asyncio.Task[None] | None = None
+        self._catch_up = catch_up
+        self._followers: dict[Reader, Subscription] = {}
+        self._early: list[Frame] = []
+        self._reads: dict[bool, ChatRead] = {}  # true: the whole chat; false: the changes since a version
+        self._present: list[UUID] | None = None
+        self._presence: str | None = None
+        self._sent_presence: str | None = None
+        self._presence_timer: asyncio.TimerHandle | None = None
+        self._gathered: list[str] = []
+        self._gather_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._followers
+
+    def follow(self, reader: Reader) -> Subscription:
+        """Add a follower. Its frames are held back until `Subscription.release`."""
+        subscription = Subscription(reader, self.topic, self.version or 0)
+        self._followers[reader] = subscription
+        return subscription
+
+    def leave(self, reader: Reader) -> None:
+        """Remove a follower."""
+        self._followers.pop(reader, None)
+        if not self._followers:
+            # The next follower begins with a new read.
+            self.version = None
+            self._early.clear()
+            self._gathered.clear()
+            for read in self._reads.values():
+                read.is_stale = True
+
+    async def answer(self, subscription: Subscription, since: int | None) -> Answer:
+        """Return the answer to a subscription.
+
+        Subscriptions within a second share one read, unless it is older than the first frame that they received (MSG5), or an
+        agent is streaming: the text would have a hole. Others wait together for the next read, which begins at the lowest
+        `since`. There is one read at a time.
+        """
+        last = self._reads.get(since is None)
+        if last is not None and last.serves(since):
+            answer = await asyncio.shield(last.task)
+            if answer.is_shared and answer.version >= subscription.version:
+                if self._sent_presence is not None:
+                    subscription.receive(self._sent_presence, None)  # newer than the answer
+                return answer
+            last = self._reads.get(since is None)
+        if last is None or last.has_begun:
+            last = self._reads[since is None] = ChatRead(self._read, since, last)
+        elif since is not None and last.since is not None:
+            last.since = min(last.since, since)
+        answer = await asyncio.shield(last.task)
+        if since is not None and since > answer.version:
+            return await self.answer(subscription, None)  # the chat never had that version
+        return answer
+
+    async def _read(self, read: ChatRead) -> Answer:
+        try:
+            found = await self._catch_up(self.topic, read.since)
+        except Exception:
+            self._forget(read)  # the next subscription tries again
+            raise
+        asyncio.get_running_loop().call_later(SHARED, self._forget, read)
+        streams = any(row.kind == "run" and row.state == "running" for row in found.rows)
+        return Answer(found.model_dump_json(), found.version, is_shared=not streams)
+
+    def _forget(self, read: ChatRead) -> None:
+        if self._reads.get(read.since is None) is read:
+            del self._reads[read.since is None]
+
+    def set_first_version(self, version: int) -> None:
+        """Start the order of frames at the version of the first read."""
+        if self.version is None:
+            self.version = version
+            self._release_early_frames()
+
+    def add(self, frame: Frame) -> None:
+        """Add a frame of the channel layer. This neither waits nor uses the database."""
+        if self.is_empty:
+            return
+        if frame["kind"] != "changes":
+            self._forward(frame)
+        elif self._is_next(frame):
+            self._advance(frame)
+            if self._early:
+                self._release_early_frames()
+        elif self.version is None or frame["version"] > self.version:
+            self._early = [*self._early[-MAX_HELD_BACK:], frame]
+            self._release_early_frames()
+
+    def repair_up_to(self, version: int) -> None:
+        """Read what is missing up to this version of the chat, unless the frames arrive within `GRACE` seconds."""
+        if self.version is not None and version > self.version and not self.is_empty:
+            self._start_repair(version)
+
+    def update_presence(self, people: list[UUID]) -> None:
+        """Send who is present if it differs from the last count."""
+        if people != self._present:
+            self._present = people
+            self._forward_presence(Presence(topic=str(self.topic), present=people).model_dump_json())
+
+    def _forward(self, frame: Frame) -> None:
+        if frame["kind"] == "presence":
+            self._present = None
+            self._forward_presence(frame["text"])
+        elif frame["text"] is None:
+            return
+        elif frame["kind"] == "delta" and len(self._followers) >= CROWD:
+            self._gather(frame["text"])
+        else:
+            self._send_to_followers(frame["text"], None)
+
+    def _gather(self, text: str) -> None:
+        """Send the first delta at once, and those that follow within `GATHERED` seconds together."""
+        if self._gather_timer is None:
+            self._send_to_followers(text, None)
+            self._gather_timer = asyncio.get_running_loop().call_later(GATHERED, self._flush_gathered)
+        elif len(self._gathered) < MAX_HELD_BACK:
+            self._gathered.append(text)
+
+    def _flush_gathered(self) -> None:
+        self._gather_timer = None
+        if self._gathered:
+            self._gather_timer = asyncio.get_running_loop().call_later(GATHERED, self._flush_gathered)
+            self._send_gathered()
+
+    def _send_gathered(self) -> None:
+        gathered, self._gathered = tuple(self._gathered), []
+        for subscription in list(self._followers.values()):
+            subscription.receive_transient(gathered)
+
+    def _forward_presence(self, text: str | None) -> None:
+        """Send the first presence frame at once, and the last one of each following second."""
+        self._presence = text
+        if self._presence_timer is None:
+            self._send_last_presence()
+
+    def _send_last_presence(self) -> None:
+        self._presence_timer = None
+        if self._presence is not None:
+            self._send_to_followers(self._presence, None)
+            self._sent_presence, self._presence = self._presence, None
+            self._presence_timer = asyncio.get_running_loop().call_later(PRESENCE, self._send_last_presence)
+
+    def _is_next(self, frame: Frame) -> bool:
+        known = self.version
+        return known is not None and frame["text"] is not None and frame["after"] <= known < frame["version"]
+
+    def _advance(self, frame: Frame) -> None:
+        self.version = frame["version"]
+        self._send_to_followers(frame["text"], frame["version"])
+
+    def _send_to_followers(self, text: str, version: int | None) -> None:
+        if self._gathered:
+            self._send_gathered()  # keep the order
+        for subscription in list(self._followers.values()):
+            subscription.receive(text, version)
+
+    def _release_early_frames(self) -> None:
+        """Send the early frames that are next in order. If others remain, start a repair."""
+        if self.version is None:
+            return
+        for frame in sorted(self._early, key=lambda early: early["version"]):
+            if self._is_next(frame):
+                self._advance(frame)
+        known = self.version
+        self._early = [frame for frame in self._early if frame["version"] > known]
+        if self._early:
+            self._start_repair(max(frame["version"] for frame in self._early))
+
+    def _start_repair(self, version: int) -> None:
+        if self.repair is None or self.repair.done():
+            self.repair = asyncio.create_task(self._repair(version), name=f"repair {self.topic}")
+
+    async def _repair(self, version: int) -> None:
+        await asyncio.sleep(GRACE)
+        since = self.version
+        if since is not None and since < version:
+            try:
+                found = await self._catch_up(self.topic, since)
+            except Exception:
+                # The next frame or heartbeat tries again.
+                logger.exception("The missing rows of %s could not be read", self.topic)
+                return
+            self._send_missed(found, since)
+        self.repair = None
+        self._release_early_frames()
+
+    def _send_missed(self, found: Subscribed, since: int) -> None:
+        """Send the missed rows to all followers, as a `changes` frame or as a snapshot."""
+        if self.version is None or found.version <= self.version:
+            return
+        self.version = found.version
+        frame: Changes | Subscribed = found
+        if not found.snapshot:
+            frame = Changes(topic=found.topic, after=since, version=found.version, rows=found.rows)
+        self._send_to_followers(frame.model_dump_json(), found.version)
