@@ -37,7 +37,7 @@ reset-link: ## a link by which somebody sets a new password: make reset-link EMA
 dev: ## set up what developing and testing need
 	@$(PYTHON) launcher/bootstrap.py dev
 
-check: dev ## all that is static: format, lint, types, the line of apps, migrations, generated files
+check: dev ## all that is static: format, lint, types, the line of apps, migrations, generated files, unused packages
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m mypy .
@@ -45,6 +45,7 @@ check: dev ## all that is static: format, lint, types, the line of apps, migrati
 	$(BIN)/python -m tests.servers $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py export_schema --check
 	$(BIN)/python manage.py texts --check
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/test_dependencies.py
 	npm --prefix frontend run --silent check
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml

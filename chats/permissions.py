@@ -9,7 +9,7 @@ from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
-from common.access import Fetch, seen_through, with_rights
+from common.access import Fetch, not_found_as, with_rights
 from common.errors import Forbidden, NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, WorkspaceVerb, get_workspace_for, role_in, workspace_verbs
@@ -62,7 +62,7 @@ def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
 
 def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
     """The link, for those who may invite into its chat. Raises `NotFound`, `Forbidden`."""
-    with seen_through("link"):
+    with not_found_as("link"):
         link = ChatLink.objects.select_related("chat").filter(pk=link_id).first()
         if link is None:
             raise NotFound("There is no such link.")
@@ -77,6 +77,7 @@ _fetch = Fetch(
     verbs=ChatVerb,
     # Who comes or goes changes the chat, and with it its version: nobody who was taken out meanwhile is let through.
     version="version",
+    prepared=True,
 )
 
 

@@ -23,7 +23,7 @@ RoleVerbs = Mapping[str, frozenset[V]]
 
 
 def granted_to(actor: Any, grants: type[Model]) -> ArraySubquery:
-    """The codenames that `actor` was granted on the row at hand."""
+    """Return a subquery for the codenames that are granted to the actor on the row."""
     rows: QuerySet[Any] = grants._default_manager.filter(user=actor, content_object=OuterRef("pk"))
     return ArraySubquery(rows.values("permission__codename"))
 
@@ -31,50 +31,44 @@ def granted_to(actor: Any, grants: type[Model]) -> ArraySubquery:
 def with_rights(
     rows: QuerySet[M], principals: Iterable[Any], *, role: Callable[[Any], Any], grants: type[Model]
 ) -> Any:
-    """The rows (a `QuerySet[M]` that also knows `role_<n>` and `granted_<n>`), each with every principal's role and grants:
-    still one query."""
-    notes: dict[str, Any] = {}
+    """Annotate the rows with the role and the grants of each principal, as `role_<n>` and `granted_<n>`."""
+    annotations: dict[str, Any] = {}
     for number, principal in enumerate(principals):
-        notes[f"role_{number}"] = role(principal)
-        notes[f"granted_{number}"] = granted_to(principal, grants)
-    return rows.annotate(**notes)
+        annotations[f"role_{number}"] = role(principal)
+        annotations[f"granted_{number}"] = granted_to(principal, grants)
+    return rows.annotate(**annotations)
 
 
 def verbs_on(row: Model, count: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
-    """What all `count` principals may do with a row that came from `with_rights`."""
-    return frozenset.intersection(*(_verbs_of_one(row, number, role_verbs, verbs) for number in range(count)))
+    """Return the verbs that all `count` principals have on a row from `with_rights`."""
+    return frozenset.intersection(*(_verbs_of_principal(row, number, role_verbs, verbs) for number in range(count)))
 
 
-def _verbs_of_one(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
+def _verbs_of_principal(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
     by_role = role_verbs.get(getattr(row, f"role_{number}") or "", frozenset[V]())
     if not by_role:
-        return by_role  # a grant adds to what somebody may see anyway; it opens no door by itself
+        return by_role  # a grant adds to a role, and is nothing without one
     codenames = set(getattr(row, f"granted_{number}"))
     suffix = row._meta.model_name
     return by_role | {verb for verb in verbs if f"{verb.value}_{suffix}" in codenames}
 
 
-def person_of(id: Any) -> Any:
-    """Whoever has this id, unread: for a question that is compiled for every person who asks it."""
-    return get_user_model()(pk=id, kind="human")
-
-
 def principals_of(actor: Any, on_behalf_of: Any | None) -> list[Any]:
-    """Who must be allowed: the actor, and the person it works for when that is somebody else."""
+    """Return the actors who must all have the right: the actor, and the person it works for if that is another one."""
     return [actor] if on_behalf_of is None or on_behalf_of == actor else [actor, on_behalf_of]
 
 
 @contextmanager
-def seen_through(what: str) -> Iterator[None]:
-    """For a thing that is reached through another one: not being let into that one is not knowing of this one (SEC1)."""
+def not_found_as(what: str) -> Iterator[None]:
+    """Name this object in a `NotFound` of the object through which it is reached, so that neither is revealed (D1)."""
     try:
         yield
     except NotFound as error:
         raise NotFound(f"There is no such {what}, or you may not see it.") from error
 
 
-def demand(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str) -> M:
-    """The row, or the right refusal: `NotFound` when it may not even be seen, `Forbidden` when this may not be done."""
+def require(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str) -> M:
+    """Return the row if the verb is allowed. Raise `NotFound` if the row may not even be seen, else `Forbidden`."""
     if row is None or see not in allowed:
         raise NotFound(f"There is no such {what}, or you may not see it.")
     if verb not in allowed:
@@ -83,62 +77,74 @@ def demand(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str) 
 
 
 class Fetch(Generic[M, V]):
-    """Fetch-and-check: one object, when this may be done with it, with roles and grants in one query that is compiled once.
+    """Fetches one object and checks a right on it, in one query.
 
-    `rows(principals)` are the objects of this kind from `with_rights`; one of the verbs is `see`. `version` names a column
-    that rises whenever somebody loses their role on the object: while it has not risen, rights are not asked a second time.
+    `rows(principals)` returns the objects of this kind from `with_rights`; one of the verbs is `see`. `version` names a column
+    that rises whenever somebody loses their role on the object: if it has not risen, rights are not checked a second time.
+    `prepared` keeps the compiled query, for objects that are fetched with every message.
     """
 
     def __init__(
-        self, what: str, rows: Callable[[list[Any]], QuerySet[M]], *, role_verbs: RoleVerbs[V], verbs: type[V],
+        self,
+        what: str,
+        rows: Callable[[list[Any]], QuerySet[M]],
+        *,
+        role_verbs: RoleVerbs[V],
+        verbs: type[V],
         version: str = "",
-    ) -> None:  # fmt: skip
+        prepared: bool = False,
+    ) -> None:
         self._what = what
         self._rows = rows
         self._role_verbs = role_verbs
         self._verbs = verbs
         self._version = version
-        self._question = cache(self._prepared_query)
+        self._is_prepared = prepared
+        self._get_prepared_query = cache(self._prepare)
 
     def __call__(self, actor: Any, id: UUID, verb: V, *, on_behalf_of: Any | None = None, lock: bool = False) -> M:
-        """Raises `NotFound`, `Forbidden`. `lock` holds the row against changes, not against rows that point at it.
+        """Return the object. Raise `NotFound` or `Forbidden`. `lock` locks the row, but not against new rows that refer to it.
 
-        With `lock`, rights are asked again once the row is locked: a statement that waited for a row answers with the rights of
-        before the wait. The first answer keeps people from locking what they may not see.
+        With `lock`, rights are checked again once the row is locked: a statement that waited for a row returns the rights of
+        before the wait. The first check keeps people from locking what they may not see.
         """
         principals = principals_of(actor, on_behalf_of)
-        row = self._judge(principals, id, verb, lock=lock)
-        if lock and not self._is_as_before(row):
-            row = self._judge(principals, id, verb)
+        row = self._fetch(principals, id, verb, lock=lock)
+        if lock and not self._is_unchanged(row):
+            row = self._fetch(principals, id, verb)
         return row
 
-    def _judge(self, principals: list[Any], id: UUID, verb: V, *, lock: bool = False) -> M:
-        question = self._question(tuple(principal.kind for principal in principals), lock)
-        row = question.first(id, *(principal.pk for principal in principals))
+    def _fetch(self, principals: list[Any], id: UUID, verb: V, *, lock: bool = False) -> M:
+        if self._is_prepared:
+            query = self._get_prepared_query(tuple(principal.kind for principal in principals), lock)
+            row = query.first(id, *(principal.pk for principal in principals))
+        else:
+            row = self._build_query(principals, id, lock).first()
         allowed = verbs_on(row, len(principals), self._role_verbs, self._verbs) if row else frozenset[V]()
-        return demand(row, allowed, verb, see=self._verbs("see"), what=self._what)
+        return require(row, allowed, verb, see=self._verbs("see"), what=self._what)
 
-    def _is_as_before(self, row: M) -> bool:
-        """Return whether nobody changed the row while its lock was waited for."""
+    def _is_unchanged(self, row: M) -> bool:
+        """Return whether the row did not change while the query waited for its lock."""
         return bool(self._version) and getattr(row, self._version) == vars(row).pop("version_before")
 
-    def _prepared_query(self, kinds: tuple[str, ...], lock: bool) -> PreparedQuery[M]:
-        """For principals of these kinds."""
-
+    def _prepare(self, kinds: tuple[str, ...], lock: bool) -> PreparedQuery[M]:
         def build(id: UUID, *ids: UUID) -> QuerySet[M]:
             principals = [get_user_model()(pk=pk, kind=kind) for pk, kind in zip(ids, kinds, strict=True)]
-            found = self._rows(principals).filter(pk=id)
-            if not lock:
-                return found
-            rows: Any = found.filter(**{f"role_{number}__isnull": False for number in range(len(kinds))})
-            if self._version:
-                # Read by the snapshot of the statement, also when the row itself is read anew after a wait.
-                before = rows.model._default_manager.filter(pk=OuterRef("pk")).values(self._version)
-                rows = rows.annotate(version_before=Subquery(before))
-            else:
-                # A row that was waited for does not come when what it is joined with has changed.
-                rows = rows.select_related(None).prefetch_related(None)
-            locked: QuerySet[M] = rows.select_for_update(of=("self",), no_key=True)
-            return locked
+            return self._build_query(principals, id, lock)
 
         return PreparedQuery(build, *[UUID] * (1 + len(kinds)))
+
+    def _build_query(self, principals: list[Any], id: UUID, lock: bool) -> QuerySet[M]:
+        found = self._rows(principals).filter(pk=id)
+        if not lock:
+            return found
+        rows: Any = found.filter(**{f"role_{number}__isnull": False for number in range(len(principals))})
+        if self._version:
+            # The snapshot of the statement has this value also if the row is read again after a wait.
+            before = rows.model._default_manager.filter(pk=OuterRef("pk")).values(self._version)
+            rows = rows.annotate(version_before=Subquery(before))
+        else:
+            # A row that was waited for is not returned if a joined row has changed.
+            rows = rows.select_related(None).prefetch_related(None)
+        locked: QuerySet[M] = rows.select_for_update(of=("self",), no_key=True)
+        return locked

@@ -1,4 +1,4 @@
-"""The API's manners: input checked by Pydantic shapes, rows going out as they are, one shape of error."""
+"""The conventions of the API: Pydantic models check the input, rows are the output, and all errors have one shape."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -26,17 +26,17 @@ S = TypeVar("S", bound=View)
 
 
 class Request(AnyRequest):
-    """A request by somebody: that they are signed in, DRF's permission classes have seen to."""
+    """A request of a person who is signed in: DRF's permission classes have checked that."""
 
     user: Any
 
 
 class Body(Shape):
-    """The shape of a request, of its body or of its query string."""
+    """Base class of bodies and query strings."""
 
 
 class ErrorFacts(BaseModel):
-    """What went wrong, as a code with a text in every language of the web app, and what to do about it."""
+    """An error. The web app has a text for each code in every language."""
 
     code: Code
     message: str
@@ -45,13 +45,13 @@ class ErrorFacts(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """The one shape of every refusal and failure."""
+    """The body of every error response."""
 
     error: ErrorFacts
 
 
 class Page(BaseModel, Generic[T]):
-    """A list. `next` is the cursor of the following page, to be passed back as it is; null at the end."""
+    """A page of a list. `next` is the cursor of the following page; null at the end."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
@@ -72,26 +72,26 @@ class Storable(JSONParser):
 
 
 def read(request: Request, shape: type[T]) -> T:
-    """The body as `shape`. Raises `Invalid` with one hint per field that is wrong."""
+    """Return the body as `shape`. Raise `Invalid` with one hint for each wrong field."""
     try:
         return shape.model_validate(request.data, context=JSON)
     except ValidationError as error:
-        raise invalid(error) from error
+        raise build_invalid(error) from error
 
 
 def read_query(request: Request, shape: type[T]) -> T:
-    """The query string as `shape`. Raises `Invalid`."""
+    """Return the query string as `shape`. Raise `Invalid`."""
     twice = [name for name, values in request.query_params.lists() if len(values) > 1]
     if twice:
         raise Invalid(WRONG_SHAPE, hints=[f"{name}: It is there more than once." for name in twice[:10]])
     try:
         return shape.model_validate(request.query_params.dict(), context=QUERY)
     except ValidationError as error:
-        raise invalid(error) from error
+        raise build_invalid(error) from error
 
 
 def query_parameters(shape: type[BaseModel]) -> list[OpenApiParameter]:
-    """How the schema describes the query string that `read_query` takes: one that is null is left out."""
+    """Return the description of a query string for the schema."""
     schema = shape.model_json_schema()
     needed = schema.get("required", ())
     return [
@@ -105,22 +105,22 @@ def _as_parameter(field: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in {**field, **kind}.items() if key != "title" and value is not None}
 
 
-def invalid(error: ValidationError) -> Invalid:
-    """What was wrong, field by field, without echoing the input (it may hold a secret)."""
+def build_invalid(error: ValidationError) -> Invalid:
+    """Return the error with one hint for each field, without the input, which may hold a secret."""
     hints = [f"{'.'.join(map(str, e['loc'])) or 'body'}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
     return Invalid(WRONG_SHAPE, hints=hints)
 
 
-_ANY_PAGE = Page[Any]  # named once: it would be made anew for an answer now and then
+_ANY_PAGE = Page[Any]  # once: Pydantic builds a generic model each time
 
 
 def answer(row: BaseModel, status: int = 200) -> HttpResponse:
-    """A row as the whole answer, encoded once."""
+    """Return the response with a row as its body."""
     return HttpResponse(row.model_dump_json(by_alias=True), content_type="application/json", status=status)
 
 
 def answer_list(rows: Iterable[BaseModel], next: str | None = None) -> HttpResponse:
-    """Rows as a page."""
+    """Return the response with rows as a page."""
     return answer(_ANY_PAGE(results=list(rows), next=next))
 
 
@@ -132,14 +132,14 @@ def view_of_deed(
     return extend_schema_view(post=extend_schema(operation_id=operation_id, request=request, responses=responses))(view)
 
 
-def nothing() -> HttpResponse:
-    """Done, and nothing to say about it."""
+def no_content() -> HttpResponse:
+    """Return an empty response (204)."""
     return HttpResponse(status=204)
 
 
 def answer_error(error: Exception, context: dict[str, Any]) -> Response:
-    """DRF's exception handler: every refusal and failure in the one shape."""
-    known = _understood(error)
+    """Return the response of an error. This is DRF's exception handler."""
+    known = _as_app_error(error)
     if known is None:
         logger.error("A request failed: %s", type(context.get("view")).__name__, exc_info=error)
         known = AppError("Something went wrong on our side. Nothing was changed.", code=Code.INTERNAL)
@@ -167,12 +167,12 @@ _CODES = {
 }  # fmt: skip
 
 
-def _understood(error: Exception) -> AppError | None:
-    """The error as one of ours, or null for a bug."""
+def _as_app_error(error: Exception) -> AppError | None:
+    """Return the error as an `AppError`; None for a bug."""
     if isinstance(error, AppError):
         return error
     if isinstance(error, ValidationError):
-        return invalid(error)
+        return build_invalid(error)
     if isinstance(error, (OperationalError, InterfaceError)):
         return _with_status(503, "The database does not answer right now.", Code.UNAVAILABLE)
     if isinstance(error, Http404):

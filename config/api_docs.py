@@ -1,4 +1,4 @@
-"""The page on which the API can be read and tried: Swagger UI over our schema, all of it served from here."""
+"""The documentation of the API: Swagger UI with our schema, without files from other hosts."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -9,5 +9,5 @@ from django.views.decorators.http import require_safe
 @require_safe
 @ensure_csrf_cookie
 def api_docs(request: HttpRequest) -> HttpResponse:
-    """Open to everybody, as the schema is; what is tried there needs a token, or the session of this browser."""
+    """Return the page. It is public, as the schema is; trying an operation needs a token or a session."""
     return render(request, "api_docs.html")

@@ -1,4 +1,4 @@
-"""The start: checks and the Celery application are known, listeners are connected to their hooks."""
+"""At start: register the checks and the Celery application, and connect the listeners to the hooks."""
 
 import importlib
 from typing import Any

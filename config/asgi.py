@@ -1,4 +1,4 @@
-"""The one ASGI application: health, HTTP through one thread hop, sockets on the loop; warm before it says ready."""
+"""The ASGI application: health checks and WebSockets run on the event loop, HTTP requests in threads."""
 
 import asyncio
 import gc
@@ -19,16 +19,16 @@ from server.bridge import Bridge, to_environ
 from server.fair_queue import Caller
 from server.health import PATHS, Health
 
-# Asked once of a new process, so that no person's request pays for imports and first connections.
-DRY_REQUESTS = ("/", "/api/v1/me", "/_allauth/browser/v1/config")
+# Requested once in a new process, so that no user's request waits for imports and first connections.
+WARM_UP_PATHS = ("/", "/api/v1/me", "/_allauth/browser/v1/config")
 
 
 def identify_caller(scope: Any) -> Caller:
-    """Return whose request it is: a person's who is known here, else an address'. Raises `LimitReached` for what the
-    API's throttle (`actors.rates.Throttle`) has just refused them and would refuse again."""
+    """Return the person of a request, if this process knows them, or else the address. Raise `LimitReached` if the API's throttle
+    (`actors.rates.Throttle`) has just refused this caller and would do so again."""
     person, has_credential = find_caller(scope["headers"])
     bucket = ("requests", person) if person else stranger_at((scope.get("client") or ("",))[0])
-    # A credential that is not known here may be a person's who has a bucket of their own.
+    # A credential that this process does not know may belong to a person with a bucket of their own.
     if scope["path"].startswith("/api/v1/") and (person or not has_credential):
         if refusal := find_refusal(bucket):
             raise refusal
@@ -36,7 +36,7 @@ def identify_caller(scope: Any) -> Caller:
 
 
 class Application:
-    """Sends each connection where it belongs."""
+    """Dispatches each connection by its type."""
 
     def __init__(self) -> None:
         self.health = Health()
@@ -50,7 +50,7 @@ class Application:
 
     async def __call__(self, scope: Any, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._run_lifespan(receive, send)
         elif scope["type"] == "websocket":
             await sockets(scope, receive, send)
         elif scope["path"] in PATHS:
@@ -58,7 +58,7 @@ class Application:
         else:
             await self._http(scope, receive, send)
 
-    async def _live(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    async def _run_lifespan(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         await receive()
         refuse_to_serve_unsafely(web=True)
         await asyncio.get_running_loop().run_in_executor(None, _warm_up)
@@ -79,18 +79,18 @@ class Application:
 
 def _warm_up() -> None:
     importlib.import_module(settings.ROOT_URLCONF)
-    for path in DRY_REQUESTS:
-        answer: Any = wsgi(to_environ(_dry(path), b""), lambda *args: lambda part: None)
+    for path in WARM_UP_PATHS:
+        answer: Any = wsgi(to_environ(_build_scope(path), b""), lambda *args: lambda part: None)
         b"".join(answer)
         answer.close()
     connections.close_all()
-    # Half a million objects that stay: looking through them again and again took a fifth of this process's time.
+    # Half a million objects stay for ever: collecting them took a fifth of the process's time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 
 
-def _dry(path: str) -> Any:
+def _build_scope(path: str) -> Any:
     host = (settings.ALLOWED_HOSTS or ["localhost"])[0].lstrip(".").replace("*", "localhost")
     return {
         "method": "GET",

@@ -1,4 +1,4 @@
-"""The Celery application, and what a worker process has beside its tasks: the engine of runs, and an ear for probes."""
+"""The Celery application. A worker process also runs the engine of runs, the watchdog and the threads for health checks."""
 
 import importlib
 import os
@@ -15,12 +15,12 @@ app.autodiscover_tasks()
 
 
 @setup_logging.connect
-def keep_our_logging(**kwargs: Any) -> None:
+def keep_django_logging(**kwargs: Any) -> None:
     """The worker logs as Django's settings say: a handler of Celery's own would write secrets unscrubbed (SEC17)."""
 
 
 class RunEngine(bootsteps.StartStopStep):
-    """Runs are driven by a loop of their own beside Celery's threads."""
+    """Starts the engine of runs, whose event loop runs beside Celery's threads."""
 
     requires = ("celery.worker.components:Pool",)
 
@@ -44,7 +44,7 @@ class RunEngine(bootsteps.StartStopStep):
         self._engine = importlib.import_module("runs.worker.engine").start_engine()
         self._probes = ProbeResponder(is_well=lambda: self._engine.is_healthy)
         self._probes.start()
-        self._watchdog = Watchdog(settings.DEAF_AFTER, leave=self._leave)
+        self._watchdog = Watchdog(settings.DEAF_AFTER, leave=self._exit)
         self._watchdog.start()
         if settings.WORKER_ALIVE_PATH is not None:
             self._alive_file = LivenessFile(settings.WORKER_ALIVE_PATH, is_well=lambda: self._engine.is_healthy)
@@ -58,8 +58,8 @@ class RunEngine(bootsteps.StartStopStep):
         if self._engine is not None:
             self._engine.stop()
 
-    def _leave(self) -> None:
-        """Runs are given back; Celery is not asked: it would wait for the wire that has fallen silent."""
+    def _exit(self) -> None:
+        """Release the runs and exit. Celery is not shut down: it would wait for the dead connection."""
         self._engine.stop()
         os._exit(os.EX_UNAVAILABLE)
 

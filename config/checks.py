@@ -1,4 +1,4 @@
-"""What must be right before a process may serve anybody."""
+"""System checks of the settings for production."""
 
 import base64
 from collections.abc import Sequence
@@ -14,11 +14,13 @@ KNOWN_SECRET_KEYS = ["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="]
 
 
 @register(deploy=True)
-def secrets_are_our_own(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """The secrets in the source are known to everybody: good for tests and for tools, never for serving."""
+def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse the secrets of the source code, which are public and only for tests and tools."""
     wrong: list[CheckMessage] = []
     if settings.SECRET_KEY == KNOWN_SECRET_KEY:
-        wrong.append(Error("SECRET_KEY is not set.", hint="Any long random text that you keep.", id="atelier.E001"))
+        wrong.append(
+            Error("SECRET_KEY is not set.", hint="A long random text that you keep secret.", id="atelier.E001")
+        )
     if list(settings.SECRET_KEYS) == KNOWN_SECRET_KEYS:
         hint = "32 random bytes in URL-safe base64; newest first, separated by commas."
         wrong.append(Error("SECRET_KEYS is not set.", hint=hint, id="atelier.E002"))
@@ -26,8 +28,8 @@ def secrets_are_our_own(app_configs: Sequence[AppConfig] | None, **kwargs: Any) 
 
 
 @register(deploy=True)
-def the_merge_service_can_know_us(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """A service of the operator's is asked with a signature; without a secret anybody could be us."""
+def check_merge_service_secret(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse a merge service without a secret: its requests are signed."""
     if not settings.MERGE_SERVICE["url"]:
         return []
     try:
@@ -35,39 +37,42 @@ def the_merge_service_can_know_us(app_configs: Sequence[AppConfig] | None, **kwa
     except ValueError:
         secret = b""
     hint = "24 to 64 random bytes in base64, with whsec_ before it if you like; the service gets the same."
-    return [] if len(secret) >= 24 else [Error("MERGE_SERVICE_SECRET is no secret.", hint=hint, id="atelier.E003")]
+    return (
+        []
+        if len(secret) >= 24
+        else [Error("MERGE_SERVICE_SECRET is not a valid secret.", hint=hint, id="atelier.E003")]
+    )
 
 
 @register(deploy=True)
-def the_proxy_is_named(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """We speak no TLS, so an https address means a proxy. Unless it is named, everybody seems to come from its address and
-    shares its limits; and if everybody is, anybody says that they come from elsewhere."""
+def check_trusted_proxies(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Require the addresses of the proxy if `PUBLIC_URL` is https, since this server speaks no TLS.
+
+    Without them all requests seem to come from the proxy and share its limits. With `*`, any client can forge its address.
+    """
     if not settings.PUBLIC_URL.startswith("https://"):
         return []
     hint = "The addresses or networks of the proxy, separated by commas, e.g. 127.0.0.1 or 10.0.0.0/8; never *."
     if not settings.FORWARDED_ALLOW_IPS:
         return [Error("PUBLIC_URL is https, but FORWARDED_ALLOW_IPS is not set.", hint=hint, id="atelier.E004")]
     if "*" in settings.FORWARDED_ALLOW_IPS:
-        return [Error("FORWARDED_ALLOW_IPS lets anybody say who they are.", hint=hint, id="atelier.E005")]
+        return [Error("FORWARDED_ALLOW_IPS lets any client forge its address.", hint=hint, id="atelier.E005")]
     return []
 
 
 @register(deploy=True)
-def sign_up_is_known(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """A misspelt mode must not open the installation to everybody."""
+def check_sign_up_mode(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse an unknown mode: a misspelt one must not open the installation."""
     known = ("open", "invited", "closed")
     hint = f"One of {', '.join(known)}."
     return [] if settings.SIGN_UP in known else [Error("ATELIER_SIGN_UP is unknown.", hint=hint, id="atelier.E006")]
 
 
 def refuse_to_serve_unsafely(*, web: bool = False) -> None:
-    """Called where a process begins to serve; the checks of management commands are not run there. `web`: it is reached from
-    outside.
-
-    Raises `ImproperlyConfigured` with every reason.
-    """
-    wrong = [*secrets_are_our_own(None), *the_merge_service_can_know_us(None)]
+    """Raise `ImproperlyConfigured` with all errors of the checks. A web process or worker calls it when it starts, because only
+    management commands run the checks. `web` adds the checks for processes that are reached from outside."""
+    wrong = [*check_secrets(None), *check_merge_service_secret(None)]
     if web:
-        wrong += [*the_proxy_is_named(None), *sign_up_is_known(None)]
+        wrong += [*check_trusted_proxies(None), *check_sign_up_mode(None)]
     if wrong:
         raise ImproperlyConfigured(" ".join(f"{error.msg} {error.hint}" for error in wrong))

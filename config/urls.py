@@ -1,4 +1,4 @@
-"""Where everything is reached. `/healthz` and `/readyz` are answered before Django (server/health.py)."""
+"""URL configuration. `/healthz` and `/readyz` are answered before Django (server/health.py)."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path

@@ -1,4 +1,4 @@
-"""The web app's page: one HTML file for every path that is not ours, since the app routes by itself."""
+"""The page of the web app: one HTML file for all of its paths."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -14,13 +14,13 @@ from django.views.decorators.http import require_safe
 @never_cache
 @ensure_csrf_cookie
 def web_app(request: HttpRequest) -> HttpResponse:
-    """The page that loads the web app; 503 in plain words where it was not built."""
+    """Return the page, or 503 if the web app is not built."""
     page = settings.WEB_APP / "index.html"
     try:
         return HttpResponse(_read(page, page.stat().st_mtime_ns))
     except FileNotFoundError:
-        words = "The web app is not built yet: `make run` builds it."
-        return HttpResponse(words, status=503, content_type="text/plain")
+        text = "The web app is not built yet: `make run` builds it."
+        return HttpResponse(text, status=503, content_type="text/plain")
 
 
 @lru_cache(maxsize=1)

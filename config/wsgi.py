@@ -1,4 +1,4 @@
-"""Django's ordinary synchronous entry, for servers that speak WSGI."""
+"""The WSGI application."""
 
 import os
 

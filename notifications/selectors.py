@@ -2,15 +2,11 @@
 
 from collections.abc import Iterable
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from actors.models import Actor
 from chats.permissions import chats_visible_to
-from common.access import person_of
-from common.paging import Paged
-from common.prepared_query import PreparedQuery
 from events.rows import NotificationRow
 from notifications.models import Notification
 from workspaces.permissions import workspaces_visible_to
@@ -21,32 +17,19 @@ IN_CHAT = frozenset({"mention"})
 """Types whose excerpt was said in a chat. Others quote what every member of the workspace may read."""
 
 
-def _told(person_id: UUID) -> QuerySet[Notification]:
-    mine = workspaces_visible_to(person_of(person_id)).values("pk")
-    return Notification.objects.filter(person=person_id, workspace__in=mine)
-
-
-def _as_told(person_id: UUID) -> Any:
-    """What the person was told, in workspaces they are in; each knows whether its chat is open to them."""
-    chat = chats_visible_to(person_of(person_id)).filter(pk=OuterRef("chat_id"))
-    return _told(person_id).annotate(chat_is_open=Exists(chat))
-
-
-TOLD: Paged[Notification] = Paged(_as_told, UUID, by="-created_at")
-TOLD_UNREAD: Paged[Notification] = Paged(
-    lambda person_id: _as_told(person_id).filter(read_at=None), UUID, by="-created_at"
-)
-"""What a person was told, newest first: all of it, or what is unread."""
-
-
-_UNREAD: PreparedQuery[Notification] = PreparedQuery(
-    lambda person_id: _told(person_id).filter(read_at=None).values_list("pk")[:MAX_UNREAD], UUID
-)
+def list_notifications(person: Actor, *, only_unread: bool) -> Any:
+    """Return the notifications of a person in the workspaces they are in, annotated with whether they may see the chat."""
+    found = _list_visible(person).filter(read_at=None) if only_unread else _list_visible(person)
+    return found.annotate(chat_is_open=Exists(chats_visible_to(person).filter(pk=OuterRef("chat_id"))))
 
 
 def count_unread(person: Actor) -> int:
-    """At most `MAX_UNREAD`. Asked by every tab whenever the bell rings."""
-    return len(_UNREAD.rows(person.pk))
+    """Return the number of unread notifications, at most `MAX_UNREAD`."""
+    return len(_list_visible(person).filter(read_at=None).values_list("pk")[:MAX_UNREAD])
+
+
+def _list_visible(person: Actor) -> QuerySet[Notification]:
+    return Notification.objects.filter(person=person, workspace__in=workspaces_visible_to(person).values("pk"))
 
 
 def shown(found: Iterable[Any]) -> list[NotificationRow]:

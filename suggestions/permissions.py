@@ -6,7 +6,7 @@ from uuid import UUID
 from actors.models import Actor
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
 from chats.services import lock_chat, lock_chats
-from common.access import demand, seen_through
+from common.access import not_found_as, require
 from common.errors import NotFound
 from suggestions.models import UNDER_WAY, Merge, State, Suggestion, SummaryState
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -57,7 +57,7 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
 
     `lock` holds its chat, and then its row. Raises `NotFound`, `Forbidden`.
     """
-    with seen_through("suggestion"):
+    with not_found_as("suggestion"):
         suggestion = Suggestion.objects.select_related("agent", "author", "base").filter(pk=id).first()
         if suggestion is None:
             raise NotFound("There is no such suggestion.")
@@ -71,9 +71,9 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
 
 
 def _demand_suggestion(actor: Actor, suggestion: Suggestion, verb: SuggestionVerb) -> None:
-    with seen_through("suggestion"):
+    with not_found_as("suggestion"):
         on_agent = agent_verbs(_agent(actor, suggestion))
-    demand(suggestion, _rights(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion")
+    require(suggestion, _rights(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion")
 
 
 def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False) -> Merge:
@@ -81,7 +81,7 @@ def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False
 
     `lock` holds its chats, and then its row. Raises `NotFound`, `Forbidden`.
     """
-    with seen_through("merge"):
+    with not_found_as("merge"):
         merge = Merge.objects.filter(pk=id).first()
         if merge is None:
             raise NotFound("There is no such merge.")
@@ -93,10 +93,10 @@ def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False
 
 
 def _demand_merge(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
-    with seen_through("merge"):
+    with not_found_as("merge"):
         reviews = AgentVerb.REVIEW in agent_verbs(_agent(actor, merge))
     allowed = frozenset(MergeVerb) if reviews else frozenset({MergeVerb.SEE})
-    demand(merge, allowed, verb, see=MergeVerb.SEE, what="merge")
+    require(merge, allowed, verb, see=MergeVerb.SEE, what="merge")
 
 
 def hold_merge(merge: Merge) -> None:

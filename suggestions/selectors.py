@@ -12,7 +12,7 @@ from agents.models import AgentSpec, with_tools
 from agents.permissions import agent_verbs, agents_visible_to
 from agents.specs.differences import diff
 from chats.permissions import chats_visible_to
-from common.paging import PageQuery, page_of
+from common.paging import PageQuery, get_page
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions.models import Merge, State, Suggestion
 from suggestions.rows import Reader, listed_row, merge_row, suggestion_row
@@ -42,7 +42,7 @@ def listed_rows(
     actor: Actor, suggestions: QuerySet[Suggestion], query: PageQuery
 ) -> tuple[list[ListedSuggestionRow], str | None]:
     """A page of them as `actor` sees them, newest first, and where the next one begins. Three queries."""
-    found, more = page_of(with_names(suggestions).defer("content"), query, by="-created_at")
+    found, more = get_page(with_names(suggestions).defer("content"), query, by="-created_at")
     reader = _reader(actor, found)
     return [listed_row(suggestion, reader) for suggestion in found], more
 

@@ -19,8 +19,8 @@ from actors.doors import web_app_url
 from actors.models import ApiToken
 from actors.permissions import get_token_for
 from actors.rates import Bucket
-from common.paging import PAGED, answer_page, rows_of
-from common.rest import Body, Page, Request, answer, nothing, read
+from common.paging import PAGED, answer_page
+from common.rest import Body, Page, Request, answer, no_content, read
 from common.shapes import Name
 from events.rows import ApiTokenRow, Row
 
@@ -94,7 +94,7 @@ class Email(APIView):
     @extend_schema(operation_id="cancel_email_change", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
         actors.cancel_email_change(person=request.user)
-        return nothing()
+        return no_content()
 
 
 class EmailConfirmations(APIView):
@@ -131,7 +131,7 @@ class Tokens(APIView):
 
     @extend_schema(operation_id="list_tokens", parameters=PAGED, responses=Page[ApiTokenRow])
     def get(self, request: Request) -> HttpResponse:
-        return answer_page(request, ApiToken.live.filter(person=request.user), by="-created_at", shown=rows_of)
+        return answer_page(request, ApiToken.live.filter(person=request.user), by="-created_at")
 
     @extend_schema(operation_id="create_token", request=TokenBody, responses={201: NewTokenRow})
     @transaction.atomic
@@ -149,7 +149,7 @@ class OneToken(APIView):
     @transaction.atomic
     def delete(self, request: Request, token_id: UUID) -> HttpResponse:
         actors.revoke_token(get_token_for(request.user, token_id), by=request.user)
-        return nothing()
+        return no_content()
 
 
 class Sessions(APIView):
@@ -162,4 +162,4 @@ class Sessions(APIView):
     def delete(self, request: Request) -> HttpResponse:
         here = request.auth if isinstance(request.auth, SessionBase) else request._request.session
         actors.end_sessions(request.user, but=here)
-        return nothing()
+        return no_content()

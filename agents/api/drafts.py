@@ -11,7 +11,7 @@ from agents.api.bodies import DraftBody, HandOverBody, LockWaiterBody, RebaseBod
 from agents.services import drafts
 from agents.services.votes import cast_vote
 from common.errors import Invalid
-from common.paging import LARGE, PAGED, answer_page, rows_of
+from common.paging import MAX_LARGE_ROWS, PAGED, answer_page
 from common.rest import Page, Request, answer, read
 from events.rows import DraftRow, DraftSnapshotRow, DraftTrialRow, LockedDraftRow, LockWaiterRow, MessageRow, SpecRow
 
@@ -20,7 +20,7 @@ class LockedDrafts(APIView):
     @extend_schema(operation_id="list_locked_drafts", parameters=PAGED, responses=Page[LockedDraftRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_locked_drafts(request.user, workspace_id)
-        return answer_page(request, rows, by="-created_at", shown=selectors.locked_draft_rows)
+        return answer_page(request, rows, by="-created_at", serialize=selectors.locked_draft_rows)
 
 
 class OneDraft(APIView):
@@ -45,7 +45,7 @@ class DraftSnapshots(APIView):
     @extend_schema(operation_id="list_draft_snapshots", parameters=PAGED, responses=Page[DraftSnapshotRow])
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         rows = selectors.list_draft_snapshots(request.user, chat_id, agent_id)
-        return answer_page(request, rows, by="-revision", shown=rows_of, most=LARGE)
+        return answer_page(request, rows, by="-revision", max_rows=MAX_LARGE_ROWS)
 
 
 class Trial(APIView):

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from agents import selectors
 from agents.services import specs
-from common.paging import LARGE, PAGED, answer_page, rows_of
+from common.paging import MAX_LARGE_ROWS, PAGED, answer_page
 from common.rest import Body, Page, Request, answer, query_parameters, read, read_query
 from common.shapes import Version
 from events.rows import DiffRow, SpecRow
@@ -32,7 +32,7 @@ class Versions(APIView):
     @extend_schema(operation_id="list_versions", parameters=PAGED, responses=Page[SpecRow])
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
         rows = selectors.list_versions(request.user, agent_id)
-        return answer_page(request, rows, by="-number", shown=rows_of, most=LARGE)
+        return answer_page(request, rows, by="-number", max_rows=MAX_LARGE_ROWS)
 
 
 class OneVersion(APIView):

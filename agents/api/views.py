@@ -12,7 +12,7 @@ from agents.rows import agent_row
 from agents.services import agents
 from agents.specs.templates import TEMPLATES
 from common.paging import PAGED, answer_page
-from common.rest import Page, Request, answer, answer_list, nothing, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, no_content, query_parameters, read, read_query
 from events.rows import AgentRow, AgentSummaryRow, EmojiAvatar, ToolRow
 from tools.registry import tool_rows
 
@@ -21,7 +21,7 @@ class Agents(APIView):
     @extend_schema(operation_id="list_agents", parameters=PAGED, responses=Page[AgentSummaryRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_agents(request.user, workspace_id)
-        return answer_page(request, rows, by="name", shown=selectors.agent_summary_rows)
+        return answer_page(request, rows, by="name", serialize=selectors.agent_summary_rows)
 
     @extend_schema(operation_id="create_agent", request=NewAgentBody, responses={201: NewAgentRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
@@ -43,7 +43,7 @@ class OneAgent(APIView):
     @extend_schema(operation_id="delete_agent", responses={204: None})
     def delete(self, request: Request, agent_id: UUID) -> HttpResponse:
         agents.delete_agent(request.user, agent_id)
-        return nothing()
+        return no_content()
 
 
 class Templates(APIView):

@@ -14,20 +14,18 @@ from chats.api.bodies import InvitationRow, JoinedRow, NewLinkBody
 from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite
 from common.errors import NotFound
-from common.paging import PAGED, Paged
-from common.rest import Page, Request, answer, nothing, read
+from common.paging import PAGED, answer_page
+from common.rest import Page, Request, answer, no_content, read
 from events.rows import LinkRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 from workspaces.rows import workspace_row
-
-_LINKS: Paged[ChatLink] = Paged(lambda chat_id: ChatLink.objects.filter(chat=chat_id), UUID, by="-created_at")
 
 
 class Links(APIView):
     @extend_schema(operation_id="list_links", parameters=PAGED, responses=Page[LinkRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_to_invite(request.user, chat_id)
-        return _LINKS.answer(request, chat.pk)
+        return answer_page(request, ChatLink.objects.filter(chat=chat), by="-created_at")
 
     @extend_schema(operation_id="create_link", request=NewLinkBody, responses={201: LinkRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
@@ -42,14 +40,6 @@ class Links(APIView):
         return answer(link.to_row(url if "://" in url else request.build_absolute_uri(url)), 201)
 
 
-_OF_MEMBER: Paged[ChatLink] = Paged(
-    lambda workspace_id, actor_id: ChatLink.objects.filter(
-        chat__workspace=workspace_id, created_by=actor_id, revoked_at=None, expires_at__gt=Now()
-    ),
-    UUID, UUID, by="-created_at",
-)  # fmt: skip
-
-
 class MemberLinks(APIView):
     """The living links that a member made into chats of the workspace: removing or demoting them revokes these."""
 
@@ -58,14 +48,17 @@ class MemberLinks(APIView):
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.REMOVE_MEMBER)
         if not workspace.memberships.filter(actor=actor_id).exists():
             raise NotFound("There is no such member.")
-        return _OF_MEMBER.answer(request, workspace.pk, actor_id)
+        links = ChatLink.objects.filter(
+            chat__workspace=workspace, created_by=actor_id, revoked_at=None, expires_at__gt=Now()
+        )
+        return answer_page(request, links, by="-created_at")
 
 
 class OneLink(APIView):
     @extend_schema(operation_id="revoke_link", responses={204: None})
     def delete(self, request: Request, link_id: UUID) -> HttpResponse:
         chats.revoke_link(request.user, link_id)
-        return nothing()
+        return no_content()
 
 
 class Join(APIView):

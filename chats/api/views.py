@@ -24,8 +24,8 @@ from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import chat_summaries, chat_summary, chats_with_reading, list_messages
 from chats.services.posting_limits import buckets_of_a_post, remember_workspace
 from common.errors import NotFound
-from common.paging import PAGED, Paged, answer_page
-from common.rest import Page, Request, answer, nothing, query_parameters, read, read_query
+from common.paging import PAGED, answer_page
+from common.rest import Page, Request, answer, no_content, query_parameters, read, read_query
 from events.rows import ChatSummaryRow, MemberRow, MessageRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -42,7 +42,7 @@ class Chats(APIView):
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = chats_with_reading(request.user, workspace_id)
-        return answer_page(request, rows, by="-spoken_at", shown=chat_summaries)
+        return answer_page(request, rows, by="-spoken_at", serialize=chat_summaries)
 
     @extend_schema(operation_id="create_chat", request=NewChatBody, responses={201: ChatSummaryRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
@@ -93,16 +93,12 @@ class Messages(APIView):
         return answer(message.to_row(), 201 if is_new else 200)
 
 
-_MEMBERS: Paged[ChatActor] = Paged(
-    lambda chat_id: ChatActor.objects.filter(chat=chat_id, ended_at=None).select_related("actor"), UUID, by="joined_at"
-)
-
-
 class ChatMembers(APIView):
     @extend_schema(operation_id="list_chat_members", parameters=PAGED, responses=Page[MemberRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
-        return _MEMBERS.answer(request, chat.pk)
+        members = ChatActor.objects.filter(chat=chat, ended_at=None).select_related("actor")
+        return answer_page(request, members, by="joined_at")
 
     @extend_schema(operation_id="add_chat_member", request=NewMemberBody, responses={201: MemberRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
@@ -119,7 +115,7 @@ class OneChatMember(APIView):
     @extend_schema(operation_id="remove_chat_member", responses={204: None})
     def delete(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
         chats.remove_member(request.user, chat_id, actor_id)
-        return nothing()
+        return no_content()
 
 
 class Read(APIView):

@@ -5,11 +5,12 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
+from common.paging import get_page
 from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
 from events.rows import NotificationRow
 from notifications import services as notifications
 from notifications.api.bodies import NotificationsQuery, SeenBody, UnreadRow
-from notifications.selectors import TOLD, TOLD_UNREAD, count_unread, shown
+from notifications.selectors import count_unread, list_notifications, shown
 
 
 class Notifications(APIView):
@@ -20,7 +21,8 @@ class Notifications(APIView):
     )
     def get(self, request: Request) -> HttpResponse:
         query = read_query(request, NotificationsQuery)
-        found, more = (TOLD_UNREAD if query.unread else TOLD).page(query, request.user.pk)
+        rows = list_notifications(request.user, only_unread=query.unread)
+        found, more = get_page(rows, query, by="-created_at")
         return answer_list(shown(found), more)
 
 

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from common.paging import LARGE, page_of
+from common.paging import MAX_LARGE_ROWS, get_page
 from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query, view_of_deed
 from events.rows import MergeRow
 from suggestions import services as suggestions
@@ -38,7 +38,7 @@ class Merges(APIView):
         rows = merges_in(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE))
         if query.state == "active":
             rows = rows.filter(state__in=UNDER_WAY)
-        found, more = page_of(with_run(rows), query, by="-created_at", most=LARGE)
+        found, more = get_page(with_run(rows), query, by="-created_at", max_rows=MAX_LARGE_ROWS)
         return answer_list(merge_rows(request.user, found), more)
 
 

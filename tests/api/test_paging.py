@@ -6,7 +6,7 @@ from agents.models import Origin
 from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats.models import Message
-from common.paging import LARGE
+from common.paging import MAX_LARGE_ROWS
 from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
 from tests.api.test_query_counts import grow
 from tests.api.test_rights import client_for
@@ -54,14 +54,14 @@ def make_large_rows(team, count):
 @pytest.mark.parametrize("name", ["list_versions", "list_merges", "list_draft_snapshots"])
 def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_asked_for(team, name):
     things, alice = things_of(team), client_for(team, "alice")
-    make_large_rows(team, LARGE + 3)
+    make_large_rows(team, MAX_LARGE_ROWS + 3)
     path = OPERATIONS[name].path.format(**things) + "?limit=50" + ("&state=all" if name == "list_merges" else "")
     pages = [alice.ok("GET", path)]
     while pages[-1]["next"] is not None:
         pages.append(alice.ok("GET", f"{path}&cursor={pages[-1]['next']}"))
-    assert [len(page["results"]) for page in pages][:1] == [LARGE]
-    assert all(len(page["results"]) <= LARGE for page in pages)
-    assert len({row["id"] for page in pages for row in page["results"]}) > LARGE
+    assert [len(page["results"]) for page in pages][:1] == [MAX_LARGE_ROWS]
+    assert all(len(page["results"]) <= MAX_LARGE_ROWS for page in pages)
+    assert len({row["id"] for page in pages for row in page["results"]}) > MAX_LARGE_ROWS
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_each_asks_for_themselves_with_what_was_compiled_for_another(team):
 
 
 def test_it_is_one_query_and_locks_when_asked_to(team):
-    permissions._fetch._question.cache_clear()
+    permissions._fetch._get_prepared_query.cache_clear()
     for lock in (False, True):
         with CaptureQueriesContext(connection) as queries:
             get_chat_for(team.alice, team.chat.pk, ChatVerb.SEE, lock=lock)

@@ -1,7 +1,5 @@
 """The signed-in person and their workspaces."""
 
-from uuid import UUID
-
 from django.db import transaction
 from django.db.models.functions import Now
 from django.http import HttpResponse
@@ -10,12 +8,9 @@ from rest_framework.views import APIView
 
 from actors import services as actors
 from actors.models import EmailChange
-from common.access import person_of
-from common.prepared_query import PreparedQuery
 from common.rest import Body, Request, answer, read
 from common.shapes import Handle, Language, Name
 from events.rows import ActorRow, NewAvatar, Row, WorkspaceRow
-from workspaces.models import Workspace
 from workspaces.permissions import workspaces_visible_to
 from workspaces.rows import workspace_row
 
@@ -37,17 +32,12 @@ class ProfileBody(Body):
     handle: Handle | None = None
 
 
-_WORKSPACES: PreparedQuery[Workspace] = PreparedQuery(
-    lambda person_id: workspaces_visible_to(person_of(person_id)).order_by("name", "pk"), UUID
-)
-
-
 def _me(request: Request) -> MeRow:
     person = request.user
     change = EmailChange.objects.filter(person=person.pk, expires_at__gt=Now()).first()
     return MeRow(
         actor=person.to_row(), email=person.email, new_email=change and change.email, language=person.language or None,
-        workspaces=[workspace_row(workspace) for workspace in _WORKSPACES.all(person.pk)],
+        workspaces=[workspace_row(workspace) for workspace in workspaces_visible_to(person).order_by("name", "pk")],
     )  # fmt: skip
 
 

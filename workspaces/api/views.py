@@ -8,15 +8,14 @@ from drf_spectacular.utils import extend_schema
 from pydantic import ConfigDict, Field
 from rest_framework.views import APIView
 
-from common.access import person_of
-from common.paging import PAGED, Paged
+from common.paging import PAGED, answer_page
 from common.providers import WRONG_ADDRESS, Options, ProviderName
-from common.rest import Body, Page, Request, answer, nothing, read
+from common.rest import Body, Page, Request, answer, no_content, read
 from common.secrets import Secret
 from common.shapes import NOT_BLANK, Handle, Name, Revision
 from events.rows import MembershipRow, ModelRow, RoleName, WorkspaceRow
 from workspaces import services as workspaces
-from workspaces.models import Credential, Membership, Workspace
+from workspaces.models import Credential, Membership
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
 from workspaces.rows import model_row, workspace_row
 
@@ -49,19 +48,11 @@ class ModelBody(Body):
     key: str | None = Field(default=None, max_length=400)
 
 
-_MINE: Paged[Workspace] = Paged(lambda person_id: workspaces_visible_to(person_of(person_id)), UUID, by="name")
-
-_MEMBERS: Paged[Membership] = Paged(
-    lambda workspace_id: Membership.objects.filter(workspace=workspace_id).select_related("actor"),
-    UUID,
-    by="actor__name",
-)
-
-
 class Workspaces(APIView):
     @extend_schema(operation_id="list_workspaces", parameters=PAGED, responses=Page[WorkspaceRow])
     def get(self, request: Request) -> HttpResponse:
-        return _MINE.answer(request, request.user.pk, shown=lambda found: map(workspace_row, found))
+        visible = workspaces_visible_to(request.user)
+        return answer_page(request, visible, by="name", serialize=lambda found: map(workspace_row, found))
 
     @extend_schema(operation_id="create_workspace", request=NewWorkspaceBody, responses={201: WorkspaceRow})
     @transaction.atomic
@@ -89,7 +80,8 @@ class Members(APIView):
     @extend_schema(operation_id="list_members", parameters=PAGED, responses=Page[MembershipRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return _MEMBERS.answer(request, workspace.pk)
+        members = Membership.objects.filter(workspace=workspace).select_related("actor")
+        return answer_page(request, members, by="actor__name")
 
 
 class OneMember(APIView):
@@ -106,7 +98,7 @@ class OneMember(APIView):
     def delete(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
         workspaces.remove_member(workspace=workspace, actor=request.user, member_id=actor_id)
-        return nothing()
+        return no_content()
 
 
 class Leave(APIView):
@@ -115,7 +107,7 @@ class Leave(APIView):
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE, lock=True)
         workspaces.remove_member(workspace=workspace, actor=request.user, member_id=request.user.id)
-        return nothing()
+        return no_content()
 
 
 class Model(APIView):

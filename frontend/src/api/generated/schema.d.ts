@@ -1716,11 +1716,11 @@ export interface components {
             /** @constant */
             kind: "emoji";
         };
-        /** @description The one shape of every refusal and failure. */
+        /** @description The body of every error response. */
         ErrorAnswer: {
             error: components["schemas"]["ErrorFacts"];
         };
-        /** @description What went wrong, as a code with a text in every language of the web app, and what to do about it. */
+        /** @description An error. The web app has a text for each code in every language. */
         ErrorFacts: {
             code: components["schemas"]["Code"];
             /** @default null */
