@@ -24,7 +24,7 @@ TRIAL_SECONDS = 20.0
 TRIAL_IDLE = 8.0
 """Seconds of silence in the middle of an answer after which a trial fails."""
 ENOUGH_WORDS = 8
-"""Pieces of text after which a trial does not wait for the end of the answer."""
+"""Chunks of text after which a trial does not wait for the end of the answer."""
 SILENT = "The model answered, but without a word."
 
 

@@ -64,8 +64,8 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A piece of the stream. For `arguments`, `index` says which call, and `name` comes with the first piece."""
+class Chunk:
+    """A chunk of the stream. For `arguments`, `index` says which call, and `name` comes with the first chunk."""
 
     part: Literal["text", "thinking", "arguments"]
     text: str

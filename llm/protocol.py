@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from common.secrets import Secret
-from llm.messages import Answer, Piece, Request, Usage
+from llm.messages import Answer, Chunk, Request, Usage
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Timeouts:
-    """In seconds: until the first piece, between two pieces, and for the whole request (RUN10)."""
+    """In seconds: until the first chunk, between two chunks, and for the whole request (RUN10)."""
 
     first: float = 60.0
     idle: float = 30.0
@@ -33,7 +33,7 @@ class Timeouts:
 @dataclass(frozen=True)
 class Trial:
     """What came of trying a model: `code` (as of `LLMError`, or `empty_answer`) and `message` are empty when it answered;
-    `seconds` until its first piece, `total` until its end; `usage` is what it took."""
+    `seconds` until its first chunk, `total` until its end; `usage` is what it took."""
 
     ok: bool
     message: str
@@ -78,11 +78,11 @@ class LLMError(Exception):
 
 
 class LLM(Protocol):
-    """A model that can be asked. Streaming is the only path: pieces come first, the whole `Answer` last.
+    """A model that can be asked. Streaming is the only path: chunks come first, the whole `Answer` last.
 
     Cancelling the task, or closing the generator, closes the connection upstream at once (RUN16).
     """
 
-    def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+    def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Ask once more. Raises `LLMError`."""
         ...

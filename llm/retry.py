@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from llm.messages import Answer, Piece, Request
+from llm.messages import Answer, Chunk, Request
 from llm.protocol import LLM, LLMError
 
 TRIES = 3
@@ -70,7 +70,7 @@ def breaker_for(*key: str) -> Breaker:
 
 
 class Retrying:
-    """Another `LLM`, asked up to three times, but never again once a piece of its answer was shown."""
+    """Another `LLM`, asked up to three times, but never again once a chunk of its answer was shown."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Retrying:
         self._sleep = sleep
         self._announce = announce
 
-    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Ask, and again where that can help. Raises the last `LLMError`, with `tries`."""
         breaker = self._breaker(request.model)
         tries = 0

@@ -14,7 +14,7 @@ _TEXTS = {
 
 
 class Watch:
-    """Watches one request. Only time spent waiting for the model counts, not what its reader does between pieces.
+    """Watches one request. Only time spent waiting for the model counts, not what its reader does between chunks.
 
     `expire` is called once when a limit is passed; it must make the pending read fail. `verdict()` is then the error to
     raise. When the answer is whole and only its tail is waited for, running out of time is no fault: no verdict.
@@ -40,7 +40,7 @@ class Watch:
         return self._loop.time() - self._started
 
     def shown(self) -> None:
-        """A piece is about to be passed on: the clock stands still until `wait`."""
+        """A chunk is about to be passed on: the clock stands still until `wait`."""
         self._waiting = False
         if self.first_token_s is None:
             self.first_token_s = self.seconds
@@ -48,7 +48,7 @@ class Watch:
             self._rearm()
 
     def wait(self) -> None:
-        """The reader has come back for more: from now on the next piece is waited for."""
+        """The reader has come back for more: from now on the next chunk is waited for."""
         if not self._waiting:
             self._waiting = True
             self._since = self._loop.time()
@@ -96,7 +96,7 @@ class Watch:
 
 
 class Deadlines:
-    """The same limits for a stream that can only be awaited, at the price of a timer per piece."""
+    """The same limits for a stream that can only be awaited, at the price of a timer per chunk."""
 
     def __init__(self, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
@@ -111,7 +111,7 @@ class Deadlines:
         return self._loop.time() - self._started
 
     def shown(self) -> None:
-        """A piece is about to be passed on; the wait for the next one begins when it is asked for."""
+        """A chunk is about to be passed on; the wait for the next one begins when it is asked for."""
         if self.first_token_s is None:
             self.first_token_s = self.seconds
         self._quiet_until = None

@@ -52,7 +52,7 @@ class Payer(models.TextChoices):
 
 
 class Run(Identified, VersionedRow):
-    """One piece of work of an agent.
+    """One chunk of work of an agent.
 
     At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim fixes `spec`,
     the version that answers, and each step its `message_id` before the first byte. `read_to`: the version of the chat that the

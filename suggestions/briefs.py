@@ -22,7 +22,7 @@ LANGUAGES = {"en": "English", "zh-hant": "Traditional Chinese", "zh-hans": "Simp
 MAX_DIFF = 40_000
 """Characters of a diff that a summarizer reads: more says nothing that three sentences could."""
 SUMMARY_LENGTH = 300
-ANSWER = """{"pieces": [{"text": "whole lines of the merged prompt", "from": ["s1"]}],
+ANSWER = """{"segments": [{"text": "whole lines of the merged prompt", "from": ["s1"]}],
  "conflicts": [{"question": "what has to be decided", "between": ["s1", "s2"],
                 "choices": [{"from": "s1", "text": "..."}, {"from": "s2", "text": "..."}], "chosen": 0}]}"""
 
@@ -95,7 +95,7 @@ def merge_brief(id: UUID, *, agent: Actor, production: SpecContent, suggestions:
 
 def _parts(one: Named, production: SpecContent, key: str) -> list[str]:
     proposal, name = one.proposal, one.name
-    parts = [f"Suggestion {name}, by {proposal.voice.name}:"]
+    parts = [f"Suggestion {name}, by {proposal.contributor.name}:"]
     if one.note:
         parts.append(part(f"{name} note", one.note, key))
     if proposal.base.prompt != production.prompt:
@@ -107,6 +107,6 @@ def _as_data(one: Named, production: SpecContent) -> dict[str, Any]:
     proposal = one.proposal
     older = proposal.base.prompt if proposal.base.prompt != production.prompt else None
     return {
-        "name": one.name, "author": proposal.voice.name, "note": one.note, "prompt": proposal.content.prompt,
+        "name": one.name, "author": proposal.contributor.name, "note": one.note, "prompt": proposal.content.prompt,
         "made_on": older,
     }  # fmt: skip

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.specs.content import MAX_PROMPT
 from common.text import storable
-from events.rows import Choice, Conflict, Piece
+from events.rows import Choice, Conflict, Segment
 from suggestions.briefs import Named
 
 FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
@@ -50,7 +50,7 @@ class _Closed(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
-class SaidPiece(_Closed):
+class AnsweredSegment(_Closed):
     text: str
     source: list[str] = Field(alias="from", max_length=21)
 
@@ -70,34 +70,34 @@ class SaidConflict(_Closed):
 class MergeAnswer(_Closed):
     """The schema of an answer. `from`: names of suggestions, none for production; null in a choice is production, too."""
 
-    pieces: list[SaidPiece] = Field(min_length=1, max_length=10_000)
+    segments: list[AnsweredSegment] = Field(min_length=1, max_length=10_000)
     conflicts: list[SaidConflict] = Field(default=[], max_length=50)
 
 
 @dataclass(frozen=True)
 class MergedPrompt:
-    """`pieces` joined are the prompt; each names the place of its conflict in `conflicts`."""
+    """`segments` joined are the prompt; each names the place of its conflict in `conflicts`."""
 
-    pieces: list[Piece]
+    segments: list[Segment]
     conflicts: list[Conflict]
 
     @property
     def text(self) -> str:
-        return "".join(piece.text for piece in self.pieces)
+        return "".join(segment.text for segment in self.segments)
 
 
 def merged_prompt(answered: str, production: str, suggestions: Sequence[Named]) -> MergedPrompt:
     """The prompt of an answer, every line credited to whose it is. Raises `Unusable`."""
     answer = _read(answered)
-    voices = {one.name: one.proposal.voice.id for one in suggestions}
-    _knows_its_sources(answer, voices)
+    contributors = {one.name: one.proposal.contributor.id for one in suggestions}
+    _knows_its_sources(answer, contributors)
     texts = _Texts(production, suggestions)
-    lines = [line for piece in answer.pieces for line in texts.credited(piece, voices)]
+    lines = [line for segment in answer.segments for line in texts.credited(segment, contributors)]
     _ends_as(lines, production)
     if sum(len(line.text) for line in lines) > MAX_PROMPT:
         raise Unusable(Why.PROMPT_TOO_LONG, f"The merged prompt is longer than {MAX_PROMPT:,} characters.")
-    conflicts = [_settled(number, said, voices, lines) for number, said in enumerate(answer.conflicts)]
-    merged = MergedPrompt(list(_pieces(lines)), conflicts)
+    conflicts = [_settled(number, said, contributors, lines) for number, said in enumerate(answer.conflicts)]
+    merged = MergedPrompt(list(_segments(lines)), conflicts)
     _says_what_all_want(merged, answer, suggestions, production)
     return merged
 
@@ -115,20 +115,20 @@ def _read(answered: str) -> MergeAnswer:
         raise Unusable(Why.NO_JSON, "The answer is no JSON.") from error
 
 
-def _knows_its_sources(answer: MergeAnswer, voices: dict[str, UUID]) -> None:
-    named = {name for piece in answer.pieces for name in piece.source}
+def _knows_its_sources(answer: MergeAnswer, contributors: dict[str, UUID]) -> None:
+    named = {name for segment in answer.segments for name in segment.source}
     for said in answer.conflicts:
         named |= {*said.between, *(choice.source for choice in said.choices if choice.source)}
         if said.chosen is not None and not 0 <= said.chosen < len(said.choices):
             raise Unusable(Why.UNKNOWN_CHOICE, "The answer chooses what is no choice.")
-    if unknown := named - voices.keys():
+    if unknown := named - contributors.keys():
         raise Unusable(Why.UNKNOWN_SOURCE, f"The answer credits somebody who suggested nothing ({min(unknown)[:20]}).")
 
 
 @dataclass
 class _Line:
     text: str
-    voices: tuple[UUID, ...]
+    contributors: tuple[UUID, ...]
     conflict: int | None = None
 
     @property
@@ -142,16 +142,16 @@ class _Texts:
     def __init__(self, production: str, suggestions: Sequence[Named]) -> None:
         self._production = bare_lines(production)
         self._own = {
-            one.proposal.voice.id: bare_lines(one.proposal.content.prompt) - bare_lines(one.proposal.base.prompt)
+            one.proposal.contributor.id: bare_lines(one.proposal.content.prompt) - bare_lines(one.proposal.base.prompt)
             for one in suggestions
         }
 
-    def credited(self, piece: SaidPiece, voices: dict[str, UUID]) -> Iterator[_Line]:
-        """The lines of a piece, each with whose it is. Raises `Unusable` for words that nobody wrote and nobody is said to."""
-        claimed = tuple(voices[name] for name in dict.fromkeys(piece.source))
-        for text in _whole_lines(piece.text):
+    def credited(self, segment: AnsweredSegment, contributors: dict[str, UUID]) -> Iterator[_Line]:
+        """The lines of a segment, each with whose it is. Raises `Unusable` for words that nobody wrote and nobody is said to."""
+        claimed = tuple(contributors[name] for name in dict.fromkeys(segment.source))
+        for text in _whole_lines(segment.text):
             bare = text.strip()
-            own = tuple(voice for voice, lines in self._own.items() if bare in lines)
+            own = tuple(contributor for contributor, lines in self._own.items() if bare in lines)
             if not bare or bare in self._production:
                 yield _Line(text, ())
             elif own or claimed:
@@ -178,13 +178,13 @@ def _ends_as(lines: list[_Line], production: str) -> None:
         lines[-1].text = lines[-1].text.removesuffix("\n")
 
 
-def _settled(number: int, said: SaidConflict, voices: dict[str, UUID], lines: list[_Line]) -> Conflict:
+def _settled(number: int, said: SaidConflict, contributors: dict[str, UUID], lines: list[_Line]) -> Conflict:
     """The conflict, its chosen version found in the text; when it does not stand there, something else does."""
     chosen = said.chosen
     if chosen is not None and not _mark(number, said.choices[chosen].text, lines):
         chosen = None
     choices = [
-        Choice(voice=voices[choice.source] if choice.source else None, text=choice.text.strip("\n"))
+        Choice(contributor=contributors[choice.source] if choice.source else None, text=choice.text.strip("\n"))
         for choice in said.choices
     ]
     return Conflict(about="prompt", question=said.question.strip(), choices=choices, chosen=chosen)
@@ -204,9 +204,9 @@ def _mark(number: int, text: str, lines: list[_Line]) -> bool:
     return True
 
 
-def _pieces(lines: list[_Line]) -> Iterator[Piece]:
-    for (voices, conflict), group in groupby(lines, key=lambda line: (line.voices, line.conflict)):
-        yield Piece(text="".join(line.text for line in group), voices=list(voices), conflict=conflict)
+def _segments(lines: list[_Line]) -> Iterator[Segment]:
+    for (contributors, conflict), group in groupby(lines, key=lambda line: (line.contributors, line.conflict)):
+        yield Segment(text="".join(line.text for line in group), contributors=list(contributors), conflict=conflict)
 
 
 def _says_what_all_want(
@@ -217,16 +217,16 @@ def _says_what_all_want(
     Raises `Unusable`.
     """
     stands, today = bare_lines(merged.text), bare_lines(production)
-    heard = {voice for piece in merged.pieces for voice in piece.voices}
-    heard |= {choice.voice for conflict in merged.conflicts for choice in conflict.choices if choice.voice}
+    heard = {contributor for segment in merged.segments for contributor in segment.contributors}
+    heard |= {choice.contributor for conflict in merged.conflicts for choice in conflict.choices if choice.contributor}
     parties = {name for said in answer.conflicts for name in said.between}
     taken_out: set[str] = set()
     for one in suggestions:
         was, wanted = bare_lines(one.proposal.base.prompt), bare_lines(one.proposal.content.prompt)
         new, gone = wanted - was - today, (was - wanted) & today
         taken_out |= gone
-        is_heard = one.proposal.voice.id in heard or one.name in parties or (not new and gone - stands)
+        is_heard = one.proposal.contributor.id in heard or one.name in parties or (not new and gone - stands)
         if (new or gone) and not is_heard:
-            raise Unusable(Why.LEAVES_OUT, f"The answer leaves out what {one.proposal.voice.name} suggests.")
+            raise Unusable(Why.LEAVES_OUT, f"The answer leaves out what {one.proposal.contributor.name} suggests.")
     if today - stands - taken_out:
         raise Unusable(Why.DROPS, "The answer drops words of production that nobody takes out.")

@@ -41,9 +41,9 @@ own base and its text.
 
 # How to answer
 Only one JSON object, without anything before or after it:
-{"pieces": [{"text": "whole lines\\n", "from": ["s1"]}], "conflicts": [{"question": "Which of the two?", "between": ["s1", "s2"],
+{"segments": [{"text": "whole lines\\n", "from": ["s1"]}], "conflicts": [{"question": "Which of the two?", "between": ["s1", "s2"],
 "choices": [{"from": "s1", "text": "..."}, {"from": null, "text": "..."}], "chosen": 0}]}
-- "pieces" in order, joined, are the whole new prompt. Each is a run of whole lines with its line ends. "from" names the
+- "segments" in order, joined, are the whole new prompt. Each is a run of whole lines with its line ends. "from" names the
   suggestions that its words come from; it is [] where the words stand in today's prompt.
 - "choices" of a conflict: "from" is a suggestion, or null for today's prompt. "chosen" is the place, counted from 0, of the
   choice that stands in the text. "conflicts" is [] when there are none.

@@ -16,25 +16,25 @@ from pydantic import BaseModel, ValidationError
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolUse
 from agents.specs.matching import Same, matches, three_ways
 from common.errors import TooLarge
-from events.rows import Choice, Conflict, Piece, Voice
+from events.rows import Choice, Conflict, Contributor, Segment
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed spec, and the version that it was made on. `pieces` are its prompt if parts of it are by other contributors."""
+    """A proposed spec, and the version that it was made on. `segments` are its prompt if parts of it are by other contributors."""
 
-    voice: Voice
+    contributor: Contributor
     base: SpecContent
     content: SpecContent
-    pieces: Sequence[Piece] = ()
+    segments: Sequence[Segment] = ()
 
 
 @dataclass(frozen=True)
 class Merged:
-    """`pieces` in order are the prompt of `content`; each names the index of its conflict in `conflicts`."""
+    """`segments` in order are the prompt of `content`; each names the index of its conflict in `conflicts`."""
 
     content: SpecContent
-    pieces: list[Piece]
+    segments: list[Segment]
     conflicts: list[Conflict]
 
 
@@ -42,10 +42,10 @@ def merge_proposals(production: SpecContent, proposals: Sequence[Proposal]) -> M
     """Merge all proposals in order. Raises `TooLarge` when together they are more than a spec can hold."""
     lines, clashes = _merged_lines(production, proposals)
     content, about_fields = merge_fields(production, proposals)
-    pieces = _pieces(lines, clashes)
-    prompt = "".join(piece.text for piece in pieces)
+    segments = _segments(lines, clashes)
+    prompt = "".join(segment.text for segment in segments)
     conflicts = [clash.conflict() for clash in clashes] + about_fields
-    return Merged(_checked(content.model_dump() | {"prompt": prompt}), pieces, conflicts)
+    return Merged(_checked(content.model_dump() | {"prompt": prompt}), segments, conflicts)
 
 
 def _checked(content: dict[str, Any]) -> SpecContent:
@@ -71,16 +71,16 @@ class _Clash:
         self.chosen = chosen
 
     def conflict(self) -> Conflict:
-        choices = [Choice(voice=voice, text="\n".join(lines)) for voice, lines in self.says]
+        choices = [Choice(contributor=contributor, text="\n".join(lines)) for contributor, lines in self.says]
         return Conflict(about="prompt", question="", choices=choices, chosen=self.chosen)
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of the prompt so far. No text: the mark of a place where `voices` want nothing to be said."""
+    """A line of the prompt so far. No text: the mark of a place where `contributors` want nothing to be said."""
 
     text: str | None
-    voices: tuple[UUID, ...] = ()
+    contributors: tuple[UUID, ...] = ()
     clash: _Clash | None = None
 
 
@@ -98,7 +98,7 @@ def _with(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
     # A clash is one place: none of its lines is taken for one of the base, so that whoever changes one meets all of it.
     ours = [f"\0{place}" if lines[place].clash else str(lines[place].text) for place in places]
     base = proposal.base.prompt.split("\n")
-    theirs = _lines_of(proposal.pieces or [Piece(text=proposal.content.prompt)])
+    theirs = _lines_of(proposal.segments or [Segment(text=proposal.content.prompt)])
     done = 0
     for part in three_ways(base, ours, _texts(theirs)):
         # Marks belong to the gap beside them: whoever changes a line beside one meets the clash.
@@ -108,7 +108,7 @@ def _with(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
             yield from here
         else:
             was, wanted = base[part.base.start : part.base.stop], theirs[part.theirs.start : part.theirs.stop]
-            yield from _settled(here, was, wanted, proposal.voice.id)
+            yield from _settled(here, was, wanted, proposal.contributor.id)
     yield from lines[done:]
 
 
@@ -116,55 +116,59 @@ def _start_of(number: int, places: list[int], lines: list[_Line]) -> int:
     return places[number] if number < len(places) else len(lines)
 
 
-def _settled(here: list[_Line], was: list[str], theirs: list[_Line], voice: UUID) -> list[_Line]:
+def _settled(here: list[_Line], was: list[str], theirs: list[_Line], contributor: UUID) -> list[_Line]:
     """Return the merged lines of a gap: `here` are the lines so far; the contributor changed `was` to `theirs`."""
     said, wanted = _texts(here), _texts(theirs)
     if wanted == was:
         return here
     if said == wanted:
-        return [_joined(line, voice) for line in here]
-    if said == was and not any(line.voices or line.clash for line in here):
-        return _of(voice, theirs)
+        return [_joined(line, contributor) for line in here]
+    if said == was and not any(line.contributors or line.clash for line in here):
+        return _of(contributor, theirs)
     if not any([*said, *wanted]):  # a blank line against none: nobody need be asked
         return here
-    return _clashing(here, theirs, voice)
+    return _clashing(here, theirs, contributor)
 
 
-def _of(voice: UUID, theirs: list[_Line], clash: _Clash | None = None) -> list[_Line]:
+def _of(contributor: UUID, theirs: list[_Line], clash: _Clash | None = None) -> list[_Line]:
     """Return the lines as the contributor's; a mark if there is none."""
-    return [_Line(line.text, line.voices or (voice,), clash) for line in theirs] or [_Line(None, (voice,), clash)]
+    return [_Line(line.text, line.contributors or (contributor,), clash) for line in theirs] or [
+        _Line(None, (contributor,), clash)
+    ]
 
 
 def _texts(lines: Sequence[_Line]) -> list[str]:
     return [line.text for line in lines if line.text is not None]
 
 
-def _joined(line: _Line, voice: UUID) -> _Line:
+def _joined(line: _Line, contributor: UUID) -> _Line:
     """Return the line with one more contributor. A line of production has none, and one of a clash gets no other."""
-    if not line.voices or line.clash or voice in line.voices:
+    if not line.contributors or line.clash or contributor in line.contributors:
         return line
-    return _Line(line.text, (*line.voices, voice))
+    return _Line(line.text, (*line.contributors, contributor))
 
 
-def _clashing(here: list[_Line], theirs: list[_Line], voice: UUID) -> list[_Line]:
+def _clashing(here: list[_Line], theirs: list[_Line], contributor: UUID) -> list[_Line]:
     """Return the lines of a clash. A contributor wins against production, and the first contributor against later ones."""
-    says = _each_once([*_said(here), (voice, _texts(theirs))])
+    says = _each_once([*_said(here), (contributor, _texts(theirs))])
     first = next(who for who, _ in says if who is not None)
     clash = _Clash(says, chosen=[who for who, _ in says].index(first))
     if all(who is None for who, _ in says[:-1]):
-        return _of(voice, theirs, clash)
+        return _of(contributor, theirs, clash)
     return _of(first, [line for line in here if line.text is not None], clash)
 
 
 def _said(here: list[_Line]) -> list[Said]:
     """Return the texts of a place by contributor: the used one, then the other choices of each clash in it."""
-    voices: list[UUID | None] = list(dict.fromkeys(voice for line in here for voice in line.voices))
+    contributors: list[UUID | None] = list(
+        dict.fromkeys(contributor for line in here for contributor in line.contributors)
+    )
     clashes = dict.fromkeys(line.clash for line in here if line.clash)
     others = [
-        (voice, _instead(here, clash, lines))
-        for clash in clashes for number, (voice, lines) in enumerate(clash.says) if number != clash.chosen
+        (contributor, _instead(here, clash, lines))
+        for clash in clashes for number, (contributor, lines) in enumerate(clash.says) if number != clash.chosen
     ]  # fmt: skip
-    return [(voice, _texts(here)) for voice in voices or [None]] + others
+    return [(contributor, _texts(here)) for contributor in contributors or [None]] + others
 
 
 def _instead(here: list[_Line], clash: _Clash, lines: list[str]) -> list[str]:
@@ -179,43 +183,43 @@ def _each_once(says: list[Said]) -> list[Said]:
     return [one for place, one in enumerate(says) if one not in says[:place]]
 
 
-def _pieces(lines: list[_Line], clashes: list[_Clash]) -> list[Piece]:
+def _segments(lines: list[_Line], clashes: list[_Clash]) -> list[Segment]:
     """Group the lines by contributors. Every line but the last ends with a line feed."""
     lines = [line for line in lines if line.text is not None or line.clash]
     last = max(place for place, line in enumerate(lines) if line.text is not None)
     texts = ["" if line.text is None else line.text + "\n" * (place != last) for place, line in enumerate(lines)]
-    groups = groupby(zip(lines, texts, strict=True), key=lambda pair: (pair[0].voices, pair[0].clash))
+    groups = groupby(zip(lines, texts, strict=True), key=lambda pair: (pair[0].contributors, pair[0].clash))
     return [
-        Piece(text="".join(text for _, text in group), voices=list(voices),
+        Segment(text="".join(text for _, text in group), contributors=list(contributors),
               conflict=clashes.index(clash) if clash else None)
-        for (voices, clash), group in groups
+        for (contributors, clash), group in groups
     ]  # fmt: skip
 
 
-def attribute_lines(pieces: Sequence[Piece], steps: Sequence[tuple[UUID, str]]) -> list[Piece]:
-    """Attribute the lines of a prompt to contributors: it began as `pieces`, and each step is a contributor's new text."""
-    lines = _lines_of(pieces)
-    for voice, text in steps:
-        lines = list(_retold(lines, text.split("\n"), voice))
-    return _pieces(lines, [])
+def attribute_lines(segments: Sequence[Segment], steps: Sequence[tuple[UUID, str]]) -> list[Segment]:
+    """Attribute the lines of a prompt to contributors: it began as `segments`, and each step is a contributor's new text."""
+    lines = _lines_of(segments)
+    for contributor, text in steps:
+        lines = list(_retold(lines, text.split("\n"), contributor))
+    return _segments(lines, [])
 
 
-def _lines_of(pieces: Sequence[Piece]) -> list[_Line]:
-    """Return the lines of a prompt from its pieces. The last one has no line feed."""
-    texts = "".join(piece.text for piece in pieces).split("\n")
-    whose = [tuple(piece.voices) for piece in pieces for _ in range(piece.text.count("\n"))]
-    unended = next((piece for piece in reversed(pieces) if piece.text), Piece(text=""))
-    last = tuple(unended.voices) if not unended.text.endswith("\n") else ()
-    return [_Line(text, voices) for text, voices in zip(texts, [*whose, last], strict=True)]
+def _lines_of(segments: Sequence[Segment]) -> list[_Line]:
+    """Return the lines of a prompt from its segments. The last one has no line feed."""
+    texts = "".join(segment.text for segment in segments).split("\n")
+    whose = [tuple(segment.contributors) for segment in segments for _ in range(segment.text.count("\n"))]
+    unended = next((segment for segment in reversed(segments) if segment.text), Segment(text=""))
+    last = tuple(unended.contributors) if not unended.text.endswith("\n") else ()
+    return [_Line(text, contributors) for text, contributors in zip(texts, [*whose, last], strict=True)]
 
 
-def _retold(lines: list[_Line], texts: list[str], voice: UUID) -> Iterator[_Line]:
+def _retold(lines: list[_Line], texts: list[str], contributor: UUID) -> Iterator[_Line]:
     done = 0
     for before, after, size in matches(_texts(lines), texts):
-        yield from (_Line(text, (voice,)) for text in texts[done:after])
+        yield from (_Line(text, (contributor,)) for text in texts[done:after])
         yield from lines[before : before + size]
         done = after + size
-    yield from (_Line(text, (voice,)) for text in texts[done:])
+    yield from (_Line(text, (contributor,)) for text in texts[done:])
 
 
 # --- everything else ----------------------------------------------------------------------------------------------
@@ -224,7 +228,9 @@ def _retold(lines: list[_Line], texts: list[str], voice: UUID) -> Iterator[_Line
 def merge_fields(production: SpecContent, proposals: Sequence[Proposal]) -> tuple[SpecContent, list[Conflict]]:
     """Merge every field but the prompt, which stays production's. The order of the tools is never a conflict."""
     flat = flatten_spec(production)
-    changes = [(proposal.voice, flatten_spec(proposal.base), flatten_spec(proposal.content)) for proposal in proposals]
+    changes = [
+        (proposal.contributor, flatten_spec(proposal.base), flatten_spec(proposal.content)) for proposal in proposals
+    ]
     names = list(dict.fromkeys([*flat, *(name for _, base, content in changes for name in (*base, *content))]))
     settled, conflicts = {}, []
     for name in names:
@@ -246,7 +252,7 @@ def flatten_spec(content: SpecContent) -> dict[str, Any]:
     return flat | {"memory": content.memory} | {f"tools.{use.tool}": use for use in content.tools}
 
 
-def _field(name: str, today: Any, changes_of_field: list[tuple[Voice, Any, Any]]) -> tuple[Any, Conflict | None]:
+def _field(name: str, today: Any, changes_of_field: list[tuple[Contributor, Any, Any]]) -> tuple[Any, Conflict | None]:
     """Return the merged value of a field, and a conflict if the changes differ. The first change is used.
 
     Each change is a contributor, the value in their base and the value in their proposal.
@@ -259,7 +265,7 @@ def _field(name: str, today: Any, changes_of_field: list[tuple[Voice, Any, Any]]
     )
     if not has_moved and all(want == wanted for _, _, want in changes_of_field):
         return wanted, None
-    choices = [Choice(voice=voice.id, text=_short(want)) for voice, _, want in changes_of_field]
+    choices = [Choice(contributor=contributor.id, text=_short(want)) for contributor, _, want in changes_of_field]
     if has_moved and _short(today) not in [choice.text for choice in choices]:
         choices.append(Choice(text=_short(today)))
     return wanted, Conflict(about=name, question="", choices=choices, chosen=0)

@@ -38,14 +38,14 @@ from events.rows.rooms import (
     ChatSummaryRow,
     Choice,
     Conflict,
+    Contributor,
     DraftRow,
     LinkRow,
     MemberRow,
-    Piece,
     Provenance,
     RunRow,
+    Segment,
     Tally,
-    Voice,
 )
 from events.rows.suggestions import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 
@@ -81,7 +81,7 @@ __all__ = [
     "ModelRow",
     "NewAvatar",
     "NotificationRow",
-    "Piece",
+    "Segment",
     "Provenance",
     "ReplyRow",
     "RoleName",
@@ -94,7 +94,7 @@ __all__ = [
     "Tally",
     "ToolConfigRow",
     "ToolRow",
-    "Voice",
+    "Contributor",
     "WorkspaceRow",
     "stored_avatar",
 ]

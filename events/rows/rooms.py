@@ -25,7 +25,7 @@ class MemberRow(Row):
     ended: bool = False
 
 
-class Voice(Row):
+class Contributor(Row):
     """Whose words went into a draft that was not typed: a suggestion's author, or an agent that revised itself, in a run for
     the person of the name `in_run_of`. `title` is what its author says of a suggestion."""
 
@@ -36,23 +36,23 @@ class Voice(Row):
     title: str = ""
 
 
-class Piece(Row):
-    """A run of whole lines of a prompt, and whose they are. No voice: they stand in production. Several: joined from them."""
+class Segment(Row):
+    """A run of whole lines of a prompt, and whose they are. No contributor: they stand in production. Several: joined from them."""
 
     text: str
-    voices: list[UUID] = []
+    contributors: list[UUID] = []
     conflict: int | None = None
 
 
 class Choice(Row):
-    """One way to settle a conflict; no voice: what production says."""
+    """One way to settle a conflict; no contributor: what production says."""
 
-    voice: UUID | None = None
+    contributor: UUID | None = None
     text: str
 
 
 class Conflict(Row):
-    """Where voices want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
+    """Where contributors want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
     `tools.<name>`. `chosen` is what stands in the draft: an index into `choices`; null when it is something else."""
 
     about: str
@@ -62,12 +62,12 @@ class Conflict(Row):
 
 
 class Provenance(Row):
-    """Where the words of a draft came from, as it was made: the pieces in order are its prompt."""
+    """Where the words of a draft came from, as it was made: the segments in order are its prompt."""
 
     origin: Literal["merge", "revise", "rebase"]
     merge_id: UUID | None = None
-    voices: list[Voice]
-    pieces: list[Piece]
+    contributors: list[Contributor]
+    segments: list[Segment]
     conflicts: list[Conflict] = []
 
 

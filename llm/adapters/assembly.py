@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from events.payloads import MAX_TEXT
-from llm.messages import Piece, ToolCall
+from llm.messages import Chunk, ToolCall
 
 MAX_CALLS = 16
 """Calls of one answer that are made. One more is kept, so that the model reads that it was refused; the rest is dropped."""
@@ -60,7 +60,7 @@ class _Slot:
 
 
 class Assembly:
-    """Collects the pieces of one answer. Each method returns the `Piece` to pass on, None when there is none.
+    """Collects the chunks of one answer. Each method returns the `Chunk` to pass on, None when there is none.
 
     What is longer than can be stored is cut there: then the answer `is_full`, and its reader stops reading. `release` is
     called when it is not needed any more.
@@ -83,17 +83,17 @@ class Assembly:
     def thinking(self) -> str:
         return "".join(self._thinking)
 
-    def add_text(self, text: str) -> Piece:
+    def add_text(self, text: str) -> Chunk:
         text = self._cut("text", text, MAX_TEXT)
         self._text.append(text)
-        return Piece("text", text)
+        return Chunk("text", text)
 
-    def add_thinking(self, text: str) -> Piece:
+    def add_thinking(self, text: str) -> Chunk:
         text = self._cut("thinking", text, MAX_TEXT)
         self._thinking.append(text)
-        return Piece("thinking", text)
+        return Chunk("thinking", text)
 
-    def add_call(self, delta: Mapping[str, Any]) -> Piece | None:
+    def add_call(self, delta: Mapping[str, Any]) -> Chunk | None:
         """Takes one entry of `delta.tool_calls`."""
         function = delta.get("function") or {}
         name = str(function.get("name") or "")
@@ -108,7 +108,7 @@ class Assembly:
         slot.parts.append(arguments)
         if not fresh and not arguments:
             return None
-        return Piece("arguments", arguments, index=place, name=slot.name if fresh else None)
+        return Chunk("arguments", arguments, index=place, name=slot.name if fresh else None)
 
     def calls(self) -> tuple[ToolCall, ...]:
         """The calls in the order they began. Their own ids are given by the loop."""

@@ -19,7 +19,7 @@ from common.providers import get_provider
 from llm.adapters.assembly import Assembly, normal_finish
 from llm.adapters.openai_format import messages_of, tools_of
 from llm.errors import chain, error_of_exception
-from llm.messages import Answer, Piece, Request
+from llm.messages import Answer, Chunk, Request
 from llm.prices import usage_of
 from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.timeouts import Deadlines
@@ -39,7 +39,7 @@ class LiteLLMWire:
         self._endpoint = endpoint
         self._timeouts = timeouts
 
-    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (RUN16)."""
         litellm = await asyncio.to_thread(_litellm)  # the first time takes seconds, which are not the model's
         made, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
@@ -47,16 +47,16 @@ class LiteLLMWire:
         try:
             async with deadlines.enforced():
                 stream = await litellm.acompletion(**self._question(request))
-            chunks = aiter(stream)
+            events = aiter(stream)
             while True:
                 async with deadlines.enforced():
-                    chunk = await anext(chunks, None)
-                if chunk is None:
+                    event = await anext(events, None)
+                if event is None:
                     break
-                for piece in _pieces(made, chunk):
+                for chunk in _read_chunks(made, event):
                     deadlines.shown()
-                    yield piece
-                usage = _usage(chunk) or usage
+                    yield chunk
+                usage = _usage(event) or usage
                 if made.is_full:
                     break
             yield self._answer(request, made, stream, usage, deadlines)
@@ -128,7 +128,7 @@ class LiteLLMWire:
     def _answer(
         self, request: Request, made: Assembly, stream: Any, usage: Mapping[str, Any] | None, deadlines: Deadlines
     ) -> Answer:
-        # What the chunks say cannot be trusted: litellm makes up a "stop" for a stream that broke off.
+        # What the events say cannot be trusted: litellm makes up a "stop" for a stream that broke off.
         finish = "length" if made.is_full else stream.received_finish_reason
         if finish is None:
             raise LLMError("cut", "The model's answer broke off before its end.", retryable=True)
@@ -172,22 +172,22 @@ def _client(*, any_host: bool) -> Any:
     return AsyncHTTPHandler(transport=GuardedTransport(any_host=any_host), follow_redirects=False)
 
 
-def _pieces(made: Assembly, chunk: Any) -> list[Piece]:
-    if not chunk.choices:
+def _read_chunks(made: Assembly, event: Any) -> list[Chunk]:
+    if not event.choices:
         return []
-    delta = chunk.choices[0].delta
-    pieces: list[Piece | None] = []
+    delta = event.choices[0].delta
+    chunks: list[Chunk | None] = []
     if thinking := getattr(delta, "reasoning_content", None):
-        pieces.append(made.add_thinking(thinking))
+        chunks.append(made.add_thinking(thinking))
     if delta.content:
-        pieces.append(made.add_text(delta.content))
+        chunks.append(made.add_text(delta.content))
     for call in delta.tool_calls or ():
-        pieces.append(made.add_call(call.model_dump()))
-    return [piece for piece in pieces if piece is not None]
+        chunks.append(made.add_call(call.model_dump()))
+    return [chunk for chunk in chunks if chunk is not None]
 
 
-def _usage(chunk: Any) -> Mapping[str, Any] | None:
-    usage = getattr(chunk, "usage", None)
+def _usage(event: Any) -> Mapping[str, Any] | None:
+    usage = getattr(event, "usage", None)
     return usage.model_dump() if usage else None
 
 

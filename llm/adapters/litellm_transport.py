@@ -60,8 +60,8 @@ class _Body(httpx.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            async for piece in self._response.content.iter_any():
-                yield piece
+            async for chunk in self._response.content.iter_any():
+                yield chunk
         except aiohttp.ClientError as error:
             raise httpx.ReadError(str(error)) from error
         finally:

@@ -1,7 +1,7 @@
-"""OpenAI's wire, read directly: one POST, a stream of server-sent events, pieces as they come.
+"""OpenAI's wire, read directly: one POST, a stream of server-sent events, chunks as they come.
 
 CPU per token bounds how many agents a process carries; so there is no client library between the socket and the
-pieces, one timer watches a whole request, and an event costs one JSON parse.
+chunks, one timer watches a whole request, and an event costs one JSON parse.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from llm.adapters.assembly import normal_finish
 from llm.adapters.openai_format import messages_of, tools_of
 from llm.adapters.openai_stream import OpenAIStream
 from llm.errors import error_of_status
-from llm.messages import Answer, Piece, Request
+from llm.messages import Answer, Chunk, Request
 from llm.prices import usage_of
 from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.scrubbing import scrubbed
@@ -67,7 +67,7 @@ class OpenAIWire:
         self._provider = get_provider(endpoint.provider)
         self._base = base_of(endpoint)
 
-    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (RUN16)."""
         started = asyncio.get_running_loop().time()
         response = await self._open(request)
@@ -77,9 +77,9 @@ class OpenAIWire:
             data = b" "
             while data and not stream.assembly.is_full:
                 data = await self._more(response, stream, watch)
-                for piece in stream.feed(data) if data else stream.feed_end():
+                for chunk in stream.feed(data) if data else stream.feed_end():
                     watch.shown()
-                    yield piece
+                    yield chunk
                 if stream.assembly.finish is None:
                     watch.wait()
                 else:

@@ -1,4 +1,4 @@
-"""The bytes of an OpenAI answer read into pieces. Pure: no socket, no clock."""
+"""The bytes of an OpenAI answer read into chunks. Pure: no socket, no clock."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
 from llm.errors import error_of_frame
-from llm.messages import Piece
+from llm.messages import Chunk
 from llm.protocol import LLMError
 
 MAX_LINE = 256 * 1024
@@ -34,8 +34,8 @@ class OpenAIStream:
         self._parts: list[bytes] = []
         self._held = 0
 
-    def feed(self, data: bytes) -> Iterator[Piece]:
-        """The pieces that these bytes complete. Raises `LLMError`."""
+    def feed(self, data: bytes) -> Iterator[Chunk]:
+        """The chunks that these bytes complete. Raises `LLMError`."""
         if self._whole is None and (begin := data.lstrip()[:1]):
             self._whole = begin == b"{"
         # Parts are joined only when a line ends: what a byte costs does not depend on how many came before it.
@@ -61,7 +61,7 @@ class OpenAIStream:
         parts, self._parts, self._held = [*self._parts, data], [], 0
         return b"".join(parts)
 
-    def feed_end(self) -> Iterator[Piece]:
+    def feed_end(self) -> Iterator[Chunk]:
         """The stream has ended: what is left is the whole document, or a last line without its end."""
         if self._whole:
             yield from _read(self._document(self._joined_with(b"")))
@@ -73,21 +73,21 @@ class OpenAIStream:
             if error.code != "garbled":
                 raise
 
-    def _document(self, body: bytes) -> Iterator[Piece]:
+    def _document(self, body: bytes) -> Iterator[Chunk]:
         read = self._parsed(body)
         for choice in read.get("choices") or ():
             yield from self._delta(choice.get("message") or {})
             self.assembly.finish = choice.get("finish_reason") or "stop"
         self._note(read)
 
-    def _event(self, payload: bytes) -> Iterator[Piece]:
+    def _event(self, payload: bytes) -> Iterator[Chunk]:
         if payload == b"[DONE]":
             self.done = True
             return
         if not payload:
             return
-        chunk = self._parsed(payload)
-        choices = chunk.get("choices")
+        event = self._parsed(payload)
+        choices = event.get("choices")
         if choices:
             choice = choices[0]
             delta = choice.get("delta")
@@ -95,9 +95,9 @@ class OpenAIStream:
                 yield from self._delta(delta)
             if finish := choice.get("finish_reason"):
                 self.assembly.finish = finish
-        self._note(chunk)
+        self._note(event)
 
-    def _delta(self, delta: Mapping[str, Any]) -> Iterator[Piece]:
+    def _delta(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
         content = delta.get("content")
         if content:
             yield self.assembly.add_text(content if isinstance(content, str) else _joined(content))
@@ -105,14 +105,14 @@ class OpenAIStream:
         if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
             yield self.assembly.add_thinking(str(thinking))
         for call in delta.get("tool_calls") or ():
-            if piece := self.assembly.add_call(call):
-                yield piece
+            if chunk := self.assembly.add_call(call):
+                yield chunk
 
-    def _note(self, chunk: Mapping[str, Any]) -> None:
-        if usage := chunk.get("usage"):
+    def _note(self, event: Mapping[str, Any]) -> None:
+        if usage := event.get("usage"):
             self.usage = usage
         if not self.model:
-            self.model = str(chunk.get("model") or "")
+            self.model = str(event.get("model") or "")
 
     def _parsed(self, payload: bytes) -> dict[str, Any]:
         try:
@@ -126,10 +126,10 @@ class OpenAIStream:
         return read
 
 
-def _read(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The pieces; a document of another shape than an answer's is told apart from a fault of ours."""
+def _read(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    """The chunks; a document of another shape than an answer's is told apart from a fault of ours."""
     try:
-        yield from pieces
+        yield from chunks
     except (AttributeError, KeyError, TypeError, IndexError) as error:
         raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True) from error
 

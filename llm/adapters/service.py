@@ -20,7 +20,7 @@ import aiohttp
 from common.egress import HostRefused, check_url, read_capped, session_for
 from common.secrets import Secret
 from llm.errors import error_of_status
-from llm.messages import Answer, Piece, Request, Usage
+from llm.messages import Answer, Chunk, Request, Usage
 from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.scrubbing import scrubbed
 
@@ -43,7 +43,7 @@ class ServiceWire:
         self._endpoint = endpoint
         self._limit = min(SECONDS, timeouts.total)
 
-    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Post the last turn, which is from `asked_of_service`. Raises `LLMError`."""
         loop = asyncio.get_running_loop()
         started = loop.time()

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 
 from llm.demo.rules import find_calls, read_conversation
 from llm.demo.texts import build_answer, build_job_answer
-from llm.messages import Answer, Piece, Request, ToolCall, Usage
+from llm.messages import Answer, Chunk, Request, ToolCall, Usage
 from llm.tokens import estimated_input, estimated_tokens
 
 NAME = "demo"
@@ -22,20 +22,20 @@ class DemoModel:
     def __init__(self, pace: float = 0.03) -> None:
         self._pace = pace
 
-    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Stream the answer, or the one call that the request asks for. Never raises."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         text, calls = _answer(request)
-        pieces = [Piece("text", word) for word in _WORDS.findall(text)]
+        chunks = [Chunk("text", word) for word in _WORDS.findall(text)]
         for call in calls:
             parts = [call.arguments[start : start + 6] for start in range(0, len(call.arguments), 6)]
-            pieces += [Piece("arguments", part, name=None if at else call.name) for at, part in enumerate(parts)]
-        pause = min(self._pace, MAX_SECONDS / max(1, len(pieces)))
+            chunks += [Chunk("arguments", part, name=None if at else call.name) for at, part in enumerate(parts)]
+        pause = min(self._pace, MAX_SECONDS / max(1, len(chunks)))
         await asyncio.sleep(pause * 4)
         first_token_s = loop.time() - started
-        for piece in pieces:
-            yield piece
+        for chunk in chunks:
+            yield chunk
             await asyncio.sleep(pause)
         written = text + "".join(f"{call.name}{call.arguments}" for call in calls)
         yield Answer(

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from llm.messages import Answer, Piece, Request, ToolCall, Turn
+from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.protocol import LLM, LLMError
 from runs.runtime.conversation import Conversation, make_storable
 from runs.runtime.steps import (
@@ -44,7 +44,7 @@ async def run_loop(
     build_request: Callable[[Sequence[Turn]], Request],
     *,
     max_steps: int,
-) -> AsyncGenerator[Piece | LoopStep, StepSaved | None]:
+) -> AsyncGenerator[Chunk | LoopStep, StepSaved | None]:
     """Make the open calls; end if a call waits for a person or if asked to stop; add the messages that were written
     meanwhile; ask the model; return when it makes no call, and repeat otherwise, within limits. An answer that breaks off in
     the middle is requested once more, unless a tool has written; a conversation that is too long for the model is shortened
@@ -80,7 +80,7 @@ async def run_loop(
             return
 
 
-async def _ask(llm: LLM, request: Request, step: StepId) -> AsyncGenerator[Piece | ModelAnswered, None]:
+async def _ask(llm: LLM, request: Request, step: StepId) -> AsyncGenerator[Chunk | ModelAnswered, None]:
     """Yield the chunks of an answer and, at the end, the answer."""
     async with aclosing(llm.ask(request)) as parts:
         async for part in parts:

@@ -18,7 +18,7 @@ from events.payloads import (
     dump_payload,
 )
 from events.rows import Stamp
-from llm.messages import Piece, Usage
+from llm.messages import Chunk, Usage
 from llm.protocol import Endpoint
 from runs.models import Run, RunState, Step
 from runs.runtime.conversation import get_row_id
@@ -46,7 +46,7 @@ class PartialMessage:
         self._text = [text]
         self._thinking: list[str] = []
 
-    def add(self, chunk: Piece) -> None:
+    def add(self, chunk: Chunk) -> None:
         if chunk.part == "text":
             self._text.append(chunk.text)
         elif chunk.part == "thinking":

@@ -6,7 +6,7 @@ from uuid import UUID
 from events.frames import Progress
 from events.publish import publish_now
 from events.stream import Stream, streams
-from llm.messages import Piece
+from llm.messages import Chunk
 from runs.models import Run
 from runs.runtime.conversation import get_call_id, get_row_id
 
@@ -20,7 +20,7 @@ class StreamSink:
     This one drops them all: a summary is shown once it is complete.
     """
 
-    def add(self, chunk: Piece, message_id: UUID) -> None:
+    def add(self, chunk: Chunk, message_id: UUID) -> None:
         """Pass on a chunk of the message that is being made."""
 
     async def flush(self) -> None:
@@ -37,7 +37,7 @@ class ChatSink(StreamSink):
         self._run = run
         self._stream: Stream | None = None
 
-    def add(self, chunk: Piece, message_id: UUID) -> None:
+    def add(self, chunk: Chunk, message_id: UUID) -> None:
         if self._stream is None:
             self._stream = streams.open(
                 topic=f"chat:{self._run.chat_id}",
@@ -75,7 +75,7 @@ class ProgressSink(StreamSink):
         self._next_at = 0.0
         self._sending: asyncio.Task[None] | None = None
 
-    def add(self, chunk: Piece, message_id: UUID) -> None:
+    def add(self, chunk: Chunk, message_id: UUID) -> None:
         self._done += len(chunk.text) if chunk.part == "text" else 0
         time = asyncio.get_running_loop().time()
         if time >= self._next_at and (self._sending is None or self._sending.done()):

@@ -20,7 +20,7 @@ from common.processes import die_without_memory
 from common.tenants import on_behalf_of_tenant
 from common.text import storable
 from llm.client import llm_for
-from llm.messages import Answer, Piece, Request, ToolCall, Turn
+from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.prices import estimated_usage
 from llm.protocol import LLMError
 from llm.reading_rate import get_reading_rate
@@ -152,9 +152,9 @@ class Runner:
 
     # --- what the loop yields -----------------------------------------------------------------------------------
 
-    async def _handle(self, step: Piece | LoopStep) -> StepSaved | None:
+    async def _handle(self, step: Chunk | LoopStep) -> StepSaved | None:
         match step:
-            case Piece():
+            case Chunk():
                 chunk = replace(step, text=storable(step.text))
                 self._partial.add(chunk)
                 self._stream.add(chunk, self._partial.message_id)

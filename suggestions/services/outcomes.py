@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agents.specs.content import SpecContent
 from agents.specs.merging import Proposal, flatten_spec, merge_fields, merge_proposals
 from common.errors import Code
-from events.rows import Provenance, Voice
+from events.rows import Contributor, Provenance
 from runs.models import Run, RunState
 from suggestions.briefs import Named, named
 from suggestions.merge_answer import Unusable, merged_prompt
@@ -38,13 +38,13 @@ def suggestions_of(merge: Merge) -> list[Suggestion]:
 
 
 def proposals(suggestions: Sequence[Suggestion]) -> list[Proposal]:
-    """Each with the version that it was made on; its voice has the suggestion's id."""
-    return [Proposal(_voice(one), one.base.content(), one.proposed()) for one in suggestions]
+    """Each with the version that it was made on; its contributor has the suggestion's id."""
+    return [Proposal(_contributor(one), one.base.content(), one.proposed()) for one in suggestions]
 
 
-def _voice(suggestion: Suggestion) -> Voice:
+def _contributor(suggestion: Suggestion) -> Contributor:
     title = suggestion.note.strip().partition("\n")[0][:90]
-    return Voice(id=suggestion.id, actor_id=suggestion.author_id, name=suggestion.author.name, title=title)
+    return Contributor(id=suggestion.id, actor_id=suggestion.author_id, name=suggestion.author.name, title=title)
 
 
 def named_for(suggestions: Sequence[Suggestion]) -> list[Named]:
@@ -73,7 +73,7 @@ def _as_answered(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> O
     prompt = merged_prompt(run.answer, production.prompt, all_)
     content, about_fields = merge_fields(production, [one.proposal for one in all_])
     provenance = Provenance(
-        origin="merge", merge_id=merge.id, voices=[one.proposal.voice for one in all_], pieces=prompt.pieces,
+        origin="merge", merge_id=merge.id, contributors=[one.proposal.contributor for one in all_], segments=prompt.segments,
         conflicts=prompt.conflicts + about_fields,
     )  # fmt: skip
     is_external = run.stamp is not None and run.stamp.get("provider") == EXTERNAL
@@ -85,9 +85,13 @@ def _line_by_line(merge: Merge, suggestions: Sequence[Suggestion], error_code: s
     all_ = proposals(suggestions)
     done = merge_proposals(merge.base.content(), all_)
     # Behind a last line end stands an empty line, which is nobody's; where nothing stands by choice, it is a conflict's.
-    pieces = [piece for piece in done.pieces if piece.text or piece.conflict is not None]
+    segments = [segment for segment in done.segments if segment.text or segment.conflict is not None]
     provenance = Provenance(
-        origin="merge", merge_id=merge.id, voices=[one.voice for one in all_], pieces=pieces, conflicts=done.conflicts
+        origin="merge",
+        merge_id=merge.id,
+        contributors=[one.contributor for one in all_],
+        segments=segments,
+        conflicts=done.conflicts,
     )
     return Outcome(done.content, provenance, "text", error_code, error)
 
@@ -116,8 +120,8 @@ def is_used(suggestion: Suggestion, content: SpecContent, provenance: Provenance
         return True
     if not adds and not takes_out and base.prompt != wanted.prompt:
         return content.prompt != base.prompt  # it moves lines, or parts them by blank ones
-    pieces = provenance.pieces if provenance else []
-    made = sum((_lines(piece.text) for piece in pieces if suggestion.pk in piece.voices), Counter[str]())
+    segments = provenance.segments if provenance else []
+    made = sum((_lines(segment.text) for segment in segments if suggestion.pk in segment.contributors), Counter[str]())
     return any(now[line] > before[line] for line in made)
 
 

@@ -14,7 +14,7 @@ from agents.specs.content import Limits, SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
 from common.errors import Code, Conflict, NotFound
-from events.rows import Piece, Provenance, Voice
+from events.rows import Contributor, Provenance, Segment
 from tests.factories.agents import AgentSpecFactory
 from tests.hooks import record_calls
 from tests.people import make_agent
@@ -52,10 +52,10 @@ def saves(team, content, who="alice"):
 
 
 def places(team, prompt, *, lock=True, who="alice", **more):
-    voice = Voice(id=BOB, actor_id=team.bob.id, name="Bob")
+    contributor = Contributor(id=BOB, actor_id=team.bob.id, name="Bob")
     return drafts.replace_draft(
         **where(team, who), content=says(prompt), base=team.robin.current_spec, lock=lock,
-        provenance=Provenance(origin="merge", voices=[voice], pieces=[Piece(text=prompt, voices=[BOB])]),
+        provenance=Provenance(origin="merge", contributors=[contributor], segments=[Segment(text=prompt, contributors=[BOB])]),
         log_message=chats.system_line(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin), **more,
     )  # fmt: skip
 
@@ -123,7 +123,7 @@ def test_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
         "drafting",
         1,
     )
-    assert draft.to_row().provenance.voices[0].name == "Bob"
+    assert draft.to_row().provenance.contributors[0].name == "Bob"
     lines = Message.objects.filter(chat=team.chat, type__in=["DRAFT_MERGED", "SUGGESTION_ACCEPTED"])
     assert sorted(lines.values_list("type", flat=True)) == ["DRAFT_MERGED", "SUGGESTION_ACCEPTED"]
     assert drafts.write_draft(**where(team), content=says("On"), revision=draft.revision).written["prompt"] == "On"
@@ -195,8 +195,11 @@ def test_rebasing_brings_in_what_production_changed_and_keeps_the_text_before(te
     assert (content.prompt, content.limits.max_steps) == ("today\nb\nc\nmine", 3)
     assert kept() == [("a\nb\nc\nmine", "Bob", "rebase")]
     provenance = whose(rebased)
-    assert [(piece.text, len(piece.voices)) for piece in provenance.pieces] == [("today\nb\nc\n", 0), ("mine", 1)]
-    assert [voice.name for voice in provenance.voices] == ["Bob"]
+    assert [(segment.text, len(segment.contributors)) for segment in provenance.segments] == [
+        ("today\nb\nc\n", 0),
+        ("mine", 1),
+    ]
+    assert [contributor.name for contributor in provenance.contributors] == ["Bob"]
 
 
 def test_rebasing_a_merged_draft_leaves_every_line_its_author(team):
@@ -206,8 +209,8 @@ def test_rebasing_a_merged_draft_leaves_every_line_its_author(team):
     merged = places(team, "a\nb\nc\nd\nbob's")
     Draft.objects.filter(pk=merged.pk).update(
         provenance=Provenance(
-            origin="merge", voices=[Voice(id=BOB, actor_id=team.bob.id, name="Bob")],
-            pieces=[Piece(text="a\nb\nc\nd\n"), Piece(text="bob's", voices=[BOB])],
+            origin="merge", contributors=[Contributor(id=BOB, actor_id=team.bob.id, name="Bob")],
+            segments=[Segment(text="a\nb\nc\nd\n"), Segment(text="bob's", contributors=[BOB])],
         ).model_dump(mode="json")
     )  # fmt: skip
     written = drafts.write_draft(**where(team), content=says("a\nb\nalice's\nd\nbob's"), revision=merged.revision)
@@ -219,7 +222,7 @@ def test_rebasing_a_merged_draft_leaves_every_line_its_author(team):
     assert newer.base_version == 2
     rebased = drafts.rebase_draft(**where(team), revision=written.revision, merge=True)
     assert rebased.written["prompt"] == "today\nb\nalice's\nd\nbob's"
-    assert [(piece.text, piece.voices) for piece in whose(rebased).pieces] == [
+    assert [(segment.text, segment.contributors) for segment in whose(rebased).segments] == [
         ("today\nb\n", []), ("alice's\n", [team.alice.id]), ("d\n", []), ("bob's", [BOB])
     ]  # fmt: skip
 
@@ -253,11 +256,14 @@ def test_an_agent_drafts_its_new_prompt_and_goes_on_as_before(team):
     assert SpecContent.model_validate(draft.written).tools == (ToolUse(tool="current_time"),)
     assert (draft.applied, AgentSpec.objects.filter(agent=team.robin).count()) == (None, 1)
     provenance = whose(draft)
-    assert (provenance.origin, [(voice.name, voice.in_run_of) for voice in provenance.voices]) == (
+    assert (
+        provenance.origin,
+        [(contributor.name, contributor.in_run_of) for contributor in provenance.contributors],
+    ) == (
         "revise",
         [("Robin", "Alice")],
     )
-    assert [(piece.text, piece.voices) for piece in provenance.pieces] == [("Shorter.", [team.robin.id])]
+    assert [(segment.text, segment.contributors) for segment in provenance.segments] == [("Shorter.", [team.robin.id])]
     line = Message.objects.get(type="DRAFT_STARTED").payload
     assert (line["actor_name"], line["via"], line["note"]) == ("Alice", "Robin", "Dave wants it shorter")
     assert take(team, "bob").written["prompt"] == "Shorter."
@@ -284,7 +290,7 @@ def test_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(team):
     draft = Draft.objects.get()
     assert (draft.written["prompt"], draft.revision) == ("Bob's\nand more", held.revision + 1)
     assert kept() == [("Bob's\nlines", "Bob", "revise")]
-    assert [(piece.text, piece.voices) for piece in whose(draft).pieces] == [
+    assert [(segment.text, segment.contributors) for segment in whose(draft).segments] == [
         ("Bob's\n", [team.bob.id]), ("and more", [team.robin.id])
     ]  # fmt: skip
     with pytest.raises(ToolError, match="says this already"):

@@ -10,10 +10,10 @@ from agents.specs import matching
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
 from agents.specs.merging import Merged, Proposal, attribute_lines, merge_fields, merge_proposals
 from common.errors import TooLarge
-from events.rows import Piece, Voice
+from events.rows import Contributor, Segment
 
 ANN, BEN, CAT = (
-    Voice(id=uuid.UUID(int=number), actor_id=uuid.UUID(int=number + 100), name=name)
+    Contributor(id=uuid.UUID(int=number), actor_id=uuid.UUID(int=number + 100), name=name)
     for number, name in enumerate(("Ann", "Ben", "Cat"), 1)
 )
 
@@ -22,26 +22,28 @@ def says(prompt, **fields):
     return SpecContent(prompt=prompt, **fields)
 
 
-def wants(voice, base, content, **fields):
+def wants(contributor, base, content, **fields):
     if isinstance(base, str):
         base, content = says(base), says(content)
-    return Proposal(voice, base, content)
+    return Proposal(contributor, base, content)
 
 
 def together(production, *texts):
     """What comes of several people's texts, all made on production."""
-    voices = (ANN, BEN, CAT)
-    return merge_proposals(says(production), [wants(v, production, t) for v, t in zip(voices, texts, strict=False)])
+    contributors = (ANN, BEN, CAT)
+    return merge_proposals(
+        says(production), [wants(v, production, t) for v, t in zip(contributors, texts, strict=False)]
+    )
 
 
 def voiced(result: Merged):
-    names = {voice.id: voice.name for voice in (ANN, BEN, CAT)}
-    return [(piece.text, [names[id] for id in piece.voices], piece.conflict) for piece in result.pieces]
+    names = {contributor.id: contributor.name for contributor in (ANN, BEN, CAT)}
+    return [(segment.text, [names[id] for id in segment.contributors], segment.conflict) for segment in result.segments]
 
 
 def choices(conflict):
-    names = {None: None} | {voice.id: voice.name for voice in (ANN, BEN, CAT)}
-    return [(names[choice.voice], choice.text) for choice in conflict.choices]
+    names = {None: None} | {contributor.id: contributor.name for contributor in (ANN, BEN, CAT)}
+    return [(names[choice.contributor], choice.text) for choice in conflict.choices]
 
 
 # --- the prompt ---------------------------------------------------------------------------------------------------
@@ -131,7 +133,7 @@ def test_it_does_not_ask_about_what_production_says_already():
 def test_every_kind_of_line(before, ann, ben, after):
     result = together(before, ann, ben)
     assert (result.content.prompt, result.conflicts) == (after, [])
-    assert "".join(piece.text for piece in result.pieces) == after
+    assert "".join(segment.text for segment in result.segments) == after
 
 
 LINES = st.sampled_from(["", "- be kind", "回答簡短。", "🌍", "x", "x\r", "y"])
@@ -157,13 +159,13 @@ KIND, TWICE, ENDED = (SpecContent(prompt=text) for text in ("- be kind", "- be k
 @example(production=KIND, proposals=[(TWICE, ENDED)])
 @given(production=CONTENTS, proposals=st.lists(st.tuples(CONTENTS, CONTENTS), max_size=3))
 def test_nothing_that_anybody_wrote_vanishes_without_a_conflict_that_names_it(production, proposals):
-    made = [Proposal(voice, *texts) for voice, texts in zip((ANN, BEN, CAT), proposals, strict=False)]
+    made = [Proposal(contributor, *texts) for contributor, texts in zip((ANN, BEN, CAT), proposals, strict=False)]
     result = merge_proposals(production, made)
-    assert "".join(piece.text for piece in result.pieces) == result.content.prompt
+    assert "".join(segment.text for segment in result.segments) == result.content.prompt
     prompt = result.content.prompt.split("\n")
     for proposal in made:
         named = [c.text.split("\n") for one in result.conflicts if one.about == "prompt"
-                 for c in one.choices if c.voice == proposal.voice.id]  # fmt: skip
+                 for c in one.choices if c.contributor == proposal.contributor.id]  # fmt: skip
         known = {line for lines in (prompt, *named) for line in lines}
         # What production says already is nobody's wish any more; and a blank line against none asks nobody.
         stood = {"", *proposal.base.prompt.split("\n"), *production.prompt.split("\n")}
@@ -172,8 +174,8 @@ def test_nothing_that_anybody_wrote_vanishes_without_a_conflict_that_names_it(pr
         assert conflict.chosen is not None
         assert len({choice.text for choice in conflict.choices}) > 1
         if conflict.about == "prompt":
-            standing = "".join(piece.text for piece in result.pieces if piece.conflict == place)
-            ended = standing if result.pieces[-1].conflict == place else standing.removesuffix("\n")
+            standing = "".join(segment.text for segment in result.segments if segment.conflict == place)
+            ended = standing if result.segments[-1].conflict == place else standing.removesuffix("\n")
             assert ended == conflict.choices[conflict.chosen].text
 
 
@@ -184,26 +186,26 @@ def test_changes_that_do_not_touch_all_land(data):
     for number in range(0, len(base), 2):
         owners[number] = data.draw(st.sampled_from([None, ANN, BEN, CAT]))
     made, after = [], list(base)
-    for voice in (ANN, BEN, CAT):
-        mine = [f"{voice.name} {n}" if owners.get(n) == voice else line for n, line in enumerate(lines)]
+    for contributor in (ANN, BEN, CAT):
+        mine = [f"{contributor.name} {n}" if owners.get(n) == contributor else line for n, line in enumerate(lines)]
         after = [mine[n] if mine[n] != base[n] else line for n, line in enumerate(after)]
-        made.append(wants(voice, "\n".join(base), "\n".join(mine)))
+        made.append(wants(contributor, "\n".join(base), "\n".join(mine)))
     result = merge_proposals(says("\n".join(base)), made)
     assert (result.content.prompt, result.conflicts) == ("\n".join(after), [])
 
 
 def test_whose_the_lines_are_that_came_to_be_step_by_step():
-    before = together("a\nb\nc", "a\nB\nc", "a\nb\nc\nd").pieces
+    before = together("a\nb\nc", "a\nB\nc", "a\nb\nc\nd").segments
     told = attribute_lines(before, [(CAT.id, "a\nB\nc\nmore"), (ANN.id, "first\na\nB\nc\nmore")])
-    assert [(piece.text, piece.voices) for piece in told] == [
+    assert [(segment.text, segment.contributors) for segment in told] == [
         ("first\n", [ANN.id]), ("a\n", []), ("B\n", [ANN.id]), ("c\n", []), ("more", [CAT.id])
     ]  # fmt: skip
 
 
 @given(texts=st.lists(PROMPTS, min_size=1, max_size=4))
 def test_told_pieces_are_the_text(texts):
-    told = attribute_lines([Piece(text=texts[0])], [(ANN.id, text) for text in texts[1:]])
-    assert "".join(piece.text for piece in told) == texts[-1]
+    told = attribute_lines([Segment(text=texts[0])], [(ANN.id, text) for text in texts[1:]])
+    assert "".join(segment.text for segment in told) == texts[-1]
 
 
 # --- everything else ----------------------------------------------------------------------------------------------

@@ -215,7 +215,8 @@ def be_placed_over(team, draft):
     eve = joined(team, "Eve", Role.EDITOR)
     drafts.replace_draft(
         actor=eve, chat_id=team.chat.id, agent_id=team.robin.id, content=SpecContent(prompt="Kind."), lock=False,
-        base=AgentSpec.objects.get(agent=team.robin, number=1), provenance=Provenance(origin="revise", voices=[], pieces=[]),
+        base=AgentSpec.objects.get(agent=team.robin, number=1),
+        provenance=Provenance(origin="revise", contributors=[], segments=[]),
         log_message=chats.system_line(team.chat.id, "DRAFT_STARTED", actor=eve, target=team.robin),
     )  # fmt: skip
 

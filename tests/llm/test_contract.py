@@ -13,7 +13,7 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from llm.adapters.litellm import LiteLLMWire, _litellm
 from llm.adapters.openai import OpenAIWire
-from llm.messages import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
 from tests.scripted_model import ScriptedModel
 
@@ -88,28 +88,28 @@ def request_of(text: str = "Hello", *, prompt: str = "Be brief.", **more: Any) -
     return Request("scripted", [Turn("system", prompt), Turn("user", text)], **more)
 
 
-async def all_of(llm: LLM, request: Request) -> tuple[list[Piece], Answer]:
+async def all_of(llm: LLM, request: Request) -> tuple[list[Chunk], Answer]:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
-    return [part for part in parts[:-1] if isinstance(part, Piece)], parts[-1]
+    return [part for part in parts[:-1] if isinstance(part, Chunk)], parts[-1]
 
 
-async def failure_of(llm: LLM, request: Request) -> tuple[list[Piece], LLMError]:
-    pieces: list[Piece] = []
+async def failure_of(llm: LLM, request: Request) -> tuple[list[Chunk], LLMError]:
+    chunks: list[Chunk] = []
     try:
         async for part in llm.ask(request):
-            assert isinstance(part, Piece), "an answer came where none may"
-            pieces.append(part)
+            assert isinstance(part, Chunk), "an answer came where none may"
+            chunks.append(part)
     except LLMError as error:
-        return pieces, error
+        return chunks, error
     pytest.fail("no error came")
 
 
 async def test_text_streams_in_pieces_and_the_answer_is_their_sum(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(tokens=["Hel", "lo ", "東京", "\n", "there"])
-    pieces, answer = await all_of(make(), request_of())
-    assert [piece.text for piece in pieces] == ["Hel", "lo ", "東京", "\n", "there"]
-    assert {piece.part for piece in pieces} == {"text"}
+    chunks, answer = await all_of(make(), request_of())
+    assert [chunk.text for chunk in chunks] == ["Hel", "lo ", "東京", "\n", "there"]
+    assert {chunk.part for chunk in chunks} == {"text"}
     assert (answer.text, answer.finish, answer.calls) == ("Hello 東京\nthere", "stop", ())
     assert (answer.usage.input_tokens, answer.usage.output_tokens, answer.usage.estimated) == (11, 5, False)
     assert answer.first_token_s is not None
@@ -118,8 +118,8 @@ async def test_text_streams_in_pieces_and_the_answer_is_their_sum(make: Make, sc
 
 async def test_thinking_streams_apart_from_the_text(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="think", thinking="First this.", text="Then that.")
-    pieces, answer = await all_of(make(), request_of())
-    assert [piece.part for piece in pieces] == ["thinking", "thinking", "text", "text"]
+    chunks, answer = await all_of(make(), request_of())
+    assert [chunk.part for chunk in chunks] == ["thinking", "thinking", "text", "text"]
     assert (answer.thinking, answer.text) == ("First this. ", "Then that.")
 
 
@@ -142,11 +142,11 @@ async def test_the_prompt_the_tools_and_the_key_reach_the_server(make: Make, scr
 
 
 async def test_a_call_streams_its_arguments_under_its_name(make: Make) -> None:
-    pieces, answer = await all_of(make(), request_of("What time is it in Tokyo?", tools=[ZONE]))
-    assert {piece.part for piece in pieces} == {"arguments"}
-    assert len(pieces) > 2
-    assert [piece.name for piece in pieces if piece.name] == ["current_time"]
-    assert "".join(piece.text for piece in pieces) == '{"timezone": "Asia/Tokyo"}'
+    chunks, answer = await all_of(make(), request_of("What time is it in Tokyo?", tools=[ZONE]))
+    assert {chunk.part for chunk in chunks} == {"arguments"}
+    assert len(chunks) > 2
+    assert [chunk.name for chunk in chunks if chunk.name] == ["current_time"]
+    assert "".join(chunk.text for chunk in chunks) == '{"timezone": "Asia/Tokyo"}'
     assert answer.finish == "tool_calls"
     assert answer.calls == (ToolCall("", "current_time", '{"timezone": "Asia/Tokyo"}', 0, "call_0"),)
 
@@ -196,16 +196,16 @@ async def test_an_end_that_is_not_the_models_own_is_told(make: Make, scripted: S
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])
 async def test_RUN11_a_stream_without_its_end_is_no_answer(make: Make, scripted: ScriptedModel, mode: str) -> None:
     scripted.script(mode=mode, tokens=["One ", "two ", "three ", "four"], after=3)
-    pieces, error = await failure_of(make(), request_of())
+    chunks, error = await failure_of(make(), request_of())
     assert error.code == "cut"
-    assert error.partial_text == "".join(piece.text for piece in pieces)
+    assert error.partial_text == "".join(chunk.text for chunk in chunks)
     assert "One two three four" not in error.partial_text
 
 
 async def test_RUN11_an_end_before_the_first_word_is_no_answer(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="cleancut", after=0)
-    pieces, error = await failure_of(make(), request_of())
-    assert (pieces, error.code, error.retryable) == ([], "cut", True)
+    chunks, error = await failure_of(make(), request_of())
+    assert (chunks, error.code, error.retryable) == ([], "cut", True)
 
 
 async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) -> None:
@@ -264,7 +264,7 @@ async def test_SEC17_an_error_that_repeats_the_key_comes_without_it(
 
 
 @pytest.mark.parametrize(
-    ("script", "code", "pieces"),
+    ("script", "code", "chunks"),
     [
         ({"mode": "nofirst"}, "timeout_first", 0),
         ({"first": 30}, "timeout_first", 0),
@@ -273,11 +273,11 @@ async def test_SEC17_an_error_that_repeats_the_key_comes_without_it(
     ],
 )
 async def test_RUN10_a_silent_model_is_left_at_the_limit(
-    make: Make, scripted: ScriptedModel, script: dict, code: str, pieces: int
+    make: Make, scripted: ScriptedModel, script: dict, code: str, chunks: int
 ) -> None:
     scripted.script(**script)
     shown, error = await failure_of(make(), request_of())
-    assert (error.code, len(shown)) == (code, pieces)
+    assert (error.code, len(shown)) == (code, chunks)
     await asyncio.to_thread(scripted.wait_until_left)
 
 

@@ -12,7 +12,7 @@ from common.secrets import Secret
 from llm.client import llm_for, try_model
 from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import language_of, read_conversation
-from llm.messages import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
 from tools.registry import registry
 from tools.web_fetch.reading import Page
@@ -41,8 +41,8 @@ def request_of(
 async def answer_to(*args: Any, **more: Any) -> Answer:
     parts = [part async for part in DemoModel(pace=0).ask(request_of(*args, **more))]
     assert isinstance(parts[-1], Answer)
-    pieces = [part for part in parts[:-1] if isinstance(part, Piece)]
-    assert "".join(p.text for p in pieces if p.part == "text") == parts[-1].text
+    chunks = [part for part in parts[:-1] if isinstance(part, Chunk)]
+    assert "".join(p.text for p in chunks if p.part == "text") == parts[-1].text
     return parts[-1]
 
 
@@ -162,10 +162,10 @@ async def test_other_talk_calls_nothing(question: str) -> None:
 
 async def test_arguments_stream_in_pieces_and_the_name_comes_first() -> None:
     parts = [part async for part in DemoModel(pace=0).ask(request_of("Time in Tokyo?", tools=(CLOCK,)))]
-    pieces = [part for part in parts if isinstance(part, Piece)]
-    assert len(pieces) > 2
-    assert [piece.name for piece in pieces] == ["current_time"] + [None] * (len(pieces) - 1)
-    assert "".join(piece.text for piece in pieces) == '{"timezone": "Tokyo"}'
+    chunks = [part for part in parts if isinstance(part, Chunk)]
+    assert len(chunks) > 2
+    assert [chunk.name for chunk in chunks] == ["current_time"] + [None] * (len(chunks) - 1)
+    assert "".join(chunk.text for chunk in chunks) == '{"timezone": "Tokyo"}'
 
 
 async def test_the_result_of_a_call_is_the_answer() -> None:

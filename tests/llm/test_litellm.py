@@ -12,7 +12,7 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from llm.adapters.litellm import LiteLLMWire, _litellm
 from llm.client import _ADAPTERS, try_model
-from llm.messages import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint, LLMError, Timeouts
 from tests.scripted_model import ScriptedModel
 
@@ -54,10 +54,10 @@ def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> LiteLLMWi
     return AtTheScript(endpoint, timeouts or Timeouts(10, 2, 20))
 
 
-async def all_of(llm: LiteLLMWire, request: Request = ASK) -> tuple[list[Piece], Answer]:
+async def all_of(llm: LiteLLMWire, request: Request = ASK) -> tuple[list[Chunk], Answer]:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
-    return [part for part in parts if isinstance(part, Piece)], parts[-1]
+    return [part for part in parts if isinstance(part, Chunk)], parts[-1]
 
 
 async def failure_of(llm: LiteLLMWire, request: Request = ASK) -> LLMError:
@@ -69,9 +69,9 @@ async def failure_of(llm: LiteLLMWire, request: Request = ASK) -> LLMError:
 async def test_text_and_calls_stream_with_what_they_used(scripted: ScriptedModel) -> None:
     calls = [{"name": "current_time", "arguments": f'{{"timezone": "{zone}"}}'} for zone in ("Tokyo", "Paris")]
     scripted.script(tokens=["Let ", "me see."], calls=calls)
-    pieces, answer = await all_of(wire(scripted))
-    assert [piece.text for piece in pieces if piece.part == "text"] == ["Let ", "me see."]
-    assert [piece.name for piece in pieces if piece.name] == ["current_time", "current_time"]
+    chunks, answer = await all_of(wire(scripted))
+    assert [chunk.text for chunk in chunks if chunk.part == "text"] == ["Let ", "me see."]
+    assert [chunk.name for chunk in chunks if chunk.name] == ["current_time", "current_time"]
     assert answer.calls == (
         ToolCall("", "current_time", '{"timezone": "Tokyo"}', 0, "toolu_1"),
         ToolCall("", "current_time", '{"timezone": "Paris"}', 1, "toolu_2"),

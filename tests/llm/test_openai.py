@@ -17,7 +17,7 @@ from llm.adapters.openai_format import messages_of
 from llm.adapters.openai_stream import OpenAIStream
 from llm.client import try_model
 from llm.errors import error_of_frame, error_of_status, retry_after
-from llm.messages import Answer, Piece, Request, ToolCall, Turn
+from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.model_list import list_models
 from llm.prices import usage_of
 from llm.protocol import Endpoint, LLMError, Timeouts
@@ -39,10 +39,10 @@ def frames(*deltas: dict[str, Any], finish: str | None = "stop", end: str = "dat
     return ("".join(f"data: {json.dumps(c, ensure_ascii=False)}\n\n" for c in chunks) + end).encode()
 
 
-def read(*parts: bytes) -> tuple[list[Piece], OpenAIStream]:
+def read(*parts: bytes) -> tuple[list[Chunk], OpenAIStream]:
     stream = OpenAIStream(KEY)
-    pieces = [piece for part in parts for piece in stream.feed(part)]
-    return pieces + list(stream.feed_end()), stream
+    chunks = [chunk for part in parts for chunk in stream.feed(part)]
+    return chunks + list(stream.feed_end()), stream
 
 
 SAMPLE = (
@@ -64,8 +64,8 @@ SAMPLE = (
 @given(st.lists(st.integers(0, len(SAMPLE)), max_size=12))
 def test_the_answer_is_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
     places = [0, *sorted(cuts), len(SAMPLE)]
-    pieces, stream = read(*(SAMPLE[a:b] for a, b in zip(places, places[1:], strict=False)))
-    assert [piece.text for piece in pieces] == ["想一想", "你好 ", "world\n", "", '{"a": "東', '京"}']
+    chunks, stream = read(*(SAMPLE[a:b] for a, b in zip(places, places[1:], strict=False)))
+    assert [chunk.text for chunk in chunks] == ["想一想", "你好 ", "world\n", "", '{"a": "東', '京"}']
     assert stream.assembly.calls() == (ToolCall("", "x", '{"a": "東京"}', 0, "a"),)
     assert (stream.assembly.finish, stream.done) == ("tool_calls", True)
     assert stream.usage == {"prompt_tokens": 3, "completion_tokens": 5}
@@ -250,9 +250,9 @@ async def test_a_server_that_never_closes_does_not_hold_the_answer_back(
 
 
 async def test_a_server_that_does_not_stream_is_read_all_the_same(scripted: ScriptedModel) -> None:
-    scripted.script(text="In one piece.", streams=False)
+    scripted.script(text="In one chunk.", streams=False)
     answer = await answer_of(wire(scripted))
-    assert (answer.text, answer.finish, answer.usage.output_tokens) == ("In one piece.", "stop", 3)
+    assert (answer.text, answer.finish, answer.usage.output_tokens) == ("In one chunk.", "stop", 3)
     scripted.script(calls=[{"name": "x", "arguments": "{}"}], streams=False)
     answer = await answer_of(wire(scripted))
     assert (answer.calls, answer.finish) == ((ToolCall("", "x", "{}", 0, "call_0"),), "tool_calls")

@@ -17,7 +17,7 @@ from common.secrets import Secret
 from llm.adapters.litellm import LiteLLMWire, _litellm
 from llm.adapters.openai import OpenAIWire, target_of
 from llm.client import try_model
-from llm.messages import Answer, Piece, Request, ToolCall, ToolSchema, Turn
+from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.model_list import list_models
 from llm.protocol import Endpoint, LLMError, Timeouts
 from tests.hostile_web import Connects, Names
@@ -57,7 +57,7 @@ def request_of(model: str, *, tools: tuple[ToolSchema, ...] = (), **parameters: 
     return Request(model, [Turn("system", "Be brief."), Turn("user", "Hello")], tools, parameters)
 
 
-async def all_of(llm: Any, request: Request) -> tuple[list[Piece], Answer]:
+async def all_of(llm: Any, request: Request) -> tuple[list[Chunk], Answer]:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
     return parts[:-1], parts[-1]
@@ -99,8 +99,8 @@ async def test_a_provider_is_asked_at_its_own_address(
 async def test_its_answers_stream_with_calls_and_usage(scripted: ScriptedModel, provider: str) -> None:
     scripted.script(tokens=["Let ", "me see."], calls=[{"name": "current_time", "arguments": '{"timezone": "Tokyo"}'}])
     llm = OpenAIWire(Endpoint(provider, scripted.api_base, Secret(KEY), "workspace"), LIMITS)
-    pieces, answer = await all_of(llm, request_of("m", tools=(ZONE,), max_tokens=7))
-    assert "".join(piece.text for piece in pieces if piece.part == "arguments") == '{"timezone": "Tokyo"}'
+    chunks, answer = await all_of(llm, request_of("m", tools=(ZONE,), max_tokens=7))
+    assert "".join(chunk.text for chunk in chunks if chunk.part == "arguments") == '{"timezone": "Tokyo"}'
     assert answer.calls == (ToolCall("", "current_time", '{"timezone": "Tokyo"}', 0, "call_0"),)
     assert (answer.finish, answer.usage.input_tokens) == ("tool_calls", 11)
     [sent] = scripted.requests
@@ -119,8 +119,8 @@ def azure(scripted: ScriptedModel, **more: Any) -> Endpoint:
 
 async def test_azure_is_asked_for_a_deployment_of_an_api_version_with_its_own_header(scripted: ScriptedModel) -> None:
     scripted.script(tokens=["Hel", "lo"])
-    pieces, answer = await all_of(OpenAIWire(azure(scripted), LIMITS), request_of("my-gpt", max_tokens=5))
-    assert ([piece.text for piece in pieces], answer.text, answer.usage.output_tokens) == (["Hel", "lo"], "Hello", 2)
+    chunks, answer = await all_of(OpenAIWire(azure(scripted), LIMITS), request_of("my-gpt", max_tokens=5))
+    assert ([chunk.text for chunk in chunks], answer.text, answer.usage.output_tokens) == (["Hel", "lo"], "Hello", 2)
     [sent] = scripted.requests
     assert sent.target == "/azure/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
     assert sent.headers["api-key"] == KEY
@@ -172,8 +172,8 @@ def bedrock(scripted: ScriptedModel, timeouts: Timeouts = LIMITS, **more: Any) -
 
 async def test_bedrock_streams_text_and_calls_with_what_they_used(scripted: ScriptedModel) -> None:
     scripted.script(tokens=["Let ", "me see."], calls=[{"name": "current_time", "arguments": '{"timezone": "Tokyo"}'}])
-    pieces, answer = await all_of(bedrock(scripted), request_of(MODEL, tools=(ZONE,)))
-    assert [piece.text for piece in pieces if piece.part == "text"] == ["Let ", "me see."]
+    chunks, answer = await all_of(bedrock(scripted), request_of(MODEL, tools=(ZONE,)))
+    assert [chunk.text for chunk in chunks if chunk.part == "text"] == ["Let ", "me see."]
     assert answer.calls == (ToolCall("", "current_time", '{"timezone": "Tokyo"}', 0, "tooluse_1"),)
     assert (answer.finish, answer.usage.input_tokens, answer.usage.estimated) == ("tool_calls", 11, False)
     [sent] = scripted.requests

@@ -10,7 +10,7 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from llm import retry
 from llm.client import llm_for
-from llm.messages import Answer, Piece, Request, Turn, Usage
+from llm.messages import Answer, Chunk, Request, Turn, Usage
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
 from llm.retry import Breaker, Retrying
 from tests.scripted_model import ScriptedModel
@@ -20,17 +20,17 @@ ANSWER = Answer("Hi", "", (), Usage(), "stop", "m")
 
 
 class Failing:
-    """Fails as it was told, one error per ask; then answers. A piece comes before the error when `shows`."""
+    """Fails as it was told, one error per ask; then answers. A chunk comes before the error when `shows`."""
 
     def __init__(self, *errors: LLMError, shows: bool = False) -> None:
         self.errors = list(errors)
         self.shows = shows
         self.asked = 0
 
-    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         self.asked += 1
         if self.shows:
-            yield Piece("text", "Hi")
+            yield Chunk("text", "Hi")
         if self.errors:
             raise self.errors.pop(0)
         yield ANSWER
@@ -57,7 +57,7 @@ def error(code: str = "server", *, retryable: bool = True, retry_after: float | 
     return LLMError(code, "no", retryable=retryable, retry_after=retry_after)
 
 
-async def all_of(llm: LLM) -> list[Piece | Answer]:
+async def all_of(llm: LLM) -> list[Chunk | Answer]:
     return [part async for part in llm.ask(ASK)]
 
 

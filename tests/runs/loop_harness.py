@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
 from llm.context_window import DEFAULT_BUDGET
-from llm.messages import Piece, Request, ToolCall
+from llm.messages import Chunk, Request, ToolCall
 from runs.runtime.context import ChatContext, LogEntry, Participant, build_transcript, build_turns_of_others
 from runs.runtime.conversation import Conversation
 from runs.runtime.loop import run_loop
@@ -151,7 +151,7 @@ class LoopHarness:
                 except StopAsyncIteration:
                     return
                 self.moment()
-                reply = None if isinstance(step, Piece) else self.store(step)
+                reply = None if isinstance(step, Chunk) else self.store(step)
                 self.moment()
 
     def store(self, step: Any) -> StepSaved:

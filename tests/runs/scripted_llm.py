@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
-from llm.messages import Answer, Piece, Request, ToolCall, Turn, Usage
+from llm.messages import Answer, Chunk, Request, ToolCall, Turn, Usage
 from llm.protocol import LLMError
 
 
@@ -17,19 +17,19 @@ class ScriptedLLM:
         self._script = iter(script)
         self.requests: list[Request] = []
 
-    async def ask(self, request: Request) -> AsyncGenerator[Piece | Answer, None]:
+    async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         self.requests.append(request)
         if left := unanswered(request.turns):
             raise AskedTooEarly(f"The calls {left} have no answer.")
         answer = next(self._script, said("done"))
         if isinstance(answer, LLMError):
             for word in answer.partial_text.split():
-                yield Piece("text", f"{word} ")
+                yield Chunk("text", f"{word} ")
             raise answer
         for word in answer.text.split(" "):
-            yield Piece("text", f"{word} ")
+            yield Chunk("text", f"{word} ")
         for call in answer.calls:
-            yield Piece("arguments", call.arguments, index=call.index, name=call.name)
+            yield Chunk("arguments", call.arguments, index=call.index, name=call.name)
         yield answer
 
 

@@ -140,8 +140,8 @@ def test_FAIR5_an_endless_line_is_kept_in_parts_and_given_up():
 def test_FAIR5_a_line_in_many_parts_is_read_when_it_ends():
     stream = OpenAIStream(Secret(""))
     line = b'data: {"choices": [{"delta": {"content": "hello"}, "finish_reason": "stop"}]}\n'
-    pieces = [piece for at in range(len(line)) for piece in stream.feed(line[at : at + 1])]
-    assert [piece.text for piece in pieces] == ["hello"]
+    chunks = [chunk for at in range(len(line)) for chunk in stream.feed(line[at : at + 1])]
+    assert [chunk.text for chunk in chunks] == ["hello"]
 
 
 def test_FAIR5_each_part_of_an_answer_has_its_limit():

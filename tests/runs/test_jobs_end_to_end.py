@@ -44,7 +44,7 @@ def test_a_merge_by_the_model_becomes_a_draft(environment, board):
     done(environment)
     merge = fresh(merge)
     assert (merge.state, merge.method, merge.error) == ("done", "agent", "")
-    assert [piece["voices"] for piece in merge.result["pieces"] if piece["voices"]] == [
+    assert [segment["contributors"] for segment in merge.result["segments"] if segment["contributors"]] == [
         [str(first.id)], [str(second.id)]
     ]  # fmt: skip
     assert fresh(first).state == fresh(second).state == "accepted"

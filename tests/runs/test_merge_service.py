@@ -27,14 +27,14 @@ from tests.runs.job_environment import JobEnvironment
 
 KEY = b"a key of twenty-four byt"
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
-PIECES = {"pieces": [{"text": "Be brief.\n", "from": ["s1"]}], "conflicts": []}
+SEGMENTS = {"segments": [{"text": "Be brief.\n", "from": ["s1"]}], "conflicts": []}
 
 
 class MergeService:
     """A service that checks the signature as the specification says, and answers with `status`, `body` after `pause`."""
 
     def __init__(self) -> None:
-        self.status, self.body, self.pause = 200, json.dumps(PIECES).encode(), 0.0
+        self.status, self.body, self.pause = 200, json.dumps(SEGMENTS).encode(), 0.0
         self.headers: dict[str, str] = {}
         self.asked: list[dict[str, Any]] = []
         service = self
@@ -103,7 +103,7 @@ def test_the_signature_is_that_of_standard_webhooks() -> None:
 async def test_it_is_asked_with_a_signature_and_answers_json(service: MergeService) -> None:
     id = uuid4()
     answer = await ask(asked_of_service(id, "merge", {"production": "你好。\n"}))
-    assert json.loads(answer.text) == PIECES
+    assert json.loads(answer.text) == SEGMENTS
     assert (answer.usage.cost_micro, answer.finish) == (0, "stop")
     [asked] = service.asked
     assert (asked["id"], asked["type"], asked["input"]) == (str(id), "merge", {"production": "你好。\n"})
@@ -164,7 +164,7 @@ async def test_a_service_that_is_away_is_told(service: MergeService, monkeypatch
 def test_a_merge_asks_the_service_and_a_summary_the_model(service: MergeService, environment: Any) -> None:
     job_environment = JobEnvironment(environment)
     merge = job_environment.wait_for(job_environment.start("merge"))
-    assert (merge.state, json.loads(merge.answer)) == ("completed", PIECES)
+    assert (merge.state, json.loads(merge.answer)) == ("completed", SEGMENTS)
     assert merge.stamp is not None
     assert merge.stamp["provider"] == "merge_service"
     assert service.asked[0]["input"] == {"texts": ["a"]}

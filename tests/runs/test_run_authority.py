@@ -150,8 +150,8 @@ def test_FAIR8_an_editor_alone_with_the_agent_has_it_write_a_draft_in_its_own_na
     )
     row = draft.to_row()
     assert row.provenance is not None
-    [voice] = row.provenance.voices
-    assert (voice.actor_id, voice.name, voice.in_run_of) == (robin.id, "Robin", "Alice")
+    [contributor] = row.provenance.contributors
+    assert (contributor.actor_id, contributor.name, contributor.in_run_of) == (robin.id, "Robin", "Alice")
     record = AuditRecord.objects.get(action="draft.placed")
     assert (record.actor, record.on_behalf_of) == (robin, alice)
     line = Message.objects.get(type="DRAFT_STARTED").payload
@@ -172,7 +172,10 @@ def test_FAIR8_words_of_a_run_stay_the_runs_when_somebody_writes_on(room):
     room.wait_until_idle()
     provenance = Draft.objects.get(chat=chat).to_row().provenance
     assert provenance is not None
-    assert [(voice.name, voice.in_run_of) for voice in provenance.voices] == [("Alice", None), ("Robin", "Alice")]
+    assert [(contributor.name, contributor.in_run_of) for contributor in provenance.contributors] == [
+        ("Alice", None),
+        ("Robin", "Alice"),
+    ]
 
 
 def test_FAIR8_editors_together_may_and_one_who_is_no_editor_any_more_may_not(room):
@@ -277,5 +280,5 @@ def test_an_obedient_agent_in_an_editors_run_is_not_the_editor_for_anybody_who_l
     row = client_for(room.team, "alice").ok("GET", f"chats/{chat.id}/agents/{room.team.robin.id}/draft")
     alice = str(room.team.alice.id)
     assert alice not in (row["created_by"], row["updated_by"])
-    assert alice not in {voice["actor_id"] for voice in row["provenance"]["voices"]}
+    assert alice not in {contributor["actor_id"] for contributor in row["provenance"]["contributors"]}
     assert Run.objects.get(chat=chat).on_behalf_of_id == room.team.alice.id

@@ -9,7 +9,7 @@ from llm.reading_rate import ReadingRate, get_reading_rate
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Ten pieces at once, and one in a hundred seconds after that."""
+    """Ten chunks at once, and one in a hundred seconds after that."""
     monkeypatch.setattr(reading_rate, "BURST", 10.0)
     monkeypatch.setattr(reading_rate, "CHUNKS_PER_SECOND", 0.01)
 
@@ -24,13 +24,13 @@ def test_FAIR1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_wai
 
 
 @pytest.mark.usefixtures("slow")
-@pytest.mark.parametrize(("text", "pieces"), [("", 10), ("x" * 255, 10), ("x" * 256, 5), ("x" * 10_000, 1)])
-def test_FAIR1_a_long_piece_counts_by_its_length(text, pieces):
+@pytest.mark.parametrize(("text", "chunks"), [("", 10), ("x" * 255, 10), ("x" * 256, 5), ("x" * 10_000, 1)])
+def test_FAIR1_a_long_piece_counts_by_its_length(text, chunks):
     paced = ReadingRate()
     number = 0
     while not paced.take(text):
         number += 1
-    assert number == (pieces if pieces > 1 else 0)
+    assert number == (chunks if chunks > 1 else 0)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -73,10 +73,10 @@ class Dispute:
 
     def _merge(self, suggestions: list[str]) -> Any:
         first, second = (f"{number} {self.words.said}" for number in (2, 3))
-        pieces = [{"text": f"{self.content['prompt']}\n", "from": []}, {"text": second, "from": ["s2"]}]
+        segments = [{"text": f"{self.content['prompt']}\n", "from": []}, {"text": second, "from": ["s2"]}]
         choices = [{"from": "s1", "text": first}, {"from": "s2", "text": second}]
         conflict = {"question": self.words.said, "between": ["s1", "s2"], "chosen": 1, "choices": choices}
-        self.model.script(system="Merge agent", text=json.dumps({"pieces": pieces, "conflicts": [conflict]}))
+        self.model.script(system="Merge agent", text=json.dumps({"segments": segments, "conflicts": [conflict]}))
         body = {"id": str(new_id()), "suggestion_ids": suggestions, "chat_id": self.chat}
         return self.mallory.ok("POST", f"agents/{self.agent}/merges", body)["id"]
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.stack
 PROMPT = "You are Scribe.\nAnswer in the language of the question.\nBe friendly.\nName your sources."
 BOBS = PROMPT.replace("Be friendly.", "Be friendly.\nQuote prices in TWD.")
 CAROLS = PROMPT.replace("Be friendly.", "Be brief and friendly.")
-PIECES = [
+SEGMENTS = [
     {"text": "You are Scribe.\nAnswer in the language of the question.\n", "from": []},
     {"text": "Be brief and friendly.\n", "from": ["s2"]},
     {"text": "Quote prices in TWD.\n", "from": ["s1"]},
@@ -113,8 +113,8 @@ def test_two_suggest_and_an_editor_merges_compares_saves_and_restores(company, m
     assert bob.status("POST", f"suggestions/{first['id']}/reject", {"reason": "no"}) == 403
 
     # Merged: a draft that says whose words these are, and what conflicted.
-    pieces = [*PIECES[:-1], {"text": "Name your sources.\nAlways say the date.", "from": []}]
-    model.script(system="Merge agent", text=json.dumps({"pieces": pieces, "conflicts": [CONFLICT]}))
+    segments = [*SEGMENTS[:-1], {"text": "Name your sources.\nAlways say the date.", "from": []}]
+    model.script(system="Merge agent", text=json.dumps({"segments": segments, "conflicts": [CONFLICT]}))
     body = {"id": str(new_id()), "suggestion_ids": [first["id"], second["id"]], "chat_id": company.chat}
     merge = alice.ok("POST", f"agents/{company.scribe}/merges", body)
     tab.until(lambda t: t.messages("DRAFT_MERGED"))
@@ -123,14 +123,14 @@ def test_two_suggest_and_an_editor_merges_compares_saves_and_restores(company, m
     draft = alice.ok("GET", company.draft_at)
     assert draft["lock_holder_id"] == alice.id
     assert draft["base_version"] == 2
-    names = {voice["id"]: voice["name"] for voice in draft["provenance"]["voices"]}
+    names = {contributor["id"]: contributor["name"] for contributor in draft["provenance"]["contributors"]}
     said_by = {
-        piece["text"].strip(): [names[v] for v in piece["voices"]] for piece in draft["provenance"]["pieces"]
+        segment["text"].strip(): [names[v] for v in segment["contributors"]] for segment in draft["provenance"]["segments"]
     }  # fmt: skip
     assert said_by["Quote prices in TWD."] == ["Bob"]
     assert said_by["Be brief and friendly."] == ["Carol"]
     assert draft["provenance"]["conflicts"][0]["question"] == "How friendly?"
-    assert draft["written"]["prompt"] == "".join(piece["text"] for piece in draft["provenance"]["pieces"])
+    assert draft["written"]["prompt"] == "".join(segment["text"] for segment in draft["provenance"]["segments"])
 
     # Edited, applied, compared on one message, voted on, saved as v3.
     draft = company.write(alice, draft["written"]["prompt"] + "\nNever shout.")
@@ -197,6 +197,6 @@ def test_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, model):
     draft = company.alice.ok("GET", f"chats/{chat}/agents/{company.scribe}/draft")
     assert (draft["written"]["prompt"], draft["status"], draft["lock_holder_id"]) == (shorter, "drafting", None)
     assert draft["provenance"]["origin"] == "revise"
-    [voice] = draft["provenance"]["voices"]
-    assert (voice["actor_id"], voice["in_run_of"]) == (company.scribe, "Dave")
+    [contributor] = draft["provenance"]["contributors"]
+    assert (contributor["actor_id"], contributor["in_run_of"]) == (company.scribe, "Dave")
     assert draft["applied"] is None

@@ -15,7 +15,7 @@ from tests.stories.screens import Person, invite, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
-PIECES = [
+SEGMENTS = [
     {"text": f"{TEMPLATES['scribe']['en'].prompt}\n", "from": []},
     {"text": "TWD-MARK: quote prices in TWD.\n", "from": ["s1"]},
     {"text": "BRIEF-MARK: be brief.", "from": ["s2"]},
@@ -111,7 +111,9 @@ def carol_suggests(cast: Cast) -> None:
 def alice_merges(cast: Cast) -> None:
     """She picks both; the draft says whose words are whose, and what conflicts."""
     page = cast.alice.page
-    cast.model.script(system="You are the Merge agent", text=json.dumps({"pieces": PIECES, "conflicts": [CONFLICT]}))
+    cast.model.script(
+        system="You are the Merge agent", text=json.dumps({"segments": SEGMENTS, "conflicts": [CONFLICT]})
+    )
     listed = suggestions_of(cast.alice)
     expect(listed.get_by_role("listitem")).to_have_count(2)
     listed.get_by_text("Local money").click()

@@ -114,15 +114,15 @@ def fresh(row: Any) -> Any:
     return type(row).objects.get(pk=row.pk)
 
 
-def piece(text: str, *names: str) -> dict[str, Any]:
+def segment(text: str, *names: str) -> dict[str, Any]:
     return {"text": text, "from": list(names)}
 
 
 def both(text_of_two: str = "Use one sentence.") -> dict[str, Any]:
     """A good answer to a merge of KINDER (s1) and another last line (s2)."""
     return {
-        "pieces": [
-            piece("Be very kind.\n", "s1"), piece(MIDDLE), piece(f"{text_of_two}\n", "s2"),
+        "segments": [
+            segment("Be very kind.\n", "s1"), segment(MIDDLE), segment(f"{text_of_two}\n", "s2"),
         ],
         "conflicts": [],
     }  # fmt: skip

@@ -137,7 +137,7 @@ def test_rooms_are_taken_in_one_order_so_that_two_merges_over_both_never_deadloc
         rooms = [board.room(f"Room {number}", board["bob"]) for number in range(2)]
     made = [[board.suggest(text, chat=room) for text in (KINDER, LOUDER)] for room in rooms]
     merges = [board.merge(made[0][number], made[1][number], chat=rooms[number]) for number in range(2)]
-    answers = {"pieces": [{"text": "Be loud and kind.", "from": ["s1", "s2"]}]}
+    answers = {"segments": [{"text": "Be loud and kind.", "from": ["s1", "s2"]}]}
     at_once(2, lambda number: board.answer(merges[number], answers))
     assert sorted(fresh(merge).state for merge in merges) == ["done", "failed"]  # Alice holds one draft at a time
     assert Draft.objects.filter(ended_at=None).count() == 1

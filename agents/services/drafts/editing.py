@@ -26,7 +26,7 @@ from common.writing import RowUpdate
 from events import audit
 from events.frames import DraftText
 from events.publish import publish
-from events.rows import Piece, Provenance, Voice
+from events.rows import Contributor, Provenance, Segment
 
 
 @transaction.atomic
@@ -96,14 +96,16 @@ def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Ac
     """Merge production's changes since the draft's base into its text; every line keeps its contributor."""
     draft = update.row
     base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version).content()
-    voices, pieces = attribute_draft(draft, base)
-    proposal = Proposal(voices[-1], base, SpecContent.model_validate(draft.written), pieces)
+    contributors, segments = attribute_draft(draft, base)
+    proposal = Proposal(contributors[-1], base, SpecContent.model_validate(draft.written), segments)
     result = merge_proposals(production.content(), [proposal])
     written = result.content.as_json()
     if written == draft.written:
         return
     locking.save_snapshot(draft, "rebase")
-    provenance = Provenance(origin="rebase", voices=voices, pieces=result.pieces, conflicts=result.conflicts)
+    provenance = Provenance(
+        origin="rebase", contributors=contributors, segments=result.segments, conflicts=result.conflicts
+    )
     update.set(written=written, updated_by=actor, updated_at=now(), provenance=provenance.model_dump(mode="json"))
 
 
@@ -256,20 +258,20 @@ def revise_prompt(
     if draft is None:
         base = get_production(agent)
         written = base.content()
-        voices: list[Voice] = []
-        pieces = [Piece(text=written.prompt)]
+        contributors: list[Contributor] = []
+        segments = [Segment(text=written.prompt)]
     else:
         base = AgentSpec.objects.get(agent=agent, number=draft.base_version)
         written = SpecContent.model_validate(draft.written)
-        voices, pieces = attribute_draft(draft, base.content())
+        contributors, segments = attribute_draft(draft, base.content())
     if written.prompt == prompt:
         raise Conflict("The prompt says this already.", code=Code.NOTHING_CHANGED)
 
-    voice = Voice(id=agent.id, actor_id=agent.id, name=agent.name, in_run_of=on_behalf_of.name)
+    contributor = Contributor(id=agent.id, actor_id=agent.id, name=agent.name, in_run_of=on_behalf_of.name)
     provenance = Provenance(
         origin="revise",
-        voices=[*(one for one in voices if one.id != voice.id), voice],
-        pieces=attribute_lines(pieces, [(voice.id, prompt)]),
+        contributors=[*(one for one in contributors if one.id != contributor.id), contributor],
+        segments=attribute_lines(segments, [(contributor.id, prompt)]),
     )
     message = chats.system_line(chat.id, "DRAFT_STARTED", actor=on_behalf_of, target=agent, via=agent.name, note=reason)
     return replace_draft(
@@ -285,14 +287,18 @@ def revise_prompt(
     )
 
 
-def attribute_draft(draft: Draft, base: SpecContent) -> tuple[list[Voice], list[Piece]]:
+def attribute_draft(draft: Draft, base: SpecContent) -> tuple[list[Contributor], list[Segment]]:
     """Return the contributors of a draft made on `base`, the last writer last, and its prompt as their segments.
 
     Merged segments stay their authors'; what was typed since the merge is the last writer's.
     """
     made = Provenance.model_validate(draft.provenance) if draft.provenance else None
-    writer = Voice(id=draft.updated_by_id, actor_id=draft.updated_by_id, name=draft.updated_by.name)
-    writer = next((voice for voice in made.voices if voice.id == writer.id), writer) if made else writer
-    earlier = [voice for voice in made.voices if voice.id != writer.id] if made else []
-    pieces = made.pieces if made else [Piece(text=base.prompt)]
-    return [*earlier, writer], attribute_lines(pieces, [(writer.id, draft.written["prompt"])])
+    writer = Contributor(id=draft.updated_by_id, actor_id=draft.updated_by_id, name=draft.updated_by.name)
+    writer = (
+        next((contributor for contributor in made.contributors if contributor.id == writer.id), writer)
+        if made
+        else writer
+    )
+    earlier = [contributor for contributor in made.contributors if contributor.id != writer.id] if made else []
+    segments = made.segments if made else [Segment(text=base.prompt)]
+    return [*earlier, writer], attribute_lines(segments, [(writer.id, draft.written["prompt"])])

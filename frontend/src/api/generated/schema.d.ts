@@ -1439,11 +1439,11 @@ export interface components {
             mentioned: boolean;
             unread: number;
         };
-        /** @description One way to settle a conflict; no voice: what production says. */
+        /** @description One way to settle a conflict; no contributor: what production says. */
         Choice: {
-            text: string;
             /** @default null */
-            voice: string | null;
+            contributor: string | null;
+            text: string;
         };
         /** @description What went wrong and where. The text of an error is not told: it may quote what somebody wrote. */
         ClientErrorBodyRequest: {
@@ -1538,7 +1538,7 @@ export interface components {
             email: string;
         };
         /**
-         * @description Where voices want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
+         * @description Where contributors want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
          *     `tools.<name>`. `chosen` is what stands in the draft: an index into `choices`; null when it is something else.
          */
         Conflict: {
@@ -1547,6 +1547,21 @@ export interface components {
             /** @default null */
             chosen: number | null;
             question: string;
+        };
+        /**
+         * @description Whose words went into a draft that was not typed: a suggestion's author, or an agent that revised itself, in a run for
+         *     the person of the name `in_run_of`. `title` is what its author says of a suggestion.
+         */
+        Contributor: {
+            /** Format: uuid */
+            actor_id: string;
+            /** Format: uuid */
+            id: string;
+            /** @default null */
+            in_run_of: string | null;
+            name: string;
+            /** @default  */
+            title: string;
         };
         CountRow: {
             pending: number;
@@ -2399,14 +2414,6 @@ export interface components {
             name: string;
             revision: number;
         };
-        /** @description A run of whole lines of a prompt, and whose they are. No voice: they stand in production. Several: joined from them. */
-        Piece: {
-            /** @default null */
-            conflict: number | null;
-            text: string;
-            /** @default [] */
-            voices: string[];
-        };
         /** @description Who has this chat open right now. */
         Presence: {
             present: string[];
@@ -2430,16 +2437,16 @@ export interface components {
              */
             type: "progress";
         };
-        /** @description Where the words of a draft came from, as it was made: the pieces in order are its prompt. */
+        /** @description Where the words of a draft came from, as it was made: the segments in order are its prompt. */
         Provenance: {
             /** @default [] */
             conflicts: components["schemas"]["Conflict"][];
+            contributors: components["schemas"]["Contributor"][];
             /** @default null */
             merge_id: string | null;
             /** @enum {string} */
             origin: "merge" | "revise" | "rebase";
-            pieces: components["schemas"]["Piece"][];
-            voices: components["schemas"]["Voice"][];
+            segments: components["schemas"]["Segment"][];
         };
         /** @description What a provider needs besides a model's name. `key` and `api_base` are fields of the request, all others its options. */
         ProviderFieldRow: {
@@ -2566,6 +2573,14 @@ export interface components {
             ids?: string[] | null;
             /** @default null */
             up_to?: string | null;
+        };
+        /** @description A run of whole lines of a prompt, and whose they are. No contributor: they stand in production. Several: joined from them. */
+        Segment: {
+            /** @default null */
+            conflict: number | null;
+            /** @default [] */
+            contributors: string[];
+            text: string;
         };
         ServerFrame: components["schemas"]["Changes"] | components["schemas"]["Subscribed"] | components["schemas"]["Delta"] | components["schemas"]["Typing"] | components["schemas"]["Presence"] | components["schemas"]["DraftText"] | components["schemas"]["ListChanged"] | components["schemas"]["ChatActivity"] | components["schemas"]["Progress"] | components["schemas"]["AgentStates"] | components["schemas"]["Access"] | components["schemas"]["Heartbeat"] | components["schemas"]["ErrorFrame"];
         /**
@@ -3130,21 +3145,6 @@ export interface components {
             topic: string;
             /** @constant */
             type: "unsubscribe";
-        };
-        /**
-         * @description Whose words went into a draft that was not typed: a suggestion's author, or an agent that revised itself, in a run for
-         *     the person of the name `in_run_of`. `title` is what its author says of a suggestion.
-         */
-        Voice: {
-            /** Format: uuid */
-            actor_id: string;
-            /** Format: uuid */
-            id: string;
-            /** @default null */
-            in_run_of: string | null;
-            name: string;
-            /** @default  */
-            title: string;
         };
         Vote: {
             /** Format: uuid */

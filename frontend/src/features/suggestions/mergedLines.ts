@@ -78,21 +78,21 @@ function isShownByConflict(run: readonly Segment[], conflict: Conflict | undefin
 function addRun(builder: MergedTextBuilder, run: readonly Segment[], conflict: Conflict | undefined): void {
   const isDrawn = !isShownByConflict(run, conflict)
   for (const segment of run) {
-    if (segment.voices.length === 0) builder.addUnchanged(linesOf(segment.text), isDrawn)
+    if (segment.contributors.length === 0) builder.addUnchanged(linesOf(segment.text), isDrawn)
     else if (isDrawn) builder.add(added(segment))
   }
   if (conflict) builder.add([conflict])
 }
 
 const added = (segment: Segment) =>
-  linesOf(segment.text).map(text => ({ sign: '+', text, contributors: segment.voices }) as const)
+  linesOf(segment.text).map(text => ({ sign: '+', text, contributors: segment.contributors }) as const)
 
 const isConflict = (part: Drawn): part is Conflict => 'choices' in part
 
 /** The merged text in order, long unchanged runs folded. */
 export function mergedParts(production: string, provenance: Provenance): MergedPart[] {
   const builder = new MergedTextBuilder(linesOf(production))
-  for (const run of groupByConflict(provenance.pieces))
+  for (const run of groupByConflict(provenance.segments))
     addRun(builder, run, provenance.conflicts[run[0]?.conflict ?? -1])
   builder.end()
   return folded(grouped(builder.parts))
@@ -127,7 +127,7 @@ function folded(groups: readonly MergedPart[]): MergedPart[] {
 }
 
 /** The conflicts outside of the prompt: those about the model, a limit, a tool. */
-export function otherConflicts({ pieces: segments, conflicts }: Provenance): Conflict[] {
+export function otherConflicts({ segments, conflicts }: Provenance): Conflict[] {
   const inText = new Set(segments.map(segment => segment.conflict))
   return conflicts.filter((_, index) => !inText.has(index))
 }
@@ -142,15 +142,15 @@ export interface Share {
 }
 
 /** What became of each one's words. */
-export const sharesOf = ({ voices, pieces: segments, conflicts }: Provenance): Share[] =>
-  voices.map(({ id, name, actor_id: actorId }) => ({
+export const sharesOf = ({ contributors, segments, conflicts }: Provenance): Share[] =>
+  contributors.map(({ id, name, actor_id: actorId }) => ({
     id,
     name,
     actorId,
     lines: segments
-      .filter(segment => segment.voices.includes(id))
+      .filter(segment => segment.contributors.includes(id))
       .reduce((sum, segment) => sum + linesOf(segment.text).length, 0),
-    conflicts: conflicts.filter(conflict => conflict.choices.some(choice => choice.voice === id)).length,
+    conflicts: conflicts.filter(conflict => conflict.choices.some(choice => choice.contributor === id)).length,
   }))
 
 export function countConflicts(parts: readonly MergedPart[]): { added: number; removed: number } {

@@ -96,7 +96,7 @@ describe('the steps of a merge', () => {
   })
 
   it('say where it ended', () => {
-    const provenance: Provenance = { origin: 'merge', merge_id: null, voices: [], pieces: [], conflicts: [] }
+    const provenance: Provenance = { origin: 'merge', merge_id: null, contributors: [], segments: [], conflicts: [] }
     expect(at(merge({ state: 'failed', provenance }), null)).toEqual(['done', 'done', 'done', 'failed'])
     expect(at(merge({ state: 'stopped' }), null)).toEqual(['done', 'todo', 'todo', 'todo'])
   })
@@ -111,26 +111,30 @@ describe('the steps of a merge', () => {
 
 describe('a merged text', () => {
   const production = 'abcdefghijkl'.split('').join('\n')
-  const voice = (id: string) => ({ id, actor_id: `${id}-actor`, name: id, in_run_of: null, title: '' })
-  const piece = (text: string, voices: string[] = [], conflict: number | null = null) => ({ text, voices, conflict })
+  const contributor = (id: string) => ({ id, actor_id: `${id}-actor`, name: id, in_run_of: null, title: '' })
+  const segment = (text: string, contributors: string[] = [], conflict: number | null = null) => ({
+    text,
+    contributors,
+    conflict,
+  })
   const provenance: Provenance = {
     origin: 'merge',
     merge_id: 'm',
-    voices: [voice('s1'), voice('s2')],
-    pieces: [
-      piece('a\n'),
-      piece('B1\nB2\n', ['s1']),
-      piece('C!\n', ['s1'], 0),
-      piece('d\ne\nf\ng\nh\ni\nj\nk\nl\n'),
-      piece('end', ['s1', 's2']),
+    contributors: [contributor('s1'), contributor('s2')],
+    segments: [
+      segment('a\n'),
+      segment('B1\nB2\n', ['s1']),
+      segment('C!\n', ['s1'], 0),
+      segment('d\ne\nf\ng\nh\ni\nj\nk\nl\n'),
+      segment('end', ['s1', 's2']),
     ],
     conflicts: [
       {
         about: 'prompt',
         question: 'C?',
         choices: [
-          { voice: 's1', text: 'C!' },
-          { voice: 's2', text: 'c?' },
+          { contributor: 's1', text: 'C!' },
+          { contributor: 's2', text: 'c?' },
         ],
         chosen: 0,
       },
@@ -138,8 +142,8 @@ describe('a merged text', () => {
         about: 'model',
         question: 'Which?',
         choices: [
-          { voice: null, text: 'x' },
-          { voice: 's2', text: 'y' },
+          { contributor: null, text: 'x' },
+          { contributor: 's2', text: 'y' },
         ],
         chosen: 1,
       },
@@ -161,8 +165,8 @@ describe('a merged text', () => {
   it('groups adjacent segments of one conflict, and keeps unchanged lines', () => {
     const wide: Provenance = {
       ...provenance,
-      pieces: [piece('a\n'), piece('b\n', [], 0), piece('C!\n', ['s1'], 0), piece('d\n'), piece('', [])],
-      conflicts: [{ about: 'prompt', question: 'bc?', choices: [{ voice: 's1', text: 'b\nC!' }], chosen: 0 }],
+      segments: [segment('a\n'), segment('b\n', [], 0), segment('C!\n', ['s1'], 0), segment('d\n'), segment('', [])],
+      conflicts: [{ about: 'prompt', question: 'bc?', choices: [{ contributor: 's1', text: 'b\nC!' }], chosen: 0 }],
     }
     const parts = mergedParts('a\nb\nc\nd', wide)
     expect(parts.map(part => (part.kind === 'conflict' ? '?' : part.lines.map(line => line.sign + line.text)))).toEqual(
@@ -171,7 +175,7 @@ describe('a merged text', () => {
   })
 
   it('survives a text that claims production for what does not stand there', () => {
-    const odd = { ...provenance, conflicts: [], pieces: [piece('nowhere\n'), piece('l')] }
+    const odd = { ...provenance, conflicts: [], segments: [segment('nowhere\n'), segment('l')] }
     expect(countConflicts(mergedParts(production, odd))).toEqual({ added: 0, removed: 11 })
   })
 

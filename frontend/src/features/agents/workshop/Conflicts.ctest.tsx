@@ -10,14 +10,14 @@ import { findSources } from './provenance'
 
 const provenance = {
   origin: 'merge',
-  voices: [
+  contributors: [
     { id: 'bob', actor_id: 'bob', name: 'Bob', title: '', in_run_of: null },
     { id: 'carol', actor_id: 'carol', name: 'Carol', title: '', in_run_of: null },
   ],
-  pieces: [
-    { text: '# Role\n', voices: [], conflict: null },
-    { text: 'Two lines.\n', voices: ['bob'], conflict: 0 },
-    { text: 'End.', voices: [], conflict: null },
+  segments: [
+    { text: '# Role\n', contributors: [], conflict: null },
+    { text: 'Two lines.\n', contributors: ['bob'], conflict: 0 },
+    { text: 'End.', contributors: [], conflict: null },
   ],
   conflicts: [
     {
@@ -25,8 +25,8 @@ const provenance = {
       question: 'How long?',
       chosen: 0,
       choices: [
-        { voice: 'bob', text: 'Two lines.\n' },
-        { voice: 'carol', text: 'Three lines.\n' },
+        { contributor: 'bob', text: 'Two lines.\n' },
+        { contributor: 'carol', text: 'Three lines.\n' },
       ],
     },
   ],

@@ -93,7 +93,7 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
       </legend>
       <div className={workshopStyles.choices}>
         {conflict.choices.map((choice, at) => {
-          const contributor = provenance.voices.find(one => one.id === choice.voice)
+          const contributor = provenance.contributors.find(one => one.id === choice.contributor)
           return (
             <button
               // biome-ignore lint/suspicious/noArrayIndexKey: a choice is known by its place
@@ -104,8 +104,8 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
               aria-disabled={isReadOnly || undefined}
               onClick={() => isReadOnly || onChoose(at)}
             >
-              <span className={workshopStyles.who} data-layer={choice.voice ? layer : 'production'}>
-                <LayerIcon layer={choice.voice ? layer : 'production'} />
+              <span className={workshopStyles.who} data-layer={choice.contributor ? layer : 'production'}>
+                <LayerIcon layer={choice.contributor ? layer : 'production'} />
                 {contributor ? contributorSide(contributor, t) : t('production')}
                 {chosen === at ? <span className="end">{t('inUse')}</span> : null}
               </span>

@@ -36,22 +36,22 @@ export function SourcesPanel(props: SourcesPanelProps) {
 /** The names of a segment's contributors, as a list. */
 export const namesOf = (provenance: Provenance, ids: readonly string[], t: ReturnType<typeof useTexts>['t']) =>
   formatList(
-    provenance.voices
+    provenance.contributors
       .filter(contributor => ids.includes(contributor.id))
       .map(contributor => contributorName(contributor, t)),
   )
 
 function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelProps) {
   const { t, rich } = useTexts()
-  const names = formatList([...new Set(provenance.voices.map(contributor => contributorName(contributor, t)))])
-  const asker = provenance.voices.at(-1)?.in_run_of ?? names
+  const names = formatList([...new Set(provenance.contributors.map(contributor => contributorName(contributor, t)))])
+  const asker = provenance.contributors.at(-1)?.in_run_of ?? names
   const text =
     provenance.origin === 'merge'
       ? rich('sources.merged', { names })
       : provenance.origin === 'revise'
         ? rich('revisedFor', { agent: agentName, name: asker })
         : rich('rebasedOnto', { version: `v${draft.base_version}` })
-  const attributed = sources.located.filter(({ segment, lines }) => segment.voices?.length && lines.length > 0)
+  const attributed = sources.located.filter(({ segment, lines }) => segment.contributors?.length && lines.length > 0)
   const head = (
     <>
       <LayerIcon layer={layerOf(provenance)} />
@@ -66,7 +66,7 @@ function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelP
           <li key={lines[0]}>
             <button type="button" onClick={() => onLine(lines[0] ?? 1)}>
               <CornerDownRight className="i s" aria-hidden />
-              <b>{namesOf(provenance, segment.voices ?? [], t)}</b>
+              <b>{namesOf(provenance, segment.contributors ?? [], t)}</b>
               <span className="cut muted">{linesOf(segment.text).find(line => line.trim()) ?? ''}</span>
               <span className="num faint">{t('atLine', { n: lines[0] ?? 1 })}</span>
             </button>

@@ -399,10 +399,10 @@ function marksOf(
 ): SourceMark[] {
   if (!sources || !provenance) return []
   return sources.located
-    .filter(({ segment, lines }) => segment.voices?.length && lines.length > 0)
+    .filter(({ segment, lines }) => segment.contributors?.length && lines.length > 0)
     .map(({ segment, lines }) => ({
       lines,
-      names: namesOf(provenance, segment.voices ?? [], t),
+      names: namesOf(provenance, segment.contributors ?? [], t),
       layer: layerOf(provenance),
     }))
 }

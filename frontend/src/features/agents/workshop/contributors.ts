@@ -3,7 +3,7 @@ import type { Provenance } from '@/api'
 import type { useTexts } from '@/lib/language'
 
 type T = ReturnType<typeof useTexts>['t']
-type Contributor = Provenance['voices'][number]
+type Contributor = Provenance['contributors'][number]
 
 /** An agent that wrote by itself is named with the person whose run it was: it never bears that person's name. */
 export const contributorName = (contributor: Contributor, t: T): string =>

@@ -12,28 +12,28 @@ const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent
   tools: [],
   ...change,
 })
-const segment = (text: string, voices: string[] = [], conflict: number | null = null): Segment => ({
+const segment = (text: string, contributors: string[] = [], conflict: number | null = null): Segment => ({
   text,
-  voices,
+  contributors,
   conflict,
 })
-const pieces = [segment('# Role\n'), segment('Be short.\nBe kind.\n', ['bob']), segment('Use tables.', ['carol'])]
-const made = pieces.map(each => each.text).join('')
+const segments = [segment('# Role\n'), segment('Be short.\nBe kind.\n', ['bob']), segment('Use tables.', ['carol'])]
+const made = segments.map(each => each.text).join('')
 const provenance = (own: Segment[], conflicts: Conflict[] = []): Provenance => ({
   origin: 'merge',
   merge_id: null,
-  voices: [],
-  pieces: own,
+  contributors: [],
+  segments: own,
   conflicts,
 })
 
 describe('the provenance of a text', () => {
   it('is known for every line as it was made', () => {
-    expect(locateSegments(pieces, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
+    expect(locateSegments(segments, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
   })
 
   it('stays with the lines that nobody edited, and goes from those that somebody did', () => {
-    const found = locateSegments(pieces, 'Hello\n# Role\nBe short!\nBe kind.\nUse tables.')
+    const found = locateSegments(segments, 'Hello\n# Role\nBe short!\nBe kind.\nUse tables.')
     expect(found.map(each => each.lines)).toEqual([[2], [4], [5]])
     expect(found.map(each => each.isComplete)).toEqual([true, false, true])
   })
@@ -71,9 +71,9 @@ describe('the provenance of a text', () => {
 
 describe('a conflict in the prompt', () => {
   const choices = [
-    { voice: 'bob', text: 'Two lines at most.' },
-    { voice: 'carol', text: 'Three lines at most.\nNever more.' },
-    { voice: null, text: '' },
+    { contributor: 'bob', text: 'Two lines at most.' },
+    { contributor: 'carol', text: 'Three lines at most.\nNever more.' },
+    { contributor: null, text: '' },
   ]
   const clash: Conflict = { about: 'prompt', question: '', choices, chosen: 0 }
   const own = [segment('# Role\n'), segment('Two lines at most.\n', ['bob'], 0), segment('End.')]
@@ -89,7 +89,7 @@ describe('a conflict in the prompt', () => {
     expect(second.prompt).toBe('# Role\nThree lines at most.\nNever more.\nEnd.')
     const found = findSources(provenance(own, [clash]), second)
     expect(found.chosen).toEqual([1])
-    expect(found.located[1]).toMatchObject({ segment: { voices: ['carol'] }, lines: [2, 3], isComplete: true })
+    expect(found.located[1]).toMatchObject({ segment: { contributors: ['carol'] }, lines: [2, 3], isComplete: true })
     const none = content(replaceChoice(found, 0, '', second.prompt) ?? '')
     expect(none.prompt).toBe('# Role\nEnd.')
     const left = findSources(provenance(own, [clash]), none)
@@ -109,7 +109,7 @@ describe('a conflict in a field', () => {
   const about = (name: string, ...texts: string[]): Conflict => ({
     about: name,
     question: '',
-    choices: texts.map(text => ({ voice: null, text })),
+    choices: texts.map(text => ({ contributor: null, text })),
     chosen: 0,
   })
 

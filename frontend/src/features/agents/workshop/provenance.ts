@@ -66,7 +66,7 @@ function withChoice(segments: readonly Segment[], conflict: number, choice: Conf
   const text = linesOf(choice.text)
     .map(line => `${line}\n`)
     .join('')
-  const segment: Segment = { text, voices: choice.voice ? [choice.voice] : [], conflict }
+  const segment: Segment = { text, contributors: choice.contributor ? [choice.contributor] : [], conflict }
   return segments.flatMap((each, index) => (index === first ? [segment] : each.conflict === conflict ? [] : [each]))
 }
 
@@ -83,7 +83,7 @@ export interface Sources {
 
 /** Reads from the text itself which choices stand in it: so everybody sees the same, also after a reload. */
 export function findSources(provenance: Provenance, content: SpecContent): Sources {
-  let segments: readonly Segment[] = provenance.pieces
+  let segments: readonly Segment[] = provenance.segments
   const conflicts = provenance.conflicts ?? []
   const chosen = conflicts.map((conflict, index) => {
     if (conflict.about !== 'prompt') return fieldChoice(conflict, content)

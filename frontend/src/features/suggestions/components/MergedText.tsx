@@ -18,14 +18,14 @@ interface MergedTextProps {
   provenance: Provenance
 }
 
-type ContributorOf = (id: string) => Provenance['voices'][number] | undefined
+type ContributorOf = (id: string) => Provenance['contributors'][number] | undefined
 
 /** The merged prompt, with whose each line is in the margin, and every conflict with its choices. */
 export function MergedText({ production, version, provenance }: MergedTextProps) {
   const { t } = useTexts()
   const parts = useMemo(() => mergedParts(production, provenance), [production, provenance])
   const contributors = useMemo(
-    () => new Map(provenance.voices.map(contributor => [contributor.id, contributor])),
+    () => new Map(provenance.contributors.map(contributor => [contributor.id, contributor])),
     [provenance],
   )
   const contributorOf: ContributorOf = id => contributors.get(id)
@@ -127,7 +127,9 @@ function Avatars({
 function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contributorOf: ContributorOf }) {
   const { t } = useTexts()
   const about = aboutText(conflict.about, t)
-  const contributors = conflict.choices.flatMap(choice => (choice.voice ? (contributorOf(choice.voice) ?? []) : []))
+  const contributors = conflict.choices.flatMap(choice =>
+    choice.contributor ? (contributorOf(choice.contributor) ?? []) : [],
+  )
   const question = conflict.question || t('theyDiffer', { names: partyNames(contributors, t).join(t('listJoin')) })
   return (
     <section className={mergeStyles.conf} aria-label={question}>
@@ -140,11 +142,11 @@ function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contribu
       </div>
       <ul>
         {conflict.choices.map((choice, index) => {
-          const contributor = choice.voice ? contributorOf(choice.voice) : undefined
+          const contributor = choice.contributor ? contributorOf(choice.contributor) : undefined
           const isChosen = index === conflict.chosen
           return (
             <li
-              key={`${choice.voice} ${choice.text}`}
+              key={`${choice.contributor} ${choice.text}`}
               className={isChosen ? cx(mergeStyles.alternative, mergeStyles.sel) : mergeStyles.alternative}
             >
               {contributor ? (
