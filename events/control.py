@@ -18,7 +18,7 @@ STOPS = "control.stops"
 
 
 def send_stop(root_id: UUID) -> None:
-    """On commit, or at once outside a transaction: tell every worker to end the tree of this root run."""
+    """Ask every worker to stop the runs of this tree, on commit or at once outside a transaction."""
     transaction.on_commit(lambda: redis_client.publish([(STOPS, str(root_id).encode())]), robust=True)
 
 
@@ -37,7 +37,7 @@ async def stops() -> AsyncGenerator[UUID, None]:
 
 
 def listener_name() -> str:
-    """What this process's line is called in Redis' list of clients."""
+    """Return the name of this process's connection in Redis' list of clients."""
     return f"stops-{os.getpid()}"
 
 
@@ -54,4 +54,4 @@ async def _listen() -> AsyncGenerator[UUID, None]:
             try:
                 yield UUID(message["data"].decode())
             except ValueError:
-                logger.warning("Something on the control channel is no id")
+                logger.warning("A message on the control channel is not an id")

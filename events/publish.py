@@ -29,25 +29,25 @@ Message = tuple[str, bytes]
 Frame = Changes | Delta | DraftText | ListChanged | ChatActivity | Presence | Progress | AgentStates | Typing
 
 MAX_TEXT = 256 * 1024
-"""Longer frames (bytes, encoded) do not travel: the hub hears only the version, and reads the rows itself."""
+"""Frames with more bytes are not sent: the hub receives only the version, and reads the rows itself."""
 
 BATCHES = "batches"
-"""The group of every hub, for passing frames of many topics."""
+"""The group of all hubs, for transient frames of many topics."""
 
 RIGHTS = "rights"
-"""The group that every hub hears: whose rights changed. Rare, so one group for all is enough."""
+"""The group of all hubs, for people whose rights changed."""
 
 
-def publish(frame: Frame, *, said_in: UUID | None = None) -> None:
-    """Tell everybody on the frame's topic, on commit; at once outside a transaction.
+def publish(frame: Frame, *, activity_in: UUID | None = None) -> None:
+    """Publish a frame to its topic on commit, or at once outside a transaction.
 
-    `said_in` is the workspace, when something was said in the chat: its hubs tell members who do not have it open.
+    `activity_in` is the workspace if a message was posted: members who do not have the chat open get its unread count.
     """
-    _send_on_commit(packed(frame), *([_said(said_in, frame.topic)] if said_in else ()))
+    _send_on_commit(packed(frame), *([_build_activity(activity_in, frame.topic)] if activity_in else ()))
 
 
 def publish_transient(frames: Iterable[Frame]) -> None:
-    """Publish passing frames of many topics on commit, in few messages: every hub gets them all, and hands on those that its
+    """Publish transient frames of many topics on commit, in few messages: every hub gets all, and sends on those that its
     sockets follow. A message for each topic would cost Redis and the hub more."""
     messages: list[Message] = []
     batch: list[tuple[str, str, str]] = []
@@ -66,7 +66,7 @@ def _send_on_commit(*messages: Message) -> None:
     transaction.on_commit(lambda: redis_client.publish(messages), robust=True)
 
 
-def _said(workspace_id: UUID, topic: str) -> Message:
+def _build_activity(workspace_id: UUID, topic: str) -> Message:
     where = f"workspace:{workspace_id}"
     return _serialized(group_of(where), {"type": "activity", "topic": where, "chat": topic.removeprefix("chat:")})
 
@@ -76,7 +76,7 @@ def _batched(frames: list[tuple[str, str, str]]) -> Message:
 
 
 def publish_now(*frames: Frame) -> None:
-    """Tell at once, in one round trip; for passing frames that belong to no transaction."""
+    """Publish transient frames at once, in one round trip."""
     redis_client.publish([packed(frame) for frame in frames])
 
 
@@ -92,7 +92,7 @@ def notify_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> No
 
 
 def rights_changed(actor_id: UUID) -> None:
-    """On commit: every hub asks again what this person may follow, and ends what they may not (SEC5).
+    """On commit, make every hub check this person's rights again and end the subscriptions that are not allowed any more (SEC5).
 
     Services call it when somebody leaves or is removed from a chat or workspace, signs out or is deactivated.
     """
@@ -100,17 +100,17 @@ def rights_changed(actor_id: UUID) -> None:
 
 
 def packed(frame: Frame) -> Message:
-    """The Redis channel and the bytes of a frame, for those who send in a pipeline of their own."""
+    """Return the Redis channel and the bytes of a frame, for a caller with its own pipeline."""
     return _serialized(group_of(frame.topic), _envelope(frame))
 
 
 def group_of(topic: str) -> str:
-    """The channel layer's name of a topic: it knows no colons."""
+    """Return the group of a topic; the name of a group has no colons."""
     return topic.replace(":", ".")
 
 
 def _envelope(frame: Frame) -> dict[str, Any]:
-    """The encoded text, and beside it what the hub must know without reading the text."""
+    """Return the message for a hub: the encoded frame, and what the hub needs without decoding it."""
     text = frame.model_dump_json()
     fits = len(text) <= MAX_TEXT and len(text.encode()) <= MAX_TEXT
     envelope: dict[str, Any] = {

@@ -48,7 +48,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.to_row() for row in written]
     )
-    publish(frame, said_in=workspace_id if any(row.counts_as_unread for row in new) else None)
+    publish(frame, activity_in=workspace_id if any(row.counts_as_unread for row in new) else None)
     return version
 
 
