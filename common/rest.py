@@ -124,10 +124,10 @@ def answer_list(rows: Iterable[BaseModel], next: str | None = None) -> HttpRespo
     return answer(_ANY_PAGE(results=list(rows), next=next))
 
 
-def view_of_deed(
+def build_action_view(
     shape: type[S], operation_id: str, deed: Callable[..., Any], *, responses: type[BaseModel], request: Any = None
 ) -> type[S]:
-    """A view of `shape`, whose `post` does `deed`: for deeds that differ by nothing else."""
+    """Return a subclass of the view `shape` whose `post` calls `deed`."""
     view = type(operation_id, (shape,), {"deed": staticmethod(deed)})
     return extend_schema_view(post=extend_schema(operation_id=operation_id, request=request, responses=responses))(view)
 

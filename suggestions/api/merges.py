@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.paging import MAX_LARGE_ROWS, get_page
-from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query, view_of_deed
+from common.rest import Page, Request, answer, answer_list, build_action_view, query_parameters, read, read_query
 from events.rows import MergeRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
@@ -63,5 +63,5 @@ class CountedDeed(Deed):
     person_buckets = ("jobs",)
 
 
-Stop = view_of_deed(Deed, "stop_merge", suggestions.stop_merge, responses=MergeRow)
-Retry = view_of_deed(CountedDeed, "retry_merge", suggestions.retry_merge, responses=MergeRow)
+Stop = build_action_view(Deed, "stop_merge", suggestions.stop_merge, responses=MergeRow)
+Retry = build_action_view(CountedDeed, "retry_merge", suggestions.retry_merge, responses=MergeRow)

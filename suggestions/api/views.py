@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query, view_of_deed
+from common.rest import Page, Request, answer, answer_list, build_action_view, query_parameters, read, read_query
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import (
@@ -122,5 +122,7 @@ class CountedDeed(Deed):
     person_buckets = ("jobs",)
 
 
-Withdraw = view_of_deed(Deed, "withdraw_suggestion", suggestions.withdraw_suggestion, responses=SuggestionRow)
-Summarize = view_of_deed(CountedDeed, "summarize_suggestion", suggestions.summarize_suggestion, responses=SuggestionRow)
+Withdraw = build_action_view(Deed, "withdraw_suggestion", suggestions.withdraw_suggestion, responses=SuggestionRow)
+Summarize = build_action_view(
+    CountedDeed, "summarize_suggestion", suggestions.summarize_suggestion, responses=SuggestionRow
+)
