@@ -235,8 +235,7 @@ class Run(Identified, VersionedRow):
 
 
 class Step(Identified):
-    """One step of a run: an answer of a model, or one tool call. `started` is stored before the effect, so that a crash in
-    between shows (RUN15)."""
+    """An answer of a model, or a tool call. `started` is stored before the effect, so that a crash in between shows (RUN15)."""
 
     run = models.ForeignKey(Run, verbose_name=_("run"), on_delete=models.CASCADE, related_name="steps")
     number = models.PositiveSmallIntegerField(_("number"))
@@ -260,10 +259,7 @@ class Step(Identified):
 
 
 class LLMCall(Identified):
-    """The ledger: each request to a model, who asked on whose behalf, what it took and who paid.
-
-    Where a person tried a model, there is neither a run nor an agent.
-    """
+    """The ledger: each request to a model. When a person tried a model, it has neither a run nor an agent."""
 
     run = models.ForeignKey(Run, verbose_name=_("run"), null=True, on_delete=models.CASCADE, related_name="llm_calls")
     step_number = models.PositiveSmallIntegerField(_("step number"))

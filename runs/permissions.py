@@ -26,8 +26,7 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
 
 
 def lock_chat_of_run(run: Run) -> Chat:
-    """Lock the chat of a run and return it. The rights of the agent and of its person are checked each time: when the run starts
-    and at each step. Raises `RunNotAllowed`."""
+    """Lock the chat of a run if its agent and its person have rights now, and return it. Raises `RunNotAllowed`."""
     try:
         return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:

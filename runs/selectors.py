@@ -35,19 +35,19 @@ def build_reply_rows(runs: Sequence[Run]) -> list[ReplyRow]:
     found = Message.objects.filter(run_id__in=[run.pk for run in runs], type="TEXT_MESSAGE")
     last = found.order_by("run_id", "-seq").distinct("run_id").annotate(excerpt=Left(KT("payload__text"), EXCERPT))
     answers = {run_id: (pk, excerpt) for run_id, pk, excerpt in last.values_list("run_id", "pk", "excerpt")}
-    rows: list[ReplyRow] = []
-    for run in runs:
-        chat, (message_id, excerpt) = run.get_chat(), answers.get(run.pk, (None, ""))
-        row = ReplyRow(
-            run_id=run.id,
-            chat_id=chat.id,
-            chat_title=chat.title,
-            message_id=message_id,
-            excerpt=excerpt or "",
-            state=run.state,
-            cost_micro=run.cost_micro,
-            seconds=(run.ended_at - run.started_at).total_seconds() if run.ended_at and run.started_at else None,
-            created_at=run.created_at,
-        )
-        rows.append(row)
-    return rows
+    return [_build_reply_row(run, *answers.get(run.pk, (None, ""))) for run in runs]
+
+
+def _build_reply_row(run: Run, message_id: UUID | None, excerpt: str | None) -> ReplyRow:
+    chat = run.get_chat()
+    return ReplyRow(
+        run_id=run.id,
+        chat_id=chat.id,
+        chat_title=chat.title,
+        message_id=message_id,
+        excerpt=excerpt or "",
+        state=run.state,
+        cost_micro=run.cost_micro,
+        seconds=(run.ended_at - run.started_at).total_seconds() if run.ended_at and run.started_at else None,
+        created_at=run.created_at,
+    )

@@ -1,4 +1,8 @@
-"""Locks of chats. The order of locks: participants, workspace, chats by id, then everything in a chat."""
+"""Locks of chats.
+
+All services take locks in this order: participants, workspace, chats by id, drafts, suggestions and merges, runs. A service that
+needs the chat locks it first, before it reads what it changes. A job has no chat: its run is only ever written last.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import Any

@@ -65,10 +65,6 @@ class PreparedRun:
         read, step = self.transcript, StepId(self.run.steps_done + 1, self.run.get_message_id())
         return Conversation(list(read.turns), step, list(read.open), list(read.later), budget=self.budget)
 
-    def get_parameters(self) -> dict[str, Any]:
-        """Return the parameters of the model that the spec sets."""
-        return self.content.parameters.model_dump(exclude_none=True)
-
 
 class RunKind(ABC):
     """The operations that differ between a run in a chat, one side of a comparison and a job. Objects have no state.
@@ -100,8 +96,7 @@ class RunKind(ABC):
 
     @abstractmethod
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
-        """Lock what the run writes to and return the run as it is stored. Raises `LeaseLost`; `RunNotAllowed` when rights were
-        withdrawn, unless the run ends."""
+        """Lock what the run writes to and return the stored run. Raises `LeaseLost` and, unless it ends, `RunNotAllowed`."""
 
     @abstractmethod
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
@@ -214,8 +209,7 @@ def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
 
 
 def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
-    """Set the run to a new attempt of this process. What the first attempt fixed stays: the version, the start, the message's
-    id."""
+    """Set the run to a new attempt of this process. Its version, its start and its message's id are those of the first."""
     run = update.row
     return update.set(
         spec=spec,

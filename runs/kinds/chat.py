@@ -90,8 +90,6 @@ class ChatRun(RunKind):
     def lock(self, run: Run) -> None:
         chats.lock_chat(run.get_chat_id())
 
-    # --- starting -----------------------------------------------------------------------------------------------
-
     def claim(self, waiting: Run, owner: str) -> Run | None:
         obstacle: RunNotAllowed | None = None
         try:
@@ -164,8 +162,6 @@ class ChatRun(RunKind):
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)
 
-    # --- writing ------------------------------------------------------------------------------------------------
-
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
         if at_end:
             self.lock(claimed)
@@ -221,8 +217,7 @@ class ChatRun(RunKind):
 
 
 class ComparisonRun(ChatRun):
-    """One side of a comparison (ADR 0012): it reads the log up to its question, wakes and mentions nobody, and uses no tool that
-    writes: two of them answer the same message, and would write twice."""
+    """One side of a comparison: it reads the log up to its question, wakes no agent, and uses no tool that writes (ADR 0012)."""
 
     finds_mentions = False
     uses_writing_tools = False
@@ -252,8 +247,7 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
 
 
 def _store_result(run: Run, result: ToolResult) -> Message:
-    """Store a call's result in its step and build its message. A result that was stored before, because a tool ended after it
-    was given up, counts instead."""
+    """Store a call's result in its step and build its message. A result that the step already has counts instead."""
     stored, data = {"status": result.status, "text": result.text}, result.data
     steps = Step.objects.filter(run=run, call_id=result.call.id)
     if not steps.filter(state="started").update(state="done", result=stored, ended_at=now()):

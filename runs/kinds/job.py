@@ -1,5 +1,4 @@
-"""A job: a run without a chat, such as a summary or a merge. It reads its input only, and the listeners of `job_ended` learn of
-its end."""
+"""A job: a run without a chat, such as a summary or a merge. It reads its input only, and calls the hook `job_ended`."""
 
 import logging
 from collections.abc import Sequence
@@ -55,8 +54,7 @@ _ATTEMPT = build_query_of_attempt(lambda runs: runs.select_related("agent", "on_
 
 @dataclass(frozen=True)
 class JobInput:
-    """What a job is asked: `text` for an agent, `input` the same as data for an external service; `expected` is about how many
-    characters the answer will have."""
+    """What a job is asked: `text` for an agent, `input` for an external service. `expected`: characters of the answer."""
 
     text: str
     input: dict[str, Any]
@@ -69,8 +67,7 @@ class JobInput:
 
 
 class Job(RunKind):
-    """A run without a chat. The hook of its end is called before its row is written: listeners lock chats, and the run's row
-    comes after those in the order of locks."""
+    """A run without a chat. The hook of its end is called before its row is written, because listeners lock chats."""
 
     ends_when_orphaned = False
     shows_next_try = False
@@ -127,7 +124,7 @@ class Job(RunKind):
         except (LeaseLost, OperationalError, InterfaceError):
             raise
         except Exception:
-            # A listener that fails each time must not keep the job at work for ever, and the sweeper busy with it.
+            # The job ends although a listener fails each time; else the sweeper would start it again and again.
             logger.exception("A listener of the end of the job %s failed.", run.pk)
         update.save()
 

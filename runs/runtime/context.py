@@ -138,8 +138,7 @@ def build_turns_of_others(entries: Iterable[LogEntry], *, agent_id: UUID, chat: 
 def _group_entries(
     entries: Iterable[LogEntry], agent_id: UUID, chat: ChatContext, trigger_id: UUID | None = None
 ) -> list[Turn | _AgentStep]:
-    """Group the agent's own entries by step, with each result at its call wherever it is in the log. Others' messages become
-    turns; their calls are not shown."""
+    """Group the agent's own entries by step, with each result at its call. Others' messages become turns."""
     items: list[Turn | _AgentStep] = []
     step_of_call: dict[str, _AgentStep] = {}
     entries = list(entries)

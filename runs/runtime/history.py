@@ -126,8 +126,7 @@ def build_participant(actor: Actor, role: str = "") -> Participant:
 
 
 def find_known_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
-    """Return the results of open calls that need not be made: a stored result, or that a call was interrupted which must not be
-    made twice (RUN15)."""
+    """Return the stored results of open calls, and `interrupted` for those that must not be made twice (RUN15)."""
     steps = {step.call_id: step for step in Step.objects.filter(run=run, kind="tool")}
     known: dict[str, ToolResult] = {}
     for call in calls:

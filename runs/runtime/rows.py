@@ -1,5 +1,4 @@
-"""Build the rows that a run adds to the chat's log: text, thinking, tool calls and their results. Each has an id that is fixed
-before its first byte."""
+"""Build the rows that a run adds to the chat's log: text, thinking, tool calls and their results."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid5

@@ -12,8 +12,7 @@ from llm.protocol import LLMError
 
 @dataclass(frozen=True)
 class ToolResult:
-    """The result of a tool call. `error_kind`: the call was malformed and was not made, or the tool itself broke (our bug).
-    `data` is for the screen."""
+    """The result of a tool call. `error_kind`: a malformed call, or a tool that broke (our bug). `data`: for the screen."""
 
     call: ToolCall
     status: Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
@@ -37,9 +36,6 @@ class StepId:
 
     number: int
     message_id: UUID
-
-
-# --- what the loop yields, each before its effect or right after it -------------------------------------------------
 
 
 @dataclass(frozen=True)

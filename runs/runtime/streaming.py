@@ -15,10 +15,7 @@ PROGRESS_EVERY = 0.25
 
 
 class StreamSink:
-    """Takes the chunks of an answer. It may lose them, never raises, and does not wait for Redis.
-
-    This one drops them all: a summary is shown once it is complete.
-    """
+    """Takes the chunks of an answer: it may lose them, never raises, and does not wait for Redis. This one drops them all."""
 
     def add(self, chunk: Chunk, message_id: UUID) -> None:
         """Pass on a chunk of the message that is being made."""

@@ -44,8 +44,7 @@ class Toolbox:
     past_calls: list[ToolCall] = field(default_factory=list)
 
     def split(self, calls: Sequence[ToolCall], *, is_cut: bool) -> Iterator[Batch]:
-        """Yield the calls in the model's order; neighbours that only read are one batch. `is_cut`: the answer reached its
-        length limit."""
+        """Yield the calls in order; neighbours that only read are one batch. `is_cut`: the answer reached its length limit."""
         reads: list[ToolCall] = []
         for call in calls:
             known = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)

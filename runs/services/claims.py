@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
@@ -15,32 +15,12 @@ from common.prepared_query import PreparedQuery
 from runs.errors import LeaseLost, RunNotStartable
 from runs.kinds import kind_of
 from runs.models import ISOLATE_AFTER, Run, RunState
+from runs.services.capacity import Capacity, WaitingRun
 
 ISOLATION_PATIENCE = 20.0
 """Seconds that a process has for claiming a poison run which was reserved for it."""
 SWEEP_LOCK = 0x41_54_45_4C
 """The advisory lock of the sweeper that picks runs: one at a time in the whole installation."""
-
-
-class Slots(Protocol):
-    """Limits how many runs a process claims, and for whom."""
-
-    def reserve(self, run: Run) -> bool:
-        """Take a slot for a queued run. Return false when there is none now."""
-        ...
-
-    def release(self, run_id: UUID) -> None:
-        """Free the slot of this run."""
-        ...
-
-
-class WaitingRun(NamedTuple):
-    """A run that could start. `turn` counts from 1, among the runs of the same person in the same workspace."""
-
-    id: UUID
-    workspace_id: UUID
-    person_id: UUID | None
-    turn: int
 
 
 def list_claimable_runs() -> QuerySet[Run]:
@@ -66,7 +46,7 @@ _NEXT_OF_KEY = PreparedQuery(lambda key: _get_first(list_claimable_runs().filter
 _NEXT_OF_SAME_KEY = PreparedQuery(_build_next_of_same_key, UUID)
 
 
-def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Slots | None = None) -> Run | None:
+def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> Run | None:
     """Claim the oldest queued run of this run's concurrency key, so that the runs of a key keep their order (RUN17).
 
     Return null if none is queued there, one is active, another worker was faster, or there is no slot for it. A poison run is
@@ -76,12 +56,12 @@ def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Slots 
     return _claim(partial(_NEXT_OF_SAME_KEY.first, run_id), owner, isolated, slots)
 
 
-def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Slots | None = None) -> Run | None:
+def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> Run | None:
     """Claim the oldest queued run of a concurrency key, as `claim_run` does."""
     return _claim(partial(_NEXT_OF_KEY.first, key), owner, isolated, slots)
 
 
-def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Slots | None) -> Run | None:
+def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None) -> Run | None:
     # A run that need not work any more ends when it is claimed; then the next one of its key is tried.
     while waiting := find_next():
         if waiting.is_poison != isolated:
@@ -111,8 +91,7 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
 
 
 def list_waiting(limit: int, *, full: Sequence[UUID] = ()) -> list[WaitingRun]:
-    """Return the runs that could start: first the oldest of each person, then the second of each. `full`: the ids of
-    workspaces and people whose runs are left out."""
+    """Return the runs that could start, in turns between people. `full`: workspaces and people that are left out."""
     return [WaitingRun(*row) for row in _list_in_turns(list_claimable_runs(), full)[:limit]]
 
 
@@ -125,8 +104,7 @@ def _list_in_turns(waiting: QuerySet[Run], full: Sequence[UUID]) -> QuerySet[Run
 
 @transaction.atomic
 def pick_undispatched_runs(seconds: float, limit: int = 200, *, full: Sequence[UUID] = ()) -> list[UUID]:
-    """Return the runs that could start and whose task was sent more than `seconds` ago, in turns, and set them to dispatched
-    now. `full`: as for `list_waiting`."""
+    """Return, as `list_waiting`, runs whose task was sent more than `seconds` ago, and set them to dispatched now."""
     if not try_lock_sweep():
         return []
     since = Coalesce(F("dispatched_at"), F("created_at"))

@@ -32,8 +32,7 @@ def dispatch_next_run(concurrency_key: str) -> None:
 
 
 def send_run_tasks(run_ids: Iterable[UUID]) -> bool:
-    """Send the tasks of these runs now. Return false when Redis did not take them. Never raises: the transaction that
-    queued the run has been committed and must not look failed (RUN4)."""
+    """Send the tasks of these runs now. Return false, and do not raise, when Redis did not take them (RUN4)."""
     run_ids = list(run_ids)
     return not run_ids or redis_client.call(lambda client: _publish(run_ids), False)
 

@@ -40,18 +40,18 @@ class Lease:
     stop: bool
 
 
+@transaction.atomic
 def extend_leases(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Lease]:
     """Extend the leases of these runs. Return those that this owner still has.
 
     The lease of a run that is not named runs out, and another worker takes it over. A row that is being written is skipped: its
     writer extends the lease.
     """
-    with transaction.atomic():
-        mine = Run.objects.filter(pk__in=run_ids, lease_owner=owner, state=RunState.RUNNING)
-        unlocked = mine.order_by("pk").select_for_update(skip_locked=True, no_key=True)
-        Run.objects.filter(pk__in=list(unlocked.values_list("pk", flat=True))).update(lease_until=get_lease_end())
-        rows = mine.values_list("pk", "attempt", "stop_requested_at")
-        return {pk: Lease(attempt, stop is not None) for pk, attempt, stop in rows}
+    mine = Run.objects.filter(pk__in=run_ids, lease_owner=owner, state=RunState.RUNNING)
+    unlocked = mine.order_by("pk").select_for_update(skip_locked=True, no_key=True)
+    Run.objects.filter(pk__in=list(unlocked.values_list("pk", flat=True))).update(lease_until=get_lease_end())
+    rows = mine.values_list("pk", "attempt", "stop_requested_at")
+    return {pk: Lease(attempt, stop is not None) for pk, attempt, stop in rows}
 
 
 @transaction.atomic
@@ -101,8 +101,7 @@ class Owner(Enum):
 
 
 def reclaim_run(stale: Run, owner: Owner) -> bool:
-    """Put a run of another process in the queue again; fail it when its owner is the third that died. Return false when another
-    worker was faster."""
+    """Requeue a run of another process, or fail it after its third crash. Return false when another worker was faster."""
     try:
         with transaction.atomic():
             _requeue(stale, owner)

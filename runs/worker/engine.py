@@ -30,11 +30,11 @@ from runs.errors import LeaseLost, RunNotStartable
 from runs.kinds import kind_of
 from runs.kinds.base import PreparedRun
 from runs.models import Run, RunState
+from runs.services.capacity import Capacity
 from runs.services.claims import claim_next_run, claim_run, list_waiting
 from runs.services.dispatch import dispatch_next_run
 from runs.services.leases import extend_leases, fail_run, fail_unstorable_run, requeue_run
 from runs.worker.agent_states import AgentStateReporter
-from runs.worker.capacity import Capacity
 from runs.worker.isolation import IsolatedProcesses
 from runs.worker.runner import CancelReason, Runner
 from runs.worker.sweeper import MAX_FAILURES, Sweeper
@@ -264,8 +264,7 @@ class Engine:
     # --- leases and stops ---------------------------------------------------------------------------------------
 
     async def _extend_leases(self) -> None:
-        """Extend the leases at each heartbeat. Cancel the runs that are to stop, if the stop did not arrive otherwise, and
-        those that belong to another worker."""
+        """Extend the leases at each heartbeat. Cancel the runs that are to stop, and those that another worker has."""
         extended_at = self._loop.time()
         while True:
             self._last_beat = time.monotonic()
@@ -328,8 +327,6 @@ def _fail_queued(run_id: UUID) -> None:
     with suppress(LeaseLost, DatabaseError):
         fail_unstorable_run(run_id, state=RunState.QUEUED)
 
-
-# --- the engine of this process ---------------------------------------------------------------------------------
 
 _engine: Engine | None = None
 

@@ -147,7 +147,8 @@ class Runner:
     def _build_request(self, turns: Sequence[Turn]) -> Request:
         prepared = self._prepared
         schemas = [tool.schema for tool in prepared.tools.values()]
-        self._request = Request(prepared.model.name, list(turns), schemas, prepared.get_parameters())
+        parameters = prepared.content.parameters.model_dump(exclude_none=True)
+        self._request = Request(prepared.model.name, list(turns), schemas, parameters)
         return self._request
 
     # --- what the loop yields -----------------------------------------------------------------------------------
@@ -240,8 +241,7 @@ class Runner:
         self._partial = PartialMessage(self._partial.message_id)
 
     def _get_public_message(self, error: LLMError) -> str:
-        """Return what the chat may read of an error. What a provider says about the operator's key (its organisation, its
-        quota) goes to the operator's log only."""
+        """Return what the chat may read of an error. Details about the operator's key go to the operator's log only."""
         if self._prepared.model.endpoint.paid_by != "system":
             return error.message
         logger.warning("The operator's model failed in run %s: %s", self.run.id, error.message)
@@ -259,8 +259,7 @@ class Runner:
         return await self._db(find_authors, run.get_chat_id(), run.agent_id, run.workspace_id)
 
     async def _run_in_transaction(self, call: ToolCall, work: Callable[[], str], seconds: float) -> str:
-        """Run a tool in a thread. When it exceeds its time, its transaction finds that its call has a result, and is rolled
-        back."""
+        """Run a tool in a thread. Once it has exceeded its time, its transaction is rolled back."""
         return await self._tool_db(self._kind.run_in_transaction, self.run, call, work, seconds)
 
     async def _store(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -275,8 +274,7 @@ class Runner:
             raise
 
     async def _retry(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a transaction, and again when PostgreSQL broke it off because of others: that costs less than asking the model
-        again."""
+        """Run a transaction, and again when PostgreSQL broke it off because of others."""
         for _ in range(STORE_TRIES - 1):
             try:
                 return await self._db(work, *args, **kwargs)

@@ -1,5 +1,4 @@
-"""The sweeper of a worker: it reclaims runs of dead processes, starts runs that no task has started, and deletes what has
-expired. It works without Redis."""
+"""The sweeper of a worker: it reclaims the runs of dead processes and starts runs without a task. It works without Redis."""
 
 import logging
 import threading
@@ -111,8 +110,7 @@ class Sweeper:
         return ids
 
     def _requeue_orphaned_runs(self) -> None:
-        """Put the runs of this process that it does not execute in the queue again, and end those that failed too often. This is
-        no crash: the process lives."""
+        """Requeue the runs of this process that it does not execute, and end those that failed too often. This is no crash."""
         withdraw_crashes(self._engine.owner)
         for run in list_orphaned_runs(self._engine.owner, self._engine.executing):
             if kind_of(run).ends_when_orphaned and self._failures.add(run.id) >= MAX_FAILURES:
@@ -122,8 +120,7 @@ class Sweeper:
                 self._try(run, requeue_run)
 
     def _try(self, run: Run, work: Callable[[Run], bool | None]) -> bool:
-        """Call `work` with a run. Return false when it does, when another worker was faster, or when it failed, so that the other
-        runs are not held up."""
+        """Call `work` with a run. Return false when it does, when it failed, or when another worker was faster."""
         try:
             return work(run) is not False
         except LeaseLost:

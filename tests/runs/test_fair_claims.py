@@ -13,9 +13,9 @@ from runs.kinds import chat as kinds
 from runs.kinds.job import JobInput
 from runs.models import Run
 from runs.services import claims, comparisons, runs
+from runs.services.capacity import Capacity
 from runs.services.runs import start_job
 from runs.services.wake import build_concurrency_key
-from runs.worker.capacity import Capacity
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_person, make_team
 from tests.scripted_model import overlap

@@ -8,8 +8,8 @@ from django.db import OperationalError, connection, transaction
 from chats import services as chats
 from runs.models import LLMCall, Run
 from runs.services import claims
+from runs.services.capacity import Capacity
 from runs.worker import sweeper
-from runs.worker.capacity import Capacity
 from runs.worker.isolation import IsolatedProcesses
 from runs.worker.sweeper import Sweeper
 from tests.runs.test_takeover import Idle, claimed, expire

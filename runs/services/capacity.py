@@ -3,12 +3,22 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from threading import Lock
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
 
 from runs.models import Run
-from runs.services.claims import WaitingRun
+
+
+class WaitingRun(NamedTuple):
+    """A run that could start. `turn` counts from 1, among the runs of the same person in the same workspace."""
+
+    id: UUID
+    workspace_id: UUID
+    person_id: UUID | None
+    turn: int
+
 
 Share = tuple[UUID, UUID | None]
 """Who uses a slot: the workspace that the run belongs to, and the person it works for."""
@@ -35,8 +45,8 @@ class Capacity:
         return max(0, total - len(self._slots))
 
     def reserve(self, run: Run) -> bool:
-        """Take a slot for this run. Return false when there is none for its workspace or its person now, and when the run has one:
-        then another task of this process is claiming it, and the slot is that task's."""
+        """Take a slot for this run. Return false when there is none for its workspace or its person, or when it has one, because
+        another task of this process is claiming it."""
         share = (run.workspace_id, run.on_behalf_of_id)
         with self._lock:
             if run.pk in self._slots or not _fits(share, self._running, self.free):
@@ -71,8 +81,7 @@ class Capacity:
         return [id for id, limit in limits.items() if running[id] >= limit]
 
     def choose(self, waiting: Iterable[WaitingRun]) -> list[UUID]:
-        """Return the ids of those runs that may start now. Workspaces take turns, those with the fewest runs first, and so do the
-        people of one workspace."""
+        """Return the runs that may start now. Workspaces take turns, those with the fewest runs first; so do their people."""
         with self._lock:
             running, free = Counter(self._running), self.free
         chosen: list[UUID] = []
