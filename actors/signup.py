@@ -16,7 +16,7 @@ from actors import services as actors
 from actors.doors import sign_up_closed, too_many, web_app_url
 from actors.hooks import invitation_read
 from actors.models import Actor, Kind
-from common.handles import free_handle
+from common.handles import find_free_handle
 from common.text import one_line_name
 from events.publish import rights_changed
 
@@ -64,7 +64,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         user.set_password(fields.get("password") or fields.get("password1"))
         try:
             with transaction.atomic():
-                user.handle = user.username = free_handle(user.name, Actor.objects.filter(kind=Kind.HUMAN))
+                user.handle = user.username = find_free_handle(user.name, Actor.objects.filter(kind=Kind.HUMAN))
                 if commit:
                     user.save()
         except IntegrityError as error:

@@ -31,9 +31,9 @@ def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[
     """A person's session, and their lists by name."""
     with transaction.atomic():
         reader, others = make_person("Reader"), [make_person(f"Other{number}") for number in range(people - 1)]
-        workspace = workspaces.create_workspace(creator=reader, name="Lists")
+        workspace = workspaces.create_workspace(reader, name="Lists")
         for person in others:
-            workspaces.join(workspace=workspace, actor=person, role="suggester", invited_by=reader)
+            workspaces.join_workspace(person, workspace.id, role="suggester", invited_by=reader)
         team = [make_agent(workspace, reader, f"Agent {number}", tools=["current_time"]) for number in range(agents)]
     rooms = [_room(workspace, reader, others, team, 0, lines)]
     _suggestions(rooms[0], reader, others[0], team[0])  # first: what is asked of models for them is done meanwhile

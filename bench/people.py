@@ -25,9 +25,9 @@ def main(count: int, rooms: int = 1) -> None:
     # An installation that is measured twice has people of both times.
     crowd = new_id().hex[-8:]
     people = [make_person(f"Person{number}of{crowd}") for number in range(count)]
-    workspace = workspaces.create_workspace(creator=people[0], name="Crowd")
+    workspace = workspaces.create_workspace(people[0], name="Crowd")
     for person in people[1:]:
-        workspaces.join(workspace=workspace, actor=person, role="suggester", invited_by=people[0])
+        workspaces.join_workspace(person, workspace.id, role="suggester", invited_by=people[0])
     members = [person.id for person in people[1:]]
     made = [
         chats.create_chat(people[0], workspace.id, title=f"Crowd {number}", member_ids=members)

@@ -15,7 +15,7 @@ HANDLE = re.compile(r"^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$")
 RESERVED = frozenset({"all", "here", "everyone", "nobody", "system"})
 
 
-def free_handle(name: str, taken: QuerySet[Any], *, fallback: str = "") -> str:
+def find_free_handle(name: str, taken: QuerySet[Any], *, fallback: str = "") -> str:
     """A handle made from a name, free among `taken`. A name without Latin letters gets `fallback` or random letters.
 
     Until the caller's transaction ends, nobody else looks for one like it: two who come at once get two.

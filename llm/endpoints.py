@@ -57,7 +57,7 @@ def _require_offered(model: str) -> str:
 
 def _of_credential(credential: Credential) -> Endpoint:
     owner = str(credential.workspace_id)
-    sealed = credential.sealed_key
+    sealed = credential.encrypted_key
     key = decrypt_for(sealed, owner=owner, purpose=Credential.PURPOSE) if sealed else Secret("")
     return Endpoint(
         provider=credential.provider,
@@ -95,6 +95,6 @@ def endpoint_to_test(
 
 
 def _key_that_is_set(owner: str, provider: str, api_base: str) -> Secret:
-    rows = Credential.objects.filter(workspace_id=owner, provider=provider, api_base=api_base).exclude(sealed_key="")
+    rows = Credential.objects.filter(workspace_id=owner, provider=provider, api_base=api_base).exclude(encrypted_key="")
     credential = rows.first()
-    return decrypt_for(credential.sealed_key, owner=owner, purpose=Credential.PURPOSE) if credential else Secret("")
+    return decrypt_for(credential.encrypted_key, owner=owner, purpose=Credential.PURPOSE) if credential else Secret("")

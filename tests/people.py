@@ -48,9 +48,9 @@ def make_agent(workspace: Workspace, creator: Actor, name: str, prompt: str = "A
 def make_team(suffix: str = "") -> Team:
     """Everybody, in place. The room has alice, bob and robin. `suffix` makes another team of other people."""
     alice, bob, charlie = (make_person(name + suffix) for name in ("Alice", "Bob", "Charlie"))
-    workspace = workspaces.create_workspace(creator=alice, name="Lighthouse")
-    workspaces.join(workspace=workspace, actor=bob, role=Role.SUGGESTER, invited_by=alice)
-    elsewhere = workspaces.create_workspace(creator=charlie, name="Elsewhere")
+    workspace = workspaces.create_workspace(alice, name="Lighthouse")
+    workspaces.join_workspace(bob, workspace.id, role=Role.SUGGESTER, invited_by=alice)
+    elsewhere = workspaces.create_workspace(charlie, name="Elsewhere")
     robin = make_agent(workspace, alice, "Robin", tools=["current_time"])
     chat = chats.create_chat(alice, workspace.id, title="Room", member_ids=[bob.id, robin.id])
     return Team(workspace, elsewhere, alice, bob, charlie, robin, chat)

@@ -67,7 +67,7 @@ class MembershipAdmin(ReadOnlyAdmin):
     )
     def make_editor(self, membership: Membership, operator: Actor) -> None:
         workspaces.change_role(
-            workspace=_lock_workspace(membership), actor=operator, member_id=membership.actor_id, role=Role.EDITOR
+            operator, membership.workspace_id, membership.actor_id, role=Role.EDITOR, as_operator=True
         )
 
     @service_action(
@@ -78,7 +78,7 @@ class MembershipAdmin(ReadOnlyAdmin):
     )
     def make_suggester(self, membership: Membership, operator: Actor) -> None:
         workspaces.change_role(
-            workspace=_lock_workspace(membership), actor=operator, member_id=membership.actor_id, role=Role.SUGGESTER
+            operator, membership.workspace_id, membership.actor_id, role=Role.SUGGESTER, as_operator=True
         )
 
     @service_action(
@@ -88,12 +88,7 @@ class MembershipAdmin(ReadOnlyAdmin):
         is_dangerous=True,
     )
     def remove(self, membership: Membership, operator: Actor) -> None:
-        workspaces.remove_member(workspace=_lock_workspace(membership), actor=operator, member_id=membership.actor_id)
-
-
-def _lock_workspace(membership: Membership) -> Workspace:
-    """Lock and return the workspace, as its services expect it."""
-    return Workspace.objects.select_for_update(no_key=True).get(pk=membership.workspace_id)
+        workspaces.remove_member(operator, membership.workspace_id, membership.actor_id, as_operator=True)
 
 
 @admin.register(PastMembership)
@@ -113,7 +108,7 @@ class CredentialAdmin(ReadOnlyAdmin):
     list_select_related = ("workspace",)
     search_fields = ("workspace__name", "default_model")
     search_id_fields = ("workspace_id",)
-    exclude = ("sealed_key",)
+    exclude = ("encrypted_key",)
     related_links = (RelatedLink(_("Model calls"), "runs.llmcall", "workspace__id__exact", value="workspace_id"),)
     audit_prefixes = ("model",)
     actions = ("forget_key",)
@@ -124,10 +119,10 @@ class CredentialAdmin(ReadOnlyAdmin):
         _("The stored key is deleted. Agents that need it fail until an editor sets another."),
         icon="key_off",
         is_dangerous=True,
-        is_available=lambda credential: bool(credential.sealed_key),
+        is_available=lambda credential: bool(credential.encrypted_key),
     )
     def forget_key(self, credential: Credential, operator: Actor) -> None:
-        workspaces.forget_key(credential, operator)
+        workspaces.delete_key(operator, credential.workspace_id)
 
 
 GRANT_LABELS = {"user": _("Person"), "permission": _("Right"), "content_object": pgettext_lazy("right on", "On")}

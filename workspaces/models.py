@@ -108,7 +108,7 @@ class Credential(Identified, Revised):
     provider = models.CharField(_("provider"), max_length=24, choices=list_provider_choices)
     api_base = models.CharField(_("api base"), max_length=400, blank=True, default="")
     options = models.JSONField(_("options"), default=dict, blank=True)
-    sealed_key = models.TextField(_("sealed key"), blank=True, default="")
+    encrypted_key = models.TextField(_("encrypted key"), blank=True, default="")
     key_last4 = models.CharField(_("key last4"), max_length=4, blank=True, default="")
     default_model = models.CharField(_("default model"), max_length=200)
     updated_at = models.DateTimeField(_("updated at"), auto_now=True)

@@ -21,5 +21,5 @@ def model_row(credential: Credential | None) -> ModelRow:
     return ModelRow(
         provider=credential.provider, api_base=credential.api_base or None, options=credential.options,
         default_model=credential.default_model,
-        key_last4=credential.key_last4 or None, has_key=bool(credential.sealed_key), revision=credential.revision,
+        key_last4=credential.key_last4 or None, has_key=bool(credential.encrypted_key), revision=credential.revision,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The writes of workspaces: making one, who is in it, what its agents think with."""
+"""The services of workspaces: creating one, its members, and the model of its agents."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext
 
 from common.clock import now
 from common.egress import HostRefused, check_model_server, host_and_port, local_hosts, named_hosts
 from common.errors import Code, Conflict, Invalid, NotFound
-from common.handles import claim_handle, free_handle
+from common.handles import claim_handle, find_free_handle
 from common.local_models import has_answered
-from common.operators import runs_installation
+from common.operators import check_operator, runs_installation
 from common.providers import get_provider
 from common.quotas import check_quota
 from common.secrets import Secret, WrongOwner, encrypt_for, is_under_newest_key, rotated
@@ -24,36 +25,43 @@ from events.publish import notify_list_changed, notify_workspace_list_changed, r
 from workspaces.grants import end_grants
 from workspaces.hooks import member_demoted, member_left, model_moved
 from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 if TYPE_CHECKING:
     from actors.models import Actor
 
 
-def create_workspace(*, creator: "Actor", name: str, handle: str | None = None) -> Workspace:
-    """Make a workspace; its maker is its first editor. Raises `Invalid` for a name or handle that cannot be."""
-    name = _checked_name(name)
-    check_quota("workspaces", Membership.objects.filter(actor=creator))
-    taken = Workspace.objects.all()
+@transaction.atomic
+def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) -> Workspace:
+    """Create a workspace, of which the actor is the first editor. Raises `Invalid`, `Conflict`, `LimitReached`."""
+    name = _check_name(name)
+    check_quota("workspaces", Membership.objects.filter(actor=actor))
+    workspaces = Workspace.objects.all()
     if handle is not None:
-        handle = claim_handle(handle, taken)
-    workspace = Workspace.objects.create(name=name, handle=handle or free_handle(name, taken))
-    Membership.objects.create(workspace=workspace, actor=creator, role=Role.EDITOR)
-    audit.record(creator, "workspace.created", workspace_id=workspace.id, object_id=workspace.id)
-    rights_changed(creator.id)
-    notify_list_changed([creator.id], "me")
+        handle = claim_handle(handle, workspaces)
+    workspace = Workspace.objects.create(name=name, handle=handle or find_free_handle(name, workspaces))
+    Membership.objects.create(workspace=workspace, actor=actor, role=Role.EDITOR)
+    audit.record(actor, "workspace.created", workspace_id=workspace.id, object_id=workspace.id)
+    rights_changed(actor.id)
+    notify_list_changed([actor.id], "me")
     return workspace
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     name = one_line_name(name)
     if not 1 <= len(name) <= 80:
         raise Invalid("A name has between 1 and 80 characters.")
     return name
 
 
-def rename_workspace(*, workspace: Workspace, actor: "Actor", name: str, revision: int) -> Workspace:
-    """Give it another name. Raises `Conflict` when somebody else changed it since `revision`."""
-    name = _checked_name(name)
+@transaction.atomic
+def rename_workspace(actor: "Actor", workspace_id: UUID, *, name: str, revision: int) -> Workspace:
+    """Change the name of a workspace.
+
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` if it has changed since `revision`.
+    """
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.RENAME)
+    name = _check_name(name)
     rows = Workspace.objects.filter(pk=workspace.pk, revision=revision)
     if not rows.update(name=name, revision=F("revision") + 1):
         raise Conflict("Somebody else has changed the workspace meanwhile.", hints=["Look again, then change it."])
@@ -63,72 +71,104 @@ def rename_workspace(*, workspace: Workspace, actor: "Actor", name: str, revisio
     return workspace
 
 
-def join(*, workspace: Workspace, actor: "Actor", role: str, invited_by: "Actor") -> bool:
-    """Make `actor` a member; whoever is one already keeps their role. Returns whether they are new."""
+@transaction.atomic
+def join_workspace(actor: "Actor", workspace_id: UUID, *, role: str, invited_by: "Actor") -> bool:
+    """Make the actor a member; a member keeps their role. Return whether they are new.
+
+    It checks no rights: an invite link is accepted by `chats.accept_link`. Raises `Invalid` for an agent, `LimitReached`.
+    """
     if not actor.is_human:
         raise Invalid("Only people become members of a workspace.")
-    if not workspace.memberships.filter(actor=actor).exists():
-        check_quota("workspace_members", workspace.memberships.all())
-    _, is_new = Membership.objects.get_or_create(workspace=workspace, actor=actor, defaults={"role": role})
+    members = Membership.objects.filter(workspace=workspace_id)
+    if not members.filter(actor=actor).exists():
+        check_quota("workspace_members", members)
+    _, is_new = Membership.objects.get_or_create(workspace_id=workspace_id, actor=actor, defaults={"role": role})
     if is_new:
-        audit.record(actor, "member.joined", workspace_id=workspace.id, object_id=actor.id, role=role,
-                     invited_by=str(invited_by.id))  # fmt: skip
-        rights_changed(actor.id)
-        notify_list_changed([actor.id], "me")
-        notify_workspace_list_changed(workspace.id, "members")
+        audit.record(
+            actor,
+            "member.joined",
+            workspace_id=workspace_id,
+            object_id=actor.id,
+            role=role,
+            invited_by=str(invited_by.id),
+        )
+        _notify_member_changed(workspace_id, actor.id)
     return is_new
 
 
-def change_role(*, workspace: Workspace, actor: "Actor", member_id: UUID, role: str) -> Membership:
-    """Make a member an editor or a suggester; links made by who is no editor any more end. The caller holds the
-    workspace's row.
+@transaction.atomic
+def change_role(
+    actor: "Actor", workspace_id: UUID, member_id: UUID, *, role: str, as_operator: bool = False
+) -> Membership:
+    """Make a member an editor or a suggester. The invite links of a member who is no longer an editor are revoked.
 
-    Raises `NotFound`; `Conflict` (`last_editor`) when nobody would be left who can edit.
+    `as_operator`: an operator may do it without being a member. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`
+    (`last_editor`).
     """
+    workspace = _lock_workspace(actor, workspace_id, WorkspaceVerb.CHANGE_ROLE, as_operator=as_operator)
     if role not in Role.values:
         raise Invalid("A role is editor or suggester.")
-    membership = _membership(workspace, member_id)
+    membership = _get_membership(workspace, member_id)
     is_demoted = membership.role == Role.EDITOR and role != Role.EDITOR
     if is_demoted:
-        _not_the_last_editor(workspace, membership)
+        _check_other_editor(workspace, membership)
     membership.role = role
     membership.save(update_fields=["role"])
     if is_demoted:
         member_demoted(workspace, membership.actor, actor)
     audit.record(actor, "member.role_changed", workspace_id=workspace.id, object_id=member_id, role=role)
-    _tell_about_member(workspace, member_id)
+    _notify_member_changed(workspace.id, member_id)
     return membership
 
 
-def remove_member(*, workspace: Workspace, actor: "Actor", member_id: UUID) -> None:
-    """Take somebody out of the workspace and all its chats, or leave it. The caller holds the workspace's row.
+@transaction.atomic
+def remove_member(actor: "Actor", workspace_id: UUID, member_id: UUID, *, as_operator: bool = False) -> None:
+    """Remove a member from the workspace and all its chats.
 
-    Raises `NotFound`; `Conflict` (`last_editor`).
+    `as_operator`: an operator may do it without being a member. Raises `NotFound`, `Forbidden`, and `Conflict`
+    (`last_editor`).
     """
-    membership = _membership(workspace, member_id)
+    workspace = _lock_workspace(actor, workspace_id, WorkspaceVerb.REMOVE_MEMBER, as_operator=as_operator)
+    _end_membership(workspace, member_id, actor)
+
+
+@transaction.atomic
+def leave_workspace(actor: "Actor", workspace_id: UUID) -> None:
+    """Leave a workspace and all its chats. Raises `NotFound`, and `Conflict` (`last_editor`)."""
+    workspace = _lock_workspace(actor, workspace_id, WorkspaceVerb.SEE)
+    _end_membership(workspace, actor.pk, actor)
+
+
+def _lock_workspace(actor: "Actor", workspace_id: UUID, verb: WorkspaceVerb, *, as_operator: bool = False) -> Workspace:
+    if not as_operator:
+        return get_workspace_for(actor, workspace_id, verb, lock=True)
+    check_operator(actor, Membership)
+    return Workspace.objects.select_for_update(no_key=True).get(pk=workspace_id)
+
+
+def _end_membership(workspace: Workspace, member_id: UUID, remover: "Actor") -> None:
+    membership = _get_membership(workspace, member_id)
     if membership.role == Role.EDITOR:
-        _not_the_last_editor(workspace, membership)
+        _check_other_editor(workspace, membership)
     membership.delete()
-    _keep_past(membership, was_removed=actor.pk != member_id)
-    end_grants(WorkspaceGrant.objects.filter(content_object=workspace, user=member_id), actor)
-    member_left(workspace, membership.actor, actor)
-    audit.record(actor, "member.removed", workspace_id=workspace.id, object_id=member_id)
-    _tell_about_member(workspace, member_id)
-
-
-def _keep_past(membership: Membership, *, was_removed: bool) -> None:
     at = now()
+    removed = {"removed_at": at} if remover.pk != member_id else {}
     PastMembership.objects.update_or_create(
-        workspace=membership.workspace, actor=membership.actor,
-        defaults={"role": membership.role, "ended_at": at, **({"removed_at": at} if was_removed else {})},
-    )  # fmt: skip
+        workspace=workspace,
+        actor=membership.actor,
+        defaults={"role": membership.role, "ended_at": at, **removed},
+    )
+    end_grants(WorkspaceGrant.objects.filter(content_object=workspace, user=member_id), remover)
+    member_left(workspace, membership.actor, remover)
+    audit.record(remover, "member.removed", workspace_id=workspace.id, object_id=member_id)
+    _notify_member_changed(workspace.id, member_id)
 
 
-def role_by_link(workspace: Workspace, actor: "Actor", *, role: str, created_at: datetime) -> str | None:
+def get_role_by_link(workspace: Workspace, actor: "Actor", *, role: str, created_at: datetime) -> str | None:
     """Return the role in which a link of this role and age makes `actor` a member, or null when it does not.
 
-    It gives no more than the person had here last, and nothing to who was removed after it was made. A member keeps
-    their role.
+    It gives no more than the person had here last, and nothing to a person who was removed after it was made. A member
+    keeps their role.
     """
     if known := workspace.memberships.filter(actor=actor).values_list("role", flat=True).first():
         return known
@@ -140,14 +180,15 @@ def role_by_link(workspace: Workspace, actor: "Actor", *, role: str, created_at:
     return role if past.role == Role.EDITOR else past.role
 
 
-def _membership(workspace: Workspace, member_id: UUID) -> Membership:
+def _get_membership(workspace: Workspace, member_id: UUID) -> Membership:
     membership = workspace.memberships.select_related("actor").filter(actor_id=member_id).first()
     if membership is None:
         raise NotFound(gettext("There is no such member."))
     return membership
 
 
-def _not_the_last_editor(workspace: Workspace, membership: Membership) -> None:
+def _check_other_editor(workspace: Workspace, membership: Membership) -> None:
+    """Raise `Conflict` (`last_editor`) if the workspace has no other editor."""
     if not workspace.memberships.filter(role=Role.EDITOR).exclude(pk=membership.pk).exists():
         raise Conflict(
             gettext("A workspace keeps at least one editor."),
@@ -156,21 +197,32 @@ def _not_the_last_editor(workspace: Workspace, membership: Membership) -> None:
         )
 
 
-def _tell_about_member(workspace: Workspace, member_id: UUID) -> None:
+def _notify_member_changed(workspace_id: UUID, member_id: UUID) -> None:
     rights_changed(member_id)
     notify_list_changed([member_id], "me")
-    notify_workspace_list_changed(workspace.id, "members")
+    notify_workspace_list_changed(workspace_id, "members")
 
 
+@transaction.atomic
 def set_model(
-    *, workspace: Workspace, actor: "Actor", provider: str, default_model: str, revision: int,
-    api_base: str = "", options: Mapping[str, str] | None = None, key: Secret | None = None,
-) -> Credential:  # fmt: skip
-    """Say what the workspace's agents think with. `revision` 0 when nothing was set before; `key` None keeps the old one.
+    actor: "Actor",
+    workspace_id: UUID,
+    *,
+    provider: str,
+    default_model: str,
+    revision: int,
+    api_base: str = "",
+    options: Mapping[str, str] | None = None,
+    key: Secret | None = None,
+) -> Credential:
+    """Set the provider and the model of the workspace's agents.
 
-    A kept key stays with its provider and address: naming another one asks for the key again, so that nobody who may not
-    read it can send it elsewhere. Raises `Invalid` (also `host_refused`), `Conflict`.
+    `revision` is 0 if nothing was set before. `key` null keeps the stored key, but only for the same provider and address:
+    otherwise a person who cannot read the key could send it elsewhere.
+
+    Raises `NotFound`, `Forbidden`, `Invalid` (also `host_refused`), `Conflict`.
     """
+    workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_MODEL, lock=True)
     options = options or {}
     check_model(actor, provider=provider, default_model=default_model, api_base=api_base, options=options)
     row = Credential.objects.select_for_update().filter(workspace=workspace).first() or Credential(
@@ -180,13 +232,16 @@ def set_model(
         raise Conflict("Somebody else has set the model meanwhile.", hints=["Look again, then set it."])
     if key is None and (row.provider, row.api_base) != (provider, api_base):
         key = Secret("")
-    if get_provider(provider).needs_key and not (key or (key is None and row.sealed_key)):
+    if get_provider(provider).needs_key and not (key or (key is None and row.encrypted_key)):
         raise Invalid("This provider needs a key.", hints=["Paste the key you got from the provider."])
     has_moved = (row.provider, row.api_base) != (provider, api_base)
     row.provider, row.api_base, row.options = provider, api_base, dict(options)
     row.default_model, row.revision = default_model, revision + 1
     if key is not None:
-        row.sealed_key, row.key_last4 = sealed_for(workspace, key), key.reveal()[-4:] if len(key.reveal()) > 11 else ""
+        row.encrypted_key, row.key_last4 = (
+            encrypt_key(workspace, key),
+            key.reveal()[-4:] if len(key.reveal()) > 11 else "",
+        )
     row.save()
     audit.record(
         actor, "model.set", workspace_id=workspace.id, object_id=row.id, provider=provider, model=default_model,
@@ -198,19 +253,23 @@ def set_model(
     return row
 
 
-def forget_key(credential: Credential, operator: "Actor") -> None:
-    """Delete a workspace's key and keep the rest; an operator's deed. Raises `Conflict` when there is none."""
-    rows = Credential.objects.filter(pk=credential.pk).exclude(sealed_key="")
-    if not rows.update(sealed_key="", key_last4="", revision=F("revision") + 1, updated_at=now()):
+@transaction.atomic
+def delete_key(actor: "Actor", workspace_id: UUID) -> Credential:
+    """Delete a workspace's key, by an operator, and keep the rest. Raises `Forbidden`, and `Conflict` if there is none."""
+    check_operator(actor, Credential)
+    credential = Credential.objects.select_for_update().filter(workspace=workspace_id).exclude(encrypted_key="").first()
+    if credential is None:
         raise Conflict(gettext("There is no key."))
-    audit.record(
-        operator, "model.key_forgotten", workspace_id=credential.workspace_id, object_id=credential.id
-    )  # fmt: skip
-    notify_workspace_list_changed(credential.workspace_id, "model")
+    credential.encrypted_key, credential.key_last4 = "", ""
+    credential.revision += 1
+    credential.save()
+    audit.record(actor, "model.key_forgotten", workspace_id=workspace_id, object_id=credential.id)
+    notify_workspace_list_changed(workspace_id, "model")
+    return credential
 
 
-def sealed_for(workspace: Workspace, key: Secret) -> str:
-    """The key as it is stored: it opens for this workspace only. An empty key stores nothing."""
+def encrypt_key(workspace: Workspace, key: Secret) -> str:
+    """Return the key encrypted for this workspace, which alone can decrypt it. An empty key stores nothing."""
     return encrypt_for(key, owner=str(workspace.id), purpose=Credential.PURPOSE) if key else ""
 
 
@@ -222,8 +281,8 @@ def rotate_model_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
     """
     after: UUID | None = None
     while True:
-        rows = Credential.objects.exclude(sealed_key="").order_by("pk")
-        found = list((rows.filter(pk__gt=after) if after else rows).values_list("pk", "sealed_key")[:batch])
+        rows = Credential.objects.exclude(encrypted_key="").order_by("pk")
+        found = list((rows.filter(pk__gt=after) if after else rows).values_list("pk", "encrypted_key")[:batch])
         if not found:
             return
         done = lost = 0
@@ -231,7 +290,7 @@ def rotate_model_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
             if is_under_newest_key(old):
                 continue
             try:
-                done += Credential.objects.filter(pk=pk, sealed_key=old).update(sealed_key=rotated(old))
+                done += Credential.objects.filter(pk=pk, encrypted_key=old).update(encrypted_key=rotated(old))
             except WrongOwner:
                 lost += 1
         after = found[-1][0]

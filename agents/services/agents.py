@@ -18,7 +18,7 @@ from chats import services as chats
 from chats.models import Chat, Message
 from common.clock import now
 from common.errors import Code, Conflict, Invalid
-from common.handles import claim_handle, free_handle, normalize_handle
+from common.handles import claim_handle, find_free_handle, normalize_handle
 from common.quotas import check_quota
 from common.text import one_line_name
 from events import audit
@@ -107,7 +107,7 @@ def store_agent(
                 workspace=workspace,
                 name=name,
                 description=description[:2000],
-                handle=handle or free_handle(suggested_handle or name, others, fallback=fallback_handle),
+                handle=handle or find_free_handle(suggested_handle or name, others, fallback=fallback_handle),
             )
     except IntegrityError as error:
         raise Conflict(

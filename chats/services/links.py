@@ -93,7 +93,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
     chat = lock_chat(link.chat_id)
     link = _find_link(token, lock=True)
     role = _judge(link, actor)
-    is_new = workspaces.join(workspace=link.chat.workspace, actor=actor, role=role, invited_by=link.created_by)
+    is_new = workspaces.join_workspace(actor, link.chat.workspace_id, role=role, invited_by=link.created_by)
     # The published row has the actor's name as it is now, not as it was when the request came.
     participant = add_participant(chat, Actor.objects.get(pk=actor.pk), added_by=actor)
     if is_new or participant is not None:
@@ -122,7 +122,7 @@ def _judge(link: ChatLink, reader: Actor | None) -> str:
         raise _dead() from error
     role = link.role
     if reader is not None:
-        known = workspaces.role_by_link(link.chat.workspace, reader, role=link.role, created_at=link.created_at)
+        known = workspaces.get_role_by_link(link.chat.workspace, reader, role=link.role, created_at=link.created_at)
         if known is None:
             raise _dead()
         role = known

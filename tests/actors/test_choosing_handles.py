@@ -9,7 +9,7 @@ from agents.services import agents
 from chats import services as chats
 from chats.models import ChatActor
 from common.errors import Conflict
-from common.handles import free_handle
+from common.handles import find_free_handle
 from events.models import AuditRecord
 from tests.api.test_rights import client_for, fingerprint
 from tests.concurrency import ConcurrentTransaction
@@ -80,14 +80,14 @@ def test_handle_that_somebody_gets_by_their_name_meanwhile_is_taken():
         make_person(name)
     bob, charlie = Actor.people.get(handle="bob"), Actor.people.get(handle="charlie")
     with transaction.atomic():
-        bob.handle = bob.username = free_handle("Ally", Actor.people.all())
+        bob.handle = bob.username = find_free_handle("Ally", Actor.people.all())
         bob.save()
         choosing = ConcurrentTransaction(lambda: actors.change_profile(person=charlie, handle="ally-2"))
     with pytest.raises(Conflict):
         choosing.result()
     with transaction.atomic():
-        free_handle("Ally", Actor.people.all())
-        naming = ConcurrentTransaction(lambda: free_handle("Ally 2", Actor.people.all()))
+        find_free_handle("Ally", Actor.people.all())
+        naming = ConcurrentTransaction(lambda: find_free_handle("Ally 2", Actor.people.all()))
         make_person("Ally-3")
     assert bob.handle == "ally-2"
     assert naming.result() == "ally-2-2"

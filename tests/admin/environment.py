@@ -85,11 +85,11 @@ def _one_more(team: Team, number: int) -> None:
     name = NAMES[number % len(NAMES)]
     person = make_person(f"P{number}")
     Actor.objects.filter(pk=person.pk).update(name=name)
-    workspace = workspaces.create_workspace(creator=person, name=f"{name[:60]} {number}")
-    workspaces.join(workspace=team.workspace, actor=person, role=Role.SUGGESTER, invited_by=team.alice)
+    workspace = workspaces.create_workspace(person, name=f"{name[:60]} {number}")
+    workspaces.join_workspace(person, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
     EmailChangeFactory.create(person=person)
     PastMembershipFactory.create(workspace=team.workspace, actor=person, removed_at=now() if number % 2 else None)
-    workspaces.set_model(workspace=workspace, actor=person, provider="openai", default_model=name, revision=0,
+    workspaces.set_model(person, workspace.id, provider="openai", default_model=name, revision=0,
                          key=Secret(CANARY))  # fmt: skip
     agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
     chat = chats.create_chat(person, workspace.id, title="", member_ids=[agent.id])

@@ -162,11 +162,11 @@ def test_an_operator_takes_somebody_out_of_a_chat(environment):
 def test_SEC17_an_operator_deletes_a_key_without_seeing_it(environment):
     team = environment.team
     credential = workspaces.set_model(
-        workspace=team.workspace, actor=team.alice, provider="openai", default_model="m", revision=0, key=Secret(CANARY)
+        team.alice, team.workspace.id, provider="openai", default_model="m", revision=0, key=Secret(CANARY)
     )
     run_action(environment.client, credential, "forget_key")
     stored = Credential.objects.get()
-    assert (stored.sealed_key, stored.key_last4, stored.revision) == ("", "", credential.revision + 1)
+    assert (stored.encrypted_key, stored.key_last4, stored.revision) == ("", "", credential.revision + 1)
     assert logged(environment, "model.key_forgotten", credential)
 
 

@@ -131,8 +131,8 @@ def test_SEC5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_gi
                                  (WorkspaceGrant, "create_agent_workspace", team.workspace)):  # fmt: skip
         give(environment, grants, verb, target)
     with transaction.atomic():
-        workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
-    workspaces.join(workspace=team.workspace, actor=team.bob, role=Role.SUGGESTER, invited_by=team.alice)
+        workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
+    workspaces.join_workspace(team.bob, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
     with pytest.raises(Forbidden):
         get_agent_for(team.bob, team.robin.id, AgentVerb.SAVE)
     with pytest.raises(Forbidden):
@@ -146,9 +146,9 @@ def test_SEC5_who_leaves_the_workspace_loses_what_was_granted_and_coming_back_gi
 
 def test_what_was_granted_elsewhere_and_to_others_stays(environment):
     team = environment.team
-    elsewhere = workspaces.create_workspace(creator=team.bob, name="Bob's")
+    elsewhere = workspaces.create_workspace(team.bob, name="Bob's")
     give(environment, WorkspaceGrant, "create_agent_workspace", elsewhere)
     give(environment, AgentGrant, "save_agent_actor", team.robin, person=team.alice)
     with transaction.atomic():
-        workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+        workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     assert (WorkspaceGrant.objects.count(), AgentGrant.objects.count()) == (1, 1)

@@ -21,7 +21,7 @@ def test_SEC5_a_right_given_while_its_person_leaves_goes_with_them():
 
     def leave():
         workspace = Workspace.objects.select_for_update(no_key=True).get(pk=team.workspace.pk)
-        workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
+        workspaces.remove_member(team.alice, workspace.id, team.bob.id)
 
     def grant():
         give(AgentGrant, operator=operator, person=team.bob, permission=verb, target=team.robin)
@@ -31,7 +31,7 @@ def test_SEC5_a_right_given_while_its_person_leaves_goes_with_them():
         leaving = ConcurrentTransaction(leave)
     leaving.result()
     assert not AgentGrant.objects.exists()
-    workspaces.join(workspace=team.workspace, actor=team.bob, role="suggester", invited_by=team.alice)
+    workspaces.join_workspace(team.bob, team.workspace.id, role="suggester", invited_by=team.alice)
     with transaction.atomic():
         leave()
         giving = ConcurrentTransaction(grant)

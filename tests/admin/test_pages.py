@@ -22,7 +22,7 @@ def opened(client, path, query=None):
     assert answer.status_code == 200, (path, answer.status_code, answer.headers.get("Location"))
     html = answer.content.decode()
     assert "<script>alert" not in html
-    for secret in (CANARY, "sealed_key", "token_hash", "digest", "md5$"):
+    for secret in (CANARY, "encrypted_key", "token_hash", "digest", "md5$"):
         assert secret not in html, path
     return html
 

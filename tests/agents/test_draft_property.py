@@ -41,7 +41,7 @@ class Workshop:
     def __init__(self, board: SuggestionEnvironment) -> None:
         self.board = board
         dora = make_person("Dora")
-        workspaces.join(workspace=board.team.workspace, actor=dora, role="editor", invited_by=board.team.alice)
+        workspaces.join_workspace(dora, board.team.workspace.id, role="editor", invited_by=board.team.alice)
         self.people = [board.team.alice, dora, board.team.bob, board.carol]
         self.rooms = [board.room(title, *self.people[1:]) for title in ("One", "Two")]
         self.number = 0

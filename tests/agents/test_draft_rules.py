@@ -84,7 +84,7 @@ def test_EDIT1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
     racers = [make_person(f"Racer{n}") for n in range(20)]
     with transaction.atomic():
         for racer in racers:
-            workspaces.join(workspace=team.workspace, actor=racer, role="editor", invited_by=team.alice)
+            workspaces.join_workspace(racer, team.workspace.id, role="editor", invited_by=team.alice)
             chats.add_member(team.alice, team.chat.id, racer.id)
     for number in range(ROUNDS):
         # Every other round begins without a draft; in the others it is there, and free or its hold is over.

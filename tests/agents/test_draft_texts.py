@@ -277,7 +277,7 @@ def test_only_for_who_may_save_the_agent_when_it_is_called(team):
     with pytest.raises(ToolError):
         revise(team, None)
     assert not Draft.objects.exists()
-    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role="editor")
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role="editor")
     assert revise(team, "bob")
 
 

@@ -185,7 +185,7 @@ def test_any_version_can_be_taken_away(team):
 
 
 def test_a_key_of_the_workspace_is_in_no_file(team):
-    workspaces.set_model(workspace=team.workspace, actor=team.alice, provider="openai", default_model="m", api_base="",
+    workspaces.set_model(team.alice, team.workspace.id, provider="openai", default_model="m", api_base="",
                          key=Secret("sk-very-secret-1234"), revision=0)  # fmt: skip
     text = client_for(team, "alice")("GET", f"agents/{team.robin.id}/file").content.decode()
     assert "1234" not in text
@@ -237,7 +237,7 @@ def test_a_memory_that_does_not_exist_yet_is_missing_from_a_file_and_refused_els
 
 
 def test_a_model_is_not_called_missing_where_nobody_knows(team):
-    workspaces.set_model(workspace=team.workspace, actor=team.alice, provider="openai", default_model="m", api_base="",
+    workspaces.set_model(team.alice, team.workspace.id, provider="openai", default_model="m", api_base="",
                          key=Secret("k"), revision=0)  # fmt: skip
     assert files.fit_content(AgentFile(name="X", model="gpt-9"), team.workspace)[1] == []
 

@@ -54,7 +54,7 @@ def run_out():
 
 def joined(team, name, role=Role.SUGGESTER):
     person = make_person(name)
-    workspaces.join(workspace=team.workspace, actor=person, role=role, invited_by=team.alice)
+    workspaces.join_workspace(person, team.workspace.id, role=role, invited_by=team.alice)
     with transaction.atomic():
         chats.add_member(team.alice, team.chat.id, person.id)
     return person
@@ -201,7 +201,7 @@ def leave(team, draft):
 def leave_the_workspace(team, draft):
     dora = joined(team, "Dora", Role.EDITOR)
     with transaction.atomic():
-        workspaces.remove_member(workspace=team.workspace, actor=dora, member_id=team.alice.id)
+        workspaces.remove_member(dora, team.workspace.id, team.alice.id)
 
 
 def run_its_time(team, draft):
@@ -265,7 +265,7 @@ def test_who_cannot_take_it_any_more_is_told_nothing(team, held):
     with transaction.atomic():
         chats.remove_member(team.alice, team.chat.id, gone.id)
     with transaction.atomic():
-        workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=demoted.id)
+        workspaces.remove_member(team.alice, team.workspace.id, demoted.id)
     release(team, held)
     assert (told(gone), told(demoted)) == ([], [])
 

@@ -42,7 +42,7 @@ def test_no_more_than_the_quota_can_be_made(team, settings, quota, path, body):
 def test_full_chat_admits_nobody_by_adding_or_by_a_link(team, monkeypatch):
     monkeypatch.setattr(members, "MAX_MEMBERS", 3)
     dora = make_person("Dora")
-    workspaces.join(workspace=team.workspace, actor=dora, role="suggester", invited_by=team.alice)
+    workspaces.join_workspace(dora, team.workspace.id, role="suggester", invited_by=team.alice)
     _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     alice, person = client_for(team, "alice"), client_for(team, "charlie")
     before = fingerprint()

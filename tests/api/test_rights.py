@@ -143,7 +143,7 @@ def test_EDIT6_only_participants_of_a_chat_see_it_and_what_is_in_it(team, name, 
     """Whoever is in the workspace and not in the chat, editor or not, learns no more of it than a stranger does."""
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "charlie")
-    workspaces.join(workspace=team.workspace, actor=team.charlie, role=role, invited_by=team.alice)
+    workspaces.join_workspace(team.charlie, team.workspace.id, role=role, invited_by=team.alice)
     for by in WAYS:
         with transaction.atomic():
             api = client_for(team, "charlie", by)
@@ -161,7 +161,7 @@ def test_EDIT6_a_member_outside_the_chat_has_the_rights_of_their_role_elsewhere(
     """As Bob, who is a suggester, too; but for what is his own."""
     operation, things = OPERATIONS[name], things_of(team)
     operation.given(team, things, "charlie")
-    workspaces.join(workspace=team.workspace, actor=team.charlie, role="suggester", invited_by=team.alice)
+    workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
     with transaction.atomic():
         answer = asked(client_for(team, "charlie"), operation, things)
         wanted = {"withdraw_suggestion": 403, "summarize_suggestion": 403}.get(name, operation.answers["bob"])

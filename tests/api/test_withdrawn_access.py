@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def removed(team: Team) -> None:
-    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
 
 
 def taken_out(team: Team) -> None:
@@ -32,7 +32,7 @@ def taken_out(team: Team) -> None:
 
 
 def demoted(team: Team) -> None:
-    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role=Role.SUGGESTER)
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role=Role.SUGGESTER)
 
 
 def signed_out(team: Team) -> None:
@@ -78,7 +78,7 @@ def by_token(team: Team) -> Api:
 @pytest.fixture
 def bob_edits(team: Team) -> Team:
     """Bob is an editor, too."""
-    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role=Role.EDITOR)
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role=Role.EDITOR)
     return team
 
 

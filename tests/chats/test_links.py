@@ -24,15 +24,15 @@ def make_link(team, role="suggester", *, chat=None, creator=None, **more):
 
 
 def leave(team, person):
-    workspaces.remove_member(workspace=team.workspace, actor=person, member_id=person.id)
+    workspaces.leave_workspace(person, team.workspace.id)
 
 
 def remove(team, person):
-    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=person.id)
+    workspaces.remove_member(team.alice, team.workspace.id, person.id)
 
 
 def set_role(team, person, role):
-    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=person.id, role=role)
+    workspaces.change_role(team.alice, team.workspace.id, person.id, role=role)
 
 
 def role_of(team, person):

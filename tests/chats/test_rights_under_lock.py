@@ -29,26 +29,26 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def editors(db):
     """Bob is an editor, too, and Dora, whom he would like to promote, a suggester."""
     team = make_team()
-    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role=Role.EDITOR)
-    workspaces.join(workspace=team.workspace, actor=team.charlie, role=Role.SUGGESTER, invited_by=team.alice)
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role=Role.EDITOR)
+    workspaces.join_workspace(team.charlie, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
     return team
 
 
 def remove_bob(team):
     workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
-    workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
+    workspaces.remove_member(team.alice, workspace.id, team.bob.id)
 
 
 def demote_bob(team):
     workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.CHANGE_ROLE, lock=True)
-    workspaces.change_role(workspace=workspace, actor=team.alice, member_id=team.bob.id, role=Role.SUGGESTER)
+    workspaces.change_role(team.alice, workspace.id, team.bob.id, role=Role.SUGGESTER)
 
 
 @pytest.mark.parametrize(("withdraw", "refusal"), [(remove_bob, NotFound), (demote_bob, Forbidden)])
 def test_FAIR6_removed_editor_who_waits_promotes_nobody(editors, withdraw, refusal):
     def promote():
         workspace = get_workspace_for(editors.bob, editors.workspace.id, WorkspaceVerb.CHANGE_ROLE, lock=True)
-        workspaces.change_role(workspace=workspace, actor=editors.bob, member_id=editors.charlie.id, role=Role.EDITOR)
+        workspaces.change_role(editors.bob, workspace.id, editors.charlie.id, role=Role.EDITOR)
 
     with transaction.atomic():
         withdraw(editors)

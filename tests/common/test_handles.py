@@ -47,8 +47,8 @@ def signed_up(name: str, email: str) -> tuple[int, dict]:
 def test_two_workspaces_of_one_name_at_once_get_two_handles():
     alice, bob = make_person("Alice"), make_person("Bob")
     with transaction.atomic():
-        first = create_workspace(creator=alice, name="Twins")
-        other = ConcurrentTransaction(lambda: create_workspace(creator=bob, name="Twins"))
+        first = create_workspace(alice, name="Twins")
+        other = ConcurrentTransaction(lambda: create_workspace(bob, name="Twins"))
     assert {first.handle, other.result().handle} == {"twins", "twins-2"}
 
 

@@ -162,13 +162,13 @@ def test_FAIR2_a_server_that_never_answers_holds_no_thread_of_the_worker(environ
 
 def test_one_test_at_a_time_in_a_workspace_and_of_a_person(environment, model):
     team = environment.team
-    workspaces.join(workspace=team.workspace, actor=team.charlie, role="editor", invited_by=team.alice)
+    workspaces.join_workspace(team.charlie, team.workspace.id, role="editor", invited_by=team.alice)
     start(team, model)
     for by in (team.alice, team.charlie):
         with pytest.raises(LimitReached) as refused:
             start(team, model, by=by)
         assert refused.value.data["seconds"] > 0
-    own = workspaces.create_workspace(creator=team.alice, name="Another")
+    own = workspaces.create_workspace(team.alice, name="Another")
     with pytest.raises(LimitReached):
         model_tests.start_model_test(team.alice, own.id, provider="demo", api_base="", default_model="demo", key=None)
     # What was refused holds nothing: Charlie may try elsewhere.
@@ -219,12 +219,11 @@ def test_a_server_of_this_machine_is_for_who_runs_it_and_must_have_answered(team
     settings.EMBEDDED, settings.OWN_PORT = True, 8000
     keep_local_servers([LocalServer("Ollama", "http://localhost:11434/v1", ["llama"])])
     actor = getattr(team, who)
-    workspace = workspaces.create_workspace(creator=actor, name="Own")
+    workspace = workspaces.create_workspace(actor, name="Own")
 
     @transaction.atomic
     def choose() -> Credential:
-        return workspaces.set_model(
-            workspace=workspace, actor=actor, provider="openai_compatible", default_model="llama", revision=0,
+        return workspaces.set_model(actor, workspace.id, provider="openai_compatible", default_model="llama", revision=0,
             api_base=f"http://localhost:{port}/v1",
         )  # fmt: skip
 

@@ -77,7 +77,7 @@ def test_SEC1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(environment):
 def test_SEC1_who_left_the_workspace_sees_nothing_of_it(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
     mention(team)
-    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     assert (listed(bob), unread(bob)) == ([], 0)
 
 

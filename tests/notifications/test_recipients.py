@@ -179,7 +179,7 @@ def test_whose_hold_was_taken_is_told_by_whom(environment):
 def test_who_left_the_workspace_is_not_told_what_became_of_their_suggestion(environment):
     team = environment.team
     suggestion = suggestion_by(team.bob, team)
-    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     suggestion_changed(suggestion, "accepted", team.alice)
     assert environment.list_notified() == {}
 
@@ -217,8 +217,7 @@ def test_all_members_are_told_when_their_chats_go_to_another_provider_or_host(en
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999", "127.0.0.1:8888"})
 
     def choose(revision, **fields):
-        workspaces.set_model(
-            workspace=team.workspace, actor=team.alice, revision=revision,
+        workspaces.set_model(team.alice, team.workspace.id, revision=revision,
             **{"provider": "openai_compatible", "default_model": "m", "api_base": "http://127.0.0.1:9999/v1"} | fields,
         )  # fmt: skip
 

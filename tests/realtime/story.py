@@ -107,7 +107,7 @@ class Story:
 
     def leaves_the_team(self, chance: random.Random) -> None:
         who = self.team.charlie
-        workspaces.remove_member(workspace=self.team.workspace, actor=self.team.alice, member_id=who.id)
+        workspaces.remove_member(self.team.alice, self.team.workspace.id, who.id)
 
     def renames(self, chance: random.Random) -> None:
         chats.rename_chat(self.team.alice, self.chat.id, title=f"Title {chance.randrange(100)}")

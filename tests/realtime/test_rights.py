@@ -52,8 +52,7 @@ async def test_SEC5_who_leaves_the_workspace_loses_all_its_topics(team, tabs):
     topics = {f"chat:{team.chat.id}", f"workspace:{team.workspace.id}"}
     for topic in topics | {f"actor:{team.bob.id}"}:
         await bob.follow(topic)
-    remove = transaction.atomic(workspaces.remove_member)
-    await run_in_db_thread(remove, workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    await run_in_db_thread(workspaces.remove_member, team.alice, team.workspace.id, team.bob.id)
     lost = {(await bob.receive_type("access"))["topic"] for _ in topics}
     assert lost == topics
     assert [str(topic) for socket in get_hub().sockets for topic in socket.subscriptions] == [f"actor:{team.bob.id}"]
@@ -115,7 +114,7 @@ def test_EDIT6_the_shared_question_answers_as_the_gate_of_each_topic(team):
     changes = [
         lambda: None,
         lambda: chats.remove_member(team.alice, team.chat.id, team.bob.id),
-        lambda: workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id),
+        lambda: workspaces.remove_member(team.alice, team.workspace.id, team.bob.id),
         lambda: team.workspace.memberships.filter(actor=team.alice).delete(),
         lambda: Actor.objects.filter(pk=team.charlie.pk).update(is_active=False),
     ]

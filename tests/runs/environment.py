@@ -25,8 +25,7 @@ class RunEnvironment:
         self.model = model
         self.engine: Engine | None = None
         with transaction.atomic():
-            workspaces.set_model(
-                workspace=team.workspace, actor=team.alice, provider="openai_compatible", default_model="scripted",
+            workspaces.set_model(team.alice, team.workspace.id, provider="openai_compatible", default_model="scripted",
                 api_base=model.api_base, revision=0,
             )  # fmt: skip
             Notification.objects.all().delete()  # of the model: what tests look for comes after

@@ -37,7 +37,7 @@ def test_RUN8_sockets_and_runs_leave_postgres_room(environment, start_worker):
     with transaction.atomic():
         people = [make_person(f"P{number}") for number in range(SOCKETS // OF_ONE)]
         for person in people:
-            workspaces.join(workspace=team.workspace, actor=person, role=Role.SUGGESTER, invited_by=team.alice)
+            workspaces.join_workspace(person, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
         rooms = [
             chats.create_chat(person, team.workspace.id, title="", member_ids=[team.robin.id, people[0].id])
             for person in (people * RUNS)[:RUNS]

@@ -90,7 +90,7 @@ def test_FAIR1_a_workspace_has_its_share_and_each_of_its_people_theirs(environme
 
 def test_FAIR1_a_person_has_one_share_in_all_their_workspaces(environment, slots):
     team = environment.team
-    second = workspaces.create_workspace(creator=team.alice, name="Second")
+    second = workspaces.create_workspace(team.alice, name="Second")
     queued(team, 20)
     queued(team, 20, workspace=second)
     with pytest.MonkeyPatch.context() as patch:
@@ -165,8 +165,8 @@ def test_FAIR1_what_was_lost_is_looked_for_in_turns(environment):
     queued(environment.team, 250)
     dora = make_person("Dora")
     with transaction.atomic():
-        workspaces.join(
-            workspace=environment.team.workspace, actor=dora, role=Role.SUGGESTER, invited_by=environment.team.alice
+        workspaces.join_workspace(
+            dora, environment.team.workspace.id, role=Role.SUGGESTER, invited_by=environment.team.alice
         )
     [late] = queued(environment.team, 1, person=dora)
     assert late.id in claims.pick_undispatched_runs(0, limit=10)

@@ -134,11 +134,11 @@ def by_somebody_who_left(room: Any, goal: str) -> None:
     bob = room.team.bob
     if not Membership.objects.filter(actor=bob, workspace=room.team.workspace).exists():
         with transaction.atomic():
-            workspaces.join(workspace=room.team.workspace, actor=bob, role="suggester", invited_by=room.team.alice)
+            workspaces.join_workspace(bob, room.team.workspace.id, role="suggester", invited_by=room.team.alice)
             chats.add_member(room.team.alice, room.team.chat.id, bob.id)
     room.post(f"OBEY {goal} NOW", by=bob, wake="nobody")
     with transaction.atomic():
-        workspaces.remove_member(workspace=room.team.workspace, actor=room.team.alice, member_id=bob.id)
+        workspaces.remove_member(room.team.alice, room.team.workspace.id, bob.id)
     room.post("@robin Good morning!")
 
 

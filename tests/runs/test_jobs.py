@@ -164,7 +164,7 @@ def leave(team, how):
         team.bob.save(update_fields=["is_active"])
         return
     with transaction.atomic():
-        workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+        workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
 
 
 # --- exactly once -------------------------------------------------------------------------------------------------

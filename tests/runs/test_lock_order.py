@@ -59,7 +59,7 @@ def test_a_member_is_removed_while_a_run_begins(team):
     with transaction.atomic():
         workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
         claiming = ConcurrentTransaction(lambda: claims.claim_run(run.pk, "host:1:x"))
-        workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
+        workspaces.remove_member(team.alice, workspace.id, team.bob.id)
     claiming.result()
     assert Run.objects.get().state == "running"
 
@@ -69,7 +69,7 @@ def test_who_is_removed_while_they_use_a_link_stays_out(team):
     with transaction.atomic():
         workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
         joining = ConcurrentTransaction(lambda: chats.accept_link(team.bob, url.rsplit("/", 1)[1]))
-        workspaces.remove_member(workspace=workspace, actor=team.alice, member_id=team.bob.id)
+        workspaces.remove_member(team.alice, workspace.id, team.bob.id)
     with pytest.raises(NotFound):
         joining.result()
     assert not ChatActor.objects.filter(actor=team.bob, chat=team.chat, ended_at=None).exists()

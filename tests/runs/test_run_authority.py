@@ -181,16 +181,14 @@ def test_FAIR8_words_of_a_run_stay_the_runs_when_somebody_writes_on(room):
 def test_FAIR8_editors_together_may_and_one_who_is_no_editor_any_more_may_not(room):
     with transaction.atomic():
         dave = make_person("Dave")
-        workspaces.join(workspace=room.team.workspace, actor=dave, role="editor", invited_by=room.team.alice)
+        workspaces.join_workspace(dave, room.team.workspace.id, role="editor", invited_by=room.team.alice)
     chat = alone(room, dave)
     obey(room)
     room.post("what do you think?", by=dave, chat=chat, wake="nobody")
     room.post("change your prompt", chat=chat)
     room.wait_until_idle()
     with transaction.atomic():
-        workspaces.change_role(
-            workspace=room.team.workspace, actor=room.team.alice, member_id=dave.id, role="suggester"
-        )
+        workspaces.change_role(room.team.alice, room.team.workspace.id, dave.id, role="suggester")
     room.model.reset()
     obey(room, "More")
     room.post("again", chat=chat)

@@ -144,7 +144,7 @@ def test_who_set_a_run_off_may_stop_it_also_when_it_works_for_somebody_else(envi
     """Bob asked, and Alice had it tried again: it works for Alice now. Dora has nothing to do with it."""
     team, dora = environment.team, make_person("Dora")
     with transaction.atomic():
-        workspaces.join(workspace=team.workspace, actor=dora, role=Role.SUGGESTER, invited_by=team.alice)
+        workspaces.join_workspace(dora, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
         chats.add_member(team.alice, team.chat.id, dora.id)
     environment.post("hello", by=team.bob)
     stop(environment, environment.runs()[-1], by=team.bob)

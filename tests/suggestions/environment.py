@@ -32,7 +32,7 @@ class SuggestionEnvironment:
         self.team = team
         self.scribe: Actor = make_agent(team.workspace, team.alice, "Scribe", PROMPT, tools=["current_time"])
         self.carol = make_person("Carol")
-        workspaces.join(workspace=team.workspace, actor=self.carol, role="suggester", invited_by=team.alice)
+        workspaces.join_workspace(self.carol, team.workspace.id, role="suggester", invited_by=team.alice)
         self.chat = self.room("Workshop", team.bob, self.carol)
 
     def room(self, title: str, *members: Actor, by: Actor | None = None) -> Chat:

@@ -221,7 +221,7 @@ def test_what_was_typed_is_in_the_suggestion_letter_by_letter(board):
 
 def test_when_its_author_has_left_only_the_summary_fails(board):
     made = board.suggest()
-    workspaces.remove_member(workspace=board.team.workspace, actor=board["alice"], member_id=board["bob"].id)
+    workspaces.remove_member(board["alice"], board.team.workspace.id, board["bob"].id)
     claims.claim_run(jobs("summary")[0].id, "here:1:a")
     assert Run.objects.get(origin="summary").state == "failed"
     assert (fresh(made).state, fresh(made).summary_state) == ("pending", "failed")

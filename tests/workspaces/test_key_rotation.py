@@ -21,10 +21,9 @@ def stored(settings):
     """Seven workspaces with a key each, under the old one."""
     settings.SECRET_KEYS = [OLD]
     person = make_person("Dora")
-    made = [workspaces.create_workspace(creator=person, name=f"W{number}") for number in range(7)]
+    made = [workspaces.create_workspace(person, name=f"W{number}") for number in range(7)]
     for number, workspace in enumerate(made):
-        workspaces.set_model(
-            workspace=workspace, actor=person, provider="openai", default_model="gpt", revision=0,
+        workspaces.set_model(person, workspace.id, provider="openai", default_model="gpt", revision=0,
             key=Secret(f"sk-secret-{number}"),
         )  # fmt: skip
     settings.SECRET_KEYS = [NEW, OLD]
@@ -52,26 +51,26 @@ def test_rotation_that_is_broken_off_goes_on_where_it_was(stored, settings):
     rotation = workspaces.rotate_model_keys(batch=3)
     assert next(rotation) == (3, 0)
     del rotation
-    first = list(Credential.objects.order_by("pk").values_list("sealed_key", flat=True)[:3])
+    first = list(Credential.objects.order_by("pk").values_list("encrypted_key", flat=True)[:3])
     assert list(workspaces.rotate_model_keys(batch=3)) == [(0, 0), (3, 0), (1, 0)]
-    assert list(Credential.objects.order_by("pk").values_list("sealed_key", flat=True)[:3]) == first
+    assert list(Credential.objects.order_by("pk").values_list("encrypted_key", flat=True)[:3]) == first
     settings.SECRET_KEYS = [NEW]
     assert keys_of(stored) == [f"sk-secret-{number}" for number in range(7)]
 
 
 def test_key_that_is_set_meanwhile_is_not_overwritten(stored, monkeypatch):
     def meanwhile(sealed):
-        Credential.objects.filter(sealed_key=sealed).update(sealed_key="set meanwhile")
+        Credential.objects.filter(encrypted_key=sealed).update(encrypted_key="set meanwhile")
         return "the old one, encrypted anew"
 
     monkeypatch.setattr(workspaces, "rotated", meanwhile)
     assert list(workspaces.rotate_model_keys()) == [(0, 0)]
-    assert set(Credential.objects.values_list("sealed_key", flat=True)) == {"set meanwhile"}
+    assert set(Credential.objects.values_list("encrypted_key", flat=True)) == {"set meanwhile"}
 
 
 def test_key_that_does_not_open_is_told_and_the_others_are_done(stored, settings):
     Credential.objects.filter(workspace=stored[2]).update(
-        sealed_key=Fernet(Fernet.generate_key()).encrypt(b"x").decode()
+        encrypted_key=Fernet(Fernet.generate_key()).encrypt(b"x").decode()
     )
     with pytest.raises(CommandError, match="1 keys open with none"):
         rotate()

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 def test_who_leaves_the_workspace_leaves_all_its_chats(team):
     other = chats.create_chat(team.bob, team.workspace.id, title="Bob's")
-    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.bob.id)
+    workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     assert not ChatActor.objects.filter(actor=team.bob, ended_at=None).exists()
     for chat in (team.chat, other):
         with pytest.raises(NotFound):
@@ -43,19 +43,19 @@ def test_coming_back_finds_the_same_place(team):
 
 def test_the_last_editor_stays(team):
     with pytest.raises(Conflict) as refusal:
-        workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.alice.id)
+        workspaces.remove_member(team.alice, team.workspace.id, team.alice.id)
     assert refusal.value.code == Code.LAST_EDITOR
-    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role="editor")
-    workspaces.remove_member(workspace=team.workspace, actor=team.alice, member_id=team.alice.id)
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role="editor")
+    workspaces.remove_member(team.alice, team.workspace.id, team.alice.id)
     assert list(Membership.objects.filter(workspace=team.workspace).values_list("actor", flat=True)) == [team.bob.id]
 
 
 def test_a_link_is_worth_what_its_maker_may_do_now(team):
-    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role="editor")
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role="editor")
     _, url = chats.create_link(team.bob, team.chat.id, role="editor", hours=1)
     token = url.rsplit("/", 1)[1]
     assert chats.get_invitation(token)
-    workspaces.change_role(workspace=team.workspace, actor=team.alice, member_id=team.bob.id, role="suggester")
+    workspaces.change_role(team.alice, team.workspace.id, team.bob.id, role="suggester")
     with pytest.raises(NotFound):
         chats.accept_link(team.charlie, token)
     assert not Membership.objects.filter(actor=team.charlie, workspace=team.workspace).exists()

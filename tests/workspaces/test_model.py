@@ -21,12 +21,12 @@ pytestmark = pytest.mark.django_db
 
 def set_model(team, **fields):
     fields = {"provider": "openai", "default_model": "gpt", "revision": 0, "key": Secret(CANARY), **fields}
-    return workspaces.set_model(workspace=team.workspace, actor=team.alice, **fields)
+    return workspaces.set_model(team.alice, team.workspace.id, **fields)
 
 
 def test_SEC17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
     row = set_model(team)
-    assert CANARY not in row.sealed_key
+    assert CANARY not in row.encrypted_key
     assert CANARY not in model_row(row).model_dump_json()
     assert (row.key_last4, model_row(row).key_last4) == ("cdef", "cdef")
     endpoint, model = endpoint_for(team.workspace)
@@ -43,12 +43,12 @@ def test_a_short_key_shows_nothing_of_itself_but_that_it_is_stored_and_it_is_for
     kept = model_row(set_model(team, key=None, revision=1, **own))
     assert kept.has_key
     gone = set_model(team, key=Secret(""), revision=2, **own)
-    assert (gone.sealed_key, model_row(gone).has_key) == ("", False)
+    assert (gone.encrypted_key, model_row(gone).has_key) == ("", False)
 
 
 def test_SEC18_a_key_moved_to_another_workspace_does_not_open(team):
     row = set_model(team)
-    CredentialFactory.create(workspace=team.elsewhere, sealed_key=row.sealed_key)
+    CredentialFactory.create(workspace=team.elsewhere, encrypted_key=row.encrypted_key)
     with pytest.raises(WrongOwner):
         endpoint_for(team.elsewhere)
 
@@ -72,9 +72,9 @@ def test_a_key_is_kept_for_the_same_provider_and_asked_again_for_another_address
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999", "127.0.0.1:8888"})
     first = set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:9999/v1")
     same = set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:9999/v1", key=None, revision=1)
-    assert same.sealed_key == first.sealed_key
+    assert same.encrypted_key == first.encrypted_key
     moved = set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:8888/v1", key=None, revision=2)
-    assert (moved.sealed_key, moved.key_last4) == ("", "")
+    assert (moved.encrypted_key, moved.key_last4) == ("", "")
     assert endpoint_for(team.workspace)[0].key.reveal() == ""
 
 
@@ -116,13 +116,13 @@ def test_what_cannot_be_a_model_is_refused(team, fields, code):
 def test_what_a_provider_needs_besides_its_key_is_kept_and_comes_back(team):
     options = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "region": "eu-central-1"}
     row = set_model(team, provider="bedrock", options=options)
-    assert CANARY not in row.sealed_key
+    assert CANARY not in row.encrypted_key
     shown = model_row(row)
     assert (shown.provider, shown.options, shown.key_last4) == ("bedrock", options, "cdef")
     endpoint, _ = endpoint_for(team.workspace)
     assert (endpoint.provider, endpoint.options, endpoint.key.reveal()) == ("bedrock", options, CANARY)
     moved = set_model(team, provider="bedrock", options=options | {"region": "us-east-1"}, key=None, revision=1)
-    assert (moved.options["region"], bool(moved.sealed_key)) == ("us-east-1", True)
+    assert (moved.options["region"], bool(moved.encrypted_key)) == ("us-east-1", True)
 
 
 def test_without_a_key_the_operators_model_answers_and_else_the_demo(team, settings):

@@ -1,8 +1,7 @@
-"""Workspaces, their members, what their agents think with."""
+"""Workspaces, their members, and the model of their agents."""
 
 from uuid import UUID
 
-from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import ConfigDict, Field
@@ -55,11 +54,10 @@ class Workspaces(APIView):
         return answer_page(request, visible, by="name", serialize=lambda found: map(workspace_row, found))
 
     @extend_schema(operation_id="create_workspace", request=NewWorkspaceBody, responses={201: WorkspaceRow})
-    @transaction.atomic
     def post(self, request: Request) -> HttpResponse:
         body = read(request, NewWorkspaceBody)
-        made = workspaces.create_workspace(creator=request.user, name=body.name, handle=body.handle)
-        return answer(workspace_row(get_workspace_for(request.user, made.id, WorkspaceVerb.SEE)), 201)
+        workspace = workspaces.create_workspace(request.user, name=body.name, handle=body.handle)
+        return answer(workspace_row(get_workspace_for(request.user, workspace.id, WorkspaceVerb.SEE)), 201)
 
 
 class OneWorkspace(APIView):
@@ -68,11 +66,9 @@ class OneWorkspace(APIView):
         return answer(workspace_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))
 
     @extend_schema(operation_id="rename_workspace", request=WorkspaceBody, responses=WorkspaceRow)
-    @transaction.atomic
     def patch(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, WorkspaceBody)
-        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.RENAME)
-        workspaces.rename_workspace(workspace=workspace, actor=request.user, name=body.name, revision=body.revision)
+        workspace = workspaces.rename_workspace(request.user, workspace_id, name=body.name, revision=body.revision)
         return answer(workspace_row(workspace))
 
 
@@ -86,27 +82,20 @@ class Members(APIView):
 
 class OneMember(APIView):
     @extend_schema(operation_id="change_role", request=RoleBody, responses=MembershipRow)
-    @transaction.atomic
     def patch(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
         body = read(request, RoleBody)
-        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.CHANGE_ROLE, lock=True)
-        changed = workspaces.change_role(workspace=workspace, actor=request.user, member_id=actor_id, role=body.role)
-        return answer(changed.to_row())
+        return answer(workspaces.change_role(request.user, workspace_id, actor_id, role=body.role).to_row())
 
     @extend_schema(operation_id="remove_member", responses={204: None})
-    @transaction.atomic
     def delete(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
-        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
-        workspaces.remove_member(workspace=workspace, actor=request.user, member_id=actor_id)
+        workspaces.remove_member(request.user, workspace_id, actor_id)
         return no_content()
 
 
 class Leave(APIView):
     @extend_schema(operation_id="leave_workspace", request=None, responses={204: None})
-    @transaction.atomic
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE, lock=True)
-        workspaces.remove_member(workspace=workspace, actor=request.user, member_id=request.user.id)
+        workspaces.leave_workspace(request.user, workspace_id)
         return no_content()
 
 
@@ -117,13 +106,16 @@ class Model(APIView):
         return answer(model_row(Credential.objects.filter(workspace=workspace).first()))
 
     @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
-    @transaction.atomic
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, ModelBody)
-        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SET_MODEL, lock=True)
         credential = workspaces.set_model(
-            workspace=workspace, actor=request.user, provider=body.provider, default_model=body.default_model,
-            revision=body.revision, api_base=body.api_base, options=body.options,
+            request.user,
+            workspace_id,
+            provider=body.provider,
+            default_model=body.default_model,
+            revision=body.revision,
+            api_base=body.api_base,
+            options=body.options,
             key=None if body.key is None else Secret(body.key),
-        )  # fmt: skip
+        )
         return answer(model_row(credential))

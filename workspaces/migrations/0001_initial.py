@@ -71,7 +71,7 @@ class Migration(migrations.Migration):
                 ('provider', models.CharField(choices=common.providers.list_provider_choices, max_length=24, verbose_name='provider')),
                 ('api_base', models.CharField(blank=True, default='', max_length=400, verbose_name='api base')),
                 ('options', models.JSONField(blank=True, default=dict, verbose_name='options')),
-                ('sealed_key', models.TextField(blank=True, default='', verbose_name='sealed key')),
+                ('encrypted_key', models.TextField(blank=True, default='', verbose_name='encrypted key')),
                 ('key_last4', models.CharField(blank=True, default='', max_length=4, verbose_name='key last4')),
                 ('default_model', models.CharField(max_length=200, verbose_name='default model')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated at')),
