@@ -152,7 +152,7 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=lambda actor: actor.is_human and actor.is_active,
     )
     def deactivate(self, person: Actor, operator: Actor) -> None:
-        actors.deactivate(person, operator)
+        actors.deactivate_person(operator, person.pk)
 
     @service_action(
         _("Open the account again"),
@@ -161,7 +161,7 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=lambda actor: actor.is_human and not actor.is_active,
     )
     def activate(self, person: Actor, operator: Actor) -> None:
-        actors.activate(person, operator)
+        actors.activate_person(operator, person.pk)
 
     @service_action(
         _("Create a password reset link"),
@@ -180,8 +180,7 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=is_person,
     )
     def sign_out(self, person: Actor, operator: Actor) -> None:
-        check_rank(person, operator)
-        actors.end_sessions(person, by=operator)
+        actors.end_sessions_of(operator, person.pk)
 
     @service_action(
         _("Revoke all API tokens"),
@@ -191,9 +190,7 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=is_person,
     )
     def revoke_tokens(self, person: Actor, operator: Actor) -> None:
-        check_rank(person, operator)
-        for token in ApiToken.live.filter(person=person):
-            actors.revoke_token(token, operator)
+        actors.revoke_tokens(operator, person.pk, as_operator=True)
 
     @service_action(
         _("Access level"),
@@ -212,7 +209,7 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=lambda actor: actor.is_agent and actor.status == AgentStatus.READY,
     )
     def suspend_agent(self, agent: Actor, operator: Actor) -> None:
-        actors.suspend_agent(agent, operator)
+        actors.suspend_agent(operator, agent.pk)
 
     @service_action(
         _("Resume"),
@@ -221,7 +218,7 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=lambda actor: actor.is_agent and actor.status == AgentStatus.SUSPENDED,
     )
     def resume_agent(self, agent: Actor, operator: Actor) -> None:
-        actors.resume_agent(agent, operator)
+        actors.resume_agent(operator, agent.pk)
 
 
 @admin.register(ApiToken)
@@ -253,8 +250,7 @@ class ApiTokenAdmin(ReadOnlyAdmin):
         is_available=lambda token: token.revoked_at is None,
     )
     def revoke(self, token: ApiToken, operator: Actor) -> None:
-        check_rank(token.person, operator)
-        actors.revoke_token(token, operator)
+        actors.revoke_token(operator, token.pk, as_operator=True)
 
 
 @admin.register(EmailChange)

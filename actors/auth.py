@@ -1,8 +1,7 @@
-"""Who is asking: people only. An agent can never sign in, whatever its row says."""
+"""Authentication of people. An agent can never sign in, whatever its row holds."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.headless.contrib.rest_framework.authentication import XSessionTokenAuthentication
@@ -15,18 +14,15 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthentic
 from rest_framework.request import Request
 
 from actors import services as actors
+from actors.hot_queries import PERSON, TOKEN
 from actors.models import TOKEN_PREFIX, Actor, ApiToken, Kind
 from actors.operators import permissions_of
-from actors.rates import demand, stranger
+from actors.rates import get_anonymous_bucket, throttle
 from common.errors import Forbidden
-from common.prepared_query import PreparedQuery
 from common.secrets import digest_of
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # which names this module's classes in its defaults
-
-
-_PERSON = PreparedQuery(lambda user_id: Actor.people.filter(pk=user_id, is_active=True), UUID)
 
 
 class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
@@ -44,7 +40,7 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
         return permissions_of(user_obj)
 
     def get_user(self, user_id: Any) -> Actor | None:
-        return _PERSON.first(user_id)
+        return PERSON.first(user_id)
 
 
 class BrowserSession(SessionAuthentication):
@@ -70,45 +66,43 @@ class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth 
         return "X-Session-Token"
 
 
-def token_said(header: str) -> str | None:
-    """The API token in an `Authorization` header; null when it holds none."""
+def parse_bearer_token(header: str) -> str | None:
+    """Return the API token of an `Authorization` header, or null if it has none."""
     scheme, _, text = header.partition(" ")
     return text.strip() if scheme.lower() == "bearer" else None
 
 
-_TOKEN: PreparedQuery[ApiToken] = PreparedQuery(
-    lambda digest: ApiToken.live.select_related("person").filter(digest=digest, person__is_active=True),
-    str,
-)
+def find_token(text: str) -> ApiToken | None:
+    """Return the live token with this text, with its person, in one query.
 
-
-def token_behind(text: str) -> ApiToken | None:
-    """The live token with this text, with its person, in one query; null when it is unknown, expired or revoked, or its
-    person may not sign in."""
-    token = _TOKEN.first(digest_of(text)) if text.startswith(TOKEN_PREFIX) else None
+    Return null if it is unknown, expired or revoked, or if its person may not sign in.
+    """
+    token = TOKEN.first(digest_of(text)) if text.startswith(TOKEN_PREFIX) else None
     return None if token is None or token.has_expired else token
 
 
-def tokens_behind(texts: Collection[str]) -> dict[str, ApiToken]:
-    """The same for many at once."""
-    said = {digest_of(text): text for text in texts}
-    found = ApiToken.live.select_related("person").filter(digest__in=said, person__is_active=True)
-    return {said[token.digest]: token for token in found if not token.has_expired}
+def find_tokens(texts: Collection[str]) -> dict[str, ApiToken]:
+    """Return the live tokens with these texts, by text, in one query."""
+    by_digest = {digest_of(text): text for text in texts}
+    tokens = ApiToken.live.select_related("person").filter(digest__in=by_digest, person__is_active=True)
+    return {by_digest[token.digest]: token for token in tokens if not token.has_expired}
 
 
 class Token(BaseAuthentication):
-    """A personal API token in `Authorization: Bearer atl_…`. Whoever names one is asked by it alone: a token that is no
-    good is refused, whatever else the request carries (SEC7)."""
+    """A personal API token in `Authorization: Bearer atl_…`.
+
+    A bad token is refused, even if the request carries a good session, too (SEC7).
+    """
 
     def authenticate(self, request: Request) -> tuple[Actor, ApiToken] | None:
-        text = token_said(request.META.get("HTTP_AUTHORIZATION", ""))
+        text = parse_bearer_token(request.META.get("HTTP_AUTHORIZATION", ""))
         if text is None:
             return None
-        token = token_behind(text)
+        token = find_token(text)
         if token is None:
-            demand(stranger(request))
+            throttle(get_anonymous_bucket(request))
             raise AuthenticationFailed("This API token is unknown, expired or revoked.")
-        actors.note_use(token)
+        actors.record_token_use(token)
         return token.person, token
 
     def authenticate_header(self, request: Request) -> str:
@@ -116,8 +110,10 @@ class Token(BaseAuthentication):
 
 
 class SignedIn(IsAuthenticated):
-    """Whoever is not, takes from their address' bucket: DRF asks this before its throttles (SEC21). A read-only API token is
-    refused every operation that changes something."""
+    """Refuse anonymous requests, and writes by a read-only API token.
+
+    DRF checks permissions before throttles, so an anonymous request is counted here (SEC21).
+    """
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         if super().has_permission(request, view):
@@ -125,12 +121,12 @@ class SignedIn(IsAuthenticated):
             if is_read_only and request.method not in SAFE_METHODS:
                 raise Forbidden("This API token may only look.", hints=["Make one of full scope for this program."])
             return True
-        demand(stranger(request))
+        throttle(get_anonymous_bucket(request))
         return False
 
 
 class BySession(BasePermission):
-    """For what a person does themselves: a token, which may be in other hands, cannot make more tokens or end sessions."""
+    """Refuse API tokens: a token may be in other hands, and must not create tokens or end sessions."""
 
     message = "Only you yourself may do this, signed in by your password: not an API token."
 

@@ -1,7 +1,8 @@
-"""How often somebody may ask (SEC21): token buckets in Redis, all that one request takes from in a single round trip.
+"""The throttle: token buckets in Redis, all those of one request taken in a single round trip.
 
-While Redis is away each process keeps the same buckets for itself: open, but capped. Signing in is not counted here:
-allauth counts it in Django's cache, and is closed while that is away (`actors.doors`).
+While Redis is unavailable, each process counts the same buckets in its own memory: requests go on, with the same limits in
+each process. Signing in is the exception: allauth counts it in Django's cache, and it is refused while that is unavailable
+(`actors.middleware`).
 """
 
 import math
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView  # which names this module's throttle in its defaults
 
 Bucket = tuple[str, object]
-"""A name in `settings.RATES`, and whose it is."""
+"""A name in `settings.RATES`, and the person, address or workspace that the bucket belongs to."""
 
 SCRIPT = b"""
 local now = redis.call('TIME')
@@ -44,21 +45,22 @@ if wait == 0 then
 end
 return {wait, which}
 """
-"""The generic cell rate algorithm: a bucket is the moment (ms) at which it will be full again. One taken moves it by
-`pace`; the call takes from all buckets or from none, and says how long (ms) to wait, and for which."""
+"""The generic cell rate algorithm: a bucket is the time (ms) at which it will be full again, and a token moves it by `pace`.
 
-MOST = 10_000
-"""Buckets that a process keeps for itself."""
+The script takes a token from all buckets or from none. It returns how long to wait (ms), and the index of the bucket."""
+
+MAX_LOCAL_BUCKETS = 10_000
+"""Buckets that a process keeps in memory."""
 
 
-class OwnBuckets:
-    """The same buckets in this process alone."""
+class LocalBuckets:
+    """The same algorithm in the memory of this process."""
 
     def __init__(self) -> None:
-        self._full: BoundedMap[str, float] = BoundedMap(MOST)
+        self._full: BoundedMap[str, float] = BoundedMap(MAX_LOCAL_BUCKETS)
 
     def take(self, keys: Sequence[str], measures: Sequence[float]) -> tuple[int, int]:
-        """Like `SCRIPT`."""
+        """Do what `SCRIPT` does."""
         now = time.monotonic() * 1000
         paces, bursts = measures[::2], measures[1::2]
         with self._full.lock:
@@ -70,42 +72,44 @@ class OwnBuckets:
         return max(0, *over), over.index(max(over))
 
 
-_own = OwnBuckets()
+_local_buckets = LocalBuckets()
 
-_refused_until: BoundedMap[str, float] = BoundedMap(MOST)
-"""Buckets that have refused, and until when (seconds of the monotonic clock) they refuse everybody who asks."""
+_refused_until: BoundedMap[str, float] = BoundedMap(MAX_LOCAL_BUCKETS)
+"""Buckets that have refused a request, and until when (seconds of the monotonic clock) they refuse every request."""
 
 
-def demand(*buckets: Bucket, only_here: bool = False) -> None:
-    """Take one from each bucket, or from none. Raises `LimitReached`, whose data says how many `seconds` to wait.
+def throttle(*buckets: Bucket, local_only: bool = False) -> None:
+    """Take a token from each bucket, or from none. Raises `LimitReached`, whose data has the `seconds` to wait.
 
-    `only_here`: from this process's own buckets, without a round trip; for callers that must not wait.
+    `local_only`: count in this process's memory, without a round trip, for callers that must not wait.
     """
-    limited = [(name, whose, *settings.RATES[name]) for name, whose in buckets if settings.RATES[name][0]]
+    limited = [(name, owner, *settings.RATES[name]) for name, owner in buckets if settings.RATES[name][0]]
     if not limited:
         return
-    keys = [f"rate:{name}:{whose}" for name, whose, _, _ in limited]
+    keys = [f"rate:{name}:{owner}" for name, owner, _, _ in limited]
     measures = [number for _, _, rate, burst in limited for number in (1000 / rate, burst)]
 
-    def ask(client: Redis) -> Any:
+    def run_script(client: Redis) -> Any:
         return client.register_script(SCRIPT)(keys, measures)
 
-    shared = None if only_here else redis_client.call(ask, None)
-    wait, which = shared or _own.take(keys, measures)
+    shared = None if local_only else redis_client.call(run_script, None)
+    wait, which = shared or _local_buckets.take(keys, measures)
     if wait:
         _refused_until.set(keys[which], time.monotonic() + wait / 1000)
-        raise _reached(limited[which][0], wait)
+        raise _build_error(limited[which][0], wait)
 
 
 def find_refusal(bucket: Bucket) -> LimitReached | None:
-    """Return the refusal of a request that takes from this bucket, if the bucket has refused here and cannot have filled up
-    since: what has refused names the time until which it does. Asks nobody."""
-    name, whose = bucket
-    wait = _refused_until.get(f"rate:{name}:{whose}", 0.0) - time.monotonic()
-    return _reached(name, math.ceil(wait * 1000)) if wait > 0 else None
+    """Return the error for a request that takes from this bucket, if the bucket is known to be still empty.
+
+    It knows the buckets that have refused a request in this process, and makes no round trip.
+    """
+    name, owner = bucket
+    wait = _refused_until.get(f"rate:{name}:{owner}", 0.0) - time.monotonic()
+    return _build_error(name, math.ceil(wait * 1000)) if wait > 0 else None
 
 
-def _reached(name: str, wait: int) -> LimitReached:
+def _build_error(name: str, wait: int) -> LimitReached:
     seconds = math.ceil(wait / 1000)
     return LimitReached(
         "Too many requests at once.",
@@ -114,27 +118,27 @@ def _reached(name: str, wait: int) -> LimitReached:
     )
 
 
-def stranger(request: HttpRequest | Request) -> Bucket:
-    """The bucket of whoever is not signed in: their address; of IPv6 the network, since one household has all of it."""
-    return stranger_at(request.META.get("REMOTE_ADDR", ""))
+def get_anonymous_bucket(request: HttpRequest | Request) -> Bucket:
+    """Return the bucket of a request without a signed-in person."""
+    return get_address_bucket(request.META.get("REMOTE_ADDR", ""))
 
 
-def stranger_at(said: str) -> Bucket:
-    """Return the bucket of people from this address who are not signed in."""
+def get_address_bucket(text: str) -> Bucket:
+    """Return the bucket of anonymous requests from this address. IPv6 counts by network: a household has a whole one."""
     try:
-        address = ip_address(said)
+        address = ip_address(text)
     except ValueError:
-        return ("strangers", said)
+        return ("anonymous", text)
     if isinstance(address, IPv6Address):
-        return ("strangers", ip_network((address, 64), strict=False).network_address)
-    return ("strangers", address)
+        return ("anonymous", ip_network((address, 64), strict=False).network_address)
+    return ("anonymous", address)
 
 
 class Throttle(BaseThrottle):
-    """Every operation takes from its person's bucket, whatever they are signed in by (SEC7); strangers' from their address'.
+    """Take a token from the bucket of the person, however they signed in (SEC7), or of the address of an anonymous request.
 
-    A view may name more buckets of that person in `person_buckets`, or return any buckets from a method `buckets(request)`.
-    Refused requests count, too: the buckets are asked before anything is looked at.
+    A view may name more buckets of the person in `person_buckets`, or return any buckets from a method `buckets(request)`.
+    Requests that are refused later count, too.
     """
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
@@ -142,7 +146,7 @@ class Throttle(BaseThrottle):
             remember_caller(request)
             names = ("requests", *getattr(view, "person_buckets", ()))
             more = view.buckets(request) if hasattr(view, "buckets") else ()
-            demand(*((name, request.user.pk) for name in names), *more)
+            throttle(*((name, request.user.pk) for name in names), *more)
         else:
-            demand(stranger(request))
+            throttle(get_anonymous_bucket(request))
         return True

@@ -13,8 +13,8 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import get_language_from_request
 
 from actors import services as actors
-from actors.doors import sign_up_closed, too_many, web_app_url
 from actors.hooks import invitation_read
+from actors.middleware import build_rate_limit_response, build_sign_up_closed_response, get_web_app_url
 from actors.models import Actor, Kind
 from common.handles import find_free_handle
 from common.text import one_line_name
@@ -32,7 +32,7 @@ class SignupForm(forms.Form):
         """Refuse a sign-up without a living invite link where one is needed."""
         fields = super().clean()
         if settings.SIGN_UP == "invited" and not any(invitation_read((fields or {}).get("invitation", ""))):
-            raise ImmediateHttpResponse(sign_up_closed("You need an invite link to sign up here."))
+            raise ImmediateHttpResponse(build_sign_up_closed_response("You need an invite link to sign up here."))
         return fields
 
     def signup(self, request: HttpRequest, user: Actor) -> None:
@@ -78,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError as error:
-            raise ImmediateHttpResponse(too_many()) from error
+            raise ImmediateHttpResponse(build_rate_limit_response()) from error
 
     def set_password(self, user: Actor, password: str) -> None:
         """By the old password or by a link. Raises the refusal of a link that has been used meanwhile."""
@@ -90,7 +90,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
         """Have a worker send the mail, so that the request does not wait for a mail server."""
-        arguments = [emailconfirmation.email_address.pk, web_app_url(request), get_language_from_request(request)]
+        arguments = [emailconfirmation.email_address.pk, get_web_app_url(request), get_language_from_request(request)]
         current_app.send_task("actors.tasks.send_confirmation", arguments)
 
     def send_account_already_exists_mail(self, email: str) -> None:

@@ -36,7 +36,7 @@ class House:
 
 # The cost of a request and of a run is measured, not how many one person may have: each is still counted.
 UNBOUNDED = dict.fromkeys(
-    [f"ATELIER_RATE_{name}" for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "STRANGERS", "CPU")], "100000,100000"
+    [f"ATELIER_RATE_{name}" for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "ANONYMOUS", "CPU")], "100000,100000"
 ) | dict.fromkeys(["RUNS_PER_WORKER", "RUNS_PER_WORKSPACE", "RUNS_PER_PERSON"], "1000")
 
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connections
 
 from actors.callers import find_caller
-from actors.rates import find_refusal, stranger_at
+from actors.rates import find_refusal, get_address_bucket
 from config.checks import refuse_to_serve_unsafely
 from realtime.routing import application as sockets
 from server.bridge import Bridge, to_environ
@@ -27,7 +27,7 @@ def identify_caller(scope: Any) -> Caller:
     """Return the person of a request, if this process knows them, or else the address. Raise `LimitReached` if the API's throttle
     (`actors.rates.Throttle`) has just refused this caller and would do so again."""
     person, has_credential = find_caller(scope["headers"])
-    bucket = ("requests", person) if person else stranger_at((scope.get("client") or ("",))[0])
+    bucket = ("requests", person) if person else get_address_bucket((scope.get("client") or ("",))[0])
     # A credential that this process does not know may belong to a person with a bucket of their own.
     if scope["path"].startswith("/api/v1/") and (person or not has_credential):
         if refusal := find_refusal(bucket):

@@ -107,7 +107,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "actors.doors.Doors",
+    "actors.middleware.AllauthMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -314,7 +314,7 @@ RATES = {
     "all_client_errors": _rate("ALL_CLIENT_ERRORS", 1, 60),  # and all browsers together
     # Seconds of CPU that one person's requests may use of a web process, in a second and at once. More wait, and are not refused.
     "cpu": _rate("CPU", 0.3, 5),
-    "strangers": _rate("STRANGERS", 20, 200),  # from one address, of people who are not signed in
+    "anonymous": _rate("ANONYMOUS", 20, 200),  # from one address, of people who are not signed in
     "passwords": _rate("PASSWORDS", 0.05, 5),  # asked for again, of one person who is signed in
 }
 

@@ -1,4 +1,4 @@
-"""What people are told of: one row per person and event."""
+"""Notifications: one row per person and event."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -27,8 +27,10 @@ class NotificationKind(models.TextChoices):
 
 
 class Notification(Identified):
-    """One event for one person. `event` names it, so that telling twice is telling once. Ids are plain: what they lead to may
-    be gone, or closed to the person, by the time they look; then nothing of it is shown."""
+    """One event for one person. A person has one notification per `event`.
+
+    The ids are no foreign keys: their rows may be deleted, or closed to the person, by the time they are read.
+    """
 
     person = models.ForeignKey(
         "actors.Actor", verbose_name=_("person"), on_delete=models.CASCADE, related_name="notifications"

@@ -1,4 +1,4 @@
-"""What somebody has been told, as they may see it today."""
+"""Reads of notifications, as the person may see them today."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,35 +12,35 @@ from notifications.models import Notification
 from workspaces.permissions import workspaces_visible_to
 
 MAX_UNREAD = 100
-"""Unread ones are counted so far and no further: the bell says "99+"."""
-IN_CHAT = frozenset({"mention"})
-"""Types whose excerpt was said in a chat. Others quote what every member of the workspace may read."""
+"""Unread notifications are counted up to this number: the web app shows "99+"."""
+QUOTING_TYPES = frozenset({"mention"})
+"""Types whose excerpt quotes a message of a chat. Others quote what every member of the workspace may read."""
 
 
-def list_notifications(person: Actor, *, only_unread: bool) -> Any:
-    """Return the notifications of a person in the workspaces they are in, annotated with whether they may see the chat."""
-    found = _list_visible(person).filter(read_at=None) if only_unread else _list_visible(person)
-    return found.annotate(chat_is_open=Exists(chats_visible_to(person).filter(pk=OuterRef("chat_id"))))
+def _list_of(person: Actor) -> QuerySet[Notification]:
+    workspaces = workspaces_visible_to(person).values("pk")
+    return Notification.objects.filter(person=person, workspace__in=workspaces)
+
+
+def list_notifications(person: Actor, *, unread: bool = False) -> QuerySet[Any]:
+    """Return the person's notifications, for `build_notification_rows`, each with `chat_is_open`."""
+    chat = chats_visible_to(person).filter(pk=OuterRef("chat_id"))
+    notifications = _list_of(person).annotate(chat_is_open=Exists(chat))
+    return notifications.filter(read_at=None) if unread else notifications
 
 
 def count_unread(person: Actor) -> int:
     """Return the number of unread notifications, at most `MAX_UNREAD`."""
-    return len(_list_visible(person).filter(read_at=None).values_list("pk")[:MAX_UNREAD])
+    return _list_of(person).filter(read_at=None)[:MAX_UNREAD].count()
 
 
-def _list_visible(person: Actor) -> QuerySet[Notification]:
-    return Notification.objects.filter(person=person, workspace__in=workspaces_visible_to(person).values("pk"))
-
-
-def shown(found: Iterable[Any]) -> list[NotificationRow]:
-    """Rows for the wire, of notifications that came from here. Of a chat that is closed to the person nothing is quoted, and
-    nothing leads there (SEC1)."""
-    return [_row(notification, notification.chat_is_open) for notification in found]
-
-
-def _row(notification: Notification, is_open: bool) -> NotificationRow:
-    row = notification.to_row()
-    if is_open or row.chat_id is None:
-        return row
-    excerpt = "" if row.type in IN_CHAT else row.excerpt
-    return row.model_copy(update={"chat_id": None, "message_id": None, "excerpt": excerpt})
+def build_notification_rows(notifications: Iterable[Any]) -> list[NotificationRow]:
+    """Serialize notifications from `list_notifications`. A chat that the person may not see is neither quoted nor linked."""
+    rows = []
+    for notification in notifications:
+        row = notification.to_row()
+        if row.chat_id is not None and not notification.chat_is_open:
+            excerpt = "" if row.type in QUOTING_TYPES else row.excerpt
+            row = row.model_copy(update={"chat_id": None, "message_id": None, "excerpt": excerpt})
+        rows.append(row)
+    return rows

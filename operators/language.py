@@ -42,5 +42,5 @@ def choose_language(request: HttpRequest) -> HttpResponse:
     person: Any = request.user
     if person.is_authenticated and chosen in dict(settings.LANGUAGES) and chosen != person.language:
         with transaction.atomic():
-            change_profile(person=person, language=chosen)
+            change_profile(person, language=chosen)
     return set_language(request)

@@ -10,7 +10,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
 from actors.models import Actor
-from actors.rates import demand, stranger_at
+from actors.rates import get_address_bucket, throttle
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from common.logs import OccasionalWarning
@@ -82,7 +82,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         """Close the socket of an anonymous client. An address that tries too often gets a refused handshake (FAIR7)."""
         host, *_ = self.scope.get("client") or ("",)
         try:
-            demand(stranger_at(host), only_here=True)
+            throttle(get_address_bucket(host), local_only=True)
         except LimitReached:
             await self.close()
         else:

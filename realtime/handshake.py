@@ -13,7 +13,7 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.crypto import constant_time_compare
 
 from actors import services as actors
-from actors.auth import token_said, tokens_behind
+from actors.auth import find_tokens, parse_bearer_token
 from actors.models import TOKEN_PREFIX, Actor
 from actors.sessions import is_session_key
 from common.clock import now
@@ -31,7 +31,7 @@ class Handshake:
 def read_handshake(headers: Iterable[tuple[bytes, bytes]]) -> Handshake:
     """Return the contents of a handshake. Browsers send cookies for any page, so with a cookie the origin is checked."""
     values = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
-    if (text := token_said(values.get("authorization", ""))) is not None:
+    if (text := parse_bearer_token(values.get("authorization", ""))) is not None:
         return Handshake(text if text.startswith(TOKEN_PREFIX) else None, is_allowed=True)
     if key := values.get("x-session-token"):
         return Handshake(_as_session_key(key), is_allowed=True)
@@ -70,9 +70,9 @@ def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
 
 
 def _by_token(texts: Collection[str]) -> dict[str, tuple[Actor, Ticket]]:
-    found = tokens_behind(texts)
+    found = find_tokens(texts)
     for token in found.values():
-        actors.note_use(token)
+        actors.record_token_use(token)
     return {
         text: (token.person, Ticket("", token.person_id, "", token.pk, token.is_read_only))
         for text, token in found.items()

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import get_language_from_request
 
 from actors import services as actors
-from actors.doors import refuse, sign_up_closed, web_app_url
+from actors.middleware import build_error_response, build_sign_up_closed_response, get_web_app_url
 from common.errors import Code, Forbidden
 
 
@@ -31,7 +31,7 @@ class AskForReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth ha
         if refused:
             return refused
         actors.ask_for_reset_link(
-            email=email, address=web_app_url(request), language=get_language_from_request(request)
+            email=email, address=get_web_app_url(request), language=get_language_from_request(request)
         )
         answer: HttpResponseBase = RequestPasswordResponse(request, data={"by_mail": settings.SENDS_MAIL})
         return answer
@@ -42,7 +42,7 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth has no types
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if settings.SIGN_UP == "closed":
-            return sign_up_closed("Nobody can sign up here.")
+            return build_sign_up_closed_response("Nobody can sign up here.")
         return _require_confirmed_email(super().handle(request, *args, **kwargs))
 
 
@@ -57,4 +57,6 @@ def _require_confirmed_email(answer: HttpResponseBase) -> HttpResponseBase:
     """Replace allauth's 401: the only step that it can ask for here is to confirm the address."""
     if answer.status_code != 401:
         return answer
-    return refuse(Forbidden("Confirm your email first: a link is on its way.", code=Code.EMAIL_UNCONFIRMED))
+    return build_error_response(
+        Forbidden("Confirm your email first: a link is on its way.", code=Code.EMAIL_UNCONFIRMED)
+    )

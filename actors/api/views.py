@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
-from django.db import transaction
 from django.http import HttpResponse
 from django.utils.translation import get_language_from_request
 from drf_spectacular.utils import extend_schema
@@ -15,9 +14,8 @@ from rest_framework.views import APIView
 
 from actors import services as actors
 from actors.auth import BySession, SignedIn
-from actors.doors import web_app_url
+from actors.middleware import get_web_app_url
 from actors.models import ApiToken
-from actors.permissions import get_token_for
 from actors.rates import Bucket
 from common.paging import PAGED, answer_page
 from common.rest import Body, Page, Request, answer, no_content, read
@@ -86,14 +84,14 @@ class Email(APIView):
     def post(self, request: Request) -> HttpResponse:
         body = read(request, EmailBody)
         change = actors.start_email_change(
-            person=request.user, email=body.email, password=body.password, address=web_app_url(request._request),
+            request.user, email=body.email, password=body.password, address=get_web_app_url(request._request),
             language=get_language_from_request(request._request),
         )  # fmt: skip
         return answer(EmailChangeRow(email=change.email, by_mail=settings.SENDS_MAIL), 202)
 
     @extend_schema(operation_id="cancel_email_change", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
-        actors.cancel_email_change(person=request.user)
+        actors.cancel_email_change(request.user)
         return no_content()
 
 
@@ -134,11 +132,10 @@ class Tokens(APIView):
         return answer_page(request, ApiToken.live.filter(person=request.user), by="-created_at")
 
     @extend_schema(operation_id="create_token", request=TokenBody, responses={201: NewTokenRow})
-    @transaction.atomic
     def post(self, request: Request) -> HttpResponse:
         body = read(request, TokenBody)
         actors.check_password(request.user, body.password)
-        token, text = actors.create_token(person=request.user, name=body.name, days=body.days, scope=body.scope)
+        token, text = actors.create_token(request.user, name=body.name, days=body.days, scope=body.scope)
         return answer(NewTokenRow(token=token.to_row(), text=text), 201)
 
 
@@ -146,9 +143,8 @@ class OneToken(APIView):
     permission_classes = (SignedIn, BySession)
 
     @extend_schema(operation_id="revoke_token", responses={204: None})
-    @transaction.atomic
     def delete(self, request: Request, token_id: UUID) -> HttpResponse:
-        actors.revoke_token(get_token_for(request.user, token_id), by=request.user)
+        actors.revoke_token(request.user, token_id)
         return no_content()
 
 
@@ -158,8 +154,7 @@ class Sessions(APIView):
     permission_classes = (SignedIn, BySession)
 
     @extend_schema(operation_id="end_sessions", responses={204: None})
-    @transaction.atomic
     def delete(self, request: Request) -> HttpResponse:
         here = request.auth if isinstance(request.auth, SessionBase) else request._request.session
-        actors.end_sessions(request.user, but=here)
+        actors.end_sessions(request.user, keep=here)
         return no_content()

@@ -1,4 +1,4 @@
-"""The address that a person signs in with: another one counts when a link that was mailed to it has been followed."""
+"""The address that a person signs in with. A new one is in force when its mailed link has been opened."""
 
 import secrets
 from datetime import timedelta
@@ -27,11 +27,11 @@ KEY_PREFIX = "c-"
 HOURS = 24
 
 
-def start_email_change(*, person: Actor, email: str, password: str, address: str, language: str) -> EmailChange:
+def start_email_change(actor: Actor, *, email: str, password: str, address: str, language: str) -> EmailChange:
     """Start to change the address of a person: a worker mails a link to the new one and a notice to the old one.
 
     An earlier change ends. The result does not reveal whether somebody else has that address. `address` is where the
-    web app is reached; `language` is for a person who has chosen none. Opens its own transactions. Raises `Invalid`, also with
+    web app is reached; `language` is for a person who has chosen none. Raises `Invalid`, also with
     `wrong_password`; `Unavailable` when no mail can be had sent, and then there is no change.
     """
     email = email.strip().lower()
@@ -39,15 +39,15 @@ def start_email_change(*, person: Actor, email: str, password: str, address: str
         validate_email(email)
     except ValidationError as error:
         raise Invalid("This is no email address.") from error
-    change = _start_change(person, email, password)
+    change = _start_change(actor, email, password)
     try:
         # Not on commit: when the mails cannot be sent, the change has to end and the person has to be told.
-        send_task_now("actors.tasks.send_email_change_notice", [str(person.pk), language])
+        send_task_now("actors.tasks.send_email_change_notice", [str(actor.pk), language])
         send_task_now("actors.tasks.send_email_change", [str(change.pk), address, language])
     except Unavailable:
         EmailChange.objects.filter(pk=change.pk).delete()
         raise
-    notify_list_changed([person.id], "me")
+    notify_list_changed([actor.id], "me")
     return change
 
 
@@ -78,17 +78,17 @@ def send_email_change(*, change_id: UUID, address: str, language: str) -> None:
 
 
 @transaction.atomic
-def cancel_email_change(*, person: Actor) -> None:
+def cancel_email_change(actor: Actor) -> None:
     """End a change of address that was started; its link does nothing any more. Doing it twice changes nothing."""
-    if EmailChange.objects.filter(person=person).delete()[0]:
-        audit.record(person, "email.change_cancelled", object_id=person.id)
-        notify_list_changed([person.id], "me")
+    if EmailChange.objects.filter(person=actor).delete()[0]:
+        audit.record(actor, "email.change_cancelled", object_id=actor.id)
+        notify_list_changed([actor.id], "me")
 
 
 def confirm_email(*, key: str, request: HttpRequest) -> Actor:
     """Confirm an address by the key of a mailed link: of a new account, or a changed one, which is in force from here on.
 
-    Opens its own transaction. Raises `NotFound` (`link_dead`), `Conflict` (`email_taken`).
+    Raises `NotFound` (`link_dead`), `Conflict` (`email_taken`).
     """
     try:
         with transaction.atomic():

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from actors import mails
-from actors.models import Actor, ApiToken, EmailChange
-from actors.services.tokens import revoke_token
+from actors.models import Actor, EmailChange
+from actors.services.tokens import revoke_tokens
 from common.errors import Code, Invalid
 from events import audit
 from events.publish import rights_changed
@@ -44,8 +44,7 @@ def set_password(person: Actor, password: str, *, by_link: bool = False, languag
     person.password = fresh
     EmailChange.objects.filter(person=person).delete()
     if by_link:
-        for token in ApiToken.live.filter(person=person):
-            revoke_token(token, person)
+        revoke_tokens(person, person.pk)
         set_verified_address(person)
     audit.record(person, "password.changed", object_id=person.id, by_link=by_link)
     rights_changed(person.id)

@@ -1,5 +1,8 @@
-"""The writes of actors that are not about agents."""
+"""Profiles and accounts of people, and the status of agents."""
 
+from uuid import UUID
+
+from django.db import transaction
 from django.utils.translation import gettext
 
 from actors.hooks import renamed
@@ -7,17 +10,24 @@ from actors.models import Actor, AgentStatus
 from actors.operators import check_rank
 from common.errors import Invalid
 from common.handles import claim_handle, normalize_handle
+from common.operators import get_for_operator
 from common.text import one_line_name
 from events import audit
 from events.publish import notify_list_changed, notify_workspace_list_changed, rights_changed
 from events.rows import NewAvatar, stored_avatar
 
 
+@transaction.atomic
 def change_profile(
-    *, person: Actor, name: str | None = None, language: str | None = None, avatar: NewAvatar | None = None,
+    actor: Actor,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    avatar: NewAvatar | None = None,
     handle: str | None = None,
-) -> Actor:  # fmt: skip
-    """Change what a person says of themselves; null leaves it. Raises `Invalid`, `Conflict` (`handle_taken`)."""
+) -> Actor:
+    """Change the actor's own profile; null leaves a field as it is. Raises `Invalid`, `Conflict` (`handle_taken`)."""
+    person = actor
     changed: set[str] = set()
     if handle is not None and normalize_handle(handle) != person.handle:
         old, person.handle = person.handle, claim_handle(handle, Actor.people.exclude(pk=person.pk))
@@ -27,7 +37,7 @@ def change_profile(
     if avatar is not None and (new_avatar := stored_avatar(avatar)) != person.avatar:
         person.avatar = new_avatar
         changed.add("avatar")
-    if name is not None and (name := checked_name(name)) != person.name:
+    if name is not None and (name := check_name(name)) != person.name:
         person.name = name
         changed.add("name")
     if changed:
@@ -41,57 +51,62 @@ def change_profile(
     return person
 
 
-def checked_name(name: str) -> str:
-    """Return a person's name as it is stored. Raises `Invalid` when nothing of it can be seen."""
+def check_name(name: str) -> str:
+    """Return the name as one trimmed line. Raises `Invalid` if nothing of it is visible."""
     name = one_line_name(name)
     if not name:
         raise Invalid("A name needs something that can be seen.")
     return name
 
 
-def deactivate(person: Actor, operator: Actor) -> None:
-    """Close a person's account: no sign-in, no socket, no request any more. Raises `Invalid` for an agent or oneself,
-    `Forbidden` when it is an operator's and `operator` is no superuser.
+@transaction.atomic
+def deactivate_person(actor: Actor, person_id: UUID) -> Actor:
+    """Close a person's account, by an operator: their sessions, sockets and tokens end at once.
+
+    Raises `NotFound`, `Invalid` for an agent or oneself, and `Forbidden` (see `check_rank`).
     """
-    _only_people(person)
-    if person.pk == operator.pk:
+    if person_id == actor.pk:
         raise Invalid(gettext("You cannot deactivate yourself."))
-    check_rank(person, operator)
-    _set_active(person, operator, active=False)
+    return _set_active(actor, person_id, is_active=False)
 
 
-def activate(person: Actor, operator: Actor) -> None:
-    """Open a closed account again. Raises `Invalid` for an agent."""
-    _only_people(person)
-    check_rank(person, operator)
-    _set_active(person, operator, active=True)
+@transaction.atomic
+def activate_person(actor: Actor, person_id: UUID) -> Actor:
+    """Open a closed account again, by an operator. Raises `NotFound`, `Invalid` for an agent, `Forbidden`."""
+    return _set_active(actor, person_id, is_active=True)
 
 
-def _only_people(person: Actor) -> None:
+def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
+    person = get_for_operator(actor, Actor, person_id)
     if not person.is_human:
         raise Invalid(gettext("Agents have no account. Suspend or resume them."))
-
-
-def _set_active(person: Actor, operator: Actor, *, active: bool) -> None:
-    Actor.objects.filter(pk=person.pk).update(is_active=active)
-    audit.record(operator, "person.activated" if active else "person.deactivated", object_id=person.id)
+    check_rank(person, actor)
+    person.is_active = is_active
+    person.save(update_fields=["is_active"])
+    audit.record(actor, "person.activated" if is_active else "person.deactivated", object_id=person.id)
     rights_changed(person.id)
+    return person
 
 
-def suspend_agent(agent: Actor, operator: Actor) -> None:
-    """An operator's hand brake: the agent starts nothing new anywhere. Raises `Invalid` for a person."""
-    _set_status(agent, operator, AgentStatus.SUSPENDED)
+@transaction.atomic
+def suspend_agent(actor: Actor, agent_id: UUID) -> Actor:
+    """Keep an agent from starting anything, by an operator. Raises `NotFound`, `Forbidden`, `Invalid` for a person."""
+    return _set_status(actor, agent_id, AgentStatus.SUSPENDED)
 
 
-def resume_agent(agent: Actor, operator: Actor) -> None:
-    """Let a suspended agent work again. Raises `Invalid` for a person."""
-    _set_status(agent, operator, AgentStatus.READY)
+@transaction.atomic
+def resume_agent(actor: Actor, agent_id: UUID) -> Actor:
+    """Let a suspended agent work again, by an operator. Raises `NotFound`, `Forbidden`, `Invalid` for a person."""
+    return _set_status(actor, agent_id, AgentStatus.READY)
 
 
-def _set_status(agent: Actor, operator: Actor, status: AgentStatus) -> None:
+def _set_status(actor: Actor, agent_id: UUID, status: AgentStatus) -> Actor:
+    agent = get_for_operator(actor, Actor, agent_id)
     if not agent.is_agent or agent.status == AgentStatus.DELETED:
         raise Invalid(gettext("Only an agent that exists can be suspended or resumed."))
-    Actor.objects.filter(pk=agent.pk).update(status=status)
-    audit.record(operator, f"agent.{status}", workspace_id=agent.workspace_id, object_id=agent.id)
+    agent.status = status
+    agent.save(update_fields=["status"])
+    audit.record(actor, f"agent.{status}", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         notify_workspace_list_changed(agent.workspace_id, "agents")
+    return agent

@@ -1,23 +1,38 @@
-"""Where a person is signed in."""
+"""The sessions of a person."""
+
+from uuid import UUID
 
 from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.sessions.backends.base import SessionBase
+from django.db import transaction
 from django.db.models import F
 
 from actors.models import Actor
+from actors.operators import check_rank
+from common.operators import get_for_operator
 from events import audit
 from events.publish import rights_changed
 
 
-def end_sessions(person: Actor, *, but: SessionBase | None = None, by: Actor | None = None) -> None:
-    """Sign them out everywhere at once, sockets too, but for the session in hand. API tokens go on.
+@transaction.atomic
+def end_sessions(actor: Actor, *, keep: SessionBase | None = None) -> None:
+    """Sign the actor out everywhere, sockets too, but for the session `keep`. API tokens stay."""
+    _end(actor, actor, keep=keep)
 
-    Call it in a transaction. `by`: the operator who does it, for the record; null: they do it themselves.
-    """
+
+@transaction.atomic
+def end_sessions_of(actor: Actor, person_id: UUID) -> None:
+    """Sign a person out everywhere, by an operator. API tokens stay. Raises `NotFound`, `Forbidden`."""
+    person = get_for_operator(actor, Actor, person_id)
+    check_rank(person, actor)
+    _end(person, actor)
+
+
+def _end(person: Actor, actor: Actor, *, keep: SessionBase | None = None) -> None:
     Actor.objects.filter(pk=person.pk).update(session_epoch=F("session_epoch") + 1)
     person.refresh_from_db(fields=["session_epoch"])
-    if but is not None:
-        but[HASH_SESSION_KEY] = person.get_session_auth_hash()
-        but.save()
-    audit.record(by or person, "sessions.ended", object_id=person.id)
+    if keep is not None:
+        keep[HASH_SESSION_KEY] = person.get_session_auth_hash()
+        keep.save()
+    audit.record(actor, "sessions.ended", object_id=person.id)
     rights_changed(person.id)

@@ -1,52 +1,84 @@
-"""Personal API tokens: what a person's programs sign in by."""
+"""Personal API tokens, by which a person's programs sign in."""
 
 import secrets
 from datetime import timedelta
+from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Q
 
 from actors.models import TOKEN_PREFIX, Actor, ApiToken, TokenScope
+from actors.operators import check_rank
+from actors.permissions import get_token_for
 from common.clock import now
-from common.errors import LimitReached
+from common.errors import LimitReached, NotFound
+from common.operators import get_for_operator
 from common.secrets import digest_of
 from events import audit
 from events.publish import rights_changed
 
-MOST = 20
+MAX_TOKENS = 20
 """Live tokens of one person."""
 
-USE_NOTED_EVERY = timedelta(minutes=1)
+USE_INTERVAL = timedelta(minutes=1)
 
 
-def create_token(*, person: Actor, name: str, days: int | None, scope: str = TokenScope.FULL) -> tuple[ApiToken, str]:
-    """A new token and its text, which is told here and never again: only a hash of it is kept (SEC17).
+@transaction.atomic
+def create_token(actor: Actor, *, name: str, days: int | None, scope: str = TokenScope.FULL) -> tuple[ApiToken, str]:
+    """Create a token, and return it with its text, which is not stored (SEC17).
 
-    `days` null: until it is revoked. `scope` `read`: it cannot change anything. Raises `LimitReached` for who has `MOST`.
+    `days` null: it lives until it is revoked. `scope` `read`: it cannot change anything. Raises `LimitReached`.
     """
-    Actor.objects.select_for_update().get(pk=person.pk)  # two at once are counted one after the other
-    if ApiToken.live.filter(person=person).count() >= MOST:
-        raise LimitReached(f"You have {MOST} tokens.", hints=["Revoke one that is no longer needed."])
+    # Two requests at once are counted one after the other.
+    Actor.objects.select_for_update().get(pk=actor.pk)
+    if ApiToken.live.filter(person=actor).count() >= MAX_TOKENS:
+        raise LimitReached(f"You have {MAX_TOKENS} tokens.", hints=["Revoke one that is no longer needed."])
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
-        person=person, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
+        person=actor, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
         digest=digest_of(text), scope=scope,
         expires_at=now() + timedelta(days=days) if days else None,
     )  # fmt: skip
-    audit.record(person, "token.created", object_id=token.id, name=token.name, days=days, scope=scope)
+    audit.record(actor, "token.created", object_id=token.id, name=token.name, days=days, scope=scope)
     return token, text
 
 
-def revoke_token(token: ApiToken, by: Actor) -> None:
-    """End a token: no request and no socket by it any more, at once. Revoking it again does nothing."""
+@transaction.atomic
+def revoke_token(actor: Actor, token_id: UUID, *, as_operator: bool = False) -> ApiToken:
+    """Revoke a token: requests and sockets by it end at once.
+
+    The token is the actor's own; `as_operator`: an operator may revoke anyone's. Raises `NotFound`, `Forbidden`.
+    """
+    if as_operator:
+        token = get_for_operator(actor, ApiToken, token_id)
+        check_rank(token.person, actor)
+    else:
+        token = get_token_for(actor, token_id)
+    _revoke(token, actor)
+    return token
+
+
+@transaction.atomic
+def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -> None:
+    """Revoke all tokens of a person: the actor's own, or, `as_operator`, anyone's. Raises `NotFound`, `Forbidden`."""
+    if as_operator:
+        check_rank(get_for_operator(actor, Actor, person_id), actor)
+    elif person_id != actor.pk:
+        raise NotFound("There is no such person.")
+    for token in ApiToken.live.filter(person=person_id):
+        _revoke(token, actor)
+
+
+def _revoke(token: ApiToken, actor: Actor) -> None:
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()):
-        audit.record(by, "token.revoked", object_id=token.id, name=token.name, person=str(token.person_id))
+        audit.record(actor, "token.revoked", object_id=token.id, name=token.name, person=str(token.person_id))
         rights_changed(token.person_id)
 
 
-def note_use(token: ApiToken) -> None:
-    """Keep when it was last used, to the minute: a busy program does not write with each request."""
+def record_token_use(token: ApiToken) -> None:
+    """Store when a token was last used, to the minute: a busy program does not write with each request."""
     moment = now()
-    if token.last_used_at and moment - token.last_used_at < USE_NOTED_EVERY:
+    if token.last_used_at and moment - token.last_used_at < USE_INTERVAL:
         return
-    stale = Q(last_used_at=None) | Q(last_used_at__lte=moment - USE_NOTED_EVERY)
+    stale = Q(last_used_at=None) | Q(last_used_at__lte=moment - USE_INTERVAL)
     ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=moment)

@@ -25,7 +25,7 @@ class Links(APIView):
     @extend_schema(operation_id="list_links", parameters=PAGED, responses=Page[LinkRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_to_invite(request.user, chat_id)
-        return answer_page(request, ChatLink.objects.filter(chat=chat), by="-created_at")
+        return answer_page(request, chat.links.all(), by="-created_at")
 
     @extend_schema(operation_id="create_link", request=NewLinkBody, responses={201: LinkRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
@@ -63,7 +63,7 @@ class OneLink(APIView):
 
 class Join(APIView):
     def get_permissions(self) -> list[AllowAny | SignedIn]:
-        """Looking is for everybody who has the link; coming in needs to be somebody."""
+        """Everybody who has the link may read the invitation; only a signed-in person may accept it."""
         return [AllowAny() if self.request.method == "GET" else SignedIn()]
 
     @extend_schema(operation_id="read_invitation", responses=InvitationRow)

@@ -19,7 +19,6 @@ from chats.api.bodies import (
     ReadRow,
     WakeBody,
 )  # fmt: skip
-from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import chat_summaries, chat_summary, chats_with_reading, list_messages
 from chats.services.posting_limits import buckets_of_a_post, remember_workspace
@@ -97,8 +96,8 @@ class ChatMembers(APIView):
     @extend_schema(operation_id="list_chat_members", parameters=PAGED, responses=Page[MemberRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
-        members = ChatActor.objects.filter(chat=chat, ended_at=None).select_related("actor")
-        return answer_page(request, members, by="joined_at")
+        participants = chat.participants.filter(ended_at=None).select_related("actor")
+        return answer_page(request, participants, by="joined_at")
 
     @extend_schema(operation_id="add_chat_member", request=NewMemberBody, responses={201: MemberRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:

@@ -1,6 +1,5 @@
-"""What the person was told. Nobody sees anybody else's."""
+"""The notifications of the signed-in person."""
 
-from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
@@ -10,7 +9,7 @@ from common.rest import Page, Request, answer, answer_list, query_parameters, re
 from events.rows import NotificationRow
 from notifications import services as notifications
 from notifications.api.bodies import NotificationsQuery, SeenBody, UnreadRow
-from notifications.selectors import count_unread, list_notifications, shown
+from notifications.selectors import build_notification_rows, count_unread, list_notifications
 
 
 class Notifications(APIView):
@@ -21,9 +20,9 @@ class Notifications(APIView):
     )
     def get(self, request: Request) -> HttpResponse:
         query = read_query(request, NotificationsQuery)
-        rows = list_notifications(request.user, only_unread=query.unread)
-        found, more = get_page(rows, query, by="-created_at")
-        return answer_list(shown(found), more)
+        found = list_notifications(request.user, unread=query.unread)
+        page, cursor = get_page(found, query, by="-created_at")
+        return answer_list(build_notification_rows(page), cursor)
 
 
 class Unread(APIView):
@@ -34,8 +33,7 @@ class Unread(APIView):
 
 class Seen(APIView):
     @extend_schema(operation_id="mark_notifications_read", request=SeenBody, responses=UnreadRow)
-    @transaction.atomic
     def post(self, request: Request) -> HttpResponse:
         body = read(request, SeenBody)
-        notifications.mark_read(person=request.user, ids=body.ids, up_to=body.up_to)
+        notifications.mark_read(request.user, ids=body.ids, up_to=body.up_to)
         return answer(UnreadRow(unread=count_unread(request.user)))

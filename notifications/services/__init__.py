@@ -1,6 +1,6 @@
-"""The writes of notifications, one door each."""
+"""The services of notifications."""
 
+from notifications.services.notifying import notify
 from notifications.services.reading import mark_mentions_read, mark_read
-from notifications.services.telling import tell
 
-__all__ = ["mark_mentions_read", "mark_read", "tell"]
+__all__ = ["mark_mentions_read", "mark_read", "notify"]

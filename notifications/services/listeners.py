@@ -1,4 +1,4 @@
-"""What people are told of when something happens below: one listener for each hook (config/hooks.py)."""
+"""Listeners that notify people of events in other apps, one for each hook in `config/hooks.py`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +12,8 @@ from chats.hooks import ReadMark
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
 from notifications.models import Notification
+from notifications.services.notifying import notify
 from notifications.services.reading import mark_mentions_read
-from notifications.services.telling import tell
 from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, MergeState, Suggestion
 from workspaces.models import Credential, Membership
@@ -22,12 +22,12 @@ EXCERPT = Notification._meta.get_field("excerpt").max_length or 0
 
 
 def mentions(chat: Chat, message: Message) -> None:
-    """Who is mentioned is told; of most messages, which mention nobody, nothing is asked (P1)."""
+    """Notify the people whom a message mentions. A message without mentions makes no query."""
     mentioned = message.payload.get("mentions", [])
     if message.author is None or not mentioned:
         return
     people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN, actor__in=mentioned)
-    tell(
+    notify(
         people.values_list("actor_id", flat=True), event=_event("mention", message.id), type="mention",
         workspace_id=chat.workspace_id, actor=message.author, chat_id=chat.id, message_id=message.id,
         excerpt=_excerpt(_with_names(message.text[: EXCERPT * 4], mentioned)),
@@ -35,15 +35,15 @@ def mentions(chat: Chat, message: Message) -> None:
 
 
 def chats_read(marks: Sequence[ReadMark]) -> None:
-    """Who reads on in a chat has seen its mentions."""
+    """Mark the mentions that people have seen by reading."""
     mark_mentions_read(marks)
 
 
 def suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Actor) -> None:
-    """A new suggestion concerns who may review it; what became of it concerns its author."""
+    """Notify reviewers of a new suggestion, and its author of what becomes of it."""
     is_new = what == "created"
     reviewers = people_who_may(suggestion.agent, AgentVerb.REVIEW).values_list("pk", flat=True)
-    tell(
+    notify(
         reviewers if is_new else [suggestion.author_id], event=_event(what, suggestion.id, suggestion.merge_id),
         type=f"suggestion_{what}", workspace_id=suggestion.workspace_id, actor=actor, agent_name=suggestion.agent.name,
         chat_id=suggestion.chat_id, agent_id=suggestion.agent_id, suggestion_id=suggestion.id,
@@ -53,10 +53,10 @@ def suggestion_changed(suggestion: Suggestion, what: SuggestionChange, actor: Ac
 
 
 def merge_ended(merge: Merge) -> None:
-    """Who asked for a merge that took its time; why it failed, by its code. What was copied is in the answer to their request."""
+    """Notify the person who asked for a merge. A copied one ends within the request, and is not notified."""
     if merge.method == "copied" or merge.state not in (MergeState.DONE, MergeState.FAILED):
         return
-    tell(
+    notify(
         [merge.by_id], event=_event(merge.state, merge.id, merge.ended_at and merge.ended_at.timestamp()),
         type=f"merge_{merge.state}", workspace_id=merge.workspace_id, actor=None, agent_name=merge.agent.name,
         chat_id=merge.chat_id, agent_id=merge.agent_id, merge_id=merge.id, excerpt=merge.error_code,
@@ -64,50 +64,50 @@ def merge_ended(merge: Merge) -> None:
 
 
 def model_moved(credential: Credential, actor: Actor) -> None:
-    """Tell all members to which provider or host the chats that agents work in are sent from now on."""
+    """Notify all members that chats with agents are sent to another provider or host from now on."""
     members = Membership.objects.filter(workspace=credential.workspace_id).values_list("actor_id", flat=True)
     where = urlsplit(credential.api_base).netloc or credential.get_provider_display()
-    tell(
+    notify(
         members, event=_event("model", credential.id, credential.revision), type="model_changed",
         workspace_id=credential.workspace_id, actor=actor, excerpt=_excerpt(where),
     )  # fmt: skip
 
 
 def lock_lost(draft: Draft, holder: Actor, taker: Actor) -> None:
-    """Who held a draft is told who has it now."""
-    tell([holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", actor=taker, **_where(draft))
+    """Notify the former holder of a draft of the person who took it."""
+    notify([holder.id], event=_event("lock", draft.id, draft.revision), type="lock_lost", actor=taker, **_where(draft))
 
 
 def draft_requested(waiter: LockWaiter) -> None:
-    """Who holds a draft is told who would like it."""
+    """Notify the holder of a draft of the person who asks for it."""
     draft = waiter.draft
     if draft.lock_holder_id and waiter.requested_at:
-        tell(
+        notify(
             [draft.lock_holder_id], event=_event("asked", waiter.id, waiter.requested_at.timestamp()), type="draft_requested",
             actor=waiter.person, **_where(draft),
         )  # fmt: skip
 
 
 def draft_handed_over(draft: Draft, by: Actor) -> None:
-    """Tell the person who asked for a draft that they have it now."""
+    """Notify the person who asked for a draft that they have it now."""
     if draft.lock_holder_id:
         event = _event("handed", draft.id, draft.revision)
-        tell([draft.lock_holder_id], event=event, type="draft_handed_over", actor=by, **_where(draft))
+        notify([draft.lock_holder_id], event=event, type="draft_handed_over", actor=by, **_where(draft))
 
 
 def draft_unlocked(draft: Draft, by: Actor | None, waiting: list[UUID]) -> None:
-    """Who waited for a draft is told that it is free."""
-    tell(waiting, event=_event("free", draft.id, draft.revision), type="draft_unlocked", actor=by, **_where(draft))
+    """Notify the people who waited for a draft that its lock is free."""
+    notify(waiting, event=_event("free", draft.id, draft.revision), type="draft_unlocked", actor=by, **_where(draft))
 
 
 def _where(draft: Draft) -> dict[str, Any]:
-    """What a notification about a draft leads to: the workshop of its agent, in its chat."""
+    """Return the fields of a notification about a draft, which leads to the workshop of its agent in its chat."""
     return {"workspace_id": draft.chat.workspace_id, "agent_name": draft.agent.name, "chat_id": draft.chat_id,
             "agent_id": draft.agent_id}  # fmt: skip
 
 
 def _event(what: str, *which: object) -> str:
-    """A name for what happened; the same when it is told again."""
+    """Return the name of an event; the same event has the same name."""
     return ":".join([what, *(one.hex if isinstance(one, UUID) else str(one) for one in which)])
 
 
@@ -118,6 +118,6 @@ def _with_names(text: str, mentioned: list[UUID]) -> str:
 
 
 def _excerpt(text: str) -> str:
-    """The beginning of a text, on one line."""
+    """Return the beginning of a text, on one line."""
     line = " ".join(text[: EXCERPT * 4].split())
     return line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1]}…"

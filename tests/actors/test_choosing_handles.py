@@ -66,8 +66,8 @@ def test_editor_chooses_the_handle_of_an_agent_and_suggesters_do_not(team):
 def test_of_two_who_choose_one_handle_at_once_one_gets_it():
     team = make_team()
     with transaction.atomic():
-        actors.change_profile(person=team.alice, handle="ally")
-        second = ConcurrentTransaction(lambda: actors.change_profile(person=team.charlie, handle="ally"))
+        actors.change_profile(team.alice, handle="ally")
+        second = ConcurrentTransaction(lambda: actors.change_profile(team.charlie, handle="ally"))
     with pytest.raises(Conflict):
         second.result()
     assert Actor.people.filter(handle="ally").count() == 1
@@ -82,7 +82,7 @@ def test_handle_that_somebody_gets_by_their_name_meanwhile_is_taken():
     with transaction.atomic():
         bob.handle = bob.username = find_free_handle("Ally", Actor.people.all())
         bob.save()
-        choosing = ConcurrentTransaction(lambda: actors.change_profile(person=charlie, handle="ally-2"))
+        choosing = ConcurrentTransaction(lambda: actors.change_profile(charlie, handle="ally-2"))
     with pytest.raises(Conflict):
         choosing.result()
     with transaction.atomic():

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from actors import rates
-from actors.rates import OwnBuckets
+from actors.rates import LocalBuckets
 from common.redis_client import redis_client
 from tests.api.test_rights import client_for
 
@@ -54,7 +54,7 @@ def test_SEC17_nothing_but_places_in_our_files_gets_into_the_log(team, lines, wr
 
 def test_SEC21_a_broken_browser_fills_no_log(team, lines, settings, monkeypatch):
     monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
-    monkeypatch.setattr(rates, "_own", OwnBuckets())
+    monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     settings.RATES = settings.RATES | {"client_errors": (0.001, 3), "all_client_errors": (0.001, 4)}
     assert [told(team, "bob") for _ in range(5)] == [204, 204, 204, 429, 429]
     assert [told(team, "alice") for _ in range(2)] == [204, 429]

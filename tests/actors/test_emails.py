@@ -182,7 +182,7 @@ def test_keys_that_never_were_are_dead(team, key):
 @pytest.mark.parametrize("by_link", [True, False])
 def test_FAIR6_new_password_ends_changes_of_address_and_by_a_link_tokens_too(team, mailed, by_link):
     key = mailed()
-    actors.create_token(person=team.alice, name="A thief's", days=None)
+    actors.create_token(team.alice, name="A thief's", days=None)
     if by_link:
         assert reset(key_of(link_of(team.alice))).status_code == 200
     else:

@@ -22,6 +22,7 @@ from common.errors import Invalid
 from events.models import AuditRecord
 from tests.api.client import APP, Api, sign_in
 from tests.factories.actors import PASSWORD
+from tests.people import make_operator
 
 NEW = "quite another password"
 ADDRESS = "http://testserver"
@@ -83,7 +84,7 @@ def test_nobody_gets_a_mail_who_has_no_account(team, email):
 
 
 def test_nobody_gets_a_mail_whose_account_is_closed(team):
-    actors.deactivate(team.alice, team.bob)
+    actors.deactivate_person(make_operator(), team.alice.id)
     tasks.send_reset_link(team.alice.email, ADDRESS, "en")
     assert mail.outbox == []
 
@@ -147,7 +148,7 @@ def test_a_link_dies_after_an_hour(team):
 
 def test_a_link_dies_with_the_account(team):
     key = key_of(link_of(team.alice))
-    actors.deactivate(team.alice, team.bob)
+    actors.deactivate_person(make_operator(), team.alice.id)
     assert reset(key).status_code == 400
     with pytest.raises(Invalid):
         link_of(team.alice)

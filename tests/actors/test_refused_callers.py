@@ -31,7 +31,7 @@ def ask(headers, address="10.1.2.3"):
 def credentials_of(person):
     """What may sign this person in, each as the headers of a request."""
     key, app = signed_in(person), signed_in(person)
-    _, token = actors.create_token(person=person, name="Program", days=None)
+    _, token = actors.create_token(person, name="Program", days=None)
     return {
         "cookie": {"Cookie": f"theme=dark; sessionid={key}"},
         "session token": {"X-Session-Token": app},
@@ -89,7 +89,7 @@ def test_a_refusal_ends_when_the_bucket_has_filled_up(team, settings):
 
 
 def test_strangers_without_a_credential_are_refused_by_their_address_and_people_behind_it_are_not(team, settings):
-    settings.RATES = settings.RATES | {"strangers": (SLOW, 1)}
+    settings.RATES = settings.RATES | {"anonymous": (SLOW, 1)}
     here = f"2001:db8:{uuid4().hex[:4]}::1"
     assert [ask({}, here) for _ in range(2)] == [401, 429]
     with pytest.raises(LimitReached):

@@ -9,13 +9,13 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from actors import rates
-from actors.rates import OwnBuckets, demand, stranger
+from actors.rates import LocalBuckets, get_anonymous_bucket, throttle
 from common.errors import LimitReached
 from common.redis_client import RedisClient, redis_client
 from tests.api.client import Api, message_body
 from tests.api.test_rights import client_for
 
-UNLIMITED = dict.fromkeys(("requests", "posts", "workspace_posts", "jobs", "strangers"), (0, 0))
+UNLIMITED = dict.fromkeys(("requests", "posts", "workspace_posts", "jobs", "anonymous"), (0, 0))
 SLOW = 0.01
 """One in a hundred seconds: within a test nothing fills up again."""
 
@@ -31,14 +31,14 @@ def limits(settings):
 @pytest.fixture
 def _no_redis(monkeypatch):
     monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
-    monkeypatch.setattr(rates, "_own", OwnBuckets())
+    monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
 
 
 def taken(*buckets):
     """How many could be taken, and the refusal."""
     for count in range(100):
         try:
-            demand(*buckets)
+            throttle(*buckets)
         except LimitReached as error:
             return count, error
     raise AssertionError("There was no end of it.")
@@ -87,11 +87,11 @@ def test_SEC21_without_redis_each_process_keeps_the_same_measure_for_itself(limi
 @pytest.mark.usefixtures("_no_redis")
 def test_SEC21_a_process_keeps_no_more_buckets_than_it_has_room_for(limits, monkeypatch):
     monkeypatch.setattr(rates, "MOST", 10)
-    monkeypatch.setattr(rates, "_own", OwnBuckets())
+    monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     limits(posts=(SLOW, 5))
     for _ in range(50):
-        demand(("posts", uuid4()))
-    assert len(rates._own._full) == 10
+        throttle(("posts", uuid4()))
+    assert len(rates._local_buckets._full) == 10
 
 
 def test_SEC21_over_the_limit_a_person_is_told_when_to_come_back(team, limits):
@@ -152,7 +152,7 @@ def test_SEC21_everything_else_is_measured_by_person(team, limits):
     ("join/nothing", {}, 404), ("me", {}, 401), ("me", {"X-Session-Token": "guess"}, 401),
 ])  # fmt: skip
 def test_SEC21_strangers_are_measured_by_their_address(limits, path, headers, status):
-    limits(strangers=(SLOW, 2))
+    limits(anonymous=(SLOW, 2))
     here, there = (f"2001:db8:{uuid4().hex[:4]}::1" for _ in range(2))
 
     def ask(address):
@@ -164,8 +164,10 @@ def test_SEC21_strangers_are_measured_by_their_address(limits, path, headers, st
 
 def test_of_ipv6_a_whole_network_is_one_stranger():
     requests = [RequestFactory().get("/", REMOTE_ADDR=f"2001:db8:0:1::{end}") for end in (1, 2)]
-    assert stranger(requests[0]) == stranger(requests[1])
-    assert stranger(RequestFactory().get("/", REMOTE_ADDR="2001:db8:0:2::1")) != stranger(requests[0])
+    assert get_anonymous_bucket(requests[0]) == get_anonymous_bucket(requests[1])
+    assert get_anonymous_bucket(RequestFactory().get("/", REMOTE_ADDR="2001:db8:0:2::1")) != get_anonymous_bucket(
+        requests[0]
+    )
 
 
 def test_SEC21_limits_ask_redis_once_and_the_database_never(team, limits, monkeypatch):

@@ -94,7 +94,7 @@ def _one_more(team: Team, number: int) -> None:
     agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
     chat = chats.create_chat(person, workspace.id, title="", member_ids=[agent.id])
     said = chats.post_message(person, chat.id, text=f"{name} {CANARY[:3]}", wake="nobody")[0]
-    actors.create_token(person=person, name=name, days=None)
+    actors.create_token(person, name=name, days=None)
     chats.create_link(person, chat.id, role="suggester", hours=1)
     draft = DraftFactory.create(chat=chat, agent=agent, prompt=name, created_by=person)
     DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, why="takeover")

@@ -95,7 +95,7 @@ def test_a_run_that_is_over_is_not_stopped_and_the_operator_reads_why(environmen
 
 def test_a_closed_account_is_out_at_once_also_its_tokens(environment):
     bob, browser = environment.team.bob, sign_in_as(environment.team.bob)
-    _, text = actors.create_token(person=bob, name="a program", days=None)
+    _, text = actors.create_token(bob, name="a program", days=None)
     program = Client(headers={"Authorization": f"Bearer {text}"})
     assert browser.get("/api/v1/me").status_code == program.get("/api/v1/me").status_code == 200
     run_action(environment.client, bob, "deactivate")
@@ -124,7 +124,7 @@ def test_an_operator_makes_a_link_to_set_a_password_and_it_is_shown_once(environ
 
 def test_signed_out_everywhere_and_tokens_revoked(environment):
     browser = sign_in_as(environment.team.bob)
-    actors.create_token(person=environment.team.bob, name="a program", days=None)
+    actors.create_token(environment.team.bob, name="a program", days=None)
     run_action(environment.client, environment.team.bob, "sign_out")
     run_action(environment.client, environment.team.bob, "revoke_tokens")
     assert browser.get("/api/v1/me").status_code == 401

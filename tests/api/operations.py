@@ -55,7 +55,7 @@ def things_of(team: Team) -> Things:
     """What the paths and bodies of the table name, in Alice's workspace."""
     said = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
     link, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
-    token, _ = actors.create_token(person=team.alice, name="Mine", days=None)
+    token, _ = actors.create_token(team.alice, name="Mine", days=None)
     run = RunFactory.create(
         chat=team.chat,
         agent=team.robin,

@@ -31,7 +31,7 @@ def grow(team: Team, count: int) -> None:
         chats.add_member(team.alice, team.chat.id, agent.id)
         chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
         workspaces.create_workspace(team.alice, name=f"Workspace {tag}")
-        actors.create_token(person=team.alice, name=tag, days=None)
+        actors.create_token(team.alice, name=tag, days=None)
         other = chats.create_chat(team.alice, team.workspace.id, title=tag, member_ids=[agent.id])
         chats.post_message(person, team.chat.id, text=f"hi @{team.alice.handle}")
         for chat in (team.chat, other):

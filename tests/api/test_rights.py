@@ -46,8 +46,8 @@ def client_for(team: Team, who: str, by: str = "session") -> Api:
     if who == "nobody":
         return api
     if by == "token":
-        token, api.bearer = actors.create_token(person=team[who], name="A program", days=1)
-        actors.note_use(token)  # not written again within the minute
+        token, api.bearer = actors.create_token(team[who], name="A program", days=1)
+        actors.record_token_use(token)  # not written again within the minute
     else:
         api.client.force_login(team[who])
     return api
@@ -177,7 +177,7 @@ def test_EDIT6_an_agent_is_nobody_by_whatever_it_is_signed_in(team, name):
     session = Api()
     session.client.force_login(team.robin)
     token = Api()
-    _, token.bearer = actors.create_token(person=team.robin, name="A program", days=1)
+    _, token.bearer = actors.create_token(team.robin, name="A program", days=1)
     for api in (session, token):
         before = fingerprint()
         answer = asked(api, operation, things)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.stack
 
 AS_OFTEN_AS_ONE_LIKES: dict[str, Any] = {
     f"ATELIER_RATE_{name}": "0,0"
-    for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "JOBS", "DIFFS", "CLIENT_ERRORS", "ALL_CLIENT_ERRORS", "STRANGERS",
+    for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "JOBS", "DIFFS", "CLIENT_ERRORS", "ALL_CLIENT_ERRORS", "ANONYMOUS",
                  "PASSWORDS")
 } | {
     f"ATELIER_QUOTA_{name}": "0"

@@ -14,7 +14,7 @@ from tests.actors.test_passwords import ADDRESS, key_of, link_of, reset
 from tests.api.client import Api, sign_in
 from tests.api.test_rights import fingerprint
 from tests.factories.actors import PASSWORD
-from tests.people import Team
+from tests.people import Team, make_operator
 from workspaces import services as workspaces
 from workspaces.models import Membership, Role
 
@@ -44,7 +44,7 @@ def reset_by_link(team: Team) -> None:
 
 
 def closed(team: Team) -> None:
-    actors.deactivate(team.bob, team.alice)
+    actors.deactivate_person(make_operator(), team.bob.id)
 
 
 OUT = {
@@ -71,7 +71,7 @@ def by_cookie(team: Team) -> Api:
 
 def by_token(team: Team) -> Api:
     api = Api()
-    _, api.bearer = actors.create_token(person=team.bob, name="Old", days=None)
+    _, api.bearer = actors.create_token(team.bob, name="Old", days=None)
     return api
 
 
@@ -147,7 +147,7 @@ def test_FAIR6_a_reset_link_of_before_opens_nothing(bob_edits, way_out):
 def test_FAIR6_a_change_of_address_of_before_changes_nothing(bob_edits, way_out):
     bob = bob_edits.bob
     change = actors.start_email_change(
-        person=bob, email="thief@example.net", password=PASSWORD, address=ADDRESS, language="en"
+        bob, email="thief@example.net", password=PASSWORD, address=ADDRESS, language="en"
     )
     tasks.send_email_change(str(change.pk), ADDRESS, "en")
     [key] = re.findall(r"/confirm-email/(\S+)", str(mail.outbox[-1].body))

@@ -157,7 +157,7 @@ def test_an_id_that_is_no_message_is_not_found(team):
 def test_nobody_takes_anothers_mentions_away_by_a_handle(team):
     """A person may have an agent's handle, and an agent a person's: both are mentioned."""
     with transaction.atomic():
-        actors.change_profile(person=team.bob, handle=team.robin.handle)
+        actors.change_profile(team.bob, handle=team.robin.handle)
     again = ChatActor.objects.get(chat=team.chat, actor=team.bob)
     again.joined_at = now()
     again.save(update_fields=["joined_at"])

@@ -15,7 +15,7 @@ from common.clock import now
 from common.ids import new_id
 from notifications import services as notifications
 from notifications.models import Notification
-from notifications.services import telling
+from notifications.services import notifying
 from suggestions.hooks import merge_ended, suggestion_changed
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
 from tests.factories.workspaces import grant_right
@@ -187,9 +187,9 @@ def test_who_left_the_workspace_is_not_told_what_became_of_their_suggestion(envi
 def test_what_is_older_than_90_days_goes_when_there_is_news(environment, monkeypatch):
     for _ in range(3):
         say(environment, "@bob @eve")
-    Notification.objects.update(created_at=now() - telling.KEPT - timedelta(hours=1))
+    Notification.objects.update(created_at=now() - notifying.KEPT - timedelta(hours=1))
     kept = Notification.objects.filter(person=environment.eve).count()
-    monkeypatch.setattr(telling, "PRUNED_AT_ONCE", 2)
+    monkeypatch.setattr(notifying, "MAX_DELETED", 2)
     say(environment, "@bob")
     assert environment.list_notified() == {"Bob": ["mention"] * 2, "Eve": ["mention"] * kept}
     say(environment, "@bob")
@@ -199,7 +199,7 @@ def test_what_is_older_than_90_days_goes_when_there_is_news(environment, monkeyp
 def test_many_people_are_told_with_as_many_queries_as_one(environment):
     def tell(event, people):
         with CaptureQueriesContext(connection) as queries:
-            notifications.tell(
+            notifications.notify(
                 people,
                 event=event,
                 type="mention",

@@ -125,7 +125,7 @@ class Story:
         agents.rename_agent(self.team.alice, agent.id, name=name, revision=agent.revision)
 
     def renames_a_person(self, chance: random.Random) -> None:
-        actors.change_profile(person=Actor.objects.get(pk=self.team.bob.pk), name=f"Bob {chance.randrange(100)}")
+        actors.change_profile(Actor.objects.get(pk=self.team.bob.pk), name=f"Bob {chance.randrange(100)}")
 
     # --- drafts ---------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from django.db import DataError, OperationalError
 from django.test import Client
 
 from actors import rates
-from actors.rates import OwnBuckets
+from actors.rates import LocalBuckets
 from common.logs import OccasionalWarning
 from realtime.batches import Batched
 from realtime.db_executor import run_in_db_thread
@@ -114,8 +114,8 @@ async def test_FAIR7_people_get_in_while_others_knock_with_bad_cookies(team, tab
 async def test_FAIR7_strangers_of_one_address_who_knock_too_often_are_refused_and_people_are_not(
     team, tabs, settings, monkeypatch
 ):
-    settings.RATES = settings.RATES | {"strangers": (0.01, 3)}
-    monkeypatch.setattr(rates, "_own", OwnBuckets())
+    settings.RATES = settings.RATES | {"anonymous": (0.01, 3)}
+    monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     strangers = [tabs.with_headers(headers("a" * 32)) for _ in range(5)]
     assert [await tab.connect() for tab in strangers] == [True] * 3 + [False] * 2
     alice = await tabs.of(team.alice)
@@ -124,10 +124,10 @@ async def test_FAIR7_strangers_of_one_address_who_knock_too_often_are_refused_an
 
 def test_FAIR7_strangers_are_counted_where_people_sign_in(team, settings):
     key = signed_in(team.alice)
-    settings.RATES = settings.RATES | {"strangers": (0.01, 3)}
+    settings.RATES = settings.RATES | {"anonymous": (0.01, 3)}
     client, path = Client(REMOTE_ADDR="198.51.100.77"), "/_allauth/browser/v1/auth/session"
     assert [client.get(path).status_code for _ in range(5)] == [401, 401, 401, 429, 429]
-    assert client.get(path).json()["error"]["data"]["limit"] == "strangers"
+    assert client.get(path).json()["error"]["data"]["limit"] == "anonymous"
     client.cookies["sessionid"] = key
     assert client.get(path).status_code == 200
 

@@ -29,11 +29,9 @@ async def test_who_is_mentioned_hears_it_in_every_tab_and_when_it_was_read(team,
         assert (await tab.receive_until(rings))["topic"] == f"actor:{team.bob.id}"
     row = await run_in_db_thread(Notification.objects.get)
     assert row.person_id == team.bob.id
-    await run_in_db_thread(transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id])
+    await run_in_db_thread(notifications.mark_read, team.bob, ids=[row.id])
     await second.receive_until(rings)
-    await run_in_db_thread(
-        transaction.atomic(notifications.mark_read), person=team.bob, ids=[row.id]
-    )  # read already: no news
+    await run_in_db_thread(notifications.mark_read, team.bob, ids=[row.id])  # read already: no news
     assert await second.is_silent()
     assert not [frame for frame in alice.received if rings(frame)]
 

@@ -80,7 +80,7 @@ def test_MSG5_who_comes_by_a_link_is_shown_by_the_name_they_have_now(team):
     """Somebody who changes their name while they are let in: the request still holds the old one."""
     _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     with transaction.atomic():
-        change_profile(person=Actor.objects.get(pk=team.charlie.pk), name="Carolus")
+        change_profile(Actor.objects.get(pk=team.charlie.pk), name="Carolus")
     with frames_tell_the_whole_story(team.chat), transaction.atomic():
         chats.accept_link(team.charlie, url.rsplit("/", 1)[1])
 

@@ -8,12 +8,13 @@ from actors.models import ApiToken
 from common.clock import now
 from realtime import maintenance, read_cursors
 from realtime.db_executor import run_in_db_thread
+from tests.people import make_operator
 
 
 @pytest.fixture
 def made(team):
     with transaction.atomic():
-        return actors.create_token(person=team.alice, name="Listener", days=None)
+        return actors.create_token(team.alice, name="Listener", days=None)
 
 
 def by_token(tabs, text, *more):
@@ -58,10 +59,10 @@ async def test_SEC5_with_the_token_its_sockets_end_at_once(team, tabs, made, end
     await tab.follow(f"actor:{team.alice.id}")
     await session.follow(f"actor:{team.alice.id}")
     if end == "revoked":
-        await run_in_db_thread(_in_transaction, actors.revoke_token, token, team.alice)
+        await run_in_db_thread(actors.revoke_token, team.alice, token.id)
         assert await session.is_silent()
     else:
-        await run_in_db_thread(_in_transaction, actors.deactivate, team.alice, team.bob)
+        await run_in_db_thread(lambda: actors.deactivate_person(make_operator(), team.alice.id))
     assert await tab.wait_for_close() == 4003
 
 

@@ -1,6 +1,5 @@
 """The signed-in person and their workspaces."""
 
-from django.db import transaction
 from django.db.models.functions import Now
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -16,7 +15,7 @@ from workspaces.rows import workspace_row
 
 
 class MeRow(Row):
-    """The person who asks, and the workspaces they are in. `new_email` is an address that is not confirmed yet."""
+    """The signed-in person, and the workspaces they are in. `new_email` is an address that is not confirmed yet."""
 
     actor: ActorRow
     email: str
@@ -35,9 +34,10 @@ class ProfileBody(Body):
 def _me(request: Request) -> MeRow:
     person = request.user
     change = EmailChange.objects.filter(person=person.pk, expires_at__gt=Now()).first()
+    workspaces = workspaces_visible_to(person).order_by("name", "pk")
     return MeRow(
         actor=person.to_row(), email=person.email, new_email=change and change.email, language=person.language or None,
-        workspaces=[workspace_row(workspace) for workspace in workspaces_visible_to(person).order_by("name", "pk")],
+        workspaces=[workspace_row(workspace) for workspace in workspaces],
     )  # fmt: skip
 
 
@@ -47,10 +47,9 @@ class Me(APIView):
         return answer(_me(request))
 
     @extend_schema(operation_id="change_me", request=ProfileBody, responses=MeRow)
-    @transaction.atomic
     def patch(self, request: Request) -> HttpResponse:
         body = read(request, ProfileBody)
         actors.change_profile(
-            person=request.user, name=body.name, language=body.language, avatar=body.avatar, handle=body.handle
+            request.user, name=body.name, language=body.language, avatar=body.avatar, handle=body.handle
         )
         return answer(_me(request))

@@ -14,7 +14,7 @@ from common.secrets import Secret
 from common.shapes import NOT_BLANK, Handle, Name, Revision
 from events.rows import MembershipRow, ModelRow, RoleName, WorkspaceRow
 from workspaces import services as workspaces
-from workspaces.models import Credential, Membership
+from workspaces.models import Credential
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
 from workspaces.rows import model_row, workspace_row
 
@@ -50,8 +50,8 @@ class ModelBody(Body):
 class Workspaces(APIView):
     @extend_schema(operation_id="list_workspaces", parameters=PAGED, responses=Page[WorkspaceRow])
     def get(self, request: Request) -> HttpResponse:
-        visible = workspaces_visible_to(request.user)
-        return answer_page(request, visible, by="name", serialize=lambda found: map(workspace_row, found))
+        rows = workspaces_visible_to(request.user)
+        return answer_page(request, rows, by="name", serialize=lambda page: map(workspace_row, page))
 
     @extend_schema(operation_id="create_workspace", request=NewWorkspaceBody, responses={201: WorkspaceRow})
     def post(self, request: Request) -> HttpResponse:
@@ -76,7 +76,7 @@ class Members(APIView):
     @extend_schema(operation_id="list_members", parameters=PAGED, responses=Page[MembershipRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        members = Membership.objects.filter(workspace=workspace).select_related("actor")
+        members = workspace.memberships.select_related("actor")
         return answer_page(request, members, by="actor__name")
 
 

@@ -1955,7 +1955,7 @@ export interface components {
             /** @constant */
             type: "mark_read";
         };
-        /** @description The person who asks, and the workspaces they are in. `new_email` is an address that is not confirmed yet. */
+        /** @description The signed-in person, and the workspaces they are in. `new_email` is an address that is not confirmed yet. */
         MeRow: {
             actor: components["schemas"]["ActorRow"];
             email: string;

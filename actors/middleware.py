@@ -1,5 +1,7 @@
-"""The doors by which people come in: allauth's, with our manners. Their rates (`ACCOUNT_RATE_LIMITS`) are counted in Redis;
-while it is away they are closed (SEC21)."""
+"""The middleware of allauth's operations, and the error responses of signing in and up.
+
+Their rates (`ACCOUNT_RATE_LIMITS`) are counted in Redis; while it is unavailable they are refused (SEC21).
+"""
 
 import json
 import re
@@ -10,17 +12,17 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from kombu.exceptions import OperationalError
 from redis import RedisError
 
-from actors.rates import demand, stranger
+from actors.rates import get_anonymous_bucket, throttle
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, Unavailable
 
-WAIT = 60
-"""Seconds after which it is worth trying again: allauth does not tell."""
+RETRY_AFTER = 60
+"""Seconds after which a client may try again; allauth does not say."""
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 
 
-class Doors:
-    """A middleware: what allauth refuses because of a rate looks like everything else that we refuse so."""
+class AllauthMiddleware:
+    """Throttle anonymous requests to allauth, and give its refusals the form of our errors."""
 
     def __init__(self, get_response: Next) -> None:
         self._next = get_response
@@ -30,13 +32,13 @@ class Doors:
             return self._next(request)
         if not request.user.is_authenticated:
             try:
-                demand(stranger(request))
+                throttle(get_anonymous_bucket(request))
             except LimitReached as error:
-                return refuse(error)
+                return build_error_response(error)
         if not has_storable_texts(request.body):
-            return refuse(Invalid("Something in the request is no text."))
+            return build_error_response(Invalid("Something in the request is no text."))
         response = self._next(request)
-        return too_many() if response.status_code == 429 else response
+        return build_rate_limit_response() if response.status_code == 429 else response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not request.path.startswith("/_allauth/") or not isinstance(error, RedisError | OperationalError):
@@ -45,13 +47,15 @@ class Doors:
         return JsonResponse(closed.body(), status=closed.status, headers={"Retry-After": "2"})
 
 
-def too_many() -> JsonResponse:
-    """The refusal of who tries too often."""
-    return refuse(LimitReached("Too many attempts.", hints=[f"Try again in {WAIT} s."], data={"seconds": WAIT}))
+def build_rate_limit_response() -> JsonResponse:
+    """Return the response to too many attempts."""
+    return build_error_response(
+        LimitReached("Too many attempts.", hints=[f"Try again in {RETRY_AFTER} s."], data={"seconds": RETRY_AFTER})
+    )
 
 
-def refuse(error: AppError) -> JsonResponse:
-    """Return the response that refuses with this error, with `Retry-After` when the error says how long to wait."""
+def build_error_response(error: AppError) -> JsonResponse:
+    """Return the response for this error, with `Retry-After` if the error has the seconds to wait."""
     headers = {"Retry-After": str(error.data["seconds"])} if "seconds" in error.data else {}
     return JsonResponse(error.body(), status=error.status, headers=headers)
 
@@ -73,11 +77,11 @@ def has_storable_texts(body: bytes) -> bool:
     return True
 
 
-def web_app_url(request: HttpRequest) -> str:
+def get_web_app_url(request: HttpRequest) -> str:
     """Return the URL of the web app, without a slash at its end: for links in mails."""
     return str(settings.PUBLIC_URL) or request.build_absolute_uri("/").rstrip("/")
 
 
-def sign_up_closed(message: str) -> JsonResponse:
-    """Return the response to somebody who may not sign up."""
-    return refuse(Forbidden(message, code=Code.SIGN_UP_CLOSED))
+def build_sign_up_closed_response(message: str) -> JsonResponse:
+    """Return the response to a person who may not sign up."""
+    return build_error_response(Forbidden(message, code=Code.SIGN_UP_CLOSED))

@@ -1,0 +1,21 @@
+"""The prepared query of notifications, made whenever people read on in a chat."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from chats.models import Message
+from common.prepared_query import PreparedQuery, is_any_of
+from notifications.models import Notification
+
+
+def _build_unread_mentions(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:
+    unread = Notification.objects.filter(
+        is_any_of("person_id", people), is_any_of("chat_id", chats), type="mention", read_at=None
+    )
+    seq = Subquery(Message.objects.filter(pk=OuterRef("message_id")).values("seq")[:1])
+    return unread.annotate(seq=seq).values_list("pk", "person_id", "chat_id", "seq")
+
+
+UNREAD_MENTIONS = PreparedQuery(_build_unread_mentions, list[UUID], list[UUID])

@@ -1,0 +1,47 @@
+"""Creating notifications."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from actors.models import Actor, Kind
+from common.clock import now
+from common.writing import insert
+from events.publish import notify_list_changed
+from notifications.models import Notification
+
+KEPT = timedelta(days=90)
+MAX_DELETED = 500
+"""Old rows that one call deletes, so that it does not have to wait for years of them."""
+
+
+def notify(
+    people: Iterable[UUID], *, event: str, type: str, workspace_id: UUID, actor: Actor | None, **fields: Any
+) -> list[UUID]:
+    """Create a notification for each of these people, and announce the changed lists on commit. Return who was notified.
+
+    The actor and people who are not members of the workspace are left out. The same `event` notifies a person once. It is
+    written in the transaction of the event. `people` may be a query set of ids; `fields` are fields of `Notification`.
+    """
+    members = Actor.objects.filter(kind=Kind.HUMAN, is_active=True, memberships__workspace=workspace_id)
+    if actor is not None:
+        members = members.exclude(pk=actor.pk)
+    notified = list(members.filter(pk__in=people).order_by("pk").values_list("pk", flat=True))
+    if not notified:
+        return []
+    fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor.name if actor else ""}
+    insert([Notification(person_id=person_id, **fields) for person_id in notified], ignore_conflicts=True)
+    _delete_old(notified)
+    notify_list_changed(notified, "notifications")
+    return notified
+
+
+def _delete_old(people: list[UUID]) -> None:
+    """Delete rows of these people that are older than `KEPT`. No clock has to run for it.
+
+    Rows that another transaction deletes are skipped, so that two calls for the same people never wait for each other.
+    """
+    old = Notification.objects.filter(person__in=people, created_at__lt=now() - KEPT)
+    batch = old.select_for_update(skip_locked=True).values("pk")[:MAX_DELETED]
+    Notification.objects.filter(pk__in=batch).delete()
