@@ -8,7 +8,7 @@ describe('formatted numbers and times', () => {
 
   it('say of the last minute that it is just now', () => {
     const now = Date.parse('2026-11-22T12:00:00Z')
-    const said = (seconds: number) => formatRelative(new Date(now - seconds * 1_000).toISOString(), now)
-    expect([said(0), said(59), said(60)]).toEqual(['just now', 'just now', '1 min. ago'])
+    const ago = (seconds: number) => formatRelative(new Date(now - seconds * 1_000).toISOString(), now)
+    expect([ago(0), ago(59), ago(60)]).toEqual(['just now', 'just now', '1 min. ago'])
   })
 })

@@ -22,7 +22,7 @@ describe('MSG5: frames recorded from the services', () => {
 
   it.each(files)('%s results in the same state as a fresh snapshot', name => {
     const { frames, snapshot } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Fixture
-    const told = applied(frames).get(snapshot.topic)
-    expect(durable(told)).toEqual(durable(applied([snapshot]).get(snapshot.topic)))
+    const state = applied(frames).get(snapshot.topic)
+    expect(durable(state)).toEqual(durable(applied([snapshot]).get(snapshot.topic)))
   })
 })

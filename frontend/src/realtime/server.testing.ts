@@ -139,18 +139,18 @@ const isSent = (row: AnyRow) => row.kind === 'message' || row.kind === 'chat' ||
 
 function changed(before: ReadonlyMap<string, AnyRow>, { what, which }: Change, version: number): AnyRow {
   const id = `${what}${which}`
-  const held = before.get(id)
+  const known = before.get(id)
   switch (what) {
     case 'post':
       return message(`post${version}`, version, version, 'said')
     case 'edit':
       return editOf(before, which, version)
     case 'run':
-      return run(id, version, held?.kind === 'run' && !isEnded(held) ? 'completed' : 'running')
+      return run(id, version, known?.kind === 'run' && !isEnded(known) ? 'completed' : 'running')
     case 'draft':
-      return draftAfter(held, id, version)
+      return draftAfter(known, id, version)
     case 'member':
-      return member(id, version, held?.kind === 'member' && !held.ended)
+      return member(id, version, known?.kind === 'member' && !known.ended)
   }
 }
 
@@ -162,9 +162,9 @@ function editOf(before: ReadonlyMap<string, AnyRow>, which: number, version: num
     : message(`post${version}`, version, version, 'said')
 }
 
-function draftAfter(held: AnyRow | undefined, id: string, version: number): DraftRow {
-  if (held?.kind !== 'draft') return draft(id, version, 1, 'drafting')
-  return draft(id, version, held.revision + 1, held.status === 'drafting' ? 'ended' : 'drafting')
+function draftAfter(known: AnyRow | undefined, id: string, version: number): DraftRow {
+  if (known?.kind !== 'draft') return draft(id, version, 1, 'drafting')
+  return draft(id, version, known.revision + 1, known.status === 'drafting' ? 'ended' : 'drafting')
 }
 
 /** What must be equal however it was learnt. */

@@ -35,7 +35,7 @@ const declared =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm
 
 /** What one file takes of others, as `file name`. A list of names that are passed on is used where they are taken. */
-function takenBy(file: string, source: string): string[] {
+function importsOf(file: string, source: string): string[] {
   const named = [...source.matchAll(from)].flatMap(([, , list = '', path = '']) => {
     const target = targetOf(file, path)
     return target === null ? [] : namesIn(list, 'there').map(name => `${target} ${name}`)
@@ -47,7 +47,7 @@ function takenBy(file: string, source: string): string[] {
 }
 
 /** What one file gives to others: what it declares, and what it passes on by name. */
-function givenBy(source: string): string[] {
+function exportsOf(source: string): string[] {
   const passed = [...source.matchAll(from)].filter(([, word]) => word === 'export')
   return [
     ...[...source.matchAll(declared)].map(([, name = '']) => name),
@@ -56,16 +56,16 @@ function givenBy(source: string): string[] {
 }
 
 function unused(): string[] {
-  const taken = new Set([...sources].flatMap(([file, source]) => takenBy(file, source)))
+  const imported = new Set([...sources].flatMap(([file, source]) => importsOf(file, source)))
   // What is taken of a file that passes everything on is taken of those that it passes on.
   for (const [file, source] of sources)
     for (const [, path = ''] of source.matchAll(star))
-      for (const name of givenBy(sources.get(targetOf(file, path) ?? '') ?? ''))
-        if (taken.has(`${file} ${name}`)) taken.add(`${targetOf(file, path)} ${name}`)
+      for (const name of exportsOf(sources.get(targetOf(file, path) ?? '') ?? ''))
+        if (imported.has(`${file} ${name}`)) imported.add(`${targetOf(file, path)} ${name}`)
   return [...sources]
     .filter(([file]) => !/\.c?test\.tsx?$/.test(file) && !build.includes(`./src/${file}`))
-    .flatMap(([file, source]) => givenBy(source).map(name => `${file} ${name}`))
-    .filter(each => !taken.has(each))
+    .flatMap(([file, source]) => exportsOf(source).map(name => `${file} ${name}`))
+    .filter(each => !imported.has(each))
 }
 
 test('nothing is exported that no other file takes', () => {

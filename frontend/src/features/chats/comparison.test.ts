@@ -31,8 +31,8 @@ const shape = (messages: MessageRow[], active: Partial<RunRow>[] = []) =>
 
 describe('a comparison in the log', () => {
   it('gathers both answers, wherever they stand, and they stand nowhere else', () => {
-    const said = row(4, { author_id: 'bob' })
-    expect(shape([asked(1), answer(2, 'd'), answer(3, 'p'), said, answer(5, 'd'), ended(6, 'p')])).toEqual([
+    const text = row(4, { author_id: 'bob' })
+    expect(shape([asked(1), answer(2, 'd'), answer(3, 'p'), text, answer(5, 'd'), ended(6, 'p')])).toEqual([
       '3,6|2,5',
       'text',
     ])

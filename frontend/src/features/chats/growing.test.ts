@@ -41,7 +41,7 @@ function rowOf({ what, who, run }: Kind, seq: number): MessageRow {
 }
 
 const input = (messages: readonly MessageRow[]) => ({ messages, unsent: [], active: [], newsAfter: 4, me: 'alice' })
-const whole = (messages: readonly MessageRow[]) => new GrowingItems(Number.POSITIVE_INFINITY).of(input(messages))
+const rebuilt = (messages: readonly MessageRow[]) => new GrowingItems(Number.POSITIVE_INFINITY).of(input(messages))
 
 describe('A log that grows', () => {
   it('has the same items as one that came all at once', () => {
@@ -51,7 +51,7 @@ describe('A log that grows', () => {
         const rows = kinds.map((each, index) => rowOf(each, index + 1))
         for (let length = 0; length <= rows.length; length += 1) {
           const messages = rows.slice(0, length)
-          expect(growing.of(input(messages))).toEqual(whole(messages))
+          expect(growing.of(input(messages))).toEqual(rebuilt(messages))
         }
       }),
       { numRuns: 300 },
@@ -63,10 +63,10 @@ describe('A log that grows', () => {
     const growing = new GrowingItems(5)
     growing.of(input(rows))
     const changed = rows.with(3, row(4, { version: 99, deleted: true }))
-    expect(growing.of(input(changed))).toEqual(whole(changed))
+    expect(growing.of(input(changed))).toEqual(rebuilt(changed))
   })
 
-  const said = (item: Item) => item.kind === 'text' && item.row.seq
+  const seqOf = (item: Item) => item.kind === 'text' && item.row.seq
 
   it('keeps each item that did not change, and builds nothing again when nothing did', () => {
     const rows = Array.from({ length: 50 }, (_, index) =>
@@ -76,6 +76,6 @@ describe('A log that grows', () => {
     const before = growing.of(input(rows))
     expect(growing.of(input([...rows]))).toBe(before)
     const after = growing.of(input([...rows, row(51, { author_id: 'bob' })]))
-    expect(after.filter(item => !before.includes(item)).map(said)).toEqual([51])
+    expect(after.filter(item => !before.includes(item)).map(seqOf)).toEqual([51])
   })
 })

@@ -42,7 +42,7 @@ async function openTab(): Promise<Tab> {
   return { frame, send: (chatId, message) => tab.outbox.send(chatId, message) }
 }
 
-const say = (tab: Tab, id: string) => tab.send('chat', { id, text: id, wake: 'auto' })
+const sendText = (tab: Tab, id: string) => tab.send('chat', { id, text: id, wake: 'auto' })
 const online = (tab: Tab) => tab.frame.contentWindow?.dispatchEvent(new Event('online'))
 const stored = () => Object.keys(localStorage).filter(name => name.startsWith('atelier.unsent'))
 
@@ -64,9 +64,9 @@ afterEach(() => {
 it('loses nothing of what two tabs could not send, and sends it in the order in which it was written', async () => {
   const [one, two] = [await openTab(), await openTab()]
   serve = offline
-  await say(one, '1')
-  await say(two, '2')
-  await say(one, '3')
+  await sendText(one, '1')
+  await sendText(two, '2')
+  await sendText(one, '3')
   expect(stored()).toHaveLength(3)
   one.frame.remove()
   two.frame.remove()
@@ -81,9 +81,9 @@ it('loses nothing of what two tabs could not send, and sends it in the order in 
 it('sends each message once, in order, when both tabs find the server again', async () => {
   const [one, two] = [await openTab(), await openTab()]
   serve = offline
-  await say(one, '1')
-  await say(two, '2')
-  await say(one, '3')
+  await sendText(one, '1')
+  await sendText(two, '2')
+  await sendText(one, '3')
 
   posted = []
   serve = () => Promise.resolve()
@@ -96,7 +96,7 @@ it('sends each message once, in order, when both tabs find the server again', as
 it('sends what a tab that was closed had on its way', async () => {
   const [one] = [await openTab(), await openTab()]
   serve = () => new Promise(() => undefined)
-  void say(one, '1')
+  void sendText(one, '1')
   await vi.waitFor(() => expect(posted).toEqual(['1']))
   serve = () => Promise.resolve()
   one.frame.remove()

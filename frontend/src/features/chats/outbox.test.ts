@@ -38,7 +38,7 @@ async function pageOf(person: string) {
 }
 
 /** Each is sent a moment after the one before. */
-function say(id: string) {
+function sendText(id: string) {
   vi.setSystemTime(Date.now() + 1)
   return { id, text: id, wake: 'auto' as const }
 }
@@ -70,7 +70,7 @@ describe('a message that was rate-limited', () => {
   it('is kept, and sent again under the same id after the pause that the server named', async () => {
     const { send } = await pageOf('alice')
     serve = () => Promise.resolve(answer(429, refusal))
-    await send('chat', say('one'))
+    await send('chat', sendText('one'))
     await vi.advanceTimersByTimeAsync(6_900)
     expect(sent()).toEqual(['one'])
     await vi.advanceTimersByTimeAsync(200)
@@ -80,7 +80,7 @@ describe('a message that was rate-limited', () => {
   it('goes before the messages after it', async () => {
     const { send } = await pageOf('alice')
     serve = () => Promise.resolve(answer(429, refusal))
-    await Promise.all([send('chat', say('one')), send('chat', say('two'))])
+    await Promise.all([send('chat', sendText('one')), send('chat', sendText('two'))])
     expect(sent()).toEqual(['one'])
     serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
     await vi.advanceTimersByTimeAsync(7_100)
@@ -102,8 +102,8 @@ describe('messages of one chat', () => {
         if (post.id === 'slow') release = done
         else done()
       })
-    const both = [send('chat', say('slow')), send('chat', say('two'))]
-    await send('another chat', say('elsewhere'))
+    const both = [send('chat', sendText('slow')), send('chat', sendText('two'))]
+    await send('another chat', sendText('elsewhere'))
     expect(arrived).toEqual(['elsewhere'])
     release()
     await Promise.all(both)
@@ -113,7 +113,7 @@ describe('messages of one chat', () => {
   it('wait for the one that found no server, and follow it', async () => {
     const { send } = await pageOf('alice')
     serve = () => Promise.reject(new TypeError('Failed to fetch'))
-    await Promise.all([send('chat', say('one')), send('chat', say('two')), send('chat', say('three'))])
+    await Promise.all([send('chat', sendText('one')), send('chat', sendText('two')), send('chat', sendText('three'))])
     expect(sent()).toEqual(['one'])
     serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
     await vi.advanceTimersByTimeAsync(35_000)
@@ -123,9 +123,9 @@ describe('messages of one chat', () => {
   it('do not wait for one that was refused for good, nor for one that was removed', async () => {
     const { send, forget } = await pageOf('alice')
     serve = () => Promise.resolve(answer(403, { error: { code: 'forbidden', message: 'No.' } }))
-    await send('chat', say('refused'))
+    await send('chat', sendText('refused'))
     serve = () => Promise.reject(new TypeError('Failed to fetch'))
-    await Promise.all([send('chat', say('one')), send('chat', say('two'))])
+    await Promise.all([send('chat', sendText('one')), send('chat', sendText('two'))])
     serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
     forget('one')
     await vi.advanceTimersByTimeAsync(0)
@@ -140,7 +140,7 @@ describe('messages of one chat', () => {
         signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')))
       })
     })
-    void send('chat', say('one'))
+    void send('chat', sendText('one'))
     await vi.advanceTimersByTimeAsync(14_900)
     expect(items.get('atelier.unsent.one@alice')).toContain('"failed":null')
     await vi.advanceTimersByTimeAsync(200)
@@ -150,7 +150,12 @@ describe('messages of one chat', () => {
 
 describe('what was not sent before a reload', () => {
   it('goes out again in its order, also from where one list of everything was kept', async () => {
-    const entry = (id: string, at: string) => ({ ...say(id), chat_id: 'chat', created_at: at, failed: 'unreachable' })
+    const entry = (id: string, at: string) => ({
+      ...sendText(id),
+      chat_id: 'chat',
+      created_at: at,
+      failed: 'unreachable',
+    })
     items.set('atelier.unsent@alice', JSON.stringify([entry('b', '2026-11-20T10:00:00Z')]))
     items.set('atelier.unsent.a@alice', JSON.stringify(entry('a', '2026-11-20T11:00:00Z')))
     await pageOf('alice')
@@ -162,7 +167,7 @@ describe('what was not sent before a reload', () => {
   it('stays where it is when it was refused for good', async () => {
     const first = await pageOf('alice')
     serve = () => Promise.resolve(answer(403, { error: { code: 'forbidden', message: 'No.' } }))
-    await first.send('chat', say('one'))
+    await first.send('chat', sendText('one'))
     await pageOf('alice')
     await vi.advanceTimersByTimeAsync(60_000)
     expect(sent()).toEqual(['one'])
@@ -174,12 +179,12 @@ describe('FAIR6: what one person could not send', () => {
   it('is neither sent nor shown as the next person, and waits for its writer', async () => {
     const alice = await pageOf('alice')
     serve = () => Promise.reject(new TypeError('Failed to fetch'))
-    await alice.send('chat', say('private'))
+    await alice.send('chat', sendText('private'))
     posts.length = 0
     serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
 
     const bob = await pageOf('bob')
-    await bob.send('chat', say('mine'))
+    await bob.send('chat', sendText('mine'))
     expect(sent()).toEqual(['mine'])
 
     const again = await pageOf('alice')

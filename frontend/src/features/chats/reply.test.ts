@@ -27,7 +27,7 @@ describe('replyOf', () => {
 
   it('keeps the key of a part from its first delta to its durable row, so that it is not remounted', () => {
     const id = '0190a8f0-0000-7000-8000-000000000001'
-    const piece = (part: LiveText['part'], rowId: string, callId: string | null): LiveText => ({
+    const liveText = (part: LiveText['part'], rowId: string, callId: string | null): LiveText => ({
       message_id: id,
       row_id: rowId,
       run_id: 'r',
@@ -40,7 +40,7 @@ describe('replyOf', () => {
       text: '',
       end: 0,
     })
-    const live = replyOf([], [piece('text', id, null), piece('arguments', call.id, 'call_1')]).parts.map(
+    const live = replyOf([], [liveText('text', id, null), liveText('arguments', call.id, 'call_1')]).parts.map(
       part => part.key,
     )
     const durable = replyOf([row(id, 'TEXT_MESSAGE', { text: '' }), call], []).parts.map(part => part.key)

@@ -5,7 +5,7 @@ import { itemsOf } from './timeline'
 
 const row = (seq: number, more: MessageChange = {}) =>
   messageRow(seq, { created_at: `2026-11-20T10:0${seq}:00`, ...more })
-const said = (seq: number, runId: string, type = 'TEXT_MESSAGE') =>
+const agentRow = (seq: number, runId: string, type = 'TEXT_MESSAGE') =>
   row(seq, { run_id: runId, author_id: 'robin', type })
 const run = (id: string): RunRow => ({
   kind: 'run',
@@ -40,32 +40,42 @@ const shape = (messages: MessageRow[], active: RunRow[] = [], newsAfter: number 
 describe('itemsOf', () => {
   it('makes one reply of the rows of one run', () => {
     expect(
-      shape([row(1), said(2, 'r', 'THINKING'), said(3, 'r', 'TOOL_CALL'), said(4, 'r', 'TOOL_RESPONSE'), said(5, 'r')]),
+      shape([
+        row(1),
+        agentRow(2, 'r', 'THINKING'),
+        agentRow(3, 'r', 'TOOL_CALL'),
+        agentRow(4, 'r', 'TOOL_RESPONSE'),
+        agentRow(5, 'r'),
+      ]),
     ).toEqual(['1', 'r:2,3,4,5!'])
   })
 
   it('leaves a run that failed without a word below its question', () => {
-    expect(shape([row(1), row(2), said(3, 'r', 'RUN_FAILED')])).toEqual(['1', '+2', 'r:3!'])
-    expect(shape([row(1), said(2, 'r', 'TOOL_RESPONSE')])).toEqual(['1', 'r:2!'])
+    expect(shape([row(1), row(2), agentRow(3, 'r', 'RUN_FAILED')])).toEqual(['1', '+2', 'r:3!'])
+    expect(shape([row(1), agentRow(2, 'r', 'TOOL_RESPONSE')])).toEqual(['1', 'r:2!'])
   })
 
   it('keeps two concurrent replies apart', () => {
-    expect(shape([row(1), said(2, 'a'), said(3, 'b'), said(4, 'a'), said(5, 'b')])).toEqual(['1', 'a:2,4!', 'b:3,5!'])
+    expect(shape([row(1), agentRow(2, 'a'), agentRow(3, 'b'), agentRow(4, 'a'), agentRow(5, 'b')])).toEqual([
+      '1',
+      'a:2,4!',
+      'b:3,5!',
+    ])
   })
 
   it('goes on below when a person has spoken meanwhile; the stamp stands at the end only', () => {
-    expect(shape([said(1, 'r'), row(2), said(3, 'r')])).toEqual(['r:1', '2', 'r:3!'])
+    expect(shape([agentRow(1, 'r'), row(2), agentRow(3, 'r')])).toEqual(['r:1', '2', 'r:3!'])
   })
 
   it('puts the end of a run with its reply', () => {
-    expect(shape([said(1, 'r'), row(2, { type: 'RUN_STOPPED', author_id: null, payload: { run_id: 'r' } })])).toEqual([
-      'r:1,2!',
-    ])
+    expect(
+      shape([agentRow(1, 'r'), row(2, { type: 'RUN_STOPPED', author_id: null, payload: { run_id: 'r' } })]),
+    ).toEqual(['r:1,2!'])
   })
 
   it('shows a run without output at the end', () => {
     expect(shape([row(1)], [run('r')])).toEqual(['1', 'r:!'])
-    expect(shape([said(1, 'r')], [run('r')])).toEqual(['r:1!'])
+    expect(shape([agentRow(1, 'r')], [run('r')])).toEqual(['r:1!'])
   })
 
   it('groups what one person says within five minutes, unless it answers something', () => {
@@ -75,7 +85,7 @@ describe('itemsOf', () => {
   it('marks the first line that somebody else wrote since the reader was here', () => {
     expect(shape([row(1), row(2), row(3, { author_id: 'bob' })], [], 1)).toEqual(['1', '+2', 'new', '3'])
     expect(shape([row(1), row(2, { author_id: 'bob' })], [], null)).toEqual(['1', '2'])
-    expect(shape([row(1), row(2, { type: 'SPEC_SAVED', author_id: 'bob' }), said(3, 'r')], [], 1)).toEqual([
+    expect(shape([row(1), row(2, { type: 'SPEC_SAVED', author_id: 'bob' }), agentRow(3, 'r')], [], 1)).toEqual([
       '1',
       'system',
       'new',
@@ -85,7 +95,7 @@ describe('itemsOf', () => {
 
   it('names the author again after fifteen messages', () => {
     const many = Array.from({ length: 20 }, (_, at) => row(at, { created_at: '2026-11-20T10:00:00' }))
-    expect(shape(many).filter(shown => !shown.startsWith('+'))).toEqual(['0', '15'])
+    expect(shape(many).filter(items => !items.startsWith('+'))).toEqual(['0', '15'])
   })
 })
 
@@ -104,7 +114,7 @@ describe('a reply while others speak', () => {
 
   it('stays where it began, while it streams and when it is done', () => {
     const live = new Map([['r', Date.parse('2026-11-20T10:00:00') + 1_000]])
-    const shown = itemsOf({
+    const items = itemsOf({
       messages: [question, meanwhile],
       unsent: [],
       active: [run('r')],
@@ -112,24 +122,24 @@ describe('a reply while others speak', () => {
       newsAfter: null,
       me: 'alice',
     })
-    expect(shown.map(item => item.kind)).toEqual(['day', 'text', 'reply', 'text'])
-    const done = { ...said(3, 'r'), ...at(9), id: idAt(1) }
-    const thought = { ...said(3, 'r', 'THINKING'), ...at(9) }
+    expect(items.map(item => item.kind)).toEqual(['day', 'text', 'reply', 'text'])
+    const done = { ...agentRow(3, 'r'), ...at(9), id: idAt(1) }
+    const thought = { ...agentRow(3, 'r', 'THINKING'), ...at(9) }
     expect(shape([question, meanwhile, done])).toEqual(['1', 'r:3!', '2'])
     expect(shape([question, meanwhile, thought, { ...done, seq: 4 }])).toEqual(['1', 'r:3,4!', '2'])
   })
 
   it('stands below a message that steered it between two steps', () => {
-    const call = { ...said(2, 'r', 'TOOL_CALL'), ...at(2) }
-    const told = { ...row(3), ...at(4) }
-    const result = { ...said(4, 'r', 'TOOL_RESPONSE'), ...at(6) }
-    const answer = { ...said(5, 'r'), ...at(9), id: idAt(2) }
-    expect(shape([question, call, told, result, answer])).toEqual(['1', 'r:2,4', '3', 'r:5!'])
+    const call = { ...agentRow(2, 'r', 'TOOL_CALL'), ...at(2) }
+    const steering = { ...row(3), ...at(4) }
+    const result = { ...agentRow(4, 'r', 'TOOL_RESPONSE'), ...at(6) }
+    const answer = { ...agentRow(5, 'r'), ...at(9), id: idAt(2) }
+    expect(shape([question, call, steering, result, answer])).toEqual(['1', 'r:2,4', '3', 'r:5!'])
   })
 
   it('keeps two answers with their own questions', () => {
-    const first = { ...said(3, 'a'), ...at(9), id: idAt(1) }
-    const second = { ...said(4, 'b'), ...at(12), id: idAt(10) }
+    const first = { ...agentRow(3, 'a'), ...at(9), id: idAt(1) }
+    const second = { ...agentRow(4, 'b'), ...at(12), id: idAt(10) }
     expect(shape([question, meanwhile, first, second])).toEqual(['1', 'a:3!', '2', 'b:4!'])
   })
 })

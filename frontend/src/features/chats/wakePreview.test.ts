@@ -6,6 +6,6 @@ const wake = (agent_id: string, effect: Wake['effect']): Wake => ({ agent_id, ef
 
 it('whoever is at work is steered, and who cannot answer still cannot', () => {
   const answer = [wake('robin', 'wakes'), wake('scribe', 'steers'), wake('away', 'cannot')]
-  const shown = withWorking(answer, ['robin', 'away'])
-  expect(shown.map(each => each.effect)).toEqual(['steers', 'wakes', 'cannot'])
+  const preview = withWorking(answer, ['robin', 'away'])
+  expect(preview.map(each => each.effect)).toEqual(['steers', 'wakes', 'cannot'])
 })

@@ -59,7 +59,7 @@ const ofAnswers = [
 ]
 
 describe('why a merge failed, or was done line by line', () => {
-  const said = (texts: Record<string, string>, error_code: string | null, state: 'failed' | 'done' = 'failed') =>
+  const whyText = (texts: Record<string, string>, error_code: string | null, state: 'failed' | 'done' = 'failed') =>
     mergeWhy({ state, error_code }, key => texts[key] ?? key)
 
   it.each([[en], [hant], [hans]])('has a text of its own for each code', texts => {
@@ -72,15 +72,15 @@ describe('why a merge failed, or was done line by line', () => {
       'internal',
       'no_such_code',
     ]
-    const ways = [...all.map(code => said(texts, code)), ...ofAnswers.map(code => said(texts, code, 'done'))]
+    const ways = [...all.map(code => whyText(texts, code)), ...ofAnswers.map(code => whyText(texts, code, 'done'))]
     expect(new Set(ways).size).toBe(all.length + ofAnswers.length)
     expect(ways.filter(text => text.includes('mergeWhy'))).toEqual([])
   })
 
   it('says of what a model failed with what that means for a merge', () => {
-    expect(said(en, 'timeout_idle', 'done')).toBe('Its model took too long.')
-    expect(said(en, 'not_found', 'done')).toBe("Its model doesn't work with the current settings.")
-    expect(said(en, null, 'done')).toBe('')
+    expect(whyText(en, 'timeout_idle', 'done')).toBe('Its model took too long.')
+    expect(whyText(en, 'not_found', 'done')).toBe("Its model doesn't work with the current settings.")
+    expect(whyText(en, null, 'done')).toBe('')
   })
 })
 

@@ -94,7 +94,7 @@ const hostile: Record<string, string> = {
 }
 
 const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '')
-const shownIn = (drawn: string) => drawn.replace(/<[^>]*>/g, '').replaceAll('&gt;', '')
+const textIn = (drawn: string) => drawn.replace(/<[^>]*>/g, '').replaceAll('&gt;', '')
 
 describe('A text made to hurt its reader', () => {
   it.each(Object.keys(hostile))('%s', name => {
@@ -115,14 +115,14 @@ describe('A text made to hurt its reader', () => {
       'lists in lists',
     ]) {
       const drawn = html(`${hostile[deep]} the end`)
-      expect(letters(shownIn(drawn)) === letters(`${hostile[deep]} the end`)).toBe(true)
+      expect(letters(textIn(drawn)) === letters(`${hostile[deep]} the end`)).toBe(true)
     }
   })
 
   it('is not drawn to its end unasked, and nothing of it is lost', () => {
     const drawn = html(hostile['much ordinary text'] ?? '')
     expect(drawn).toContain('Show all')
-    expect(shownIn(drawn).length).toBeLessThan(100_000)
+    expect(textIn(drawn).length).toBeLessThan(100_000)
   })
 })
 
@@ -192,12 +192,12 @@ describe('Prose', () => {
   })
 
   it('shows the host also where it occurs in what a link says', () => {
-    const shown = (says: string) => html(`[${says}](https://evil.example/login)`).includes('<bdi')
-    expect(shown('https://bank.example/?from=evil.example')).toBe(true)
-    expect(shown('evil.example.bank.example')).toBe(true)
-    expect(shown('not evil.example')).toBe(true)
-    expect(shown('https://evil.example/of course')).toBe(false)
-    expect(shown('evil.example')).toBe(false)
+    const showsHost = (says: string) => html(`[${says}](https://evil.example/login)`).includes('<bdi')
+    expect(showsHost('https://bank.example/?from=evil.example')).toBe(true)
+    expect(showsHost('evil.example.bank.example')).toBe(true)
+    expect(showsHost('not evil.example')).toBe(true)
+    expect(showsHost('https://evil.example/of course')).toBe(false)
+    expect(showsHost('evil.example')).toBe(false)
   })
 })
 

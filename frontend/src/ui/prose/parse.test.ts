@@ -2,22 +2,22 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { markdown, Parser, type Part } from './parse'
 
-interface Told {
+interface PartSummary {
   source: string
   tokens: string
-  items: Told[]
+  items: PartSummary[]
 }
 
-const told = (parts: readonly Part[] | null): Told[] | null =>
+const summarize = (parts: readonly Part[] | null): PartSummary[] | null =>
   parts?.map(part => ({
     source: part.source.trimEnd(),
     tokens: JSON.stringify(
       part.tokens.map(({ type, content, children }) => [type, content, children?.map(child => child.content)]),
     ),
-    items: told(part.items ?? []) ?? [],
+    items: summarize(part.items ?? []) ?? [],
   })) ?? null
 
-const piece = fc.constantFrom(
+const fragment = fc.constantFrom(
   'word',
   ' ',
   '\n',
@@ -42,12 +42,12 @@ const piece = fc.constantFrom(
 describe('A text in the making', () => {
   it('is read as it would be all at once, however it comes', () => {
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 40 }), pieces => {
+      fc.property(fc.array(fragment, { maxLength: 40 }), pieces => {
         const growing = new Parser()
         let text = ''
         for (const each of pieces) {
           text += each
-          expect(told(growing.parse(text))).toEqual(told(new Parser().parse(text)))
+          expect(summarize(growing.parse(text))).toEqual(summarize(new Parser().parse(text)))
         }
       }),
       { numRuns: 300 },

@@ -139,7 +139,7 @@ function choiceText({ about }: Conflict, text: string, t: T): string {
   return text || t(about === 'prompt' ? 'conflict.noLines' : 'byDefault')
 }
 
-/** Which conflicts this person has looked at and settled, kept in this browser. */
+/** Which conflicts this person has reviewed, stored in this browser. */
 function useReviewed(draftId: string, conflicts: readonly Conflict[]): [readonly number[], (at: number) => void] {
   const key = `atelier.settled.${draftId}.${hashOf(JSON.stringify(conflicts))}`
   const [reviewed, setReviewed] = useState<readonly number[]>(() => readStored<number[]>(key, []))

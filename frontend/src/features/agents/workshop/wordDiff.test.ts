@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { wordParts } from './wordDiff'
 
 const joined = (parts: readonly { text: string }[]) => parts.map(part => part.text).join('')
-const kept = (parts: readonly { text: string; isChanged: boolean }[]) => joined(parts.filter(part => !part.isChanged))
+const unchanged = (parts: readonly { text: string; isChanged: boolean }[]) =>
+  joined(parts.filter(part => !part.isChanged))
 
 describe('the words that differ', () => {
   it('are marked within a text, and nothing else is', () => {
@@ -25,7 +26,7 @@ describe('the words that differ', () => {
         const { before, after } = wordParts(a, b)
         expect(joined(before)).toBe(a)
         expect(joined(after)).toBe(b)
-        expect(kept(before)).toBe(kept(after))
+        expect(unchanged(before)).toBe(unchanged(after))
       }),
     )
   })
