@@ -1,14 +1,13 @@
 """The conventions of the API: Pydantic models check the input, rows are the output, and all errors have one shape."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
-from django.views import View
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel, ConfigDict, ValidationError
 from rest_framework import exceptions
 from rest_framework.parsers import JSONParser
@@ -22,7 +21,6 @@ from common.text import storable_json
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=BaseModel)
-S = TypeVar("S", bound=View)
 
 
 class Request(AnyRequest):
@@ -122,14 +120,6 @@ def answer(row: BaseModel, status: int = 200) -> HttpResponse:
 def answer_list(rows: Iterable[BaseModel], next: str | None = None) -> HttpResponse:
     """Return the response with rows as a page."""
     return answer(_ANY_PAGE(results=list(rows), next=next))
-
-
-def build_action_view(
-    shape: type[S], operation_id: str, deed: Callable[..., Any], *, responses: type[BaseModel], request: Any = None
-) -> type[S]:
-    """Return a subclass of the view `shape` whose `post` calls `deed`."""
-    view = type(operation_id, (shape,), {"deed": staticmethod(deed)})
-    return extend_schema_view(post=extend_schema(operation_id=operation_id, request=request, responses=responses))(view)
 
 
 def no_content() -> HttpResponse:

@@ -1,7 +1,5 @@
 """Merges: suggestions becoming one draft."""
 
-from collections.abc import Callable
-from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -9,11 +7,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.paging import MAX_LARGE_ROWS, get_page
-from common.rest import Page, Request, answer, answer_list, build_action_view, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
 from events.rows import MergeRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
-from suggestions.models import UNDER_WAY, Merge
+from suggestions.models import UNDER_WAY
 from suggestions.permissions import MergeVerb, get_merge_for
 from suggestions.selectors import merge_row_of, merge_rows, merges_in, with_run
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -49,19 +47,17 @@ class OneMerge(APIView):
         return answer(merge_row_of(request.user, merge.id))
 
 
-class Deed(APIView):
-    """What is done to a merge."""
-
-    deed: ClassVar[Callable[..., Merge]]
-
+class Stop(APIView):
+    @extend_schema(operation_id="stop_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
-        merge = type(self).deed(actor=request.user, merge_id=merge_id)
-        return answer(merge_row_of(request.user, merge.id))
+        suggestions.stop_merge(actor=request.user, merge_id=merge_id)
+        return answer(merge_row_of(request.user, merge_id))
 
 
-class CountedDeed(Deed):
+class Retry(APIView):
     person_buckets = ("jobs",)
 
-
-Stop = build_action_view(Deed, "stop_merge", suggestions.stop_merge, responses=MergeRow)
-Retry = build_action_view(CountedDeed, "retry_merge", suggestions.retry_merge, responses=MergeRow)
+    @extend_schema(operation_id="retry_merge", request=None, responses=MergeRow)
+    def post(self, request: Request, merge_id: UUID) -> HttpResponse:
+        suggestions.retry_merge(actor=request.user, merge_id=merge_id)
+        return answer(merge_row_of(request.user, merge_id))

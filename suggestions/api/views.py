@@ -1,14 +1,12 @@
 """Suggestions: made, listed, read, decided."""
 
-from collections.abc import Callable
-from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from common.rest import Page, Request, answer, answer_list, build_action_view, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import (
@@ -19,7 +17,6 @@ from suggestions.api.bodies import (
     SuggestBody,
     SuggestionsQuery,
 )  # fmt: skip
-from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.selectors import (
     listed_rows,
@@ -108,21 +105,17 @@ class Accept(APIView):
         return answer(merge_row_of(request.user, merge.id), 201)
 
 
-class Deed(APIView):
-    """What is done to a suggestion without saying more."""
-
-    deed: ClassVar[Callable[..., Suggestion]]
-
+class Withdraw(APIView):
+    @extend_schema(operation_id="withdraw_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
-        type(self).deed(actor=request.user, suggestion_id=suggestion_id)
+        suggestions.withdraw_suggestion(actor=request.user, suggestion_id=suggestion_id)
         return answer(suggestion_row_of(request.user, suggestion_id))
 
 
-class CountedDeed(Deed):
+class Summarize(APIView):
     person_buckets = ("jobs",)
 
-
-Withdraw = build_action_view(Deed, "withdraw_suggestion", suggestions.withdraw_suggestion, responses=SuggestionRow)
-Summarize = build_action_view(
-    CountedDeed, "summarize_suggestion", suggestions.summarize_suggestion, responses=SuggestionRow
-)
+    @extend_schema(operation_id="summarize_suggestion", request=None, responses=SuggestionRow)
+    def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        suggestions.summarize_suggestion(actor=request.user, suggestion_id=suggestion_id)
+        return answer(suggestion_row_of(request.user, suggestion_id))

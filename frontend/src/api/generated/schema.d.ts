@@ -753,7 +753,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a merge. */
         post: operations["retry_merge"];
         delete?: never;
         options?: never;
@@ -770,7 +769,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a merge. */
         post: operations["stop_merge"];
         delete?: never;
         options?: never;
@@ -979,7 +977,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a suggestion without saying more. */
         post: operations["summarize_suggestion"];
         delete?: never;
         options?: never;
@@ -996,7 +993,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What is done to a suggestion without saying more. */
         post: operations["withdraw_suggestion"];
         delete?: never;
         options?: never;
