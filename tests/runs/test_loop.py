@@ -108,7 +108,7 @@ async def test_RUN12_a_good_call_between_bad_ones_lets_the_run_go_on():
     assert harness.list_texts() == ["done"]
 
 
-async def test_RUN12_calls_whose_provider_ids_are_empty_or_doubled_are_told_isolated():
+async def test_RUN12_calls_whose_provider_ids_are_empty_or_doubled_are_told_apart():
     harness, llm = await run([called(("look_up", '{"n": 1}'), ("look_up", '{"n": 2}')), said("both")])
     ids = [call.id for turn in llm.requests[1].turns for call in turn.calls]
     assert len(set(ids)) == 2

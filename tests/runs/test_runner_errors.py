@@ -276,7 +276,7 @@ def test_RUN12_a_model_that_never_learns_ends_after_three(environment):
 
 
 @pytest.mark.parametrize("bad", ["duplicate_ids", "empty_ids", "same_index"])
-def test_RUN12_calls_with_useless_ids_are_told_isolated(environment, bad):
+def test_RUN12_calls_with_useless_ids_are_told_apart(environment, bad):
     environment.model.script(mode="badtool", bad=bad, then={"text": "both"})
     environment.post("hello")
     environment.wait_until_idle()
