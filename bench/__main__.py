@@ -7,11 +7,11 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 
 from bench import abuse, browser, first_words, lists, reconnects, results, sockets, start, streams, traffic
-from bench.house import House, open_house
+from bench.installation import Installation, open_house
 from bench.results import Table
 from server.serve import raise_file_limit
 
-IN_A_HOUSE: dict[str, Callable[[House, bool], Table]] = {
+IN_A_HOUSE: dict[str, Callable[[Installation, bool], Table]] = {
     "P1": first_words.p1,
     "P2": first_words.p2,
     "P3": streams.p3,
@@ -31,9 +31,9 @@ def tables(rows: Sequence[str], quick: bool) -> Iterator[Table]:
     if "P10" in rows:
         yield start.p10(quick)
     if wanted := [row for row in IN_A_HOUSE if row in rows]:
-        with open_house() as house:
+        with open_house() as installation:
             for row in wanted:
-                yield IN_A_HOUSE[row](house, quick)
+                yield IN_A_HOUSE[row](installation, quick)
     if "P15" in rows:
         yield abuse.p15(quick)
 

@@ -10,7 +10,7 @@ import uvloop
 
 from bench import model as work_model
 from bench.first_words import Answers, one_at_a_time
-from bench.house import House, make_chats, scene
+from bench.installation import Installation, make_chats, scene
 from bench.model import Model
 from bench.processes import child, cpu_seconds
 from bench.results import Figure, Table, ms, percentile
@@ -41,14 +41,14 @@ def p15(quick: bool) -> Table:
     with work_model.running() as model, work_model.running(nice=19) as theirs:
         hosts = ",".join([*model.paths(), *theirs.paths(), silent(theirs).removeprefix("http://")])
         with Stack(LOG_LEVEL="WARNING", ATELIER_ALLOW_PRIVATE_HOSTS=hosts) as stack:
-            house = House(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
-            workspace, chats = furnish(house)
-            before, cpu_before = look(house, workspace, chats, count)
+            installation = Installation(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
+            workspace, chats = furnish(installation)
+            before, cpu_before = look(installation, workspace, chats, count)
             mallory = Mallory(stack, theirs)
             mallory.begin()  # what it starts ends with us
             clients = sum(cpu_seconds(pid) for pid in (mallory.clients.pid, theirs.pid))
             began = time.perf_counter()
-            during, cpu_during = look(house, workspace, chats, count)
+            during, cpu_during = look(installation, workspace, chats, count)
             took = time.perf_counter() - began
             clients = sum(cpu_seconds(pid) for pid in (mallory.clients.pid, theirs.pid)) - clients
             told = mallory.end()
@@ -81,27 +81,27 @@ def figure(what: str, before: list[float], during: list[float]) -> Figure:
     )  # fmt: skip
 
 
-def furnish(house: House) -> tuple[str, list[str]]:
-    chats = make_chats(house, house.model.base(rate=50, count=5), 5)
-    return house.alice.ok("GET", f"chats/{chats[0]}")["chat"]["workspace_id"], chats
+def furnish(installation: Installation) -> tuple[str, list[str]]:
+    chats = make_chats(installation, installation.model.base(rate=50, count=5), 5)
+    return installation.alice.ok("GET", f"chats/{chats[0]}")["chat"]["workspace_id"], chats
 
 
-def look(house: House, workspace: str, chats: list[str], count: int) -> tuple[Seen, str]:
+def look(installation: Installation, workspace: str, chats: list[str], count: int) -> tuple[Seen, str]:
     """What Alice and Bob have; and how much CPU the servers use meanwhile."""
-    meter, began = house.meter(), time.perf_counter()
-    answers: Answers = uvloop.run(_words(house, chats, count))
+    meter, began = installation.meter(), time.perf_counter()
+    answers: Answers = uvloop.run(_words(installation, chats, count))
     lists = []
     for _ in range(count):
         asked = time.perf_counter()
-        house.alice.ok("GET", f"workspaces/{workspace}/chats")
+        installation.alice.ok("GET", f"workspaces/{workspace}/chats")
         lists.append(time.perf_counter() - asked)
     return Seen(answers.words, answers.posts, lists), meter.share(time.perf_counter() - began)
 
 
-async def _words(house: House, chats: list[str], count: int) -> Answers:
-    async with scene(house, chats) as here:
-        await one_at_a_time(house, here, 2)  # warm
-        return await one_at_a_time(house, here, count)
+async def _words(installation: Installation, chats: list[str], count: int) -> Answers:
+    async with scene(installation, chats) as here:
+        await one_at_a_time(installation, here, 2)  # warm
+        return await one_at_a_time(installation, here, count)
 
 
 class Mallory:

@@ -13,7 +13,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
-from bench.house import House
+from bench.installation import Installation
 from bench.results import Figure, Table
 from common.ids import new_id
 from launcher.home import ROOT
@@ -120,12 +120,12 @@ class Line:
 
 
 @contextmanager
-def open_chat(browser: Browser, house: House, rows: int) -> Iterator[tuple[Page, Line, CDPSession]]:
+def open_chat(browser: Browser, installation: Installation, rows: int) -> Iterator[tuple[Page, Line, CDPSession]]:
     """A new person's page, in a chat of so many lines."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.add_init_script(LONG_TASKS)
-    page.goto(house.stack.address + "/sign-up")
+    page.goto(installation.stack.address + "/sign-up")
     page.get_by_label("Your name").fill("Bench")
     page.get_by_label("Email").fill(f"bench-{new_id()}@example.org")
     page.get_by_label("Password").fill(PASSWORD)
@@ -133,7 +133,7 @@ def open_chat(browser: Browser, house: House, rows: int) -> Iterator[tuple[Page,
     page.get_by_label("Workspace name").wait_for(timeout=30_000)
     made = page.evaluate(SETUP)
     line = Line(page, made["chat"], made["agent"], rows)
-    page.goto(house.stack.address + made["path"])
+    page.goto(installation.stack.address + made["path"])
     page.get_by_role("log").get_by_text(f"Line {rows} ").wait_for(timeout=60_000)
     page.wait_for_timeout(1_500)
     metrics = context.new_cdp_session(page)
@@ -179,19 +179,19 @@ def per_frame(line: Line, metrics: CDPSession, kind: str, count: int) -> tuple[f
     return script / count, tasks / count
 
 
-def p14(house: House, quick: bool) -> Table:
+def p14(installation: Installation, quick: bool) -> Table:
     """What one durable frame costs, and a list that grows."""
     count = 10 if quick else 40
     figures = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)
         for rows in (100, 10_000, 20_000):
-            with open_chat(browser, house, rows) as (_, line, metrics):
+            with open_chat(browser, installation, rows) as (_, line, metrics):
                 for kind in ("run", "message"):
                     script, tasks = per_frame(line, metrics, kind, count)
                     ours = f"{script:.1f} ms of script, {tasks:.1f} ms with style, layout and paint"
                     figures.append(Figure(f"a frame with one {kind}, {rows:,} lines", ours=ours, goal="≤ 4 ms"))
-        with open_chat(browser, house, 100) as (page, line, metrics):
+        with open_chat(browser, installation, 100) as (page, line, metrics):
             figures += _lists(page, line, metrics)
         browser.close()
     how = f"{count} frames each, 60 ms apart, into an open chat whose end is on the screen; a list of 500 items."
@@ -220,12 +220,12 @@ def _lists(page: Page, line: Line, metrics: CDPSession) -> list[Figure]:
     ]
 
 
-def p9(house: House, quick: bool) -> Table:
+def p9(installation: Installation, quick: bool) -> Table:
     """Five agents that stream into a long chat while its reader types; and the first load."""
     seconds = 4 if quick else 20
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**chromium().launch_options)
-        with open_chat(browser, house, 10_000) as (page, line, metrics):
+        with open_chat(browser, installation, 10_000) as (page, line, metrics):
             runs = [(f"run {number}", str(new_id())) for number in range(5)]
             steps = [[line.change(line.run(run_id, "running")) for run_id, _ in runs]]
             offset = 0

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bench.house import House
+from bench.installation import Installation
 from bench.processes import environment_of
 from bench.results import Figure, Table
 from launcher.home import ROOT
@@ -19,9 +19,9 @@ from launcher.home import ROOT
 CHATS, AGENTS, PEOPLE, LINES = 200, 50, 20, 30
 
 
-def p7(house: House, quick: bool) -> Table:
+def p7(installation: Installation, quick: bool) -> Table:
     """Each list, and the sidebar among them."""
-    environment = environment_of(house.stack.processes()["web"])
+    environment = environment_of(installation.stack.processes()["web"])
     command = [sys.executable, "-m", "bench.lists", "10" if quick else "60"]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
     found = [

@@ -14,7 +14,7 @@ import aiohttp
 import psycopg
 import uvloop
 
-from bench.house import House
+from bench.installation import Installation
 from bench.processes import cpu_seconds, environment_of
 from bench.results import Figure, Table, percentile
 from common.ids import new_id
@@ -130,11 +130,11 @@ async def count_connections(url: str, storm: Storm) -> None:
             await asyncio.sleep(0.1)
 
 
-async def measure(house: House, tabs: Sequence[Tab]) -> list[Figure]:
+async def measure(installation: Installation, tabs: Sequence[Tab]) -> list[Figure]:
     storm = Storm()
-    url = environment_of(house.stack.processes()["web"])["DATABASE_URL"]
+    url = environment_of(installation.stack.processes()["web"])["DATABASE_URL"]
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
-    async with aiohttp.ClientSession(house.stack.address, connector=connector) as session:
+    async with aiohttp.ClientSession(installation.stack.address, connector=connector) as session:
         living = [asyncio.create_task(tab.live(session, storm)) for tab in tabs]
         try:
             await all_back(storm, tabs)
@@ -146,9 +146,9 @@ async def measure(house: House, tabs: Sequence[Tab]) -> list[Figure]:
             storm.back.clear()
             storm.catch_ups.clear()
             storm.killed, storm.tries = time.perf_counter(), 0
-            house.stack.kill("web")
+            installation.stack.kill("web")
             await all_back(storm, tabs)
-            cpu = cpu_seconds(house.stack.processes()["web"])
+            cpu = cpu_seconds(installation.stack.processes()["web"])
             await asyncio.sleep(1)
             ceiling = await _most_connections(url)
         finally:
@@ -186,9 +186,9 @@ def figures(storm: Storm, sockets: int, ceiling: int, cpu: float) -> list[Figure
     ]
 
 
-def make_tabs(house: House, count: int) -> list[Tab]:
+def make_tabs(installation: Installation, count: int) -> list[Tab]:
     """People in many chats, and their tabs: everybody looks at several of the chats."""
-    environment = environment_of(house.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    environment = environment_of(installation.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
     command = [sys.executable, "-m", "bench.people", str(PEOPLE), str(CHATS)]
     made = json.loads(subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout)
     tabs = []
@@ -200,10 +200,10 @@ def make_tabs(house: House, count: int) -> list[Tab]:
     return tabs
 
 
-def p8(house: House, quick: bool) -> Table:
+def p8(installation: Installation, quick: bool) -> Table:
     """A crowd comes back."""
     sockets = 200 if quick else 1000
-    found = uvloop.run(measure(house, make_tabs(house, sockets)))
+    found = uvloop.run(measure(installation, make_tabs(installation, sockets)))
     how = (
         f"{sockets} sockets of {PEOPLE} people, three topics each, {CHATS} chats; `kill -9` of the web process, which the "
         "launcher starts again after a second; the clients wait as the web app does."

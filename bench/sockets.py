@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import aiohttp
 import uvloop
 
-from bench.house import House
+from bench.installation import Installation
 from bench.processes import environment_of, pss_mb
 from bench.results import Figure, Table, ms, percentile
 from common.ids import new_id
@@ -81,15 +81,17 @@ async def speak(session: aiohttp.ClientSession, crowd: Crowd, token: str, number
             raise RuntimeError(f"{answer.status}: {await answer.text()}")
 
 
-async def measure(house: House, crowd: Crowd, tokens: Sequence[str], sockets: int, seconds: int) -> list[Figure]:
-    web, count = house.stack.processes()["web"], seconds * PER_SECOND
+async def measure(
+    installation: Installation, crowd: Crowd, tokens: Sequence[str], sockets: int, seconds: int
+) -> list[Figure]:
+    web, count = installation.stack.processes()["web"], seconds * PER_SECOND
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
-    async with aiohttp.ClientSession(house.stack.address, connector=connector) as session:
+    async with aiohttp.ClientSession(installation.stack.address, connector=connector) as session:
         before, began = pss_mb([web]), time.perf_counter()
         async with gathered(session, crowd, tokens, sockets):
             joined = time.perf_counter() - began
             await asyncio.sleep(3)  # the presence of so many has been told by then
-            memory, meter = (pss_mb([web]) - before) * 1024 / sockets, house.meter()
+            memory, meter = (pss_mb([web]) - before) * 1024 / sockets, installation.meter()
             for number in range(count):
                 await speak(session, crowd, tokens[0], number)
                 await asyncio.sleep(max(0.0, crowd.sent[number] + 1 / PER_SECOND - time.perf_counter()))
@@ -114,20 +116,20 @@ def figures(crowd: Crowd, expected: int, joined: float, memory: float, cpu: floa
     ]
 
 
-def make_crowd(house: House) -> tuple[Crowd, list[str]]:
+def make_crowd(installation: Installation) -> tuple[Crowd, list[str]]:
     """A chat of a hundred people, and their sessions."""
-    environment = environment_of(house.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    environment = environment_of(installation.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
     command = [sys.executable, "-m", "bench.people", str(PEOPLE)]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
     made = json.loads(done.stdout)
     return Crowd(made["chat"]), made["sessions"]
 
 
-def p4(house: House, quick: bool) -> Table:
+def p4(installation: Installation, quick: bool) -> Table:
     """A crowd in one chat."""
     sockets, seconds = (200, 2) if quick else (1000, 10)
-    crowd, tokens = make_crowd(house)
-    found = uvloop.run(measure(house, crowd, tokens, sockets, seconds))
+    crowd, tokens = make_crowd(installation)
+    found = uvloop.run(measure(installation, crowd, tokens, sockets, seconds))
     how = (
         f"{sockets} sockets of {PEOPLE} people in one chat, {PER_SECOND} messages a second for {seconds} s, over HTTP."
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import uvloop
 
 from bench import floor as floors
-from bench.house import House, Scene, make_chats, scene
+from bench.installation import Installation, Scene, make_chats, scene
 from bench.processes import Meter, cpu_seconds
 from bench.results import Figure, Table, percentile
 
@@ -28,43 +28,43 @@ class Streaming:
     cpu: str
 
 
-async def stream(house: House, chats: list[str], count: int) -> Streaming:
-    async with scene(house, chats) as here:
-        meter, model, began = house.meter(), cpu_seconds(house.model.pid), time.perf_counter()
+async def stream(installation: Installation, chats: list[str], count: int) -> Streaming:
+    async with scene(installation, chats) as here:
+        meter, model, began = installation.meter(), cpu_seconds(installation.model.pid), time.perf_counter()
         posts = [
             post
             for at in range(0, len(chats), POSTS_AT_ONCE)
             for post in await asyncio.gather(*[here.post(chat) for chat in chats[at : at + POSTS_AT_ONCE]])
         ]
         last = time.perf_counter()
-        steady = asyncio.create_task(steady_state(house, here, count / RATE))
+        steady = asyncio.create_task(steady_state(installation, here, count / RATE))
         await here.watch.until_ended(chats)
         wall, tokens, ended = time.perf_counter() - began, len(chats) * count, here.watch.ended
         runs = [ended[chat] - post[0] for chat, post in zip(chats, posts, strict=True)]
-        share = (cpu_seconds(house.model.pid) - model) / wall
+        share = (cpu_seconds(installation.model.pid) - model) / wall
         worker = meter.seconds("worker") / tokens
         return Streaming(max(ended.values()) - last, runs, worker, await steady, share, meter.per(tokens))
 
 
-async def steady_state(house: House, here: Scene, seconds: float) -> float | None:
+async def steady_state(installation: Installation, here: Scene, seconds: float) -> float | None:
     """The worker's CPU per token while all stream and none begins or ends; nothing when there is no such time."""
     while len(here.watch.first) < len(here.watch.chats):
         await asyncio.sleep(0.05)
     await asyncio.sleep(0.3)
-    meter, began = Meter({"worker": house.stack.processes()["worker"]}), time.perf_counter()
+    meter, began = Meter({"worker": installation.stack.processes()["worker"]}), time.perf_counter()
     while not here.watch.ended and time.perf_counter() < began + seconds / 2:
         await asyncio.sleep(0.05)
     took = time.perf_counter() - began
     return meter.seconds("worker") / (took * RATE * len(here.watch.chats)) if took > 0.5 else None
 
 
-def p3(house: House, quick: bool) -> Table:
+def p3(installation: Installation, quick: bool) -> Table:
     """Concurrent runs, one worker."""
     runs, seconds = (50, 4) if quick else (200, 20)
     count = seconds * RATE
-    base = house.model.base(rate=RATE, count=count)
+    base = installation.model.base(rate=RATE, count=count)
     floor = floors.measure(base, rounds=1, at_once=runs)
-    ours = uvloop.run(stream(house, make_chats(house, base, runs), count))
+    ours = uvloop.run(stream(installation, make_chats(installation, base, runs), count))
     return Table("P3", f"{runs} runs streaming at once", how(runs, seconds, ours), figures(floor, ours))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import aiohttp
 from playwright.async_api import Page, async_playwright
 
-from bench.house import House
+from bench.installation import Installation
 from bench.processes import child, cpu_seconds, environment_of
 from bench.results import Figure, Table
 from common.ids import new_id
@@ -148,7 +148,7 @@ async def _open_pages(stack: AsyncExitStack, room: Room, asked: Asked) -> list[P
     return pages
 
 
-async def measure(house: House, room: Room, answers: int) -> list[Figure]:
+async def measure(installation: Installation, room: Room, answers: int) -> list[Figure]:
     asked = Asked()
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
     async with AsyncExitStack() as stack:
@@ -162,14 +162,14 @@ async def measure(house: House, room: Room, answers: int) -> list[Figure]:
                     await asyncio.sleep(0.05)
                 await _post(session, room, 0)  # warm: the pages load what draws an answer
                 await asyncio.sleep(8)
-                idle, began = house.meter(), time.perf_counter()
+                idle, began = installation.meter(), time.perf_counter()
                 await asyncio.sleep(5)
                 at_rest = idle.seconds("web") / (time.perf_counter() - began)
             asked.real.clear()
             asked.others.clear()
             asked.ends.clear()
             asked.frames = asked.characters = 0
-            meter, began = house.meter(), time.perf_counter()
+            meter, began = installation.meter(), time.perf_counter()
             for number in range(answers):
                 await _post(session, room, number)
                 async with asyncio.timeout(60):
@@ -248,12 +248,12 @@ def figures(asked: Asked, others: int, answers: int, web: float, at_rest: float,
     ]
 
 
-def make_room(house: House, base: str, viewers: int) -> Room:
+def make_room(installation: Installation, base: str, viewers: int) -> Room:
     """A chat of so many people, of whom the first speaks, and an agent."""
-    environment = environment_of(house.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    environment = environment_of(installation.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
     command = [sys.executable, "-m", "bench.people", str(viewers + 1)]
     made = json.loads(subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout)
-    return asyncio.run(_with_agent(house.stack.address, made, base))
+    return asyncio.run(_with_agent(installation.stack.address, made, base))
 
 
 async def _refuse(answer: aiohttp.ClientResponse) -> None:
@@ -274,11 +274,11 @@ async def _with_agent(address: str, made: dict[str, Any], base: str) -> Room:
                 made["people"], made["sessions"])  # fmt: skip
 
 
-def p13(house: House, quick: bool) -> Table:
+def p13(installation: Installation, quick: bool) -> Table:
     """A room reads an answer."""
     viewers, answers = (20, 3) if quick else (100, 10)
-    room = make_room(house, house.model.base(rate=25, count=100), viewers)
-    found = asyncio.run(measure(house, room, answers))
+    room = make_room(installation, installation.model.base(rate=25, count=100), viewers)
+    found = asyncio.run(measure(installation, room, answers))
     how = (
         f"{viewers} people look at one chat; {answers} answers of 4 s at 25 tokens a second, one after the other. "
         f"{REAL} of them are the web app in Chromium, the others say and ask the same. The floor of the CPU: a bare uvicorn that "

@@ -44,7 +44,7 @@ def test_what_is_not_said_stays_and_automatic_takes_an_avatar_away(team):
     assert avatar_of(team.robin) is None
 
 
-def test_a_suggester_and_a_stranger_choose_no_agents_avatar_and_a_stale_choice_is_refused(team):
+def test_a_suggester_and_an_outsider_choose_no_agents_avatar_and_a_stale_choice_is_refused(team):
     before, address = avatar_of(team.robin), f"agents/{team.robin.id}"
     client_for(team, "bob").refused(403, "forbidden", "PATCH", address, {"avatar": FOX, "revision": 1})
     client_for(team, "charlie").refused(404, "not_found", "PATCH", address, {"avatar": FOX, "revision": 1})

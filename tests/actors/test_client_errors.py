@@ -27,7 +27,7 @@ def told(team, who, **fault):
     return client_for(team, who)("POST", "client-errors", FAULT | fault).status_code
 
 
-def test_a_fault_is_one_line_that_says_what_and_where(team, lines):
+def test_an_error_is_one_line_that_says_what_and_where(team, lines):
     assert told(team, "bob") == 204
     assert lines() == [
         "Web app: TypeError (rendering) on /w/$workspace/c/$chat at index-7y1qEw2y.js:1:20345 chats-LLzUyTON.js:1:77"

@@ -88,7 +88,7 @@ def test_a_refusal_ends_when_the_bucket_has_filled_up(team, settings):
         break
 
 
-def test_strangers_without_a_credential_are_refused_by_their_address_and_people_behind_it_are_not(team, settings):
+def test_outsiders_without_a_credential_are_refused_by_their_address_and_people_behind_it_are_not(team, settings):
     settings.RATES = settings.RATES | {"anonymous": (SLOW, 1)}
     here = f"2001:db8:{uuid4().hex[:4]}::1"
     assert [ask({}, here) for _ in range(2)] == [401, 429]

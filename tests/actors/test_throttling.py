@@ -85,7 +85,7 @@ def test_SEC21_without_redis_each_process_keeps_the_same_measure_for_itself(limi
 
 
 @pytest.mark.usefixtures("_no_redis")
-def test_SEC21_a_process_keeps_no_more_buckets_than_it_has_room_for(limits, monkeypatch):
+def test_SEC21_a_process_keeps_no_more_buckets_than_it_has_chat_for(limits, monkeypatch):
     monkeypatch.setattr(rates, "MOST", 10)
     monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     limits(posts=(SLOW, 5))
@@ -128,7 +128,7 @@ def test_SEC21_a_workspace_has_its_own_measure_whoever_posts(team, limits):
     assert bob("POST", path, message_body("four")).status_code == 429
 
 
-def test_SEC21_a_stranger_cannot_use_up_a_workspace(team, limits):
+def test_SEC21_an_outsider_cannot_use_up_a_workspace(team, limits):
     limits(workspace_posts=(SLOW, 2))
     path = f"chats/{team.chat.id}/messages"
     charlie, alice = client_for(team, "charlie"), client_for(team, "alice")
@@ -151,7 +151,7 @@ def test_SEC21_everything_else_is_measured_by_person(team, limits):
 @pytest.mark.parametrize(("path", "headers", "status"), [
     ("join/nothing", {}, 404), ("me", {}, 401), ("me", {"X-Session-Token": "guess"}, 401),
 ])  # fmt: skip
-def test_SEC21_strangers_are_measured_by_their_address(limits, path, headers, status):
+def test_SEC21_outsiders_are_measured_by_their_address(limits, path, headers, status):
     limits(anonymous=(SLOW, 2))
     here, there = (f"2001:db8:{uuid4().hex[:4]}::1" for _ in range(2))
 
@@ -162,7 +162,7 @@ def test_SEC21_strangers_are_measured_by_their_address(limits, path, headers, st
     assert ask(there) == status
 
 
-def test_of_ipv6_a_whole_network_is_one_stranger():
+def test_of_ipv6_a_whole_network_is_one_outsider():
     requests = [RequestFactory().get("/", REMOTE_ADDR=f"2001:db8:0:1::{end}") for end in (1, 2)]
     assert get_anonymous_bucket(requests[0]) == get_anonymous_bucket(requests[1])
     assert get_anonymous_bucket(RequestFactory().get("/", REMOTE_ADDR="2001:db8:0:2::1")) != get_anonymous_bucket(

@@ -30,7 +30,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("path", "body"), BODIES)
-def test_SEC20_half_of_a_surrogate_pair_is_refused_to_a_stranger(team, settings, path, body):
+def test_SEC20_half_of_a_surrogate_pair_is_refused_to_an_outsider(team, settings, path, body):
     settings.SIGN_UP = "invited" if "invitation" in body else "open"
     before = fingerprint()
     Api().refused(400, "invalid", "POST", f"{APP}/{path}", body)

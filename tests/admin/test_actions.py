@@ -47,7 +47,7 @@ def test_EDIT3_an_operator_frees_a_lock_and_the_text_stays(environment):
     assert logged(environment, "draft.freed", draft)
 
 
-def test_an_operator_stops_a_run_and_the_room_reads_who(environment):
+def test_an_operator_stops_a_run_and_the_chat_reads_who(environment):
     run = a_run(environment, state="queued")
     run_action(environment.client, run, "stop_run")
     run.refresh_from_db()

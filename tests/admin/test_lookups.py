@@ -48,7 +48,7 @@ def test_no_list_is_filtered_by_the_columns_of_rows_that_it_refers_to(rf, model)
     assert [lookup for lookup in reached if table.lookup_allowed(lookup, "x", request)] == []
 
 
-def test_hidden_columns_are_the_ones_that_hold_secrets():
+def test_hidden_columns_are_the_ones_that_lock_secrets():
     hidden = {f"{model.__name__}.{name}" for model in MODELS for name in get_model_admin(model).exclude}
     secret = ("password", "digest", "sealed", "token_hash")
     named = {

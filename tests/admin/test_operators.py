@@ -83,7 +83,7 @@ def test_an_operator_does_everything_but_make_operators(environment):
 
 
 @pytest.mark.parametrize("name", ["deactivate", "reset_link", "sign_out", "revoke_tokens"])
-def test_no_operator_gets_hold_of_another_operators_account(environment, name):
+def test_no_operator_gets_lock_of_another_operators_account(environment, name):
     operator = level(environment, environment.team.alice, "operator")
     other = make_operator("Other")
     assert b"Only a superuser changes an operator" in run_action(operator, other, name).content

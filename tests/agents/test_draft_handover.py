@@ -41,7 +41,7 @@ def refused_to_hand_over(team, error, code, draft, **more):
     assert not Notification.objects.filter(type="draft_handed_over").exists()
 
 
-def test_who_asks_is_seen_by_everybody_in_the_room_until_the_hold_ends(team):
+def test_who_asks_is_seen_by_everybody_in_the_chat_until_the_lock_ends(team):
     draft = take(team, "alice")
     for _ in range(2):
         drafts.request_draft(**where(team, "bob"))
@@ -52,7 +52,7 @@ def test_who_asks_is_seen_by_everybody_in_the_room_until_the_hold_ends(team):
     assert released.to_row().requested_by == []
 
 
-def test_the_holder_hands_the_draft_over_with_all_that_is_written(team):
+def test_the_lock_holder_hands_the_draft_over_with_all_that_is_written(team):
     draft = take(team, "alice", "Alice's words")
     drafts.request_draft(**where(team, "bob"))
     given = given_to(team, draft)
@@ -77,7 +77,7 @@ def given_content(draft, prompt):
     return SpecContent.model_validate(draft.written | {"prompt": prompt})
 
 
-def test_a_draft_is_handed_over_once_and_only_by_its_holder_to_who_has_asked(team):
+def test_a_draft_is_handed_over_once_and_only_by_its_lock_holder_to_who_has_asked(team):
     draft = take(team, "alice", "Words")
     refused_to_hand_over(team, Conflict, Code.NOT_REQUESTED, draft)
     drafts.request_draft(**where(team, "bob"))

@@ -104,7 +104,7 @@ def test_EDIT1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
     assert Message.objects.filter(type="DRAFT_STARTED").count() == (ROUNDS + 1) // 2
 
 
-def test_two_tabs_of_one_person_at_once_hold_one_draft(team):
+def test_two_tabs_of_one_person_at_once_lock_one_draft(team):
     with transaction.atomic():
         wren = make_agent(team.workspace, team.alice, "Wren")
         other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
@@ -121,7 +121,7 @@ def test_two_tabs_of_one_person_at_once_hold_one_draft(team):
 
 
 @pytest.mark.parametrize(("minutes", "seconds", "is_free"), [(29, 59, False), (30, 1, True)])
-def test_EDIT3_trying_and_reading_do_not_renew_a_hold(team, minutes, seconds, is_free):
+def test_EDIT3_trying_and_reading_do_not_renew_a_lock(team, minutes, seconds, is_free):
     start = timezone.now()
     with time_machine.travel(start, tick=False):
         draft = take(team)
@@ -148,7 +148,7 @@ def test_EDIT3_who_types_in_the_last_moment_keeps_the_draft(team):
     assert refusal.value.code == Code.DRAFT_LOCKED
 
 
-def test_EDIT3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
+def test_EDIT3_an_operator_frees_a_lock_and_it_is_logged_and_told(team, lost):
     draft = take(team, "bob")
     operator = make_operator("Olga")
     drafts.release_draft(operator, draft.chat_id, draft.agent_id)
@@ -160,7 +160,7 @@ def test_EDIT3_an_operator_frees_a_hold_and_it_is_logged_and_told(team, lost):
     assert AuditRecord.objects.filter(action="draft.freed", object_id=draft.id, actor_id=operator.id).exists()
 
 
-def test_who_loses_a_hold_is_told_and_who_gives_it_up_is_not(team, lost):
+def test_who_loses_a_lock_is_told_and_who_gives_it_up_is_not(team, lost):
     draft = take(team, "bob")
     run_out()
     take(team, "bob")
@@ -306,7 +306,7 @@ def test_what_an_editor_gave_an_applied_text_goes_with_the_right_to_save(team, p
 # --- saving ------------------------------------------------------------------------------------------------
 
 
-def test_of_two_saves_in_two_rooms_one_wins_and_the_other_sees_todays_production(team):
+def test_of_two_saves_in_two_chats_one_wins_and_the_other_sees_todays_production(team):
     with transaction.atomic():
         other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id, team.robin.id])
     may_save(team)

@@ -101,7 +101,7 @@ def test_ones_own_text_productions_text_and_what_is_kept_already_are_not_kept(te
     assert kept() == [("Mine, too", "Alice", "takeover")]
 
 
-def test_earlier_texts_are_read_by_the_room_alone(team):
+def test_earlier_texts_are_read_by_the_chat_alone(team):
     with pytest.raises(NotFound):
         selectors.list_draft_snapshots(**where(team))
     take(team)
@@ -139,7 +139,7 @@ def test_what_was_written_is_kept_and_what_is_applied_goes_on_answering(team):
         drafts.write_draft(**where(team), content=says("Late"), revision=mine.revision)
 
 
-def test_nothing_is_placed_into_a_draft_that_somebody_holds_or_by_who_holds_another(team):
+def test_nothing_is_placed_into_a_draft_that_somebody_locks_or_by_who_locks_another(team):
     take(team, "bob", "Bob's")
     with pytest.raises(Conflict) as refusal:
         places(team, "Merged")
@@ -162,7 +162,7 @@ def test_what_is_left_free_is_not_placed_under_ones_own_hands(team):
     assert Draft.objects.get().written["prompt"] == "Typing"
 
 
-def test_handing_in_ends_the_draft_and_frees_the_hold(team, monkeypatch):
+def test_handing_in_ends_the_draft_and_frees_the_lock(team, monkeypatch):
     told = record_calls(monkeypatch, hooks.draft_ended)
     draft = take(team, "bob", "Bob's")
     line = chats.system_line(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
@@ -297,7 +297,7 @@ def test_a_free_draft_is_built_upon_and_kept_and_a_held_one_is_left_alone(team):
         revise(team, prompt="Bob's\nand more")
 
 
-def test_nobody_has_a_public_agent_or_one_of_another_room_changed(team):
+def test_nobody_has_a_public_agent_or_one_of_another_chat_changed(team):
     team.robin.is_public = True
     team.robin.workspace, team.robin.is_shipped, team.robin.published_at = None, True, timezone.now()
     team.robin.save()

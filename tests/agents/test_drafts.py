@@ -38,7 +38,7 @@ def production(team):
     return team.robin.current_spec
 
 
-def test_the_first_edit_starts_the_draft_and_holds_it(team):
+def test_the_first_edit_starts_the_draft_and_locks_it(team):
     draft = take(team)
     assert (draft.lock_holder, draft.base_version, draft.written["prompt"]) == (team.alice, 1, NEW.prompt)
     assert lines(team) == ["DRAFT_STARTED"]
@@ -55,7 +55,7 @@ def test_typing_raises_the_revision_and_changes_nothing_in_the_log(team):
     assert team.chat.version == version
 
 
-def test_nobody_else_writes_what_somebody_holds(team):
+def test_nobody_else_writes_what_somebody_locks(team):
     draft = take(team)
     with pytest.raises(Conflict) as refusal:
         take(team, "bob")
@@ -68,7 +68,7 @@ def test_nobody_else_writes_what_somebody_holds(team):
 
 
 @pytest.mark.parametrize(("minutes", "seconds", "is_free"), [(29, 59, False), (30, 1, True)])
-def test_EDIT3_a_hold_ends_thirty_minutes_after_the_last_edit(team, minutes, seconds, is_free):
+def test_EDIT3_a_lock_ends_thirty_minutes_after_the_last_edit(team, minutes, seconds, is_free):
     start = timezone.now()
     with time_machine.travel(start - timedelta(minutes=10), tick=False):
         draft = take(team)
@@ -82,7 +82,7 @@ def test_EDIT3_a_hold_ends_thirty_minutes_after_the_last_edit(team, minutes, sec
                 take(team, "bob")
 
 
-def test_EDIT2_after_a_takeover_the_old_holder_writes_no_more_and_keeps_the_words(team):
+def test_EDIT2_after_a_takeover_the_old_lock_holder_writes_no_more_and_keeps_the_words(team):
     draft = take(team)
     Draft.objects.update(lock_expires_at=timezone.now() - timedelta(seconds=1))
     taken = take(team, "bob", None)
@@ -160,7 +160,7 @@ def test_a_suggester_writes_and_applies_but_does_not_save(team):
     assert AgentSpec.objects.filter(agent=team.robin, number__isnull=False).count() == 1
 
 
-def test_a_draft_begun_on_an_older_version_is_not_saved_over_a_newer_one(team):
+def test_a_draft_started_on_an_older_version_is_not_saved_over_a_newer_one(team):
     draft = take(team, "alice")
     newer = specs.write_spec(team.robin, SpecContent(prompt="Newer"), author=team.bob, origin=Origin.DRAFT, number=2)
     team.robin.current_spec = newer
@@ -198,7 +198,7 @@ def test_closing_frees_the_draft_and_an_unchanged_one_is_gone(team):
     assert take(team, "bob", None).written["prompt"] == NEW.prompt
 
 
-def test_a_stranger_learns_nothing_and_changes_nothing(team):
+def test_an_outsider_learns_nothing_and_changes_nothing(team):
     draft = take(team)
     for attempt in (
         lambda: selectors.get_draft(**where(team, "charlie")),
@@ -213,7 +213,7 @@ def test_a_stranger_learns_nothing_and_changes_nothing(team):
     assert (draft.status, draft.revision) == ("drafting", 1)
 
 
-def test_leaving_the_chat_frees_what_one_holds_there(team):
+def test_leaving_the_chat_frees_what_one_locks_there(team):
     take(team, "bob")
     with transaction.atomic():
         chats.remove_member(team.alice, team.chat.id, team.bob.id)

@@ -92,7 +92,7 @@ def test_taking_a_line_away_twice_is_agreement():
     assert (result.content.prompt, result.conflicts) == ("a\nc", [])
 
 
-def test_a_third_voice_over_two_conflicts_names_all_that_was_said():
+def test_a_third_contributor_over_two_conflicts_names_all_that_was_said():
     result = together("a\nb\nc\nd\ne", "A\nb\nc\nd\nE", "aa\nb\nc\nd\nee", "all\nnew")
     assert len(result.conflicts) == 1
     assert choices(result.conflicts[0]) == [
@@ -106,7 +106,7 @@ def test_what_was_made_on_an_older_version_goes_on_top_of_todays():
     assert (result.content.prompt, result.conflicts) == ("A\nb\nc\nnew", [])
 
 
-def test_production_against_a_voice_lets_the_voice_stand_and_offers_what_production_says():
+def test_production_against_a_contributor_lets_the_contributor_stand_and_offers_what_production_says():
     result = merge_proposals(says("a\ntoday\nc"), [wants(ANN, "a\nb\nc", "a\nB\nc"), wants(BEN, "a\nb\nc", "a\nbb\nc")])
     assert result.content.prompt == "a\nB\nc"
     assert choices(result.conflicts[0]) == [("Ann", "B"), (None, "today"), ("Ben", "bb")]
@@ -203,7 +203,7 @@ def test_whose_the_lines_are_that_came_to_be_step_by_step():
 
 
 @given(texts=st.lists(PROMPTS, min_size=1, max_size=4))
-def test_told_pieces_are_the_text(texts):
+def test_told_segments_are_the_text(texts):
     told = attribute_lines([Segment(text=texts[0])], [(ANN.id, text) for text in texts[1:]])
     assert "".join(segment.text for segment in told) == texts[-1]
 
@@ -243,7 +243,7 @@ def test_new_tools_of_two_people_stand_beside_their_neighbours():
     assert ("".join(use.tool for use in content.tools), conflicts) == ("axbcy", [])
 
 
-def test_what_is_more_than_a_spec_can_hold_is_refused():
+def test_what_is_more_than_a_spec_can_lock_is_refused():
     with pytest.raises(TooLarge):
         together("a\nb", "x" * 60_000 + "\na\nb", "a\nb\n" + "x" * 60_000)
 

@@ -94,7 +94,7 @@ def test_restoring_what_answers_today_is_refused(team):
     assert refusal.value.code == Code.NOTHING_CHANGED
 
 
-def test_a_suggester_cannot_restore_and_a_stranger_does_not_see_the_agent(team):
+def test_a_suggester_cannot_restore_and_an_outsider_does_not_see_the_agent(team):
     saved(team, SECOND)
     with pytest.raises(Forbidden):
         restore(team, "bob")
@@ -112,7 +112,7 @@ def test_a_restore_cannot_be_told_in_a_chat_without_its_asker_or_without_the_age
     assert team.robin.specs.count() == 2
 
 
-def test_a_draft_begun_before_a_restore_is_on_an_older_base_and_cannot_be_saved_over_it(team):
+def test_a_draft_started_before_a_restore_is_on_an_older_base_and_cannot_be_saved_over_it(team):
     saved(team, SECOND)
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.claim_draft(**where, content=SpecContent(prompt="Mine"))

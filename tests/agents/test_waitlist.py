@@ -69,7 +69,7 @@ def held(team):
 # --- asking -------------------------------------------------------------------------------------------------------
 
 
-def test_the_holder_is_told_who_asks_and_where(team, held):
+def test_the_lock_holder_is_told_who_asks_and_where(team, held):
     wish = ask(team)
     [row] = [one.to_row() for one in Notification.objects.all()]
     assert (row.type, row.actor_name, row.agent_name) == ("draft_requested", "Bob", "Robin")
@@ -91,7 +91,7 @@ def test_twenty_presses_at_once_are_one_question(team, held):
     assert told(team.alice) == ["draft_requested"]
 
 
-def test_of_another_holder_and_in_another_hold_one_may_ask_anew(team, held):
+def test_of_another_lock_holder_and_in_another_lock_one_may_ask_anew(team, held):
     eve = joined(team, "Eve")
     ask(team)
     run_out()
@@ -108,7 +108,7 @@ def test_of_another_holder_and_in_another_hold_one_may_ask_anew(team, held):
     assert told(eve) == ["draft_requested", "draft_requested"]
 
 
-def test_the_holders_other_tab_is_the_same_hold(team, held):
+def test_the_holders_other_tab_is_the_same_lock(team, held):
     ask(team)
     take(team)
     ask(team)
@@ -124,7 +124,7 @@ def test_the_holders_other_tab_is_the_same_hold(team, held):
         ("robin", Forbidden, Code.FORBIDDEN),
     ],
 )
-def test_neither_the_holder_nor_a_stranger_nor_an_agent_can(team, held, deed, who, error, code):
+def test_neither_the_lock_holder_nor_an_outsider_nor_an_agent_can(team, held, deed, who, error, code):
     with pytest.raises(error) as refusal:
         deed(team, who)
     assert refusal.value.code == code
@@ -133,7 +133,7 @@ def test_neither_the_holder_nor_a_stranger_nor_an_agent_can(team, held, deed, wh
 
 
 @pytest.mark.parametrize("deed", [ask, wait_for])
-def test_there_is_nothing_to_wait_for_when_nobody_holds_it(team, deed):
+def test_there_is_nothing_to_wait_for_when_nobody_locks_it(team, deed):
     with pytest.raises(Conflict) as refusal:
         deed(team)
     take(team)
@@ -143,7 +143,7 @@ def test_there_is_nothing_to_wait_for_when_nobody_holds_it(team, deed):
     assert (refusal.value.code, too_late.value.code) == (Code.DRAFT_UNLOCKED, Code.DRAFT_UNLOCKED)
 
 
-def test_SEC1_a_stranger_reads_nothing_and_each_reader_their_own(team, held):
+def test_SEC1_an_outsider_reads_nothing_and_each_reader_their_own(team, held):
     wait_for(team)
     assert selectors.get_lock_waiter(**where(team, "bob")).is_waiting
     assert not selectors.get_lock_waiter(**where(team)).is_waiting
@@ -160,7 +160,7 @@ def test_of_a_draft_that_is_over_nothing_can_be_wished(team, held):
         assert refusal.value.code == Code.NO_DRAFT
 
 
-def test_a_wish_is_there_after_a_reload(team, held):
+def test_a_request_is_there_after_a_reload(team, held):
     path, bob = f"chats/{team.chat.id}/agents/{team.robin.id}/draft", client_for(team, "bob")
     assert bob("GET", f"{path}/waiter").json() == {"is_waiting": False, "requested_at": None}
     asked = bob("POST", f"{path}/request").json()
@@ -226,7 +226,7 @@ ENDS = [release, save, discard, suggest, free, leave, leave_the_workspace, run_i
 
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
 @pytest.mark.parametrize("wish", [ask, wait_for])
-def test_however_a_hold_ends_who_waits_is_told_once_and_the_wish_is_used_up(team, held, end, wish):
+def test_however_a_lock_ends_who_waits_is_told_once_and_the_request_is_used_up(team, held, end, wish):
     wish(team)
     end(team, held)
     drafts.notify_expired_locks()
@@ -236,7 +236,7 @@ def test_however_a_hold_ends_who_waits_is_told_once_and_the_wish_is_used_up(team
     assert (row.agent_name, row.chat_id, row.agent_id) == ("Robin", team.chat.id, team.robin.id)
 
 
-def test_each_hold_that_ends_is_news(team, held):
+def test_each_lock_that_ends_is_news(team, held):
     for draft in (held, None, None):
         holding = draft or take(team)
         wait_for(team)
@@ -251,7 +251,7 @@ def test_who_waits_no_more_is_told_nothing(team, held):
     assert told(team.bob) == []
 
 
-def test_who_ended_the_hold_is_not_told_of_it(team):
+def test_who_ended_the_lock_is_not_told_of_it(team):
     drafts_of_bob = take(team, "bob")
     wait_for(team, "alice")
     drafts.discard_draft(**where(team), revision=drafts_of_bob.revision)
@@ -289,7 +289,7 @@ def test_who_takes_the_draft_waits_no_more_and_the_others_do(team, held):
     assert told(eve) == []
 
 
-def test_twenty_wait_and_each_is_told_once_by_whoever_ends_the_hold(team, held):
+def test_twenty_wait_and_each_is_told_once_by_whoever_ends_the_lock(team, held):
     people = [joined(team, f"P{number}") for number in range(20)]
     for person in people:
         drafts.request_draft(actor=person, chat_id=team.chat.id, agent_id=team.robin.id)
@@ -304,7 +304,7 @@ def test_twenty_wait_and_each_is_told_once_by_whoever_ends_the_hold(team, held):
     }
 
 
-def test_a_wish_that_meets_the_end_of_the_hold_is_refused_or_told(team, held):
+def test_a_request_that_meets_the_end_of_the_lock_is_refused_or_told(team, held):
     with transaction.atomic():
         release(team, held)
         wishing = ConcurrentTransaction(lambda: wait_for(team))
@@ -313,7 +313,7 @@ def test_a_wish_that_meets_the_end_of_the_hold_is_refused_or_told(team, held):
     assert not LockWaiter.objects.exists()
 
 
-def test_a_hold_that_is_renewed_at_the_last_moment_goes_on(team, held):
+def test_a_lock_that_is_renewed_at_the_last_moment_goes_on(team, held):
     wait_for(team)
     run_out()
     with transaction.atomic():
@@ -324,7 +324,7 @@ def test_a_hold_that_is_renewed_at_the_last_moment_goes_on(team, held):
     assert selectors.get_lock_waiter(**where(team, "bob")).is_waiting
 
 
-def test_a_hold_that_ran_out_and_is_taken_first_was_not_free(team, held):
+def test_a_lock_that_ran_out_and_is_taken_first_was_not_free(team, held):
     eve = joined(team, "Eve")
     wait_for(team)
     run_out()
@@ -337,7 +337,7 @@ def test_a_hold_that_ran_out_and_is_taken_first_was_not_free(team, held):
     assert selectors.get_lock_waiter(**where(team, "bob")).is_waiting
 
 
-def test_a_holder_who_types_keeps_the_sweeper_from_nothing_else(team, held):
+def test_a_lock_holder_who_types_keeps_the_sweeper_from_nothing_else(team, held):
     """A hold of one agent goes on while that of another has run out."""
     finch = make_agent(team.workspace, team.alice, "Finch")
     with transaction.atomic():
@@ -351,7 +351,7 @@ def test_a_holder_who_types_keeps_the_sweeper_from_nothing_else(team, held):
     assert list(LockWaiter.objects.values_list("draft__agent__name", flat=True)) == ["Robin"]
 
 
-def test_EDIT3_a_worker_tells_when_a_hold_runs_out_and_nobody_does_anything(environment, team, held, engine):
+def test_EDIT3_a_worker_tells_when_a_lock_runs_out_and_nobody_does_anything(environment, team, held, engine):
     wait_for(team)
     run_out()
     until = time.monotonic() + 20

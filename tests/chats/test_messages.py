@@ -63,7 +63,7 @@ def test_each_message_takes_the_next_number_of_its_chat(team):
     assert chat_version(team) == version + 3
 
 
-def test_a_stranger_is_told_that_there_is_no_such_chat_and_nothing_changes(team):
+def test_an_outsider_is_told_that_there_is_no_such_chat_and_nothing_changes(team):
     version = chat_version(team)
     with pytest.raises(NotFound):
         say(team, author="charlie")
@@ -86,12 +86,12 @@ def test_a_message_may_hold_anything_that_can_be_typed(team):
     assert message.text == text.replace("\x00", "")
 
 
-def test_mentions_are_found_by_handle_among_those_in_the_room_only(team):
+def test_mentions_are_found_by_handle_among_those_in_the_chat_only(team):
     message, _ = say(team, "@robin你好 and @Alice, not @charlie nor mail@bob.example nor @nobody")
     assert message.payload["mentions"] == [str(team.robin.id), str(team.alice.id)]
 
 
-def test_at_all_mentions_all_people_of_the_room_and_no_agent(team):
+def test_at_all_mentions_all_people_of_the_chat_and_no_agent(team):
     message, _ = say(team, "@bob first, then @ALL, but not @allison")
     assert message.payload["mentions"] == [str(team.bob.id), str(team.alice.id)]
     assert say(team, "mail all@example.org")[0].payload["mentions"] == []

@@ -63,7 +63,7 @@ def test_SEC9_the_agents_own_text_names_sites(asked):
     assert asked("https://status.example.org/today", prompt="Look at status.example.org first.")
 
 
-def test_SEC9_another_rooms_words_count_for_nothing_here(team, asked):
+def test_SEC9_another_chats_words_count_for_nothing_here(team, asked):
     other = chats.create_chat(team.alice, team.workspace.id, title="", member_ids=[])
     chats.post_message(team.alice, other.id, text="https://docs.example.org")
     assert not asked("https://docs.example.org/")
@@ -89,7 +89,7 @@ def test_FAIR5_a_line_is_read_once_however_often_it_is_asked_for(team, django_as
         assert texts.is_named("https://pages.example/new")
 
 
-def test_FAIR5_the_newest_lines_are_kept_and_no_more_than_there_is_room_for(team, monkeypatch):
+def test_FAIR5_the_newest_lines_are_kept_and_no_more_than_there_is_chat_for(team, monkeypatch):
     monkeypatch.setattr(text_sources, "MAX_CHARACTERS", 1000)
     _read(team, "https://pages.example/old", "ok")
     for number in range(40):

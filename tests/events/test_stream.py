@@ -73,7 +73,7 @@ async def test_MSG10_at_most_ten_frames_a_second_and_every_character_once(stream
     assert 3 <= len(ear.deltas) <= 10 * spoken + 2
 
 
-async def test_the_first_piece_does_not_wait_for_the_tick(streams, ear, monkeypatch):
+async def test_the_first_chunk_does_not_wait_for_the_tick(streams, ear, monkeypatch):
     monkeypatch.setattr(streaming, "TICK", 3600.0)
     stream = opened(streams, ear)
     stream.say("text", "Hello")
@@ -146,7 +146,7 @@ async def test_what_redis_did_not_take_is_sent_later_and_no_run_fails(streams, e
     assert [p.text for p in await in_thread(partials_of, [stream.run_id])] == ["while it was down, and after"]
 
 
-async def test_a_piece_kept_twice_counts_once(streams, ear, settings):
+async def test_a_chunk_kept_twice_counts_once(streams, ear, settings):
     stream = opened(streams, ear)
     stream.say("text", "abc")
     await stream.flush()

@@ -132,7 +132,7 @@ def test_a_step_is_done_again_when_something_it_made_is_gone(bootstrap: ModuleTy
     assert not stamp().is_current()
 
 
-def test_a_step_that_was_begun_is_not_trusted_until_its_end(bootstrap: ModuleType) -> None:
+def test_a_step_that_was_started_is_not_trusted_until_its_end(bootstrap: ModuleType) -> None:
     bootstrap.Stamp("x", []).set()
     bootstrap.Stamp("x", []).forget()
     assert not bootstrap.Stamp("x", []).is_complete()

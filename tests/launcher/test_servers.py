@@ -247,7 +247,7 @@ def interrupt_set_up(home: Path, when: Callable[[], bool]) -> None:
         child.kill()
 
 
-def test_a_set_up_that_is_killed_is_begun_again(home: Path) -> None:
+def test_a_set_up_that_is_killed_is_started_again(home: Path) -> None:
     data = home / f"postgres-{WHEEL[0]}"
     beside = data.with_name(data.name + ".new")
     interrupt_set_up(home, (home / "password").exists)

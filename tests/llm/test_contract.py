@@ -105,7 +105,7 @@ async def failure_of(llm: LLM, request: Request) -> tuple[list[Chunk], LLMError]
     pytest.fail("no error came")
 
 
-async def test_text_streams_in_pieces_and_the_answer_is_their_sum(make: Make, scripted: ScriptedModel) -> None:
+async def test_text_streams_in_chunks_and_the_answer_is_their_sum(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(tokens=["Hel", "lo ", "東京", "\n", "there"])
     chunks, answer = await all_of(make(), request_of())
     assert [chunk.text for chunk in chunks] == ["Hel", "lo ", "東京", "\n", "there"]

@@ -160,7 +160,7 @@ async def test_other_talk_calls_nothing(question: str) -> None:
     assert (await answer_to(question, tools=(CLOCK,))).calls == ()
 
 
-async def test_arguments_stream_in_pieces_and_the_name_comes_first() -> None:
+async def test_arguments_stream_in_chunks_and_the_name_comes_first() -> None:
     parts = [part async for part in DemoModel(pace=0).ask(request_of("Time in Tokyo?", tools=(CLOCK,)))]
     chunks = [part for part in parts if isinstance(part, Chunk)]
     assert len(chunks) > 2

@@ -127,7 +127,7 @@ def test_RUN12_calls_without_an_index_or_with_the_arguments_as_an_object() -> No
     assert [(call.name, call.arguments) for call in stream.assembly.calls()] == [("x", '{"n": 1}'), ("y", "{}")]
 
 
-def test_RUN12_one_name_in_every_piece_is_one_call() -> None:
+def test_RUN12_one_name_in_every_chunk_is_one_call() -> None:
     deltas = [
         {"tool_calls": [{"index": 0, "function": {"name": "x", "arguments": part}}]} for part in ('{"n"', ": 1", "}")
     ]
@@ -226,7 +226,7 @@ async def failure_of(llm: OpenAIWire) -> LLMError:
     return raised.value
 
 
-async def test_a_connection_is_used_again_after_an_answer_and_not_after_a_fault(scripted: ScriptedModel) -> None:
+async def test_a_connection_is_used_again_after_an_answer_and_not_after_an_error(scripted: ScriptedModel) -> None:
     ports = []
     scripted.script(text="fine")
     for mode in ("plain", "plain", "stall", "plain"):

@@ -109,7 +109,7 @@ async def test_RUN11_a_broken_stream_is_asked_for_once_more_only(code: str) -> N
     assert model.asked == 2
 
 
-async def test_RUN11_once_a_piece_was_shown_nothing_is_asked_again() -> None:
+async def test_RUN11_once_a_chunk_was_shown_nothing_is_asked_again() -> None:
     model = Failing(error("cut"), shows=True)
     assert (await failure_of(patient(model))).code == "cut"
     assert model.asked == 1
@@ -161,7 +161,7 @@ async def test_RUN20_who_stops_listening_after_the_answer_has_been_answered() ->
     assert breaker.failures == 0
 
 
-async def test_a_request_that_is_itself_at_fault_does_not_count_against_the_endpoint() -> None:
+async def test_a_request_that_is_itself_at_error_does_not_count_against_the_endpoint() -> None:
     breaker = Breaker()
     for _ in range(20):
         await failure_of(patient(Failing(error("bad_request", retryable=False)), breaker))

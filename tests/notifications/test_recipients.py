@@ -34,7 +34,7 @@ def merge_of(person, team, **fields):
     return MergeFactory.create(chat=team.chat, agent=team.robin, by=person, **fields)
 
 
-def test_a_mention_tells_the_one_who_is_mentioned_and_nobody_else(environment):
+def test_a_mention_notifies_the_one_who_is_mentioned_and_nobody_else(environment):
     said = say(environment, "look at this,\n@bob   please, @robin too")
     assert environment.list_notified() == {"Bob": ["mention"]}
     (row,) = [one.to_row() for one in Notification.objects.all()]
@@ -53,7 +53,7 @@ def test_an_agent_mentions_people_as_people_do(environment):
     assert Notification.objects.get().actor_name == "Robin"
 
 
-def test_at_all_means_all_people_of_the_room_but_the_speaker(environment):
+def test_at_all_means_all_people_of_the_chat_but_the_speaker(environment):
     say(environment, "@All: lunch")
     assert environment.list_notified() == {"Bob": ["mention"], "Eve": ["mention"]}
 
@@ -61,12 +61,12 @@ def test_at_all_means_all_people_of_the_room_but_the_speaker(environment):
 @pytest.mark.parametrize(
     "text", ["@alice myself", "mail me: x@all.org", "@allison", "@dora is not here", "@charlie", "hm"]
 )
-def test_who_speaks_of_themselves_of_nobody_or_of_who_is_not_in_the_room_tells_nobody(environment, text):
+def test_who_speaks_of_themselves_of_nobody_or_of_who_is_not_in_the_chat_notifies_nobody(environment, text):
     say(environment, text)
     assert environment.list_notified() == {}
 
 
-def test_who_is_mentioned_and_not_in_the_room_is_told_nothing_whoever_looked_them_up(environment):
+def test_who_is_mentioned_and_not_in_the_chat_is_notified_nothing_whoever_looked_them_up(environment):
     team, dora = environment.team, Actor.objects.get(handle="dora")
     chats.create_chat(team.alice, team.workspace.id, title="Elsewhere", member_ids=[dora.id])
     Notification.objects.all().delete()
@@ -87,7 +87,7 @@ def test_P1_a_message_that_mentions_nobody_asks_nothing_of_notifications(environ
     assert not [query["sql"] for query in queries if "notification" in query["sql"]]
 
 
-def test_a_message_that_is_refused_has_told_nobody(environment):
+def test_a_message_that_is_refused_has_notified_nobody(environment):
     first = new_id()
     chats.post_message(environment.team.alice, environment.team.chat.id, id=first, text="hello", wake="nobody")
     with pytest.raises(Exception, match="another message"):
@@ -98,7 +98,7 @@ def test_a_message_that_is_refused_has_told_nobody(environment):
     assert environment.list_notified() == {}
 
 
-def test_who_was_removed_or_closed_their_account_is_told_nothing(environment):
+def test_who_was_removed_or_closed_their_account_is_notified_nothing(environment):
     team = environment.team
     chats.remove_member(team.alice, team.chat.id, environment.eve.id)
     team.bob.is_active = False
@@ -107,7 +107,7 @@ def test_who_was_removed_or_closed_their_account_is_told_nothing(environment):
     assert environment.list_notified() == {}
 
 
-def test_a_new_suggestion_tells_those_who_may_review_it(environment):
+def test_a_new_suggestion_notifies_those_who_may_review_it(environment):
     team = environment.team
     suggestion = suggestion_by(team.bob, team)
     suggestion_changed(suggestion, "created", team.bob)
@@ -118,7 +118,7 @@ def test_a_new_suggestion_tells_those_who_may_review_it(environment):
     assert row.excerpt == "Shorter answers"
 
 
-def test_who_was_granted_the_review_of_this_agent_is_told_and_an_editor_is_not_told_of_their_own(environment):
+def test_who_was_granted_the_review_of_this_agent_is_notified_and_an_editor_is_not_notified_of_their_own(environment):
     team = environment.team
     for person in (environment.eve, team.charlie):  # a grant opens no workspace to a stranger
         grant_right(person, "review_agent_actor", team.robin)
@@ -135,7 +135,7 @@ def test_what_becomes_of_a_suggestion_concerns_its_author(environment, what):
     assert Notification.objects.get().excerpt == ("Not now" if what == "rejected" else "Shorter answers")
 
 
-def test_who_decides_on_their_own_suggestion_is_not_told(environment):
+def test_who_decides_on_their_own_suggestion_is_not_notified(environment):
     suggestion_changed(suggestion_by(environment.team.alice, environment.team), "rejected", environment.team.alice)
     assert environment.list_notified() == {}
 
@@ -149,7 +149,7 @@ def test_who_decides_on_their_own_suggestion_is_not_told(environment):
         ("stopped", "", {}),
     ],
 )
-def test_a_merge_that_took_its_time_tells_who_asked_for_it(environment, state, method, told):
+def test_a_merge_that_took_its_time_notifies_who_asked_for_it(environment, state, method, told):
     merge = merge_of(
         environment.team.alice, environment.team, state=state, method=method, ended_at=now(), error_code="draft_locked"
     )
@@ -167,7 +167,7 @@ def test_a_merge_that_fails_again_is_news_again(environment):
     assert environment.list_notified() == {"Alice": ["merge_failed"] * 2}
 
 
-def test_whose_hold_was_taken_is_told_by_whom(environment):
+def test_whose_hold_was_taken_is_notified_by_whom(environment):
     team = environment.team
     draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
     lock_lost(draft, team.bob, team.alice)
@@ -176,7 +176,7 @@ def test_whose_hold_was_taken_is_told_by_whom(environment):
     assert (row.actor_name, row.agent_name, row.chat_id) == ("Alice", "Robin", team.chat.id)
 
 
-def test_who_left_the_workspace_is_not_told_what_became_of_their_suggestion(environment):
+def test_who_left_the_workspace_is_not_notified_what_became_of_their_suggestion(environment):
     team = environment.team
     suggestion = suggestion_by(team.bob, team)
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
@@ -196,7 +196,7 @@ def test_what_is_older_than_90_days_goes_when_there_is_news(environment, monkeyp
     assert environment.list_notified()["Bob"] == ["mention"] * 2
 
 
-def test_many_people_are_told_with_as_many_queries_as_one(environment):
+def test_many_people_are_notified_with_as_many_queries_as_one(environment):
     def tell(event, people):
         with CaptureQueriesContext(connection) as queries:
             notifications.notify(
@@ -212,7 +212,7 @@ def test_many_people_are_told_with_as_many_queries_as_one(environment):
     assert tell("one", [environment.eve.id]) == tell("many", three) == 3
 
 
-def test_all_members_are_told_when_their_chats_go_to_another_provider_or_host(environment, settings):
+def test_all_members_are_notified_when_their_chats_go_to_another_provider_or_host(environment, settings):
     team = environment.team
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9999", "127.0.0.1:8888"})
 

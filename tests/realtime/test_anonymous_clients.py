@@ -100,7 +100,7 @@ async def test_FAIR7_when_the_database_is_away_it_is_asked_once_for_all():
     assert len(asked.batches) == 1
 
 
-async def test_FAIR7_people_get_in_while_others_knock_with_bad_cookies(team, tabs):
+async def test_FAIR7_people_get_in_while_others_handshake_with_bad_cookies(team, tabs):
     key = await run_in_db_thread(signed_in, team.alice)
     assert set(await run_in_db_thread(find_sign_ins, {key, "a" * 32})) == {key}
     bad = [tabs.with_headers(headers(key)) for key in (*BAD_KEYS, "a" * 32) for _ in range(4)]
@@ -111,7 +111,7 @@ async def test_FAIR7_people_get_in_while_others_knock_with_bad_cookies(team, tab
         assert (await tab.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
 
 
-async def test_FAIR7_strangers_of_one_address_who_knock_too_often_are_refused_and_people_are_not(
+async def test_FAIR7_outsiders_of_one_address_who_handshake_too_often_are_refused_and_people_are_not(
     team, tabs, settings, monkeypatch
 ):
     settings.RATES = settings.RATES | {"anonymous": (0.01, 3)}
@@ -122,7 +122,7 @@ async def test_FAIR7_strangers_of_one_address_who_knock_too_often_are_refused_an
     assert (await alice.follow(f"chat:{team.chat.pk}"))["type"] == "subscribed"
 
 
-def test_FAIR7_strangers_are_counted_where_people_sign_in(team, settings):
+def test_FAIR7_outsiders_are_counted_where_people_sign_in(team, settings):
     key = signed_in(team.alice)
     settings.RATES = settings.RATES | {"anonymous": (0.01, 3)}
     client, path = Client(REMOTE_ADDR="198.51.100.77"), "/_allauth/browser/v1/auth/session"

@@ -193,7 +193,7 @@ BAD_COOKIES = [r'"\000aaaaaaaa"', r'"\377aaaaaaaa"', "x" * 3000, "a" * 32]
 ATTACKERS, KNOCKS, COMERS = 16, 60, 40
 
 
-async def test_FAIR7_strangers_with_bad_cookies_keep_nobody_out_and_fill_no_log(team, web):
+async def test_FAIR7_outsiders_with_bad_cookies_keep_nobody_out_and_fill_no_log(team, web):
     key = await run_in_db_thread(web.sign_in, team.alice)
     logged, before = web.log.stat().st_size, web.memory()
     url, origin = web.address.replace("http", "ws") + "/ws/", Origin(web.address)

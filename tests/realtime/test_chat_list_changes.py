@@ -9,7 +9,7 @@ from realtime.db_executor import run_in_db_thread
 from tests.realtime.story import newest
 
 
-def is_bell(frame):
+def is_list_change(frame):
     return frame["type"] == "chat_activity"
 
 
@@ -17,7 +17,7 @@ async def say(team, chat, text="hello"):
     await run_in_db_thread(chats.post_message, team.alice, chat.id, id=new_id(), text=text, wake="nobody")
 
 
-async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs):
+async def test_a_list_change_rings_for_members_elsewhere_and_for_nobody_else(team, tabs):
     def alone():
         with transaction.atomic():
             return chats.create_chat(team.alice, team.workspace.id, title="Without Bob")
@@ -29,17 +29,17 @@ async def test_a_bell_rings_for_members_elsewhere_and_for_nobody_else(team, tabs
     await alice.follow(lobby)
     await alice.follow(f"chat:{team.chat.id}")
     await say(team, private)
-    bell = await alice.receive_until(is_bell)
+    bell = await alice.receive_until(is_list_change)
     assert bell["chat_id"] == str(private.id)
     await say(team, team.chat)
     await say(team, team.chat)
-    bell = await bob.receive_until(is_bell)
+    bell = await bob.receive_until(is_list_change)
     assert bell["chat_id"] == str(team.chat.id)
     assert (bell["unread"], bell["mentioned"], bell["last_read_seq"]) == (2, False, 0)
     assert bell["last_message"]["payload"]["text"] == "hello"
     assert await bob.is_silent()
-    assert [frame["chat_id"] for frame in bob.received if is_bell(frame)] == [str(team.chat.id)]
-    assert [frame["chat_id"] for frame in alice.received if is_bell(frame)] == [str(private.id)]
+    assert [frame["chat_id"] for frame in bob.received if is_list_change(frame)] == [str(team.chat.id)]
+    assert [frame["chat_id"] for frame in alice.received if is_list_change(frame)] == [str(private.id)]
 
 
 async def test_those_who_read_at_the_same_time_are_written_together_and_their_other_tabs_are_told(
@@ -64,7 +64,7 @@ async def test_those_who_read_at_the_same_time_are_written_together_and_their_ot
     for tab in readers:
         await tab.send(type="mark_read", topic=topic, seq=head - 1)
         await tab.send(type="mark_read", topic=topic, seq=head)
-    told = await phone.receive_until(is_bell)
+    told = await phone.receive_until(is_list_change)
     assert (told["chat_id"], told["unread"], told["mentioned"], told["last_read_seq"]) == (
         str(team.chat.id), 0, False, head,
     )  # fmt: skip
@@ -83,7 +83,7 @@ async def test_nobody_moves_a_cursor_in_a_chat_that_they_do_not_follow_nor_past_
     await bob.follow(topic)
     await bob.send(type="mark_read", topic=topic, seq=2**62)
     head = await run_in_db_thread(newest, team.chat.id)
-    assert (await bob.receive_until(is_bell))["last_read_seq"] == head
+    assert (await bob.receive_until(is_list_change))["last_read_seq"] == head
     participants = await run_in_db_thread(
         lambda: dict(team.chat.participants.values_list("actor__name", "last_read_seq"))
     )

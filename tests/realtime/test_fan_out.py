@@ -158,7 +158,7 @@ async def test_what_was_gathered_waits_for_a_slow_connection_as_passing_frames(t
         assert [(await hear(reader, "number"))["number"] for _ in range(2)] == [0, 1]
 
 
-async def test_a_few_hear_every_piece_at_once():
+async def test_a_few_hear_every_chunk_at_once():
     crowded, crowd = crowded_feed(CROWD - 1)
     for number in range(3):
         crowded.add(a_delta(number))
@@ -206,7 +206,7 @@ async def test_nothing_follows_a_closing_frame(team):
         assert reader.close_code == 4008
 
 
-async def test_a_room_that_reads_together_costs_one_redis_message(team, monkeypatch):
+async def test_a_chat_that_reads_together_costs_one_redis_message(team, monkeypatch):
     def post():
         with transaction.atomic():
             chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")

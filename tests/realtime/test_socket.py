@@ -1,4 +1,4 @@
-"""The socket from outside: coming in, following, hearing, being refused."""
+"""The socket from outside: coming in, following, receiving, being refused."""
 
 import json
 import time
@@ -49,7 +49,7 @@ async def test_a_message_reaches_the_others_in_order(team, tabs):
         assert texts(tab) == [f"number {number}" for number in range(5)]
 
 
-async def test_a_bell_rings_at_the_door_of_whom_it_concerns(team, tabs):
+async def test_a_list_change_rings_at_the_door_of_whom_it_concerns(team, tabs):
     alice, bob = await tabs.of(team.alice), await tabs.of(team.bob)
     await alice.follow(f"actor:{team.alice.id}")
     await bob.follow(f"workspace:{team.workspace.id}")
@@ -58,7 +58,7 @@ async def test_a_bell_rings_at_the_door_of_whom_it_concerns(team, tabs):
     assert await bob.is_silent()
 
 
-async def test_SEC4_a_stranger_hears_nothing_and_learns_nothing(team, tabs):
+async def test_SEC4_an_outsider_hears_nothing_and_learns_nothing(team, tabs):
     charlie = await tabs.of(team.charlie)
     answers = [
         await charlie.follow(topic)
@@ -183,7 +183,7 @@ async def test_typing_is_told_to_the_others_and_not_more_than_once_in_two_second
     assert await bob.is_silent()
 
 
-async def test_EDIT6_nobody_types_in_a_room_that_they_do_not_follow(team, tabs):
+async def test_EDIT6_nobody_types_in_a_chat_that_they_do_not_follow(team, tabs):
     alice, charlie = await tabs.of(team.alice), await tabs.of(team.charlie)
     await alice.follow(f"chat:{team.chat.id}")
     await charlie.send(type="typing", topic=f"chat:{team.chat.id}")

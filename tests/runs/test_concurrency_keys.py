@@ -98,7 +98,7 @@ def test_RUN17_a_run_that_many_claim_at_once_is_claimed_once(environment):
     assert set(Run.objects.values_list("state", "attempt")) == {("running", 1)}
 
 
-def test_a_busy_lane_lets_nobody_in(environment):
+def test_a_busy_concurrency_key_lets_nobody_in(environment):
     environment.post("one")
     [first] = environment.runs()
     assert claims.claim_run(first.id, "host:1:x") is not None

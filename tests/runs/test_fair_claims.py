@@ -206,7 +206,7 @@ def runs_read():
 
 
 @pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
-def test_FAIR1_a_claim_reads_its_lane_and_not_what_waits_elsewhere(environment, plan):
+def test_FAIR1_a_claim_reads_its_concurrency_key_and_not_what_waits_elsewhere(environment, plan):
     queued(environment.team, 500)
     mine = queued(environment.team, 1)[0]
     with transaction.atomic(), connection.cursor() as cursor:

@@ -62,7 +62,7 @@ def test_without_a_key_a_merge_is_made_line_by_line_and_says_why(environment, bo
     assert live.written["prompt"] == KINDER.replace("Be brief.", "Use one sentence.")
 
 
-def test_many_summaries_and_answers_in_one_room_wait_for_each_other_and_none_dies(environment, board):
+def test_many_summaries_and_answers_in_one_chat_wait_for_each_other_and_none_dies(environment, board):
     """Both take the room before the run: no deadlock, and nothing is told twice."""
     environment.model.script(text="A short answer.", every=0.01)
     for number in range(8):

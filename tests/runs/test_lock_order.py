@@ -22,7 +22,7 @@ def held(chat: Chat) -> Chat:
     return Chat.objects.select_for_update(no_key=True).get(pk=chat.pk)
 
 
-def test_an_agent_is_deleted_while_its_run_is_begun(team):
+def test_an_agent_is_deleted_while_its_run_is_started(team):
     """The run that waits when it is asked for is at work when the chat is free."""
     with transaction.atomic():
         chats.post_message(team.alice, team.chat.id, text="hello")

@@ -245,7 +245,7 @@ def test_FAIR8_whose_words_were_read_is_asked_in_two_statements_that_read_no_wor
     assert counts == [([2, 0], 0)] * 2
 
 
-def test_FAIR8_the_time_of_day_is_no_word_of_a_stranger(room):
+def test_FAIR8_the_time_of_day_is_no_word_of_an_outsider(room):
     chat = alone(room)
     room.model.script(
         calls=[{"name": "current_time", "arguments": '{"timezone": "Tokyo"}'}],

@@ -74,7 +74,7 @@ def test_a_tool_is_called_and_its_result_answered(environment):
     ]  # fmt: skip
 
 
-def test_the_applied_draft_answers_in_its_room_and_is_stamped(environment):
+def test_the_applied_draft_answers_in_its_chat_and_is_stamped(environment):
     team = environment.team
     where = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.claim_draft(**where, content=SpecContent(prompt="Be a pirate."))
@@ -87,7 +87,7 @@ def test_the_applied_draft_answers_in_its_room_and_is_stamped(environment):
     assert (stamp.version, stamp.draft_apply, stamp.draft_by) == (None, 1, "Alice")
 
 
-def test_the_model_sees_names_in_a_room_of_several_and_its_own_words_as_its_own(environment):
+def test_the_model_sees_names_in_a_chat_of_several_and_its_own_words_as_its_own(environment):
     environment.model.script(text="First answer.")
     environment.post("I am here")
     environment.wait_until_idle()

@@ -213,7 +213,7 @@ def test_a_run_that_is_not_over_cannot_be_repeated(environment):
 
 
 @pytest.mark.usefixtures("engine")
-def test_an_agent_that_is_taken_out_of_the_room_stops(environment):
+def test_an_agent_that_is_taken_out_of_the_chat_stops(environment):
     team = environment.team
     dripping(environment)
     with transaction.atomic():

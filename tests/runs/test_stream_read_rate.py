@@ -25,7 +25,7 @@ def test_FAIR1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_wai
 
 @pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize(("text", "chunks"), [("", 10), ("x" * 255, 10), ("x" * 256, 5), ("x" * 10_000, 1)])
-def test_FAIR1_a_long_piece_counts_by_its_length(text, chunks):
+def test_FAIR1_a_long_chunk_counts_by_its_length(text, chunks):
     paced = ReadingRate()
     number = 0
     while not paced.take(text):

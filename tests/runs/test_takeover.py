@@ -98,7 +98,7 @@ def test_RUN1_a_takeover_goes_on_after_the_last_stored_step(environment, engine)
     assert len(environment.model.requests) == 1
 
 
-def test_RUN15_a_call_that_had_begun_and_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
+def test_RUN15_a_call_that_had_started_and_may_not_be_repeated_is_interrupted(environment, engine, monkeypatch):
     from tools.current_time.tool import CurrentTime
 
     monkeypatch.setattr(CurrentTime, "effect", "write")
@@ -229,7 +229,7 @@ def test_what_a_run_needs_is_read_in_a_bounded_number_of_queries(environment, dj
         kind_of(run).prepare(run)
 
 
-def test_a_run_that_could_not_be_stored_is_begun_again_and_that_is_no_crash(environment, engine):
+def test_a_run_that_could_not_be_stored_is_started_again_and_that_is_no_crash(environment, engine):
     run = claimed(environment, owner=engine.owner)
     environment.model.script(text="at last")
     environment.wait_until_idle()

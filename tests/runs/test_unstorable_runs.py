@@ -91,7 +91,7 @@ def test_a_statement_that_always_takes_too_long_ends_the_run_at_its_first_attemp
 
 
 @pytest.mark.parametrize("state", ["23000", "57014"])
-def test_a_run_that_can_never_be_begun_fails_visibly(environment, engine, monkeypatch, state):
+def test_a_run_that_can_never_be_started_fails_visibly(environment, engine, monkeypatch, state):
     monkeypatch.setattr(sweeper, "MAX_FAILURES", 2)
     with refused("runs_run", "NEW.state = 'running'", event="UPDATE", state=state):
         environment.post("hello")

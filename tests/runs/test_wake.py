@@ -27,7 +27,7 @@ def woken(environment, text, **more):
     return sorted(run.agent.handle for run in environment.runs() if run.id not in before)
 
 
-def test_the_only_agent_of_a_room_is_woken_by_anything(environment):
+def test_the_only_agent_of_a_chat_is_woken_by_anything(environment):
     assert woken(environment, "hello") == ["robin"]
     [run] = environment.runs()
     assert (run.on_behalf_of, run.hops, run.payer, run.origin) == (

@@ -169,7 +169,7 @@ async def socket(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio
         yield reader, writer
 
 
-async def test_MSG8_a_message_in_too_many_pieces_ends_its_socket(port):
+async def test_MSG8_a_message_in_too_many_chunks_ends_its_socket(port):
     async with socket(port) as (reader, writer):
         writer.write(piece(0x01) + piece(0x00) * (limits.MAX_FRAGMENTS + 1))
         said = await ending(reader)

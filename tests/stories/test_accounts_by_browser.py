@@ -102,7 +102,7 @@ def test_a_token_is_made_and_a_forgotten_password_ends_the_other_session(stack, 
     assert wrong == []
 
 
-def test_a_stranger_reads_what_this_is_and_hears_in_our_words_what_a_form_lacks(stack, browser):
+def test_an_outsider_reads_what_this_is_and_hears_in_our_words_what_a_form_lacks(stack, browser):
     wrong: list[str] = []
     page = a_page(browser, wrong)
     page.goto(stack.address)

@@ -47,7 +47,7 @@ def test_both_see_the_answer_arrive_word_by_word_stamped_v1(team, model):
         assert tab.streamed(answer["id"]) == answer["payload"]["text"]
 
 
-def test_a_draft_answers_in_this_room_only_until_it_is_saved(team, model):
+def test_a_draft_answers_in_this_chat_only_until_it_is_saved(team, model):
     alice, bob = team
     model.script(mode="echo")
     tab = bob.watch(bob.chat)

@@ -47,7 +47,7 @@ def test_verbatim_words_are_credited_to_where_they_stand_whatever_is_claimed():
     assert credited == [("Be kind.\n", []), ("Be loud.\n", ["s1"]), ("Sign.\n", ["s2"])]
 
 
-def test_a_piece_is_split_at_line_ends_where_its_words_are_of_several():
+def test_a_segment_is_split_at_line_ends_where_its_words_are_of_several():
     credited, _ = read({"segments": [segment("Be kind.\nBe loud.\nSign.\n", "s1", "s2")]}, "Be loud.\n", "Sign.\n")
     assert credited == [("Be kind.\n", []), ("Be loud.\n", ["s1"]), ("Sign.\n", ["s2"])]
 
@@ -68,7 +68,7 @@ def test_words_of_an_older_version_are_not_the_suggestions_own():
         read({"segments": [segment("Be old.\n"), segment("Sign.\n", "s1")]}, "Be old.\nSign.\n", base="Be old.\n")
 
 
-def test_pieces_that_lost_their_line_ends_do_not_run_together():
+def test_segments_that_lost_their_line_ends_do_not_run_together():
     credited, _ = read({"segments": [segment("Be kind."), segment("Be loud.", "s1")]}, "Be loud.\n")
     assert "".join(text for text, _ in credited) == "Be kind.\nBe loud.\n"
 
@@ -169,7 +169,7 @@ SEGMENTS = st.lists(st.builds(segment, TEXTS, st.sampled_from(["s1", "s2"])), mi
 
 @settings(max_examples=examples(150), deadline=None)
 @given(TEXTS, TEXTS, TEXTS, SEGMENTS)
-def test_pieces_are_the_prompt_and_nobody_is_credited_with_words_of_production(today, one, two, segments):
+def test_segments_are_the_prompt_and_nobody_is_credited_with_words_of_production(today, one, two, segments):
     suggestions = suggested(one, two, base=today)
     try:
         merged = merged_prompt(json.dumps({"segments": segments}), today, suggestions)

@@ -132,7 +132,7 @@ def test_a_merge_that_ends_while_it_is_stopped_is_one_or_the_other(board):
     assert state in found
 
 
-def test_rooms_are_taken_in_one_order_so_that_two_merges_over_both_never_deadlock(board):
+def test_chats_are_taken_in_one_order_so_that_two_merges_over_both_never_deadlock(board):
     with transaction.atomic():
         rooms = [board.room(f"Room {number}", board["bob"]) for number in range(2)]
     made = [[board.suggest(text, chat=room) for text in (KINDER, LOUDER)] for room in rooms]

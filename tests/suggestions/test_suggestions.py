@@ -71,7 +71,7 @@ def test_a_draft_that_says_what_production_says_is_no_suggestion(board):
     assert fresh(draft).ended_at is None
 
 
-def test_only_the_holder_with_the_latest_revision_suggests(board):
+def test_only_the_lock_holder_with_the_latest_revision_suggests(board):
     draft = board.draft()
     with refused(Conflict, Code.DRAFT_LOCKED):
         suggest_draft(board, draft, "carol")
@@ -100,7 +100,7 @@ def test_a_text_is_suggested_on_a_version_that_there_is_and_with_tools_that_ther
         board.suggest(tools=[{"tool": "teleport"}])
 
 
-def test_who_is_not_in_the_room_or_the_team_suggests_nothing_there(board):
+def test_who_is_not_in_the_chat_or_the_team_suggests_nothing_there(board):
     room = board.room("Alice's")
     for who, chat in (("bob", room), ("charlie", board.chat)):
         with refused(NotFound):
@@ -181,7 +181,7 @@ def test_only_its_author_withdraws_a_suggestion(board):
     assert board.lines()[-1] == "SUGGESTION_WITHDRAWN"
 
 
-def test_each_sees_what_they_can_do_with_a_suggestion_and_strangers_to_the_room_no_room(board):
+def test_each_sees_what_they_can_do_with_a_suggestion_and_outsiders_to_the_chat_no_chat(board):
     room = board.room("Bob's", by=board["bob"])
     made = board.suggest(chat=room, note="Hi")
     bobs, alices = row_of(board, made, "bob"), row_of(board, made, "alice")

@@ -68,7 +68,7 @@ def test_a_merge_whose_draft_can_never_be_committed_fails_with_a_code(board):
 
 
 @pytest.mark.parametrize("state", ["23000", "57014"], ids=["refused", "takes too long"])
-def test_a_wish_that_cannot_be_told_of_holds_up_nobody_and_ends(board, state):
+def test_a_request_that_cannot_be_told_of_holds_up_nobody_and_ends(board, state):
     rooms = [board.chat, board.room("Other", board["bob"], board["carol"])]
     for room, who in zip(rooms, ("alice", "carol"), strict=True):
         with transaction.atomic():

@@ -21,7 +21,7 @@ PATIENCE = 120.0
 
 
 @dataclass
-class House:
+class Installation:
     """Everything that is measured."""
 
     stack: Stack
@@ -41,16 +41,16 @@ UNBOUNDED = dict.fromkeys(
 
 
 @contextmanager
-def open_house() -> Iterator[House]:
+def open_house() -> Iterator[Installation]:
     """Start all of it."""
     quiet = {"LOG_LEVEL": "WARNING", **UNBOUNDED}
     with work_model.running() as model, Stack(ATELIER_ALLOW_PRIVATE_HOSTS=",".join(model.paths()), **quiet) as stack:
-        yield House(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
+        yield Installation(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
 
 
-def make_chats(house: House, api_base: str, count: int, *, with_agent: bool = True) -> list[str]:
+def make_chats(installation: Installation, api_base: str, count: int, *, with_agent: bool = True) -> list[str]:
     """Chats of a new workspace with Alice, Bob and one agent that thinks with the model at this pace."""
-    alice, bob = house.alice, house.bob
+    alice, bob = installation.alice, installation.bob
     workspace = alice.ok("POST", "workspaces", {"name": "Bench"})["id"]
     model = {"provider": "openai_compatible", "api_base": api_base, "default_model": "scripted", "revision": 0}
     alice.ok("PUT", f"workspaces/{workspace}/model", model | {"key": "sk-bench"})
@@ -149,9 +149,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(house: House, chats: Sequence[str]):
+async def scene(installation: Installation, chats: Sequence[str]):
     """Alice ready to speak, Bob's sockets open on all these chats."""
-    async with session_of(house.alice) as speaker, session_of(house.bob) as reader:
+    async with session_of(installation.alice) as speaker, session_of(installation.bob) as reader:
         watch = Watch(chats)
         tasks = await watch.follow(reader, "/ws/")
         try:
