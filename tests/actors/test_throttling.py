@@ -85,8 +85,8 @@ def test_SEC21_without_redis_each_process_keeps_the_same_measure_for_itself(limi
 
 
 @pytest.mark.usefixtures("_no_redis")
-def test_SEC21_a_process_keeps_no_more_buckets_than_it_has_chat_for(limits, monkeypatch):
-    monkeypatch.setattr(rates, "MOST", 10)
+def test_SEC21_a_process_keeps_no_more_buckets_than_it_has_capacity_for(limits, monkeypatch):
+    monkeypatch.setattr(rates, "MAX_LOCAL_BUCKETS", 10)
     monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     limits(posts=(SLOW, 5))
     for _ in range(50):
