@@ -31,7 +31,7 @@ class RunEnvironment:
             Notification.objects.all().delete()  # of the model: what tests look for comes after
 
     def post(self, text: str, *, by: Actor | None = None, chat: Chat | None = None, **more: Any) -> Message:
-        """Participant says something; the engine, if there is one, is pointed at the runs as Celery would."""
+        """Post a message; the engine, if there is one, gets its runs as Celery would submit them."""
         chat = chat or self.team.chat
         with transaction.atomic():
             message = chats.post_message(by or self.team.alice, chat.id, text=text, **more)[0]

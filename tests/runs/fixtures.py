@@ -24,7 +24,7 @@ def _scripted_model() -> Iterator[ScriptedModel]:
 
 @pytest.fixture
 def model(_scripted_model: ScriptedModel) -> ScriptedModel:
-    """The scripted model, having pick_undispatched_runs earlier tests, as have those who ask it."""
+    """The scripted model, without the requests of earlier tests; all breakers are closed."""
     _scripted_model.reset()
     _breakers.clear()
     return _scripted_model

@@ -105,7 +105,7 @@ def test_RUN3_a_zombie_that_wakes_up_says_nothing(environment, start_worker):
         before = [(row.id, row.payload) for row in environment.log()]
     finally:
         zombie.signal(signal.SIGCONT)
-    environment.wait(lambda: "somebody else's" in zombie.log, 15)
+    environment.wait(lambda: "belongs to another worker now" in zombie.log, 15)
     assert [(row.id, row.payload) for row in environment.log()] == before
     assert environment.list_answers() == ["The heir speaks."]
 
