@@ -43,5 +43,6 @@ def _delete_old(people: list[UUID]) -> None:
     Rows that another transaction deletes are skipped, so that two calls for the same people never wait for each other.
     """
     old = Notification.objects.filter(person__in=people, created_at__lt=now() - KEPT)
-    batch = old.select_for_update(skip_locked=True).values("pk")[:MAX_DELETED]
-    Notification.objects.filter(pk__in=batch).delete()
+    # Read first: PostgreSQL may evaluate a subquery with LIMIT and SKIP LOCKED more than once.
+    if ids := list(old.select_for_update(skip_locked=True).values_list("pk", flat=True)[:MAX_DELETED]):
+        Notification.objects.filter(pk__in=ids).delete()

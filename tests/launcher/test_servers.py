@@ -313,7 +313,7 @@ def test_a_damaged_journal_of_valkey_is_left_alone_and_named(home: Path) -> None
     started(Valkey(home, "secret"))
     [journal] = (home / "valkey" / "appendonlydir").glob("*.incr.aof")
     journal.write_bytes(b"no journal" + journal.read_bytes())
-    with pytest.raises(StartError, match="Valkey did not start.*Bad file format.*may be moved away"):
+    with pytest.raises(StartError, match="Valkey did not start.*Bad file format.*move it away"):
         Valkey(home, "secret", output=subprocess.PIPE).start()
     assert journal.read_bytes().startswith(b"no journal")
 
