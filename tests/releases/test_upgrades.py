@@ -1,0 +1,69 @@
+"""The database of every release is brought up to date by `migrate`, and what was in it can be read and worked on."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+
+from actors.models import Actor
+from agents.models import AgentSpec, Draft
+from chats import services as chats
+from chats.models import Chat, Message
+from common.ids import new_id
+from runs.models import Run
+from suggestions.models import Suggestion
+from tests.api.operations import OPERATIONS, Operation
+from tests.releases import RELEASES, load_release
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def empty_database() -> Iterator[None]:
+    """A database without tables, in the place of the test's own."""
+    own = connection.settings_dict["NAME"]
+    name = f"{own}_release"
+    with connection.cursor() as cursor:
+        cursor.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        cursor.execute(f'CREATE DATABASE "{name}"')
+    _connect(name)
+    yield
+    _connect(own)
+    with connection.cursor() as cursor:
+        cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def _connect(name: str) -> None:
+    connection.close()
+    connection.settings_dict["NAME"] = name
+    connection.connect()
+
+
+def test_there_is_a_release_to_upgrade():
+    assert "0.1" in RELEASES
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_database_of_a_release_is_brought_up_to_date(empty_database, release):
+    things, counts = load_release(release)
+    call_command("migrate", interactive=False, verbosity=0)
+
+    for model in (Actor, AgentSpec, Chat, Draft, Message, Run, Suggestion):
+        assert model._base_manager.count() == counts[model._meta.db_table] > 0
+    alice = Actor.objects.get(pk=things["alice"])
+    client = Client()
+    client.force_login(alice)
+    # A later release may have operations on rows of a kind that this one did not have.
+    for operation in OPERATIONS.values():
+        is_read = operation.method == "GET" and operation.answers["alice"] == 2 and operation.given is Operation.given
+        if is_read and set(re.findall(r"{(\w+)}", operation.path)) <= things.keys():
+            path = operation.path.format_map(things)
+            response = client.get(f"/api/v1/{path}")
+            assert response.status_code < 300, (path, response.content)
+
+    message, created = chats.post_message(alice, Chat.objects.get().id, id=new_id(), text="Good morning")
+    assert created
+    assert Message.objects.order_by("seq").last() == message
