@@ -63,7 +63,7 @@ def _suggestions(chat: Chat, editor: Actor, suggester: Actor, agent: Actor) -> N
     """Fifty suggestions, of each of which the editor is told, for an agent of thirty versions."""
     for number in range(50):
         content = SpecContent(prompt=f"Answer in at most {number} words.\n" + "Be kind. " * 100)
-        suggest_text(actor=suggester, chat_id=chat.id, agent_id=agent.id, id=uuid4(), content=content, base_version=1)
+        suggest_text(suggester, chat.id, agent.id, id=uuid4(), content=content, base_version=1)
     names = {"actor": editor, "chat_id": chat.id, "agent_id": agent.id}
     for number in range(1, 30):
         draft = drafts.claim_draft(**names)

@@ -84,4 +84,4 @@ class MergeAdmin(ReadOnlyAdmin):
         is_available=lambda merge: merge.state in UNDER_WAY,
     )
     def stop_merge(self, merge: Merge, operator: Actor) -> None:
-        suggestions.stop_any_merge(merge, operator)
+        suggestions.stop_merge(operator, merge.pk, as_operator=True)

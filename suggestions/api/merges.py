@@ -24,7 +24,7 @@ class NewMerge(APIView):
     def post(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, MergeBody)
         merge = suggestions.merge_suggestions(
-            actor=request.user, agent_id=agent_id, id=body.id, suggestion_ids=body.suggestion_ids, chat_id=body.chat_id
+            request.user, agent_id, id=body.id, suggestion_ids=body.suggestion_ids, chat_id=body.chat_id
         )
         return answer(merge_row_of(request.user, merge.id), 201)
 
@@ -50,7 +50,7 @@ class OneMerge(APIView):
 class Stop(APIView):
     @extend_schema(operation_id="stop_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
-        suggestions.stop_merge(actor=request.user, merge_id=merge_id)
+        suggestions.stop_merge(request.user, merge_id)
         return answer(merge_row_of(request.user, merge_id))
 
 
@@ -59,5 +59,5 @@ class Retry(APIView):
 
     @extend_schema(operation_id="retry_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
-        suggestions.retry_merge(actor=request.user, merge_id=merge_id)
+        suggestions.retry_merge(request.user, merge_id)
         return answer(merge_row_of(request.user, merge_id))

@@ -35,9 +35,7 @@ class FromDraft(APIView):
     @extend_schema(operation_id="suggest_draft", request=SuggestBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, SuggestBody)
-        made = suggestions.suggest_draft(
-            actor=request.user, chat_id=chat_id, agent_id=agent_id, revision=body.revision, note=body.note
-        )
+        made = suggestions.suggest_draft(request.user, chat_id, agent_id, revision=body.revision, note=body.note)
         return answer(suggestion_row_of(request.user, made.id), 201)
 
 
@@ -48,8 +46,7 @@ class FromText(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, NewSuggestionBody)
         made = suggestions.suggest_text(
-            actor=request.user, chat_id=chat_id, agent_id=agent_id, id=body.id, content=body.content,
-            base_version=body.base_version, note=body.note,
+            request.user, chat_id, agent_id, id=body.id, content=body.content, base_version=body.base_version, note=body.note,
         )  # fmt: skip
         return answer(suggestion_row_of(request.user, made.id), 201)
 
@@ -89,7 +86,7 @@ class Reject(APIView):
     @extend_schema(operation_id="reject_suggestion", request=RejectBody, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         reason = read(request, RejectBody).reason
-        suggestions.reject_suggestion(actor=request.user, suggestion_id=suggestion_id, reason=reason)
+        suggestions.reject_suggestion(request.user, suggestion_id, reason=reason)
         return answer(suggestion_row_of(request.user, suggestion_id))
 
 
@@ -99,16 +96,14 @@ class Accept(APIView):
     @extend_schema(operation_id="accept_suggestion", request=AcceptBody, responses={201: MergeRow})
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         body = read(request, AcceptBody)
-        merge = suggestions.accept_suggestion(
-            actor=request.user, suggestion_id=suggestion_id, id=body.id, chat_id=body.chat_id
-        )
+        merge = suggestions.accept_suggestion(request.user, suggestion_id, id=body.id, chat_id=body.chat_id)
         return answer(merge_row_of(request.user, merge.id), 201)
 
 
 class Withdraw(APIView):
     @extend_schema(operation_id="withdraw_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
-        suggestions.withdraw_suggestion(actor=request.user, suggestion_id=suggestion_id)
+        suggestions.withdraw_suggestion(request.user, suggestion_id)
         return answer(suggestion_row_of(request.user, suggestion_id))
 
 
@@ -117,5 +112,5 @@ class Summarize(APIView):
 
     @extend_schema(operation_id="summarize_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
-        suggestions.summarize_suggestion(actor=request.user, suggestion_id=suggestion_id)
+        suggestions.summarize_suggestion(request.user, suggestion_id)
         return answer(suggestion_row_of(request.user, suggestion_id))

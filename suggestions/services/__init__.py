@@ -1,11 +1,10 @@
-"""The writes of suggestions and merges, one door each."""
+"""The services of suggestions and merges."""
 
 from suggestions.services.deciding import reject_suggestion, withdraw_suggestion
 from suggestions.services.merges import (
     accept_suggestion,
     merge_suggestions,
     retry_merge,
-    stop_any_merge,
     stop_merge,
 )
 from suggestions.services.suggesting import suggest_draft, suggest_text
@@ -16,7 +15,6 @@ __all__ = [
     "merge_suggestions",
     "reject_suggestion",
     "retry_merge",
-    "stop_any_merge",
     "stop_merge",
     "suggest_draft",
     "suggest_text",

@@ -28,7 +28,7 @@ DECIDED = ["state", "decided_by", "decided_at", "reason", "merge"]
 
 
 @transaction.atomic
-def reject_suggestion(*, actor: Actor, suggestion_id: UUID, reason: str = "") -> Suggestion:
+def reject_suggestion(actor: Actor, suggestion_id: UUID, *, reason: str = "") -> Suggestion:
     """Say no, and why (up to 400 characters). Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_closed`, `in_merge`)."""
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.REJECT, lock=True)
     _decide(suggestion, State.REJECTED, actor, reason.strip())
@@ -37,7 +37,7 @@ def reject_suggestion(*, actor: Actor, suggestion_id: UUID, reason: str = "") ->
 
 
 @transaction.atomic
-def withdraw_suggestion(*, actor: Actor, suggestion_id: UUID) -> Suggestion:
+def withdraw_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
     """Take one's own suggestion back. Raises `NotFound`, `Forbidden`, `Conflict` (`suggestion_closed`, `in_merge`)."""
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.WITHDRAW, lock=True)
     _decide(suggestion, State.WITHDRAWN, actor)

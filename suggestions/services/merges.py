@@ -15,6 +15,7 @@ from agents.services import drafts
 from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, NotFound, id_taken
+from common.operators import get_for_operator
 from common.writing import insert
 from events import audit
 from events.publish import notify_workspace_list_changed
@@ -34,16 +35,14 @@ from suggestions.services.outcomes import copied, kept, named_for, suggestions_o
 from suggestions.services.placing import close, place
 
 
-def accept_suggestion(*, actor: Actor, suggestion_id: UUID, id: UUID, chat_id: UUID) -> Merge:
+def accept_suggestion(actor: Actor, suggestion_id: UUID, *, id: UUID, chat_id: UUID) -> Merge:
     """Accept one alone: a merge of one. Raises as `merge_suggestions`."""
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.ACCEPT)
-    return merge_suggestions(
-        actor=actor, agent_id=suggestion.agent_id, id=id, suggestion_ids=[suggestion_id], chat_id=chat_id
-    )
+    return merge_suggestions(actor, suggestion.agent_id, id=id, suggestion_ids=[suggestion_id], chat_id=chat_id)
 
 
 @transaction.atomic
-def merge_suggestions(*, actor: Actor, agent_id: UUID, id: UUID, suggestion_ids: list[UUID], chat_id: UUID) -> Merge:
+def merge_suggestions(actor: Actor, agent_id: UUID, *, id: UUID, suggestion_ids: list[UUID], chat_id: UUID) -> Merge:
     """Make one draft of suggestions, in this chat and held by `actor`, under an id that the client made: asking again with
     it changes nothing. One suggestion made on today's production is there at once; all else is a job.
 
@@ -117,19 +116,16 @@ def _begin(merge: Merge, suggestions: list[Suggestion]) -> None:
 
 
 @transaction.atomic
-def stop_merge(*, actor: Actor, merge_id: UUID) -> Merge:
-    """Stop a merge: its suggestions are free at once. Raises `NotFound`, `Forbidden`, `Conflict` (`merge_ended`)."""
-    return _stopped(get_merge_for(actor, merge_id, MergeVerb.STOP, lock=True), actor)
+def stop_merge(actor: Actor, merge_id: UUID, *, as_operator: bool = False) -> Merge:
+    """Stop a merge, and its job if there is one. Its suggestions can be decided again.
 
-
-@transaction.atomic
-def stop_any_merge(merge: Merge, operator: Actor) -> Merge:
-    """`stop_merge` for an operator; the merge is from `get_for_operator`. Raises `Conflict` (`merge_ended`)."""
-    hold_merge(merge)
-    return _stopped(merge, operator)
-
-
-def _stopped(merge: Merge, actor: Actor) -> Merge:
+    `as_operator`: an operator may do it without being a member. Raises `NotFound`, `Forbidden`, `Conflict` (`merge_ended`).
+    """
+    if as_operator:
+        merge = get_for_operator(actor, Merge, merge_id)
+        hold_merge(merge)
+    else:
+        merge = get_merge_for(actor, merge_id, MergeVerb.STOP, lock=True)
     if not is_under_way(merge):
         raise _over()
     close(merge, MergeState.STOPPED)
@@ -144,7 +140,7 @@ def _over() -> Conflict:
 
 
 @transaction.atomic
-def retry_merge(*, actor: Actor, merge_id: UUID) -> Merge:
+def retry_merge(actor: Actor, merge_id: UUID) -> Merge:
     """Try a merge again that failed or was stopped; the draft is for who asks now. What was merged on today's production, and
     could only not be placed, is placed without asking a model again. Asking while it is under way is asking once.
 

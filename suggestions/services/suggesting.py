@@ -26,7 +26,7 @@ from suggestions.models import State, Suggestion, SummaryState
 from suggestions.services.summaries import begin_summary
 
 
-def suggest_draft(*, actor: Actor, chat_id: UUID, agent_id: UUID, revision: int, note: str = "") -> Suggestion:
+def suggest_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, note: str = "") -> Suggestion:
     """Hand in the draft that `actor` holds: it ends, its lock is free, and what it said is a suggestion.
 
     Raises `NotFound`, `Forbidden`, `Conflict` (`nothing_changed`, or as writing the draft would).
@@ -55,7 +55,7 @@ def _suggest_draft(
 
 
 def suggest_text(
-    *, actor: Actor, chat_id: UUID, agent_id: UUID, id: UUID, content: SpecContent, base_version: int, note: str = ""
+    actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID, content: SpecContent, base_version: int, note: str = ""
 ) -> Suggestion:
     """Suggest words that could not be written into a draft any more (EDIT2), under an id that the client made: suggesting
     them again changes nothing.

@@ -30,7 +30,7 @@ def begin_summary(suggestion: Suggestion, asked_by: Actor, change: DiffRow) -> N
     )
 
 
-def summarize_suggestion(*, actor: Actor, suggestion_id: UUID) -> Suggestion:
+def summarize_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
     """Have a summary written that failed before; asking while it is being written is asking once.
 
     Raises `NotFound`, `Forbidden` (for who neither wrote the suggestion nor reviews it).

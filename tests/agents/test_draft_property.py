@@ -145,7 +145,7 @@ class Workshop:
 
     def tries_again(self, chance: random.Random) -> None:
         for merge in Merge.objects.filter(state="failed").order_by("pk"):
-            suggestions.retry_merge(actor=chance.choice(self.people), merge_id=merge.id)
+            suggestions.retry_merge(chance.choice(self.people), merge.id)
 
     def runs_out(self, chance: random.Random) -> None:
         Draft.objects.filter(lock_expires_at__isnull=False).update(lock_expires_at=now() - timedelta(seconds=1))

@@ -137,7 +137,7 @@ def test_nobody_locks_what_they_may_not_see(what):
         "workspace": lambda: get_workspace_for(theirs.alice, team.workspace.id, WorkspaceVerb.SEE, lock=True),
         "agent": lambda: get_agent_for(theirs.alice, team.robin.id, AgentVerb.SAVE, lock=True),
         "merge": lambda: suggestions.merge_suggestions(
-            actor=theirs.alice, agent_id=theirs.robin.id, id=new_id(), suggestion_ids=[], chat_id=team.chat.id
+            theirs.alice, theirs.robin.id, id=new_id(), suggestion_ids=[], chat_id=team.chat.id
         ),
     }[what]
     with transaction.atomic():

@@ -230,23 +230,21 @@ class Story:
     def suggests_late_words(self, chance: random.Random) -> None:
         content = SpecContent(prompt=f"Be late, {chance.randrange(100)} times.")
         suggestions.suggest_text(
-            actor=self.person(chance), chat_id=self.chat.id, agent_id=self.agent(chance).id, id=uuid4(), content=content,
-            base_version=1,
+            self.person(chance), self.chat.id, self.agent(chance).id, id=uuid4(), content=content, base_version=1,
         )  # fmt: skip
 
     def rejects(self, chance: random.Random) -> None:
         made = self.suggestion(chance)
-        suggestions.reject_suggestion(actor=self.team.alice, suggestion_id=made.id, reason="no")
+        suggestions.reject_suggestion(self.team.alice, made.id, reason="no")
 
     def withdraws(self, chance: random.Random) -> None:
         made = self.suggestion(chance)
-        suggestions.withdraw_suggestion(actor=made.author, suggestion_id=made.id)
+        suggestions.withdraw_suggestion(made.author, made.id)
 
     def merges(self, chance: random.Random) -> None:
         made = [self.suggestion(chance, state="pending", merge=None) for _ in range(2)]
         suggestions.merge_suggestions(
-            actor=self.team.alice, agent_id=made[0].agent_id, id=uuid4(), suggestion_ids=[one.id for one in made],
-            chat_id=self.chat.id,
+            self.team.alice, made[0].agent_id, id=uuid4(), suggestion_ids=[one.id for one in made], chat_id=self.chat.id,
         )  # fmt: skip
 
     def merges_elsewhere(self, chance: random.Random) -> None:
@@ -257,16 +255,16 @@ class Story:
                 self.team.alice, self.chat.workspace.id, title="Elsewhere", member_ids=[made.agent_id]
             )
         suggestions.merge_suggestions(
-            actor=self.team.alice, agent_id=made.agent_id, id=uuid4(), suggestion_ids=[made.id], chat_id=other.id
+            self.team.alice, made.agent_id, id=uuid4(), suggestion_ids=[made.id], chat_id=other.id
         )
 
     def tries_a_merge_again(self, chance: random.Random) -> None:
         for merge in Merge.objects.filter(chat=self.chat, state__in=["failed", "stopped"]).order_by("pk"):
-            suggestions.retry_merge(actor=self.team.alice, merge_id=merge.id)
+            suggestions.retry_merge(self.team.alice, merge.id)
 
     def stops_a_merge(self, chance: random.Random) -> None:
         for merge in Merge.objects.filter(chat=self.chat, state="waiting").order_by("pk"):
-            suggestions.stop_merge(actor=self.team.alice, merge_id=merge.id)
+            suggestions.stop_merge(self.team.alice, merge.id)
 
     def does_a_job(self, chance: random.Random) -> None:
         waiting = list(Run.objects.filter(chat=None, state="queued").order_by("pk"))

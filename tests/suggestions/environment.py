@@ -58,7 +58,7 @@ class SuggestionEnvironment:
     ) -> Suggestion:  # fmt: skip
         """A text, suggested."""
         return suggestions.suggest_text(
-            actor=self[who], chat_id=(chat or self.chat).id, agent_id=self.scribe.id, id=new_id(),
+            self[who], (chat or self.chat).id, self.scribe.id, id=new_id(),
             content=self.content(prompt, **fields), base_version=base, note=note,
         )  # fmt: skip
 

@@ -52,7 +52,7 @@ def test_a_merge_that_cannot_be_settled_has_failed_and_is_tried_again(board, bro
     assert "a mistake of ours" in caplog.text
     assert "a mistake" not in merge.error
     assert Notification.objects.filter(type="merge_failed", person=board["alice"]).count() == 1
-    again = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
+    again = suggestions.retry_merge(board["alice"], merge.id)
     assert (again.state, len(jobs("merge"))) == ("waiting", 2)
     assert board.answer(again, both()).state == "done"
 
@@ -88,5 +88,5 @@ def test_a_summary_that_cannot_be_shown_has_failed_and_is_asked_for_again(board,
         fail_job(run)
     assert (fresh(made).summary_state, Run.objects.get(pk=run.pk).state) == ("failed", "failed")
     assert "a mistake of ours" in caplog.text
-    again = suggestions.summarize_suggestion(actor=board["bob"], suggestion_id=made.id)
+    again = suggestions.summarize_suggestion(board["bob"], made.id)
     assert again.summary_state == "pending"

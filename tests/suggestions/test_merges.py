@@ -24,7 +24,7 @@ from suggestions.selectors import merge_row_of
 from tests.api.test_rights import client_for
 from tests.factories.workspaces import grant_right
 from tests.jobs import answer_job, begin_job
-from tests.people import make_agent
+from tests.people import make_agent, make_operator
 from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, brief_of, fresh, jobs, segment
 from tests.suggestions.test_suggestions import refused, row_of
 from workspaces.models import Membership, Role
@@ -54,7 +54,7 @@ def contributors_of(draft):
 def test_one_made_on_todays_production_is_a_draft_at_once_and_no_model_is_asked(board):
     made = board.suggest(tools=[])
     id = new_id()
-    merge = suggestions.accept_suggestion(actor=board["alice"], suggestion_id=made.id, id=id, chat_id=board.chat.id)
+    merge = suggestions.accept_suggestion(board["alice"], made.id, id=id, chat_id=board.chat.id)
     draft, made = board.live(), fresh(made)
     assert (merge.id, merge.state, merge.method, merge.draft, jobs("merge")) == (id, "done", "copied", draft, [])
     assert (draft.written, draft.lock_holder, draft.base_version, draft.applied) == (
@@ -116,7 +116,7 @@ def test_a_suggestion_of_which_nothing_is_left_is_merged_but_not_used(board):
     }
     assert listed == {"accepted": [str(loud.id)], "unused": [str(brief.id)], "pending": []}
     with refused(Conflict, Code.SUGGESTION_CLOSED):
-        suggestions.withdraw_suggestion(actor=board["bob"], suggestion_id=brief.id)
+        suggestions.withdraw_suggestion(board["bob"], brief.id)
     with refused(Conflict, Code.SUGGESTION_CLOSED):
         board.merge(brief)
     assert row_of(board, brief, "alice").verbs == []
@@ -174,7 +174,7 @@ def test_a_draft_that_becomes_no_version_reopens_its_suggestions(board, how):
         board.merge(made)
         drafts.discard_draft(**board.where(), revision=board.live().revision)
     assert Notification.objects.filter(type="suggestion_reopened", person=board["bob"]).count() == 3
-    suggestions.withdraw_suggestion(actor=board["bob"], suggestion_id=made.id)
+    suggestions.withdraw_suggestion(board["bob"], made.id)
 
 
 def test_a_merge_that_takes_the_place_of_another_reopens_what_is_in_the_draft_no_more(board):
@@ -196,7 +196,7 @@ def test_a_merge_that_was_done_line_by_line_and_placed_later_says_why(board):
     merge = board.fail(merge)
     assert (merge.state, merge.error_code, merge.method) == ("failed", "draft_locked", "text")
     drafts.release_draft(**board.where("carol"), revision=board.live().revision)
-    merge = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
+    merge = suggestions.retry_merge(board["alice"], merge.id)
     assert (merge.state, merge.method, merge.error_code, merge.error) == (
         "done", "text", "server", "The model's server failed."
     )  # fmt: skip
@@ -249,7 +249,7 @@ def test_a_merge_is_refused_to_who_writes_another_draft(board):
 
 def test_what_is_decided_or_being_merged_is_not_merged(board):
     rejected, first, second = board.suggest(), board.suggest(KINDER, "carol"), board.suggest(LOUDER)
-    suggestions.reject_suggestion(actor=board["alice"], suggestion_id=rejected.id)
+    suggestions.reject_suggestion(board["alice"], rejected.id)
     with refused(Conflict, Code.SUGGESTION_CLOSED):
         board.merge(first, rejected)
     merge = board.merge(first, second)
@@ -268,7 +268,7 @@ def test_SEC2_a_suggestion_for_another_agent_is_not_found_among_these(board):
     chats.add_member(board["alice"], board.chat.id, wren.id)
     with refused(NotFound):
         suggestions.merge_suggestions(
-            actor=board["alice"], agent_id=wren.id, id=new_id(), suggestion_ids=[made.id], chat_id=board.chat.id
+            board["alice"], wren.id, id=new_id(), suggestion_ids=[made.id], chat_id=board.chat.id
         )
     with refused(NotFound):
         board.merge(made, chat=board.team.chat)  # Scribe is not in it
@@ -285,7 +285,7 @@ def test_a_suggester_who_is_granted_it_reviews_this_agent(board):
     with refused(Forbidden):
         board.merge(made, who="bob")
     grant_right(board["bob"], "review_agent_actor", board.scribe)
-    suggestions.reject_suggestion(actor=board["bob"], suggestion_id=other.id)
+    suggestions.reject_suggestion(board["bob"], other.id)
     assert board.merge(made, who="bob").state == "done"
     assert board.live().lock_holder == board["bob"]
     with refused(Forbidden):  # reviewing is not saving
@@ -437,14 +437,14 @@ def test_a_merge_whose_place_is_taken_keeps_its_result_and_frees_its_suggestions
     assert merge.content["prompt"].startswith("Be very kind.")
     assert Notification.objects.filter(type="merge_failed", person=board["alice"]).count() == 1
     with refused(Conflict, Code.DRAFT_LOCKED):
-        suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
+        suggestions.retry_merge(board["alice"], merge.id)
     drafts.discard_draft(**board.where("bob"), revision=held.revision)
-    merge = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
+    merge = suggestions.retry_merge(board["alice"], merge.id)
     assert (merge.state, merge.error_code, len(jobs("merge"))) == ("done", "", 1)
     assert board.live().written["prompt"] == MERGED
     assert states(first, second) == ["accepted", "accepted"]
     with refused(Conflict, Code.MERGE_ENDED):
-        suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
+        suggestions.retry_merge(board["alice"], merge.id)
 
 
 def test_what_was_merged_on_an_older_production_is_merged_again(board):
@@ -453,9 +453,9 @@ def test_what_was_merged_on_an_older_production_is_merged_again(board):
     merge = board.answer(merge, both())
     drafts.discard_draft(**board.where("bob"), revision=held.revision)
     board.save(PROMPT.replace(*SURE))
-    merge = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
+    merge = suggestions.retry_merge(board["alice"], merge.id)
     assert (merge.state, merge.base.number, merge.content, len(jobs("merge"))) == ("waiting", 2, None, 2)
-    assert suggestions.retry_merge(actor=board["alice"], merge_id=merge.id).run == merge.run
+    assert suggestions.retry_merge(board["alice"], merge.id).run == merge.run
     board.answer(merge, "nonsense")
     assert board.live().written["prompt"] == MERGED.replace(*SURE)
     assert states(first, second) == ["accepted", "accepted"]
@@ -495,8 +495,8 @@ def test_a_stopped_merge_frees_its_suggestions_and_its_answer_counts_no_more(boa
     first, second, merge = two(board)
     run = begin_job(merge.run)
     with refused(Forbidden):
-        suggestions.stop_merge(actor=board["bob"], merge_id=merge.id)
-    suggestions.stop_merge(actor=board["alice"], merge_id=merge.id)
+        suggestions.stop_merge(board["bob"], merge.id)
+    suggestions.stop_merge(board["alice"], merge.id)
     assert (fresh(merge).state, fresh(first).merge, Run.objects.get(pk=run.pk).stopped_by) == (
         "stopped", None, board["alice"]
     )  # fmt: skip
@@ -504,18 +504,18 @@ def test_a_stopped_merge_frees_its_suggestions_and_its_answer_counts_no_more(boa
     board.answer(merge, both())
     assert (fresh(merge).state, board.live(), states(first, second)) == ("stopped", None, ["pending", "pending"])
     with refused(Conflict, Code.MERGE_ENDED):
-        suggestions.stop_merge(actor=board["alice"], merge_id=merge.id)
-    again = suggestions.retry_merge(actor=board["alice"], merge_id=merge.id)
+        suggestions.stop_merge(board["alice"], merge.id)
+    again = suggestions.retry_merge(board["alice"], merge.id)
     assert (again.state, len(jobs("merge"))) == ("waiting", 2)
 
 
 def test_a_merge_that_waits_is_stopped_with_its_job(board):
     *_, merge = two(board)
-    suggestions.stop_merge(actor=board["alice"], merge_id=merge.id)
+    suggestions.stop_merge(board["alice"], merge.id)
     assert (fresh(merge).state, Run.objects.get(origin="merge").state) == ("stopped", "stopped")
 
 
 def test_an_operator_stops_a_merge(board):
     *_, merge = two(board)
-    suggestions.stop_any_merge(merge, board["charlie"])
+    suggestions.stop_merge(make_operator(), merge.id, as_operator=True)
     assert fresh(merge).state == "stopped"

@@ -46,9 +46,7 @@ def at_once(count, work):
 
 
 def accept(board, made, id=None):
-    return suggestions.accept_suggestion(
-        actor=board["alice"], suggestion_id=made.id, id=id or new_id(), chat_id=board.chat.id
-    )
+    return suggestions.accept_suggestion(board["alice"], made.id, id=id or new_id(), chat_id=board.chat.id)
 
 
 def test_EDIT5_twenty_who_accept_at_once_accept_once(board):
@@ -75,8 +73,8 @@ def test_EDIT2_the_same_late_words_sent_five_times_are_one_suggestion(board):
 def test_rejecting_and_withdrawing_at_once_is_one_of_them(board):
     made = board.suggest()
     deeds = [
-        lambda: suggestions.reject_suggestion(actor=board["alice"], suggestion_id=made.id),
-        lambda: suggestions.withdraw_suggestion(actor=board["bob"], suggestion_id=made.id),
+        lambda: suggestions.reject_suggestion(board["alice"], made.id),
+        lambda: suggestions.withdraw_suggestion(board["bob"], made.id),
     ]
     found = at_once(2, lambda number: deeds[number]().state)
     assert Code.SUGGESTION_CLOSED in found
@@ -87,7 +85,7 @@ def test_rejecting_and_withdrawing_at_once_is_one_of_them(board):
 def test_a_merge_waits_for_a_rejection_under_way_and_is_refused_then(board):
     made, other = board.suggest(), board.suggest(KINDER, "carol")
     with transaction.atomic():
-        suggestions.reject_suggestion(actor=board["alice"], suggestion_id=made.id)
+        suggestions.reject_suggestion(board["alice"], made.id)
         merging = ConcurrentTransaction(lambda: board.merge(made, other))
     with pytest.raises(AppError) as refusal:
         merging.result()
@@ -123,7 +121,7 @@ def test_a_merge_that_ends_while_it_is_stopped_is_one_or_the_other(board):
     merge = board.merge(first, second)
     found = at_once(
         2, lambda number: (lambda: board.answer(merge, both()).state,
-                           lambda: suggestions.stop_merge(actor=board["alice"], merge_id=merge.id).state)[number]()
+                           lambda: suggestions.stop_merge(board["alice"], merge.id).state)[number]()
     )  # fmt: skip
     state = fresh(merge).state
     assert state in ("done", "stopped")

@@ -137,9 +137,9 @@ def test_a_summary_that_fails_costs_nobody_the_suggestion_and_can_be_asked_for_a
     assert "summarize" in row_of(board, made, "alice").verbs
     assert "summarize" not in row_of(board, made, "carol").verbs
     with refused(Forbidden):
-        suggestions.summarize_suggestion(actor=board["carol"], suggestion_id=made.id)
+        suggestions.summarize_suggestion(board["carol"], made.id)
     for _ in range(2):
-        suggestions.summarize_suggestion(actor=board["alice"], suggestion_id=made.id)
+        suggestions.summarize_suggestion(board["alice"], made.id)
     [first, second] = jobs("summary")
     assert board.line("SUGGESTION_CREATED")["summary_state"] == "pending"
     answer_job(second, "Shorter.")
@@ -156,7 +156,7 @@ def test_a_late_answer_to_an_earlier_question_is_passed_over(board):
 
 def test_a_suggestion_is_rejected_with_a_reason(board):
     made = board.suggest()
-    suggestions.reject_suggestion(actor=board["alice"], suggestion_id=made.id, reason="Too curt")
+    suggestions.reject_suggestion(board["alice"], made.id, reason="Too curt")
     made = fresh(made)
     assert (made.state, made.reason, made.decided_by) == ("rejected", "Too curt", board["alice"])
     assert made.decided_at is not None
@@ -173,10 +173,10 @@ def test_only_its_author_withdraws_a_suggestion(board):
     made = board.suggest()
     for who in ("alice", "carol"):
         with refused(Forbidden):
-            suggestions.withdraw_suggestion(actor=board[who], suggestion_id=made.id)
+            suggestions.withdraw_suggestion(board[who], made.id)
     with refused(Forbidden):
-        suggestions.reject_suggestion(actor=board["bob"], suggestion_id=made.id)
-    suggestions.withdraw_suggestion(actor=board["bob"], suggestion_id=made.id)
+        suggestions.reject_suggestion(board["bob"], made.id)
+    suggestions.withdraw_suggestion(board["bob"], made.id)
     assert fresh(made).state == "withdrawn"
     assert board.lines()[-1] == "SUGGESTION_WITHDRAWN"
 
@@ -225,7 +225,7 @@ def test_when_its_author_has_left_only_the_summary_fails(board):
     claims.claim_run(jobs("summary")[0].id, "here:1:a")
     assert Run.objects.get(origin="summary").state == "failed"
     assert (fresh(made).state, fresh(made).summary_state) == ("pending", "failed")
-    suggestions.summarize_suggestion(actor=board["alice"], suggestion_id=made.id)
+    suggestions.summarize_suggestion(board["alice"], made.id)
     answer_job(jobs("summary")[1], "Shorter.")
     assert fresh(made).summary == "Shorter."
 
@@ -254,7 +254,7 @@ def test_the_author_of_a_suggestion_cannot_forge_the_marks_of_its_summary(board)
 def test_each_brief_has_a_key_of_its_own(board):
     made = board.suggest()
     fail_job(jobs("summary")[0])
-    suggestions.summarize_suggestion(actor=board["alice"], suggestion_id=made.id)
+    suggestions.summarize_suggestion(board["alice"], made.id)
     first, again = (key_of(run) for run in jobs("summary"))
     assert first.isdisjoint(again)
     merges = [board.merge(board.suggest(KINDER), board.suggest(LOUDER, "carol")) for _ in range(2)]
@@ -289,7 +289,7 @@ def test_FAIR3_texts_are_compared_before_the_chat_is_locked(board, compared):
     act(lambda: suggest_draft(board, draft))
     made = act(lambda: board.suggest(KINDER, "carol"))
     fail_job(made.summary_run)
-    act(lambda: suggestions.summarize_suggestion(actor=board["alice"], suggestion_id=made.id))
+    act(lambda: suggestions.summarize_suggestion(board["alice"], made.id))
     assert compared == [[], [], []]
 
 
