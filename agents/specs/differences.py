@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from agents.specs.content import SpecContent
-from agents.specs.matching import matches
+from agents.specs.matching import find_common_stretches
 from events.rows import DiffRow, FieldChange
 
 CONTEXT = 3
@@ -14,12 +14,12 @@ CONTEXT = 3
 
 def diff(before: SpecContent, after: SpecContent) -> DiffRow:
     """Compare two specs. The order of the tools alone is no difference."""
-    lines = _prompt_diff(before.prompt, after.prompt) if before.prompt != after.prompt else ()
+    lines = _diff_prompts(before.prompt, after.prompt) if before.prompt != after.prompt else ()
     return DiffRow(
         prompt="\n".join(lines),
         prompt_added=sum(line.startswith("+") for line in lines),
         prompt_removed=sum(line.startswith("-") for line in lines),
-        fields=list(_changes(before, after)),
+        fields=list(_list_field_changes(before, after)),
     )
 
 
@@ -37,20 +37,20 @@ def count_changed_lines(change: DiffRow) -> int:
     return changed
 
 
-def touches(before: SpecContent, after: SpecContent) -> list[str]:
+def list_changed_parts(before: SpecContent, after: SpecContent) -> list[str]:
     """Return which parts differ, of `prompt`, `model`, `parameters`, `limits`, `memory` and `tools`, in this order."""
-    fields = [change.field.partition(".")[0] for change in _changes(before, after)]
+    fields = [change.field.partition(".")[0] for change in _list_field_changes(before, after)]
     return list(dict.fromkeys(["prompt"] * (before.prompt != after.prompt) + fields))
 
 
-def _changes(before: SpecContent, after: SpecContent) -> Iterator[FieldChange]:
-    old, new = _fields(before), _fields(after)
+def _list_field_changes(before: SpecContent, after: SpecContent) -> Iterator[FieldChange]:
+    old, new = _flatten_fields(before), _flatten_fields(after)
     for field in [*old, *(field for field in new if field not in old)]:
         if old.get(field) != new.get(field):
             yield FieldChange(field=field, before=old.get(field), after=new.get(field))
 
 
-def _fields(content: SpecContent) -> dict[str, Any]:
+def _flatten_fields(content: SpecContent) -> dict[str, Any]:
     """Return every field but the prompt by its path, in the order of the diff."""
     return {
         "model": content.model,
@@ -62,16 +62,16 @@ def _fields(content: SpecContent) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=32)
-def _prompt_diff(before: str, after: str) -> tuple[str, ...]:
+def _diff_prompts(before: str, after: str) -> tuple[str, ...]:
     """Return the lines of a unified diff, without those that name files. Only a line feed ends a line, as in the editor."""
     old, new = before.split("\n") if before else [], after.split("\n") if after else []
-    return tuple(_unified(old, new))
+    return tuple(_format_hunks(old, new))
 
 
-def _unified(old: list[str], new: list[str]) -> Iterator[str]:
-    for group in _Aligned(old, new).get_grouped_opcodes(CONTEXT):
+def _format_hunks(old: list[str], new: list[str]) -> Iterator[str]:
+    for group in _BoundedMatcher(old, new).get_grouped_opcodes(CONTEXT):
         (_, a, _, b, _), (_, _, a_end, _, b_end) = group[0], group[-1]
-        yield f"@@ -{_lines(a, a_end)} +{_lines(b, b_end)} @@"
+        yield f"@@ -{_format_range(a, a_end)} +{_format_range(b, b_end)} @@"
         for tag, a, a_end, b, b_end in group:
             if tag == "equal":
                 yield from (f" {line}" for line in old[a:a_end])
@@ -80,18 +80,18 @@ def _unified(old: list[str], new: list[str]) -> Iterator[str]:
                 yield from (f"+{line}" for line in new[b:b_end])
 
 
-class _Aligned(SequenceMatcher[str]):
-    """Uses `matches` to find common lines, because its costs are bounded."""
+class _BoundedMatcher(SequenceMatcher[str]):
+    """Uses `find_common_stretches` to find common lines, because its costs are bounded."""
 
     def __init__(self, old: list[str], new: list[str]) -> None:
         super().__init__(None, old, new)
-        self.found = [Match(*one) for one in matches(old, new)] + [Match(len(old), len(new), 0)]
+        self.found = [Match(*one) for one in find_common_stretches(old, new)] + [Match(len(old), len(new), 0)]
 
     def get_matching_blocks(self) -> list[Match]:
         return self.found
 
 
-def _lines(start: int, stop: int) -> str:
+def _format_range(start: int, stop: int) -> str:
     """Return a range of lines as a unified diff writes it: an empty one is named by the line before it."""
     count = stop - start
     return str(start + 1) if count == 1 else f"{start + 1 if count else start},{count}"

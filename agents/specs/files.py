@@ -68,58 +68,61 @@ def format_file(file: AgentFile, format: Format) -> str:
     spec = {name: fields.pop(name) for name in SpecContent.model_fields}
     if format == "json":
         return json.dumps({**fields, **spec}, ensure_ascii=False, indent=2) + "\n"
-    return yaml.dump({**fields, **spec}, Dumper=_Readable, allow_unicode=True, sort_keys=False, width=MAX_FILE)
+    return yaml.dump({**fields, **spec}, Dumper=_BlockStyleDumper, allow_unicode=True, sort_keys=False, width=MAX_FILE)
 
 
 def read_file(text: str) -> AgentFile:
-    """Parse a file. Raises `TooLarge`, and `Invalid` (`file_unreadable`): what is wrong field by field is in
-    its hints, and for programs in `data` as `problems` (`Problem`)."""
+    """Parse a file.
+
+    Raises `TooLarge`, and `Invalid` (`file_unreadable`) with what is wrong, field by field: in its hints, and in `data` as
+    `problems` (`Problem`).
+    """
     if len(text.encode()) > MAX_FILE:
         raise TooLarge(f"A file with an agent has {MAX_FILE // 1000} kB at most.")
     try:
-        return AgentFile.model_validate(_parsed(text.lstrip("\ufeff")))
+        return AgentFile.model_validate(_parse(text.lstrip("\ufeff")))
     except ValidationError as error:
-        found = [_about_field(one) for one in error.errors(include_input=False)[:10]]
-        raise _unreadable("This file does not describe an agent.", *found) from error
+        found = [_build_problem(one) for one in error.errors(include_input=False)[:10]]
+        raise _build_unreadable_error("This file does not describe an agent.", *found) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise _unreadable(NO_TEXT, Problem(where, "syntax", str(error.problem))) from error
+        raise _build_unreadable_error(NO_TEXT, Problem(where, "syntax", str(error.problem))) from error
     except _Refused as error:
-        raise _unreadable(NO_TEXT, Problem("", error.why, str(error))) from error
+        raise _build_unreadable_error(NO_TEXT, Problem("", error.why, str(error))) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _unreadable(NO_TEXT, Problem("", "syntax", str(error)[:200])) from error
+        raise _build_unreadable_error(NO_TEXT, Problem("", "syntax", str(error)[:200])) from error
 
 
-def _about_field(error: ErrorDetails) -> Problem:
+def _build_problem(error: ErrorDetails) -> Problem:
     where = ".".join(map(str, error["loc"])) or "file"
     return Problem(where, WHYS.get(error["type"], "unfit"), error["msg"])
 
 
-def _unreadable(message: str, *problems: Problem) -> AppError:
+def _build_unreadable_error(message: str, *problems: Problem) -> AppError:
     hints = [f"{one.where}: {one.text}" if one.where else one.text for one in problems]
     return Invalid(
         message, code=Code.FILE_UNREADABLE, hints=hints, data={"problems": [asdict(one) for one in problems]}
     )
 
 
-def _parsed(text: str) -> Any:
-    """What the text says, as JSON would have it: YAML knows keys and numbers that JSON does not. Raises `ValueError`."""
-    return storable_json(json.loads(json.dumps(_loaded(text), allow_nan=False)))
+def _parse(text: str) -> Any:
+    """Return the value of the text. Raises `ValueError` for keys and numbers that YAML knows and JSON does not."""
+    return storable_json(json.loads(json.dumps(_load(text), allow_nan=False)))
 
 
-def _loaded(text: str) -> Any:
+def _load(text: str) -> Any:
     if text.lstrip().startswith("{"):
         try:
             return json.loads(text)
         except ValueError:
-            pass  # YAML may begin so, too
+            pass  # YAML may begin with a brace, too.
     _check_events(text)
-    return yaml.load(text, Loader=_Plain)
+    return yaml.load(text, Loader=_JsonTypesLoader)
 
 
 def _check_events(text: str) -> None:
-    """Before anything is built of it: no aliases, by which little text becomes much; no tags; no endless depth."""
+    """Raise `_Refused` for aliases (a short text may become a huge value), tags and deep nesting. No value is built yet."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent):
@@ -131,17 +134,17 @@ def _check_events(text: str) -> None:
             raise _Refused("depth", "It is nested too deeply.")
 
 
-def _in_tens(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    """What YAML takes for a number, but for those in base 60: a long one of these takes minutes, or no float holds it."""
+def _exclude_base_60(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """Return the pattern of a YAML number without those in base 60: a long one takes minutes, or does not fit into a float."""
     return re.compile(rf"(?![^:]*:){pattern.pattern}", pattern.flags)
 
 
-class _Plain(yaml.CSafeLoader):
-    """A date is a text, and so is a time of day (`1:30`): JSON has neither."""
+class _JsonTypesLoader(yaml.CSafeLoader):
+    """Loads dates and times of day (`1:30`) as text, as JSON has neither."""
 
     yaml_implicit_resolvers = {
         first: [
-            (tag, _in_tens(pattern) if tag in NUMBERS else pattern)
+            (tag, _exclude_base_60(pattern) if tag in NUMBERS else pattern)
             for tag, pattern in resolvers
             if tag != "tag:yaml.org,2002:timestamp"
         ]
@@ -149,10 +152,11 @@ class _Plain(yaml.CSafeLoader):
     }
 
 
-class _Readable(yaml.SafeDumper):
+class _BlockStyleDumper(yaml.SafeDumper):
     """Writes a text of several lines as a block where YAML allows it."""
 
     def ignore_aliases(self, data: Any) -> bool:
+        """Never write anchors and aliases."""
         return True
 
     def analyze_scalar(self, scalar: str) -> Any:
@@ -170,10 +174,10 @@ def _is_plain(text: str) -> bool:
     return all(char.isprintable() or char in "\n\t\u3000" for char in text)
 
 
-def _represent_text(dumper: _Readable, text: str) -> yaml.ScalarNode:
-    # Left to itself, PyYAML writes rare ends of lines (NEL, LS, PS) as they are, and reads other ones.
+def _represent_text(dumper: _BlockStyleDumper, text: str) -> yaml.ScalarNode:
+    # By default PyYAML writes rare line ends (NEL, LS, PS) unquoted, and reads others.
     style = "|" if _fits_block(text) else None if _is_plain(text) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_Readable.add_representer(str, _represent_text)
+_BlockStyleDumper.add_representer(str, _represent_text)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 MAX_STEPS = 200_000
-"""Steps up to which two texts are compared line by line, which takes a tenth of a second. Above it (several hundred
-common lines in quite another order) what lies between their common beginning and end counts as one change."""
+"""How many steps the comparison of two texts may take; this many take a tenth of a second. Texts that need more (several
+hundred common lines in another order) differ in one change, from the end of their common beginning to their common end."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Gap(Part):
     """A stretch that differs in at least one of the texts."""
 
 
-def three_ways(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Same | Gap]:
+def align_three(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Same | Gap]:
     """Yield the parts of the three texts in order. Adjacent changes, with no common line between them, are one gap."""
     at = (0, 0, 0)
-    for same in _common(base, ours, theirs):
+    for same in _find_parts_in_all(base, ours, theirs):
         start = (same.base.start, same.ours.start, same.theirs.start)
         if start != at:
             yield Gap(*map(range, at, start))
@@ -41,9 +41,9 @@ def three_ways(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) 
         yield Gap(*map(range, at, end))
 
 
-def _common(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Same]:
+def _find_parts_in_all(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Same]:
     """Yield the stretches of the base that are in both other texts."""
-    in_ours, in_theirs = list(matches(base, ours)), list(matches(base, theirs))
+    in_ours, in_theirs = list(find_common_stretches(base, ours)), list(find_common_stretches(base, theirs))
     i = j = 0
     while i < len(in_ours) and j < len(in_theirs):
         (a, o, n), (b, t, m) = in_ours[i], in_theirs[j]
@@ -61,18 +61,18 @@ def _common(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
             j += 1
 
 
-def matches(base: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+def find_common_stretches(base: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Yield the stretches that two texts share, in order: the first line in each text and the number of lines.
 
     They form a longest common subsequence, unless finding it takes more than `MAX_STEPS`.
     """
     shortest = min(len(base), len(other))
-    head = _agreeing(base, other, shortest)
-    tail = _agreeing(base[::-1], other[::-1], shortest - head)
+    head = _count_equal(base, other, shortest)
+    tail = _count_equal(base[::-1], other[::-1], shortest - head)
     if head:
         yield 0, 0, head
-    pairs = _common_lines(base[head : len(base) - tail], other[head : len(other) - tail])
-    # Pairs that follow each other keep their distances from their place in the list.
+    pairs = _pair_common_lines(base[head : len(base) - tail], other[head : len(other) - tail])
+    # In a stretch both numbers grow by one from pair to pair, as the index does.
     for _, group in groupby(enumerate(pairs), lambda one: (one[1][0] - one[0], one[1][1] - one[0])):
         stretch = [pair for _, pair in group]
         yield head + stretch[0][0], head + stretch[0][1], len(stretch)
@@ -80,22 +80,22 @@ def matches(base: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, in
         yield len(base) - tail, len(other) - tail, tail
 
 
-def _common_lines(base: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
+def _pair_common_lines(base: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
     """Return the numbers of the lines that both texts share, in order; none when finding them takes too many steps."""
     in_base, in_other = set(base), set(other)
     # A line that only one text has is no common line: it costs nothing.
     old = [number for number, line in enumerate(base) if line in in_other]
     new = [number for number, line in enumerate(other) if line in in_base]
     names: dict[str, int] = {}
-    pairs = _shortest_edit(
+    pairs = _find_shortest_edit(
         [names.setdefault(base[number], len(names)) for number in old],
         [names.setdefault(other[number], len(names)) for number in new],
     )
     return [(old[a], new[b]) for a, b in pairs]
 
 
-def _shortest_edit(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the pairs that stay in the shortest edit from one to the other (Myers 1986); none beyond `MAX_STEPS`."""
+def _find_shortest_edit(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the pairs of equal lines that the shortest edit keeps (Myers 1986); none if it takes more than `MAX_STEPS`."""
     n, m = len(old), len(new)
     furthest = {1: 0}
     rounds: list[array[int]] = []
@@ -120,18 +120,19 @@ def _shortest_edit(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, in
 
 
 def _backtrack(rounds: Sequence["array[int]"], x: int, y: int) -> list[tuple[int, int]]:
-    """Return the pairs on the way to the end, from what each round of `_shortest_edit` reached on its diagonals."""
+    """Return the pairs on the path to (x, y). `rounds`: how far each round of `_find_shortest_edit` came on its diagonals."""
     pairs: list[tuple[int, int]] = []
     for edits in range(len(rounds) - 1, 0, -1):
         k, before = x - y, rounds[edits - 1]
-        place = (k + edits) // 2  # of the diagonal k + 1 among those of the round before
-        down = k == -edits or (k != edits and before[place - 1] < before[place])
-        start = before[place] if down else before[place - 1] + 1
+        index = (k + edits) // 2  # of the diagonal k + 1 among those of the round before
+        down = k == -edits or (k != edits and before[index - 1] < before[index])
+        start = before[index] if down else before[index - 1] + 1
         pairs.extend((a, a - k) for a in range(x - 1, start - 1, -1))
         x, y = (start, start - k - 1) if down else (start - 1, start - k)
     pairs.extend((a, a) for a in range(x - 1, -1, -1))
     return pairs[::-1]
 
 
-def _agreeing(one: Sequence[str], other: Sequence[str], most: int) -> int:
-    return next((n for n in range(most) if one[n] != other[n]), most)
+def _count_equal(one: Sequence[str], other: Sequence[str], limit: int) -> int:
+    """Return how many lines are equal at the beginning of both texts, up to `limit`."""
+    return next((n for n in range(limit) if one[n] != other[n]), limit)

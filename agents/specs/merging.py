@@ -1,27 +1,34 @@
-"""Proposals to change a spec, merged without a model: line by line in the prompt, field by field elsewhere.
+"""Merge proposals to change a spec, without a model: line by line in the prompt, field by field elsewhere.
 
-Each proposal is compared with the version that it was made on and laid on top of today's production, one after the other.
-If two proposals differ, a conflict names both of them, and the text of the first one is used.
+A three-way merge. It starts from production and applies one proposal after the other. For each proposal it compares three
+texts: the version that the proposal was made on (`base`), the result so far (`ours`) and the proposed text (`theirs`).
+
+* If only one of `ours` and `theirs` differs from `base`, that one is used.
+* If both made the same change, it has several contributors.
+* If they made different changes, a conflict lists the text of each contributor. The first contributor's is used.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolUse
-from agents.specs.matching import Same, matches, three_ways
+from agents.specs.matching import Same, align_three, find_common_stretches
 from common.errors import TooLarge
 from events.rows import Choice, Conflict, Contributor, Segment
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed spec, and the version that it was made on. `segments` are its prompt if parts of it are by other contributors."""
+    """A proposed spec, and the version that it was made on.
+
+    `segments` attribute parts of its prompt to other contributors; if there are none, all of its changes are by `contributor`.
+    """
 
     contributor: Contributor
     base: SpecContent
@@ -31,7 +38,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Merged:
-    """`segments` in order are the prompt of `content`; each names the index of its conflict in `conflicts`."""
+    """A merged spec. The texts of `segments`, joined, are its prompt. A segment names its conflict by the index in `conflicts`."""
 
     content: SpecContent
     segments: list[Segment]
@@ -39,16 +46,22 @@ class Merged:
 
 
 def merge_proposals(production: SpecContent, proposals: Sequence[Proposal]) -> Merged:
-    """Merge all proposals in order. Raises `TooLarge` when together they are more than a spec can hold."""
-    lines, clashes = _merged_lines(production, proposals)
-    content, about_fields = merge_fields(production, proposals)
-    segments = _segments(lines, clashes)
+    """Merge all proposals in order. Raises `TooLarge` if the result is more than a spec can hold."""
+    lines = [_Line(text) for text in production.prompt.split("\n")]
+    for proposal in proposals:
+        lines = list(_apply_proposal(lines, proposal))
+
+    # A later proposal may have replaced all lines of a disagreement by those of a wider one.
+    disagreements = list(dict.fromkeys(line.disagreement for line in lines if line.disagreement))
+    segments = _group_lines(lines, disagreements)
     prompt = "".join(segment.text for segment in segments)
-    conflicts = [clash.conflict() for clash in clashes] + about_fields
-    return Merged(_checked(content.model_dump() | {"prompt": prompt}), segments, conflicts)
+
+    content, field_conflicts = merge_fields(production, proposals)
+    conflicts = [disagreement.to_conflict() for disagreement in disagreements] + field_conflicts
+    return Merged(_validate_spec(content.model_dump() | {"prompt": prompt}), segments, conflicts)
 
 
-def _checked(content: dict[str, Any]) -> SpecContent:
+def _validate_spec(content: dict[str, Any]) -> SpecContent:
     try:
         return SpecContent.model_validate(content)
     except ValidationError as error:
@@ -59,185 +72,201 @@ def _checked(content: dict[str, Any]) -> SpecContent:
 # --- the prompt ---------------------------------------------------------------------------------------------------
 
 
-Said = tuple[UUID | None, list[str]]
-"""A contributor (null: production) and their lines at a place of the prompt."""
+_Option = tuple[UUID | None, list[str]]
+"""A contributor (null: production) and the lines that they want in one stretch of the prompt."""
 
 
-class _Clash:
-    """A place of the prompt where proposals differ: the lines of each contributor, and the index of those that are used."""
+class _Disagreement:
+    """A stretch of the prompt for which contributors want different lines. `chosen` is the index of the option in use."""
 
-    def __init__(self, says: list[Said], chosen: int) -> None:
-        self.says = says
+    def __init__(self, options: list[_Option], chosen: int) -> None:
+        self.options = options
         self.chosen = chosen
 
-    def conflict(self) -> Conflict:
-        choices = [Choice(contributor=contributor, text="\n".join(lines)) for contributor, lines in self.says]
+    def to_conflict(self) -> Conflict:
+        choices = [Choice(contributor=contributor, text="\n".join(lines)) for contributor, lines in self.options]
         return Conflict(about="prompt", question="", choices=choices, chosen=self.chosen)
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of the prompt so far. No text: the mark of a place where `contributors` want nothing to be said."""
+    """A line of the merged prompt. Lines of production have no contributors.
+
+    If `text` is null, this is no line but the record of a deletion: `contributors` want no lines at this position.
+    """
 
     text: str | None
     contributors: tuple[UUID, ...] = ()
-    clash: _Clash | None = None
+    disagreement: _Disagreement | None = None
 
 
-def _merged_lines(production: SpecContent, proposals: Sequence[Proposal]) -> tuple[list[_Line], list[_Clash]]:
-    lines = [_Line(text) for text in production.prompt.split("\n")]
-    for proposal in proposals:
-        lines = list(_with(lines, proposal))
-    # A clash may have been swallowed by a later, wider one: those count that still have a line.
-    return lines, list(dict.fromkeys(line.clash for line in lines if line.clash))
-
-
-def _with(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
-    """Yield the lines after the changes of a proposal."""
-    places = [place for place, line in enumerate(lines) if line.text is not None]
-    # A clash is one place: none of its lines is taken for one of the base, so that whoever changes one meets all of it.
-    ours = [f"\0{place}" if lines[place].clash else str(lines[place].text) for place in places]
+def _apply_proposal(lines: list[_Line], proposal: Proposal) -> Iterator[_Line]:
+    """Yield the merged lines after a proposal, given those before it."""
+    indexes = [index for index, line in enumerate(lines) if line.text is not None]
+    # The lines of a disagreement never match the base, so a change to one of them is compared with all of them.
+    ours = [f"\0{index}" if lines[index].disagreement else str(lines[index].text) for index in indexes]
     base = proposal.base.prompt.split("\n")
-    theirs = _lines_of(proposal.segments or [Segment(text=proposal.content.prompt)])
-    done = 0
-    for part in three_ways(base, ours, _texts(theirs)):
-        # Marks belong to the gap beside them: whoever changes a line beside one meets the clash.
-        end = places[part.ours.stop - 1] + 1 if isinstance(part, Same) else _start_of(part.ours.stop, places, lines)
-        here, done = lines[done:end], end
+    theirs = _split_segments(proposal.segments or [Segment(text=proposal.content.prompt)])
+
+    start = 0
+    for part in align_three(base, ours, _get_texts(theirs)):
         if isinstance(part, Same):
-            yield from here
+            end = indexes[part.ours.stop - 1] + 1
+            yield from lines[start:end]
         else:
-            was, wanted = base[part.base.start : part.base.stop], theirs[part.theirs.start : part.theirs.stop]
-            yield from _settled(here, was, wanted, proposal.contributor.id)
-    yield from lines[done:]
+            # Deletions before the next common line are in the gap, so a change beside them is compared with them.
+            end = indexes[part.ours.stop] if part.ours.stop < len(indexes) else len(lines)
+            yield from _merge_gap(
+                lines[start:end],
+                base[part.base.start : part.base.stop],
+                theirs[part.theirs.start : part.theirs.stop],
+                proposal.contributor.id,
+            )
+        start = end
+    yield from lines[start:]
 
 
-def _start_of(number: int, places: list[int], lines: list[_Line]) -> int:
-    return places[number] if number < len(places) else len(lines)
+def _merge_gap(ours: list[_Line], base: list[str], theirs: list[_Line], contributor: UUID) -> list[_Line]:
+    """Return the merged lines of a stretch in which the three texts differ. `theirs` are the contributor's lines."""
+    our_texts, their_texts = _get_texts(ours), _get_texts(theirs)
+    is_ours_unchanged = our_texts == base and not any(line.contributors or line.disagreement for line in ours)
+    if their_texts == base:
+        return ours
+    if our_texts == their_texts:
+        return [_add_contributor(line, contributor) for line in ours]
+    if is_ours_unchanged:
+        return _attribute(theirs, contributor)
+    if not any([*our_texts, *their_texts]):  # They differ in the number of blank lines only.
+        return ours
+    return _build_disagreement(ours, theirs, contributor)
 
 
-def _settled(here: list[_Line], was: list[str], theirs: list[_Line], contributor: UUID) -> list[_Line]:
-    """Return the merged lines of a gap: `here` are the lines so far; the contributor changed `was` to `theirs`."""
-    said, wanted = _texts(here), _texts(theirs)
-    if wanted == was:
-        return here
-    if said == wanted:
-        return [_joined(line, contributor) for line in here]
-    if said == was and not any(line.contributors or line.clash for line in here):
-        return _of(contributor, theirs)
-    if not any([*said, *wanted]):  # a blank line against none: nobody need be asked
-        return here
-    return _clashing(here, theirs, contributor)
-
-
-def _of(contributor: UUID, theirs: list[_Line], clash: _Clash | None = None) -> list[_Line]:
-    """Return the lines as the contributor's; a mark if there is none."""
-    return [_Line(line.text, line.contributors or (contributor,), clash) for line in theirs] or [
-        _Line(None, (contributor,), clash)
+def _attribute(lines: list[_Line], contributor: UUID, disagreement: _Disagreement | None = None) -> list[_Line]:
+    """Return the lines with the contributor as their author, unless they have one. No lines become a deletion."""
+    return [_Line(line.text, line.contributors or (contributor,), disagreement) for line in lines] or [
+        _Line(None, (contributor,), disagreement)
     ]
 
 
-def _texts(lines: Sequence[_Line]) -> list[str]:
+def _get_texts(lines: Sequence[_Line]) -> list[str]:
     return [line.text for line in lines if line.text is not None]
 
 
-def _joined(line: _Line, contributor: UUID) -> _Line:
-    """Return the line with one more contributor. A line of production has none, and one of a clash gets no other."""
-    if not line.contributors or line.clash or contributor in line.contributors:
+def _add_contributor(line: _Line, contributor: UUID) -> _Line:
+    """Return the line with one more contributor. A line of production or of a disagreement stays as it is."""
+    if not line.contributors or line.disagreement or contributor in line.contributors:
         return line
     return _Line(line.text, (*line.contributors, contributor))
 
 
-def _clashing(here: list[_Line], theirs: list[_Line], contributor: UUID) -> list[_Line]:
-    """Return the lines of a clash. A contributor wins against production, and the first contributor against later ones."""
-    says = _each_once([*_said(here), (contributor, _texts(theirs))])
-    first = next(who for who, _ in says if who is not None)
-    clash = _Clash(says, chosen=[who for who, _ in says].index(first))
-    if all(who is None for who, _ in says[:-1]):
-        return _of(contributor, theirs, clash)
-    return _of(first, [line for line in here if line.text is not None], clash)
+def _build_disagreement(ours: list[_Line], theirs: list[_Line], contributor: UUID) -> list[_Line]:
+    """Return the lines in use of a new disagreement: those of its first contributor, never production's."""
+    options = [*_list_options(ours), (contributor, _get_texts(theirs))]
+    options = [option for index, option in enumerate(options) if option not in options[:index]]
+    authors = [author for author, _ in options]
+    first = next(author for author in authors if author is not None)
+    disagreement = _Disagreement(options, chosen=authors.index(first))
+    if all(author is None for author in authors[:-1]):
+        return _attribute(theirs, contributor, disagreement)
+    return _attribute([line for line in ours if line.text is not None], first, disagreement)
 
 
-def _said(here: list[_Line]) -> list[Said]:
-    """Return the texts of a place by contributor: the used one, then the other choices of each clash in it."""
-    contributors: list[UUID | None] = list(
-        dict.fromkeys(contributor for line in here for contributor in line.contributors)
-    )
-    clashes = dict.fromkeys(line.clash for line in here if line.clash)
+def _list_options(ours: list[_Line]) -> list[_Option]:
+    """Return what each contributor wants in a stretch: the lines in use, then the other options of each disagreement in it."""
+    in_use = dict.fromkeys(contributor for line in ours for contributor in line.contributors)
+    authors: list[UUID | None] = [*in_use] or [None]
+    disagreements = dict.fromkeys(line.disagreement for line in ours if line.disagreement)
     others = [
-        (contributor, _instead(here, clash, lines))
-        for clash in clashes for number, (contributor, lines) in enumerate(clash.says) if number != clash.chosen
-    ]  # fmt: skip
-    return [(contributor, _texts(here)) for contributor in contributors or [None]] + others
+        (author, _replace_disagreement(ours, disagreement, texts))
+        for disagreement in disagreements
+        for index, (author, texts) in enumerate(disagreement.options)
+        if index != disagreement.chosen
+    ]
+    return [(author, _get_texts(ours)) for author in authors] + others
 
 
-def _instead(here: list[_Line], clash: _Clash, lines: list[str]) -> list[str]:
-    """Return the texts of `here`, with other lines in place of a clash."""
-    first = next(place for place, line in enumerate(here) if line.clash is clash)
-    before = _texts(here[:first])
-    after = _texts([line for line in here[first:] if line.clash is not clash])
-    return [*before, *lines, *after]
+def _replace_disagreement(lines: list[_Line], disagreement: _Disagreement, texts: list[str]) -> list[str]:
+    """Return the texts of the lines, with `texts` in place of the lines of the disagreement."""
+    first = next(index for index, line in enumerate(lines) if line.disagreement is disagreement)
+    after = [line for line in lines[first:] if line.disagreement is not disagreement]
+    return [*_get_texts(lines[:first]), *texts, *_get_texts(after)]
 
 
-def _each_once(says: list[Said]) -> list[Said]:
-    return [one for place, one in enumerate(says) if one not in says[:place]]
-
-
-def _segments(lines: list[_Line], clashes: list[_Clash]) -> list[Segment]:
-    """Group the lines by contributors. Every line but the last ends with a line feed."""
-    lines = [line for line in lines if line.text is not None or line.clash]
-    last = max(place for place, line in enumerate(lines) if line.text is not None)
-    texts = ["" if line.text is None else line.text + "\n" * (place != last) for place, line in enumerate(lines)]
-    groups = groupby(zip(lines, texts, strict=True), key=lambda pair: (pair[0].contributors, pair[0].clash))
+def _group_lines(lines: list[_Line], disagreements: list[_Disagreement]) -> list[Segment]:
+    """Return the lines as segments, grouped by contributors. Every line but the last ends with a line feed."""
+    # Of the deletions only those in a disagreement are shown: as an empty segment.
+    lines = [line for line in lines if line.text is not None or line.disagreement]
+    last = max(index for index, line in enumerate(lines) if line.text is not None)
+    texts = ["" if line.text is None else line.text + "\n" * (index != last) for index, line in enumerate(lines)]
+    groups = groupby(zip(lines, texts, strict=True), key=lambda pair: (pair[0].contributors, pair[0].disagreement))
     return [
-        Segment(text="".join(text for _, text in group), contributors=list(contributors),
-              conflict=clashes.index(clash) if clash else None)
-        for (contributors, clash), group in groups
-    ]  # fmt: skip
+        Segment(
+            text="".join(text for _, text in group),
+            contributors=list(contributors),
+            conflict=disagreements.index(disagreement) if disagreement else None,
+        )
+        for (contributors, disagreement), group in groups
+    ]
 
 
-def attribute_lines(segments: Sequence[Segment], steps: Sequence[tuple[UUID, str]]) -> list[Segment]:
-    """Attribute the lines of a prompt to contributors: it began as `segments`, and each step is a contributor's new text."""
-    lines = _lines_of(segments)
-    for contributor, text in steps:
-        lines = list(_retold(lines, text.split("\n"), contributor))
-    return _segments(lines, [])
-
-
-def _lines_of(segments: Sequence[Segment]) -> list[_Line]:
-    """Return the lines of a prompt from its segments. The last one has no line feed."""
+def _split_segments(segments: Sequence[Segment]) -> list[_Line]:
+    """Return the lines of a prompt, given its segments. The reverse of `_group_lines`."""
     texts = "".join(segment.text for segment in segments).split("\n")
-    whose = [tuple(segment.contributors) for segment in segments for _ in range(segment.text.count("\n"))]
-    unended = next((segment for segment in reversed(segments) if segment.text), Segment(text=""))
-    last = tuple(unended.contributors) if not unended.text.endswith("\n") else ()
-    return [_Line(text, contributors) for text, contributors in zip(texts, [*whose, last], strict=True)]
+    # A line belongs to the segment that has its line feed.
+    authors = [tuple(segment.contributors) for segment in segments for _ in range(segment.text.count("\n"))]
+    # The last line has none: it belongs to the last segment with a text, unless that ends with a line feed.
+    last_segment = next((segment for segment in reversed(segments) if segment.text), Segment(text=""))
+    authors.append(() if last_segment.text.endswith("\n") else tuple(last_segment.contributors))
+    return [_Line(text, contributors) for text, contributors in zip(texts, authors, strict=True)]
 
 
-def _retold(lines: list[_Line], texts: list[str], contributor: UUID) -> Iterator[_Line]:
+def attribute_lines(segments: Sequence[Segment], edits: Sequence[tuple[UUID, str]]) -> list[Segment]:
+    """Attribute the lines of a prompt to contributors.
+
+    The prompt began as `segments`. Each edit is a contributor and the whole prompt after their change.
+    """
+    lines = _split_segments(segments)
+    for contributor, text in edits:
+        lines = list(_attribute_changes(lines, text.split("\n"), contributor))
+    return _group_lines(lines, [])
+
+
+def _attribute_changes(before: list[_Line], after: list[str], contributor: UUID) -> Iterator[_Line]:
+    """Yield the lines of `after`: those that `before` has, too, as they were there, all others as the contributor's."""
     done = 0
-    for before, after, size in matches(_texts(lines), texts):
-        yield from (_Line(text, (contributor,)) for text in texts[done:after])
-        yield from lines[before : before + size]
-        done = after + size
-    yield from (_Line(text, (contributor,)) for text in texts[done:])
+    for old_start, new_start, size in find_common_stretches(_get_texts(before), after):
+        yield from (_Line(text, (contributor,)) for text in after[done:new_start])
+        yield from before[old_start : old_start + size]
+        done = new_start + size
+    yield from (_Line(text, (contributor,)) for text in after[done:])
 
 
 # --- everything else ----------------------------------------------------------------------------------------------
 
 
+class _FieldChange(NamedTuple):
+    """A field in the base and in the content of a proposal."""
+
+    contributor: Contributor
+    base: Any
+    proposed: Any
+
+
 def merge_fields(production: SpecContent, proposals: Sequence[Proposal]) -> tuple[SpecContent, list[Conflict]]:
     """Merge every field but the prompt, which stays production's. The order of the tools is never a conflict."""
-    flat = flatten_spec(production)
-    changes = [
-        (proposal.contributor, flatten_spec(proposal.base), flatten_spec(proposal.content)) for proposal in proposals
-    ]
-    names = list(dict.fromkeys([*flat, *(name for _, base, content in changes for name in (*base, *content))]))
-    settled, conflicts = {}, []
+    values = flatten_spec(production)
+    flat = [(one.contributor, flatten_spec(one.base), flatten_spec(one.content)) for one in proposals]
+    names = dict.fromkeys([*values, *(name for _, base, proposed in flat for name in (*base, *proposed))])
+    merged, conflicts = {}, []
     for name in names:
-        changes_of_field = [(v, base.get(name), content.get(name)) for v, base, content in changes]
-        settled[name], conflict = _field(name, flat.get(name), [one for one in changes_of_field if one[1] != one[2]])
+        changes = [
+            _FieldChange(contributor, base.get(name), proposed.get(name))
+            for contributor, base, proposed in flat
+            if base.get(name) != proposed.get(name)
+        ]
+        merged[name], conflict = _merge_field(name, values.get(name), changes)
         conflicts += [conflict] if conflict else []
-    return _whole(production, settled, _order(production, proposals)), conflicts
+    return _unflatten_spec(production, merged, _order_tools(production, proposals)), conflicts
 
 
 def flatten_spec(content: SpecContent) -> dict[str, Any]:
@@ -252,58 +281,54 @@ def flatten_spec(content: SpecContent) -> dict[str, Any]:
     return flat | {"memory": content.memory} | {f"tools.{use.tool}": use for use in content.tools}
 
 
-def _field(name: str, today: Any, changes_of_field: list[tuple[Contributor, Any, Any]]) -> tuple[Any, Conflict | None]:
+def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[Any, Conflict | None]:
     """Return the merged value of a field, and a conflict if the changes differ. The first change is used.
 
-    Each change is a contributor, the value in their base and the value in their proposal.
+    `current` is production's value. It is a choice, too, if production changed the field since a proposal was made on it.
     """
-    if not changes_of_field:
-        return today, None
-    wanted = changes_of_field[0][2]
-    has_moved = any(was != today for _, was, _ in changes_of_field) and any(
-        want != today for _, _, want in changes_of_field
+    if not changes:
+        return current, None
+    value = changes[0].proposed
+    is_changed_in_production = any(change.base != current for change in changes) and any(
+        change.proposed != current for change in changes
     )
-    if not has_moved and all(want == wanted for _, _, want in changes_of_field):
-        return wanted, None
-    choices = [Choice(contributor=contributor.id, text=_short(want)) for contributor, _, want in changes_of_field]
-    if has_moved and _short(today) not in [choice.text for choice in choices]:
-        choices.append(Choice(text=_short(today)))
-    return wanted, Conflict(about=name, question="", choices=choices, chosen=0)
+    if not is_changed_in_production and all(change.proposed == value for change in changes):
+        return value, None
+    choices = [Choice(contributor=change.contributor.id, text=_format_value(change.proposed)) for change in changes]
+    if is_changed_in_production and _format_value(current) not in [choice.text for choice in choices]:
+        choices.append(Choice(text=_format_value(current)))
+    return value, Conflict(about=name, question="", choices=choices, chosen=0)
 
 
-def _short(value: Any) -> str:
-    """A field's value as the text of a choice; empty when there is none (a tool that is taken away)."""
+def _format_value(value: Any) -> str:
+    """Return a field's value as the text of a choice. It is empty if there is none (a tool that is removed)."""
     if isinstance(value, ToolUse):
         return json.dumps(value.model_dump(), ensure_ascii=False, sort_keys=True)
     return "" if value is None else str(value)
 
 
-def _order(production: SpecContent, proposals: Sequence[Proposal]) -> list[str]:
-    """Return the names of all tools, in production's order or a proposal's changed one; new ones after their neighbour."""
+def _order_tools(production: SpecContent, proposals: Sequence[Proposal]) -> list[str]:
+    """Return the names of all tools in production's order, or as a proposal reorders them. A new tool follows its neighbour."""
     order = [use.tool for use in production.tools]
     for proposal in proposals:
-        base, wanted = ([use.tool for use in content.tools] for content in (proposal.base, proposal.content))
+        base, proposed = ([use.tool for use in content.tools] for content in (proposal.base, proposal.content))
         if order == base:
-            order = wanted + [name for name in order if name not in wanted]
-        else:
-            _add(order, wanted)
+            order = proposed + [name for name in order if name not in proposed]
+            continue
+        for index, name in enumerate(proposed):
+            if name not in order:
+                order.insert(order.index(proposed[index - 1]) + 1 if index else 0, name)
     return order
 
 
-def _add(order: list[str], wanted: list[str]) -> None:
-    for place, name in enumerate(wanted):
-        if name not in order:
-            order.insert(order.index(wanted[place - 1]) + 1 if place else 0, name)
-
-
-def _whole(production: SpecContent, flat: dict[str, Any], order: list[str]) -> SpecContent:
-    """Return the spec of flat fields, with production's prompt."""
+def _unflatten_spec(production: SpecContent, flat: dict[str, Any], order: list[str]) -> SpecContent:
+    """Return the spec of these fields, with its tools in this order and production's prompt."""
     groups: dict[str, dict[str, Any]] = {"parameters": {}, "limits": {}}
     for name, value in flat.items():
         group, _, key = name.partition(".")
         if group in groups:
             groups[group][key] = value
     tools = [use.model_dump() for tool in order if (use := flat.get(f"tools.{tool}")) is not None]
-    return _checked(
+    return _validate_spec(
         {"prompt": production.prompt, "model": flat["model"], "memory": flat["memory"], "tools": tools} | groups
     )

@@ -11,7 +11,7 @@ from agents.selectors import get_draft
 from agents.services import drafts
 from agents.services.specs import check_content
 from agents.specs.content import SpecContent
-from agents.specs.differences import diff, touches
+from agents.specs.differences import diff, list_changed_parts
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
@@ -131,8 +131,8 @@ def _propose(suggestion: Suggestion, content: SpecContent, base: AgentSpec) -> N
     production = suggestion.agent.current_spec
     assert production is not None
     suggestion.content, suggestion.base = content.as_json(), base
-    suggestion.touches = touches(base.content(), content)
-    if not suggestion.touches or not touches(production.content(), content):
+    suggestion.touches = list_changed_parts(base.content(), content)
+    if not suggestion.touches or not list_changed_parts(production.content(), content):
         raise Conflict(
             f"This is what {suggestion.agent.name} is already.", code=Code.NOTHING_CHANGED,
             hints=["Change something, or discard the draft."],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agents.specs import differences, matching
 from agents.specs.content import MAX_PROMPT, SpecContent
-from agents.specs.differences import count_changed_lines, diff, touches
+from agents.specs.differences import count_changed_lines, diff, list_changed_parts
 from events.rows import DiffRow, FieldChange
 
 TEXTS = st.lists(st.sampled_from(["", "- one", "+ two", "三", "four"]), max_size=12).map("\n".join)
@@ -52,7 +52,7 @@ def test_texts_too_costly_to_compare_line_by_line_are_replaced_between_their_com
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matching, "MAX_STEPS", 0)
-        found = list(differences._unified(before.split("\n"), after.split("\n")))
+        found = list(differences._format_hunks(before.split("\n"), after.split("\n")))
     assert patched(before, "\n".join(found)) == after
 
 
@@ -62,7 +62,7 @@ def test_as_many_lines_as_can_be_stay(before: str, after: str) -> None:
     longest = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for a, b in product(range(len(old)), range(len(new))):
         longest[a + 1][b + 1] = longest[a][b] + 1 if old[a] == new[b] else max(longest[a][b + 1], longest[a + 1][b])
-    blocks = list(matching.matches(old, new))
+    blocks = list(matching.find_common_stretches(old, new))
     assert all(old[a : a + size] == new[b : b + size] for a, b, size in blocks)
     assert sum(size for *_, size in blocks) == longest[-1][-1]
 
@@ -109,7 +109,7 @@ def lines_run(act: Callable[[], object]) -> int:
 @pytest.mark.parametrize("name", WORST)
 def test_FAIR3_no_texts_cost_more_steps_than_the_bound(name: str) -> None:
     old, new = WORST[name]
-    differences._prompt_diff.cache_clear()
+    differences._diff_prompts.cache_clear()
     before, after = SpecContent(prompt="\n".join(old)[:MAX_PROMPT]), SpecContent(prompt="\n".join(new)[:MAX_PROMPT])
     found: list[DiffRow] = []
     assert lines_run(lambda: found.append(diff(before, after))) < MOST_LINES_RUN
@@ -125,7 +125,7 @@ def test_FAIR3_lines_of_one_s_own_between_common_ones_leave_these_where_they_are
 def test_FAIR3_texts_that_were_compared_are_not_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = SpecContent(prompt="a\nb"), SpecContent(prompt="a\nc")
     first = diff(before, after)
-    monkeypatch.setattr(differences, "_unified", None)
+    monkeypatch.setattr(differences, "_format_hunks", None)
     assert diff(before, after) == first
 
 
@@ -153,12 +153,12 @@ def test_the_order_of_tools_alone_is_no_difference() -> None:
     before = SpecContent(tools=({"tool": "a"}, {"tool": "b"}))
     after = SpecContent(tools=({"tool": "b"}, {"tool": "a"}))
     assert diff(before, after).fields == []
-    assert touches(before, after) == []
+    assert list_changed_parts(before, after) == []
 
 
 def test_touched_parts_are_named_once_each() -> None:
     after = SpecContent(prompt="p", model="m", limits={"max_steps": 3, "max_seconds": 60}, tools=({"tool": "a"},))
-    assert touches(SpecContent(), after) == ["prompt", "model", "limits", "tools"]
+    assert list_changed_parts(SpecContent(), after) == ["prompt", "model", "limits", "tools"]
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,6 @@ def test_what_is_more_than_a_spec_can_lock_is_refused():
 
 def test_texts_of_nothing_but_equal_lines_take_no_minutes():
     before, after = ["", "x"] * 30_000, ["x", "x", ""] * 20_000
-    parts = list(matching.three_ways(before, after, before))
+    parts = list(matching.align_three(before, after, before))
     assert [line for part in parts for line in before[part.base.start : part.base.stop]] == before
     assert [line for part in parts for line in after[part.ours.start : part.ours.stop]] == after

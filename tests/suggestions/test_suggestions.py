@@ -266,14 +266,14 @@ def test_each_brief_has_a_key_of_its_own(board):
 def compared(monkeypatch):
     """The statements that had locked something when two texts were compared, for each comparison."""
     locks = []
-    compare = differences._unified
+    compare = differences._format_hunks
 
     def spy(old, new):
         locks.append([query["sql"] for query in connection.queries_log if "FOR UPDATE" in query["sql"]])
         return compare(old, new)
 
-    differences._prompt_diff.cache_clear()
-    monkeypatch.setattr(differences, "_unified", spy)
+    differences._diff_prompts.cache_clear()
+    monkeypatch.setattr(differences, "_format_hunks", spy)
     connection.queries_log.clear()
     with CaptureQueriesContext(connection):
         yield locks
@@ -282,7 +282,7 @@ def compared(monkeypatch):
 def test_FAIR3_texts_are_compared_before_the_chat_is_locked(board, compared):
     def act(deed):
         connection.queries_log.clear()
-        differences._prompt_diff.cache_clear()
+        differences._diff_prompts.cache_clear()
         return deed()
 
     draft = board.draft(BRIEFER)
@@ -295,14 +295,14 @@ def test_FAIR3_texts_are_compared_before_the_chat_is_locked(board, compared):
 
 def test_a_draft_that_changes_while_it_is_compared_is_not_suggested(board, monkeypatch):
     draft = board.draft(BRIEFER)
-    compare = differences._unified
+    compare = differences._format_hunks
 
     def meanwhile(old, new):
         drafts.write_draft(**board.where("bob"), content=board.content(LOUDER), revision=draft.revision)
         return compare(old, new)
 
-    differences._prompt_diff.cache_clear()
-    monkeypatch.setattr(differences, "_unified", meanwhile)
+    differences._diff_prompts.cache_clear()
+    monkeypatch.setattr(differences, "_format_hunks", meanwhile)
     with pytest.raises(Conflict) as refusal:
         suggestions.suggest_draft(**board.where("bob"), revision=draft.revision + 1)
     assert refusal.value.code == Code.STALE_REVISION

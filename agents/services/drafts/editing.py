@@ -15,7 +15,7 @@ from agents.services.allowed_tools import list_added_tools
 from agents.services.drafts import locking
 from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent
-from agents.specs.differences import count_changed_lines, diff, touches
+from agents.specs.differences import count_changed_lines, diff, list_changed_parts
 from agents.specs.merging import Proposal, attribute_lines, merge_proposals
 from chats import services as chats
 from chats.models import Message
@@ -154,7 +154,7 @@ def _describe_changes(actor: Actor, chat_id: UUID, agent_id: UUID, revision: int
         return {}
     before = draft.applied or get_production(agent)
     old, new = before.content(), SpecContent.model_validate(draft.written)
-    return {before.id: {"lines_changed": count_changed_lines(diff(old, new)), "touches": touches(old, new)}}
+    return {before.id: {"lines_changed": count_changed_lines(diff(old, new)), "touches": list_changed_parts(old, new)}}
 
 
 def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
