@@ -66,7 +66,7 @@ def test_RUN5_a_worker_that_went_disconnected_ends_so_that_it_is_started_again(e
     # The first hint goes down the dead wire; what comes after it stays in the queue.
     send_run_tasks([environment.runs()[-1].id])
     worker.process.wait(40)
-    assert "none has come here" in worker.log
+    assert "this worker has received none" in worker.log
     start_worker(**NO_SWEEP)
     environment.wait_until_idle(20)
     assert len(environment.list_answers()) == 2
