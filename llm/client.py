@@ -1,4 +1,4 @@
-"""The door to models: which wire an endpoint is spoken to over, and a quick trial of one."""
+"""Returns the model of an endpoint, with the adapter of its provider, and tests a model."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,39 +9,39 @@ from functools import partial
 from django.conf import settings
 
 from common.providers import get_provider
-from llm.adapters.litellm import LiteLLMWire
-from llm.adapters.openai import OpenAIWire
-from llm.adapters.service import ServiceWire
+from llm.adapters.litellm import LiteLLMAdapter
+from llm.adapters.openai import OpenAIAdapter
+from llm.adapters.service import MergeServiceAdapter
 from llm.demo.model import DemoModel
 from llm.messages import Answer, Request, Turn, Usage
-from llm.prices import estimated_usage
-from llm.protocol import LLM, Endpoint, LLMError, Timeouts, Trial
-from llm.retry import Announce, Retrying, breaker_for
+from llm.prices import estimate_usage
+from llm.protocol import LLM, Endpoint, LLMError, ModelTestResult, Timeouts
+from llm.retry import Announce, Retrying, get_breaker
 
-_ADAPTERS: dict[str, Callable[[Endpoint, Timeouts], LLM]] = {"openai": OpenAIWire, "litellm": LiteLLMWire}
+_ADAPTERS: dict[str, Callable[[Endpoint, Timeouts], LLM]] = {"openai": OpenAIAdapter, "litellm": LiteLLMAdapter}
 
-TRIAL_SECONDS = 20.0
-TRIAL_IDLE = 8.0
-"""Seconds of silence in the middle of an answer after which a trial fails."""
-ENOUGH_WORDS = 8
-"""Chunks of text after which a trial does not wait for the end of the answer."""
-SILENT = "The model answered, but without a word."
+TEST_SECONDS = 20.0
+MAX_TEST_IDLE_SECONDS = 8.0
+"""Seconds of silence in the middle of an answer after which a test fails."""
+ENOUGH_CHUNKS = 8
+"""Chunks of text after which a test does not wait for the end of the answer."""
+EMPTY_ANSWER_MESSAGE = "The model answered, but without a word."
 
 
-def llm_for(
+def get_model(
     endpoint: Endpoint, timeouts: Timeouts | None = None, *, tenant: str = "", announce: Announce | None = None
 ) -> LLM:
-    """The model behind an endpoint, inside the one retry layer. The settings' time limits unless others are given.
+    """Return the model of an endpoint, with retries. The time limits are those of the settings unless others are given.
 
-    The failures of one `tenant` (a workspace) rest the model for that tenant only, also where all use the operator's key.
+    Failures pause the model only for the `tenant` (a workspace) that met them, also where all use the operator's key.
     `announce` is called before a long wait for the next try.
     """
-    llm = _adapter_for(endpoint, timeouts or default_timeouts())
+    llm = _build_adapter(endpoint, timeouts or get_default_timeouts())
     if isinstance(llm, DemoModel):
         return llm
-    # The key is told apart by its hash only, so that it is not kept in yet another place.
+    # Only the hash of the key, so that the key is not stored in another place.
     breaker = partial(
-        breaker_for,
+        get_breaker,
         tenant,
         endpoint.provider,
         endpoint.api_base or "",
@@ -51,52 +51,52 @@ def llm_for(
     return Retrying(llm, breaker, announce=announce)
 
 
-def _adapter_for(endpoint: Endpoint, timeouts: Timeouts) -> LLM:
+def _build_adapter(endpoint: Endpoint, timeouts: Timeouts) -> LLM:
     if endpoint.provider == "merge_service":
-        return ServiceWire(endpoint, timeouts)
+        return MergeServiceAdapter(endpoint, timeouts)
     adapter = get_provider(endpoint.provider).adapter
     return DemoModel() if adapter == "demo" else _ADAPTERS[adapter](endpoint, timeouts)
 
 
-def default_timeouts() -> Timeouts:
-    """The limits of this installation."""
+def get_default_timeouts() -> Timeouts:
+    """Return the time limits of this installation."""
     return Timeouts(settings.LLM_FIRST_TOKEN_TIMEOUT, settings.LLM_IDLE_TIMEOUT, settings.LLM_TOTAL_TIMEOUT)
 
 
-async def try_model(endpoint: Endpoint, model: str, *, seconds: float = TRIAL_SECONDS) -> Trial:
-    """Ask one short question and wait for an answer that is whole, or long enough. Never raises for what the endpoint does."""
+async def try_model(endpoint: Endpoint, model: str, *, seconds: float = TEST_SECONDS) -> ModelTestResult:
+    """Send one short question and wait for a complete or a long enough answer. Never raises for what the endpoint does."""
     loop = asyncio.get_running_loop()
     started = loop.time()
-    # Room for a model that thinks before it says a word.
+    # Enough for a model that thinks before it writes.
     request = Request(model, [Turn("user", "Say OK.")], parameters={"max_tokens": 512})
-    limits = Timeouts(first=seconds, idle=min(TRIAL_IDLE, seconds), total=seconds)
-    llm = _adapter_for(endpoint, limits)
-    first, words, came = None, 0, ""
-    trial = Trial(True, "", 0.0, finish="left")
+    limits = Timeouts(first=seconds, idle=min(MAX_TEST_IDLE_SECONDS, seconds), total=seconds)
+    llm = _build_adapter(endpoint, limits)
+    first, text_chunks, received = None, 0, ""
+    result = ModelTestResult(True, "", 0.0, finish="left")
     usage = None
     try:
         async with aclosing(llm.ask(request)) as parts:
             async for part in parts:
                 first = loop.time() - started if first is None else first
                 if isinstance(part, Answer):
-                    trial, usage = _judge(part), part.usage
+                    result, usage = _build_result(part), part.usage
                     break
-                came += part.text
-                words += part.part == "text" and bool(part.text.strip())
-                if words >= ENOUGH_WORDS:
+                received += part.text
+                text_chunks += part.part == "text" and bool(part.text.strip())
+                if text_chunks >= ENOUGH_CHUNKS:
                     break
     except LLMError as error:
         usage = error.usage or Usage()
-        is_slow = error.code == "timeout_total" and words > 1
+        is_slow = error.code == "timeout_total" and text_chunks > 1
         if not is_slow:
-            trial, first = Trial(False, error.message, 0.0, error.code), loop.time() - started
-    usage = usage or estimated_usage(endpoint, request, came)
-    return replace(trial, seconds=first or 0.0, total=loop.time() - started, usage=usage)
+            result, first = ModelTestResult(False, error.message, 0.0, error.code), loop.time() - started
+    usage = usage or estimate_usage(endpoint, request, received)
+    return replace(result, seconds=first or 0.0, total=loop.time() - started, usage=usage)
 
 
-def _judge(answer: Answer) -> Trial:
-    """Return the trial of a whole answer: it fails when the answer has no text."""
-    is_silent = not answer.text.strip() and not (answer.finish == "length" and answer.thinking)
-    if is_silent:
-        return Trial(False, SILENT, 0.0, "empty_answer", finish=answer.finish)
-    return Trial(True, "", 0.0, finish=answer.finish)
+def _build_result(answer: Answer) -> ModelTestResult:
+    """Return the result of a complete answer: a failure when the answer has no text."""
+    is_empty = not answer.text.strip() and not (answer.finish == "length" and answer.thinking)
+    if is_empty:
+        return ModelTestResult(False, EMPTY_ANSWER_MESSAGE, 0.0, "empty_answer", finish=answer.finish)
+    return ModelTestResult(True, "", 0.0, finish=answer.finish)

@@ -1,4 +1,4 @@
-"""How much of a conversation a model reads: its budget in estimated tokens, and cutting turns to a budget."""
+"""Computes the budget of a conversation in estimated tokens, and cuts turns to a budget."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -7,9 +7,9 @@ from dataclasses import replace
 from django.conf import settings
 
 from llm.messages import ToolSchema, Turn
-from llm.prices import answer_size, context_size
+from llm.prices import get_answer_size, get_context_size
 from llm.protocol import Endpoint
-from llm.tokens import estimated_tokens, text_of_tool
+from llm.tokens import estimate_tokens, format_tool
 
 DEFAULT_BUDGET = 24_000
 """Tokens of the conversation beside the system text, where nothing is known of the model."""
@@ -21,7 +21,7 @@ SHARE_OF_ESTIMATE = 0.75
 """Tokens are estimated to within a third."""
 MIN_PART = 500
 """Tokens that must be left for a part of a message, when the whole message does not fit any more."""
-PER_TURN = 4
+TOKENS_PER_TURN = 4
 LEFT_OUT = "Older messages of this chat are left out."
 CUT = "[{count:,} characters are left out here, because the whole is too long for this model.]"
 """The line in the middle of a text that was shortened."""
@@ -31,7 +31,7 @@ def get_model_size(endpoint: Endpoint, model: str) -> int:
     """Return how many tokens the model may read."""
     if endpoint.provider == "demo":
         return DEFAULT_BUDGET
-    size: int = min(context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE, settings.LLM_MAX_CONTEXT)
+    size: int = min(get_context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE, settings.LLM_MAX_CONTEXT)
     return size
 
 
@@ -42,8 +42,8 @@ def get_context_budget(
     if endpoint.provider == "demo":
         return DEFAULT_BUDGET
     size = get_model_size(endpoint, model)
-    answer = min(max_tokens or answer_size(endpoint, model) or MAX_FOR_ANSWER, MAX_FOR_ANSWER, size // 4)
-    fixed = estimated_tokens(system) + sum(estimated_tokens(text_of_tool(tool)) for tool in tools)
+    answer = min(max_tokens or get_answer_size(endpoint, model) or MAX_FOR_ANSWER, MAX_FOR_ANSWER, size // 4)
+    fixed = estimate_tokens(system) + sum(estimate_tokens(format_tool(tool)) for tool in tools)
     return max(MIN_BUDGET, int((size - answer - fixed) * SHARE_OF_ESTIMATE))
 
 
@@ -51,8 +51,8 @@ def estimate_tokens_of_turns(turns: Iterable[Turn]) -> int:
     """Return about how many tokens these turns take."""
     total = 0
     for turn in turns:
-        total += PER_TURN + estimated_tokens(turn.text)
-        total += sum(estimated_tokens(call.name) + estimated_tokens(call.arguments) for call in turn.calls)
+        total += TOKENS_PER_TURN + estimate_tokens(turn.text)
+        total += sum(estimate_tokens(call.name) + estimate_tokens(call.arguments) for call in turn.calls)
     return total
 
 
@@ -101,7 +101,7 @@ def _shorten_block(block: list[Turn], budget: int) -> list[Turn]:
     if total <= budget:
         return block
     texts = [turn.text for turn in block] + [call.arguments for turn in block for call in turn.calls]
-    sizes = [estimated_tokens(text) for text in texts]
+    sizes = [estimate_tokens(text) for text in texts]
     limit = _compute_limit(sizes, budget - (total - sum(sizes)))
     shortened: list[Turn] = []
     for turn in block:
@@ -124,14 +124,14 @@ def _compute_limit(sizes: Iterable[int], budget: int) -> int:
 def _cut_text(text: str, limit: int) -> str:
     """Return the beginning and the end of a text of more than `limit` tokens, and between them how much is left out. Return the
     text as it is when that would not make it shorter."""
-    size = estimated_tokens(text)
+    size = estimate_tokens(text)
     if size <= limit:
         return text
-    available = limit - estimated_tokens(CUT.format(count=len(text))) - 1
+    available = limit - estimate_tokens(CUT.format(count=len(text))) - 1
     length = max(0, len(text) * available // size)
     while True:
         first, last = text[: length - length // 2], text[len(text) - length // 2 :]
-        if not length or estimated_tokens(first + last) <= available:
+        if not length or estimate_tokens(first + last) <= available:
             break
         length = length * 9 // 10
     result = "\n".join(part for part in (first, CUT.format(count=len(text) - length), last) if part)
@@ -140,7 +140,7 @@ def _cut_text(text: str, limit: int) -> str:
 
 def _cut_arguments(arguments: str, limit: int) -> str:
     """Return the arguments of a call or, when they are too long, an object that says so: half of a JSON object is not one."""
-    if estimated_tokens(arguments) <= limit:
+    if estimate_tokens(arguments) <= limit:
         return arguments
     result = json.dumps({"left_out": CUT.format(count=len(arguments))})
     return result if len(result) < len(arguments) else arguments

@@ -1,4 +1,4 @@
-"""Where an agent's model is to be had, and who pays: the workspace's own, else the operator's, else the demo model."""
+"""Chooses the endpoint of an agent's model: the workspace's own, else the operator's, else the demo model."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,28 +13,28 @@ from llm.protocol import Endpoint
 from workspaces.models import Credential, Workspace
 
 DEMO_MODEL = "demo"
-TRIAL = "model-test"
-"""What a key that is only tried is sealed for."""
+MODEL_TEST_PURPOSE = "model-test"
+"""The purpose for which the key of a model test is encrypted."""
 _CREDENTIAL = PreparedQuery(lambda workspace_id: Credential.objects.filter(workspace_id=workspace_id), UUID)
 
 
-def endpoint_for(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
-    """The endpoint and the model's name for a spec that asks for `model` (empty: the default). Worker only: it opens the key.
+def get_endpoint(workspace: Workspace, model: str = "") -> tuple[Endpoint, str]:
+    """Return the endpoint and the model's name for a spec with `model` (empty: the default). Worker only: it decrypts the key.
 
     A spec written for another provider's model falls back to the demo's own name there, because the demo has one model.
-    Raises `Invalid` (`model_unusable`) for a model that the operator's key is not for.
+    Raises `Invalid` (`model_unusable`) for a model that the operator does not offer.
     """
     credential = _CREDENTIAL.first(workspace.id)
     if credential is not None and credential.provider != "demo":
-        return _of_credential(credential), model or credential.default_model
+        return _build_credential_endpoint(credential), model or credential.default_model
     system = settings.SYSTEM_MODEL
     if credential is None and system["provider"]:
-        return _of_system(system), _require_offered(model)
+        return _build_system_endpoint(system), _require_offered(model)
     return Endpoint(provider="demo", api_base=None, key=Secret(""), paid_by="demo"), DEMO_MODEL
 
 
-def check_offered(workspace_id: UUID, model: str) -> None:
-    """Check that a spec's model can be had in this workspace, as far as that is known without asking a server: with the
+def check_model_offered(workspace_id: UUID, model: str) -> None:
+    """Check that a spec's model is available in this workspace, as far as that is known without a request: with the
     operator's key it must be one that the operator lists. Raises `Invalid` (`model_unusable`).
     """
     if model and settings.SYSTEM_MODEL["provider"] and _CREDENTIAL.first(workspace_id) is None:
@@ -55,10 +55,10 @@ def _require_offered(model: str) -> str:
     return model
 
 
-def _of_credential(credential: Credential) -> Endpoint:
+def _build_credential_endpoint(credential: Credential) -> Endpoint:
     owner = str(credential.workspace_id)
-    sealed = credential.encrypted_key
-    key = decrypt_for(sealed, owner=owner, purpose=Credential.PURPOSE) if sealed else Secret("")
+    encrypted_key = credential.encrypted_key
+    key = decrypt_for(encrypted_key, owner=owner, purpose=Credential.PURPOSE) if encrypted_key else Secret("")
     return Endpoint(
         provider=credential.provider,
         api_base=credential.api_base or None,
@@ -68,7 +68,7 @@ def _of_credential(credential: Credential) -> Endpoint:
     )
 
 
-def _of_system(system: dict[str, Any]) -> Endpoint:
+def _build_system_endpoint(system: dict[str, Any]) -> Endpoint:
     return Endpoint(
         provider=system["provider"],
         api_base=system["api_base"] or None,
@@ -79,22 +79,26 @@ def _of_system(system: dict[str, Any]) -> Endpoint:
 
 
 def merge_service() -> Endpoint | None:
-    """The operator's own service that merges suggestions, asked instead of a model when there is one."""
+    """Return the operator's service that merges suggestions instead of a model, or null."""
     if not settings.MERGE_SERVICE["url"]:
         return None
     return Endpoint("merge_service", settings.MERGE_SERVICE["url"], Secret(settings.MERGE_SERVICE["secret"]), "system")
 
 
-def endpoint_to_test(
-    workspace_id: UUID, provider: str, api_base: str, options: Mapping[str, str], sealed: str | None
+def build_test_endpoint(
+    workspace_id: UUID, provider: str, api_base: str, options: Mapping[str, str], encrypted_key: str | None
 ) -> Endpoint:
-    """The endpoint as somebody described it; without a key of theirs, with the one that is set for this very address."""
+    """Return the endpoint as a person described it. Without their key it has the one that is stored for the same address."""
     owner = str(workspace_id)
-    key = decrypt_for(sealed, owner=owner, purpose=TRIAL) if sealed else _key_that_is_set(owner, provider, api_base)
+    key = (
+        decrypt_for(encrypted_key, owner=owner, purpose=MODEL_TEST_PURPOSE)
+        if encrypted_key
+        else _get_stored_key(owner, provider, api_base)
+    )
     return Endpoint(provider=provider, api_base=api_base or None, key=key, paid_by="workspace", options=options)
 
 
-def _key_that_is_set(owner: str, provider: str, api_base: str) -> Secret:
+def _get_stored_key(owner: str, provider: str, api_base: str) -> Secret:
     rows = Credential.objects.filter(workspace_id=owner, provider=provider, api_base=api_base).exclude(encrypted_key="")
     credential = rows.first()
     return decrypt_for(credential.encrypted_key, owner=owner, purpose=Credential.PURPOSE) if credential else Secret("")

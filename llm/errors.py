@@ -1,4 +1,4 @@
-"""What a provider's refusal means to us: HTTP status and error bodies as `LLMError`s."""
+"""Turns providers' HTTP statuses and error bodies into `LLMError`s."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from typing import Any
 
 from common.secrets import Secret
 from llm.protocol import LLMError
-from llm.scrubbing import scrubbed
+from llm.redaction import redact
 
 _CODES = {
     400: "bad_request",
@@ -26,88 +26,88 @@ _CODES = {
 }
 _RETRYABLE = ("server", "rate_limited")
 REDIRECTED = "The model's server sent us elsewhere; redirects are not followed."
-_TRANSPORT = frozenset({"aiohttp", "httpx", "httpcore"})
+_TRANSPORT_LIBRARIES = frozenset({"aiohttp", "httpx", "httpcore"})
 # How providers say that a conversation does not fit into the model.
 _TOO_LONG = re.compile(
     r"context.?length|context.?window|context size|maximum context|prompt is too long|input is too long"
     r"|too many (input )?tokens|input token count|reduce the length|exceeds? the (maximum|available|model)",
     re.IGNORECASE,
 )
-# A 429 that waiting does not cure: there is no money left.
-_FINAL = ("insufficient_quota", "billing_hard_limit_reached")
+# Kinds of a 429 that no waiting resolves: the account has no money left.
+_FINAL_KINDS = ("insufficient_quota", "billing_hard_limit_reached")
 
 
-def error_of_status(status: int, headers: Mapping[str, str], body: bytes, key: Secret) -> LLMError:
-    """The error for an answer that is not a stream."""
+def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key: Secret) -> LLMError:
+    """Return the error for an answer that is not a stream."""
     if 300 <= status < 400:
         return LLMError("host_refused", REDIRECTED)
-    said, kind = _said(body)
-    code = _code_of(status, f"{kind} {said}")
+    text, kind = _parse_error_body(body)
+    code = _get_code(status, f"{kind} {text}")
     return LLMError(
         code,
-        scrubbed(f"The model's server answered {status}: {said}", key),
-        retryable=code in _RETRYABLE and kind not in _FINAL,
+        redact(f"The model's server answered {status}: {text}", key),
+        retryable=code in _RETRYABLE and kind not in _FINAL_KINDS,
         retry_after=retry_after(headers),
     )
 
 
-def error_of_frame(error: Any, key: Secret) -> LLMError:
-    """The error for an error frame inside a stream."""
-    said, kind = _said_by(error)
+def build_frame_error(error: Any, key: Secret) -> LLMError:
+    """Return the error for an error frame inside a stream."""
+    text, kind = _read_error_fields(error)
     status = error.get("code") if isinstance(error, Mapping) else None
     code = "server"
     if isinstance(status, int) or (isinstance(status, str) and status.isdigit()):
-        code = _code_of(int(status), f"{kind} {said}") if int(status) in _CODES else "server"
-    retryable = code in _RETRYABLE and kind not in _FINAL
-    return LLMError(code, scrubbed(f"The model's server broke off: {said}", key), retryable=retryable)
+        code = _get_code(int(status), f"{kind} {text}") if int(status) in _CODES else "server"
+    retryable = code in _RETRYABLE and kind not in _FINAL_KINDS
+    return LLMError(code, redact(f"The model's server broke off: {text}", key), retryable=retryable)
 
 
-def error_of_exception(error: Exception, key: Secret, *, began: bool) -> LLMError:
-    """The error for what a provider's client library raised; `began`: the stream was open already."""
+def build_exception_error(error: Exception, key: Secret, *, began: bool) -> LLMError:
+    """Return the error for what a provider's client library raised. `began`: the stream was open already."""
     status = getattr(error, "status_code", None)
     headers = getattr(error, "litellm_response_headers", None) or {}
-    text = scrubbed(f"The model's server failed: {error}", key)
-    if not isinstance(status, int) or any(_is_of_transport(one) for one in chain(error)):
+    text = redact(f"The model's server failed: {error}", key)
+    if not isinstance(status, int) or any(_is_transport_error(one) for one in iter_causes(error)):
         return LLMError("cut" if began else "unreachable", text, retryable=True)
-    code = _code_of(status, f"{type(error).__name__} {error}")
+    code = _get_code(status, f"{type(error).__name__} {error}")
     return LLMError(code, text, retryable=code in _RETRYABLE, retry_after=retry_after(headers))
 
 
-def _code_of(status: int, said: str) -> str:
-    """Return our code for an HTTP status and what the provider said with it."""
+def _get_code(status: int, text: str) -> str:
+    """Return our code for an HTTP status and the provider's text."""
     code = _CODES.get(status, "server" if status >= 500 else "bad_request")
-    return "context_too_long" if code == "bad_request" and _TOO_LONG.search(said) else code
+    return "context_too_long" if code == "bad_request" and _TOO_LONG.search(text) else code
 
 
-def _is_of_transport(error: BaseException) -> bool:
-    """Told by where its class lives, so that no client library is imported for it. An answered refusal is none."""
+def _is_transport_error(error: BaseException) -> bool:
+    """Return whether the connection failed. It looks at the module of the class, so that no client library is imported."""
     kind = type(error)
     library = kind.__module__.partition(".")[0]
-    return isinstance(error, OSError) or (library in _TRANSPORT and kind.__name__ != "HTTPStatusError")
+    return isinstance(error, OSError) or (library in _TRANSPORT_LIBRARIES and kind.__name__ != "HTTPStatusError")
 
 
-def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what it came from; libraries hide a broken connection under errors of their own."""
+def iter_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield the error and its causes: libraries hide a broken connection under errors of their own."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait as the provider said, in any of the three ways they say it; None when it did not."""
+    """Return the seconds to wait from any of the three headers that providers use, or null."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         try:
             seconds = float(value) * unit
         except ValueError:
-            until = _date(value)
+            until = _parse_date(value)
             seconds = (until - datetime.now(UTC)).total_seconds() if until else math.nan
         if math.isfinite(seconds):
             return max(0.0, seconds)
     return None
 
 
-def _date(value: str) -> datetime | None:
+def _parse_date(value: str) -> datetime | None:
     try:
         read = parsedate_to_datetime(value)
     except ValueError:
@@ -115,19 +115,19 @@ def _date(value: str) -> datetime | None:
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
-def _said(body: bytes) -> tuple[str, str]:
+def _parse_error_body(body: bytes) -> tuple[str, str]:
     text = body.decode("utf-8", "replace")
     try:
         read = json.loads(text)
     except ValueError:
         return text, ""
-    if isinstance(read, list) and read:  # Gemini's OpenAI door wraps its error in a list
+    if isinstance(read, list) and read:  # Gemini's OpenAI endpoint wraps its error in a list
         read = read[0]
-    return _said_by(read.get("error", read) if isinstance(read, Mapping) else read)
+    return _read_error_fields(read.get("error", read) if isinstance(read, Mapping) else read)
 
 
-def _said_by(error: Any) -> tuple[str, str]:
-    """The provider's sentence, and its machine-readable kind."""
+def _read_error_fields(error: Any) -> tuple[str, str]:
+    """Return the provider's message and its machine-readable kind."""
     if not isinstance(error, Mapping):
         return str(error), ""
     text = error.get("message") or error.get("detail") or json.dumps(dict(error), ensure_ascii=False)

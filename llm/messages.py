@@ -1,4 +1,4 @@
-"""What is said to a model and what comes back, whatever the wire. No database, no network."""
+"""The request to a model and its answer, the same for every adapter. No database, no network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from typing import Any, Literal
 class ToolCall:
     """A call as the model wrote it.
 
-    `id` is ours (run, step, index) and given by the loop; a wire leaves it empty. `provider_id` is the model's, which
-    may be empty or doubled.
+    The loop sets `id` (run, step, index); an adapter leaves it empty. `provider_id` is the model's, which may be empty or
+    repeated.
     """
 
     id: str
@@ -32,9 +32,9 @@ class Usage:
 
 @dataclass(frozen=True)
 class Turn:
-    """One entry of the conversation as the model sees it (OpenAI's chat shape).
+    """One entry of the conversation as the model sees it (OpenAI's chat format).
 
-    `is_trigger`: it is the message that the run answers, so it is never left out. The model does not see that.
+    `is_trigger`: it is the message that the run answers, so it is never left out. The model does not see this.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -55,7 +55,7 @@ class ToolSchema:
 
 @dataclass(frozen=True)
 class Request:
-    """One question to a model."""
+    """One request to a model."""
 
     model: str
     turns: Sequence[Turn]
@@ -65,7 +65,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk of the stream. For `arguments`, `index` says which call, and `name` comes with the first chunk."""
+    """A chunk of the stream. For `arguments`, `index` is the number of the call, and its first chunk has the `name`."""
 
     part: Literal["text", "thinking", "arguments"]
     text: str
@@ -75,7 +75,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model said, whole. `finish`: `stop`, `tool_calls`, `length`, `content_filter`."""
+    """The complete answer of a model. `finish`: `stop`, `tool_calls`, `length`, `content_filter`."""
 
     text: str
     thinking: str

@@ -1,6 +1,6 @@
-"""Which models can be chosen, and testing one: the event loop of a worker runs the test, and clients poll for its result (FAIR2).
+"""Lists the models that can be chosen, and tests one. A worker's event loop runs the test; clients poll for its result (FAIR2).
 
-Redis has a test for `LIFETIME` seconds. The key goes to the worker encrypted, and only the worker decrypts it.
+Redis has a test for `LIFETIME_SECONDS` seconds. The worker gets the key encrypted, and only the worker decrypts it.
 """
 
 import asyncio
@@ -25,20 +25,20 @@ from common.secrets import Secret, encrypt_for
 from common.tasks import send_task_now
 from common.tenants import on_behalf_of_tenant
 from llm.client import try_model
-from llm.endpoints import TRIAL
+from llm.endpoints import MODEL_TEST_PURPOSE
 from llm.model_list import list_models
-from llm.protocol import Endpoint, LLMError, Trial
+from llm.protocol import Endpoint, LLMError, ModelTestResult
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 from workspaces.services import check_model, check_server
 
 logger = logging.getLogger(__name__)
 
 TASK = "runs.tasks.test_model"
-LIFETIME = 120
+LIFETIME_SECONDS = 120
 """Seconds that a test and its result are known."""
 MAX_SECONDS = 40
 """Seconds after which a running test without a result has lost its worker."""
-MAX_WAIT = 10
+MAX_WAIT_SECONDS = 10
 """Seconds within which a worker starts a test."""
 MAX_CONCURRENT = 20
 """Tests that a process runs at the same time. A further test is refused; it does not wait."""
@@ -54,7 +54,7 @@ State = Literal["waiting", "running", "done"]
 
 @dataclass(frozen=True)
 class Offer:
-    """A model that can be had without a key."""
+    """A model that needs no key."""
 
     provider: str
     label: str
@@ -81,7 +81,7 @@ class ModelTest:
 
 
 def list_offers(actor: Actor) -> list[Offer]:
-    """Return the demo model, the operator's, and those of servers on this machine for who may choose them."""
+    """Return the demo model, the operator's, and those of servers on this machine, if the actor may choose them."""
     found = [Offer("demo", "Demo model", models=("demo",))]
     if settings.SYSTEM_MODEL["provider"]:
         found.append(Offer(settings.SYSTEM_MODEL["provider"], "System", models=settings.SYSTEM_MODEL["models"]))
@@ -117,7 +117,7 @@ def start_model_test(
     test = ModelTest(str(new_id()), "waiting", time.time(), locks)
     _acquire_locks(test)
     _store(workspace.id, test)
-    encrypted_key = encrypt_for(key, owner=str(workspace.id), purpose=TRIAL) if key is not None else None
+    encrypted_key = encrypt_for(key, owner=str(workspace.id), purpose=MODEL_TEST_PURPOSE) if key is not None else None
     model = default_model.strip()
     try:
         send_task_now(
@@ -135,7 +135,7 @@ def get_model_test(actor: Actor, workspace_id: UUID, test_id: UUID | str) -> Mod
     test = find_model_test(workspace.id, test_id)
     if test is None:
         raise NotFound("There is no such test, or it was long ago.")
-    limit = {"waiting": MAX_WAIT, "running": MAX_SECONDS}.get(test.state)
+    limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_SECONDS}.get(test.state)
     if limit is not None and time.time() - test.started_at > limit:
         _release_locks(test.locks, test.id)
         raise Unavailable("No worker has answered. Try again in a moment.")
@@ -144,7 +144,7 @@ def get_model_test(actor: Actor, workspace_id: UUID, test_id: UUID | str) -> Mod
 
 def find_model_test(workspace_id: UUID, test_id: UUID | str) -> ModelTest | None:
     """Return the test as it is now, without asking for rights. Raises `Unavailable` without Redis."""
-    stored = _ask_redis(lambda client: client.get(_build_redis_key(workspace_id, test_id)))
+    stored = _call_redis(lambda client: client.get(_build_redis_key(workspace_id, test_id)))
     if not stored:
         return None
     fields = json.loads(stored)
@@ -165,9 +165,9 @@ _running = 0
 
 
 async def run_model_test(
-    workspace_id: UUID, test: ModelTest, endpoint: Endpoint, model: str, record_trial: Callable[[Trial], None]
+    workspace_id: UUID, test: ModelTest, endpoint: Endpoint, model: str, record_usage: Callable[[ModelTestResult], None]
 ) -> None:
-    """Run the test on the loop of a worker and store its result. `record_trial` stores what the request took. Never raises."""
+    """Run the test on the loop of a worker and store its result. `record_usage` stores what the request took. Never raises."""
     global _running
     _running += 1
     try:
@@ -176,7 +176,7 @@ async def run_model_test(
                 text = "Too many models are being tried. Try again in a moment."
                 done = replace(test, state="done", code="unavailable", message=text)
             elif model:
-                done = await _try_model(test, endpoint, model, record_trial)
+                done = await _try_model(test, endpoint, model, record_usage)
             else:
                 done = await _list_models(test, endpoint)
         await asyncio.to_thread(save_model_test, workspace_id, done)
@@ -194,20 +194,20 @@ async def _list_models(test: ModelTest, endpoint: Endpoint) -> ModelTest:
 
 
 async def _try_model(
-    test: ModelTest, endpoint: Endpoint, model: str, record_trial: Callable[[Trial], None]
+    test: ModelTest, endpoint: Endpoint, model: str, record_usage: Callable[[ModelTestResult], None]
 ) -> ModelTest:
-    trial = await try_model(endpoint, model)
-    await asyncio.to_thread(_record, record_trial, trial)
-    seconds = round(trial.seconds, 3)
-    return replace(test, state="done", ok=trial.ok, code=trial.code, message=trial.message, seconds=seconds)
+    result = await try_model(endpoint, model)
+    await asyncio.to_thread(_record, record_usage, result)
+    seconds = round(result.seconds, 3)
+    return replace(test, state="done", ok=result.ok, code=result.code, message=result.message, seconds=seconds)
 
 
-def _record(record_trial: Callable[[Trial], None], trial: Trial) -> None:
-    """Store what the trial took. A failure is only logged: the person still learns whether the model answers."""
+def _record(record_usage: Callable[[ModelTestResult], None], result: ModelTestResult) -> None:
+    """Store the usage of the test. A failure is only logged: the person still learns whether the model answers."""
     try:
-        record_trial(trial)
+        record_usage(result)
     except DatabaseError:
-        logger.exception("A trial of a model could not be stored in the ledger.")
+        logger.exception("The usage of a model test could not be stored.")
     finally:
         connections.close_all()
 
@@ -220,17 +220,19 @@ def _build_redis_key(workspace_id: UUID, test_id: UUID | str) -> str:
 
 
 def _store(workspace_id: UUID, test: ModelTest) -> None:
-    _ask_redis(
-        lambda client: client.set(_build_redis_key(workspace_id, test.id), json.dumps(asdict(test)), ex=LIFETIME)
+    _call_redis(
+        lambda client: client.set(
+            _build_redis_key(workspace_id, test.id), json.dumps(asdict(test)), ex=LIFETIME_SECONDS
+        )
     )
 
 
 def _acquire_locks(test: ModelTest) -> None:
     acquired: list[str] = []
     for lock in test.locks:
-        if not _ask_redis(lambda client, lock=lock: client.set(lock, test.id, nx=True, ex=MAX_SECONDS)):
+        if not _call_redis(lambda client, lock=lock: client.set(lock, test.id, nx=True, ex=MAX_SECONDS)):
             _release_locks(acquired, test.id)
-            seconds = max(1, _ask_redis(lambda client, lock=lock: client.ttl(lock)))
+            seconds = max(1, _call_redis(lambda client, lock=lock: client.ttl(lock)))
             data = {"limit": "model_tests", "seconds": seconds}
             raise LimitReached("A model is being tried already.", hints=["Wait for its answer."], data=data)
         acquired.append(lock)
@@ -238,10 +240,10 @@ def _acquire_locks(test: ModelTest) -> None:
 
 def _release_locks(locks: Sequence[str], test_id: str) -> None:
     if locks:
-        _ask_redis(lambda client: client.register_script(_RELEASE)(list(locks), [test_id]))
+        _call_redis(lambda client: client.register_script(_RELEASE)(list(locks), [test_id]))
 
 
-def _ask_redis(command: Any) -> Any:
+def _call_redis(command: Any) -> Any:
     answer = redis_client.call(command, _NO_ANSWER)
     if answer is _NO_ANSWER:
         raise Unavailable("The answer cannot be heard now. Try again in a moment.")

@@ -1,6 +1,6 @@
-"""What tokens cost and how much a model can read, from the list that litellm brings along.
+"""Prices and sizes of models, from the list that litellm contains.
 
-The file is read by itself: importing litellm takes seconds and 185 MB, and the web process must never do it.
+The file is read directly: importing litellm takes seconds and 185 MB, and the web process must never do it.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ from common.providers import PROVIDERS, get_provider
 from llm.adapters.assembly import Assembly
 from llm.messages import Request, Usage
 from llm.protocol import Endpoint
-from llm.tokens import estimated_input, estimated_tokens
+from llm.tokens import estimate_input, estimate_tokens
 
 _FILE = "model_prices_and_context_window_backup.json"
 _MICRO = 1_000_000
 
-# What the list puts before the models of a host that speaks the OpenAI protocol.
+# The prefix of the list for the models of a host that speaks the OpenAI protocol.
 _PREFIX_OF_HOST = {
     URL(provider.api_base).host: provider.price_prefixes[0] for provider in PROVIDERS.values() if provider.api_base
 } | {
@@ -36,7 +36,7 @@ _PREFIX_OF_HOST = {
 
 @dataclass(frozen=True)
 class Price:
-    """Of one model: millionths of a dollar per token (as a float: prices go far below one), and its sizes in tokens."""
+    """The price of one model: millionths of a dollar per token (as a float: prices go far below one), and its sizes in tokens."""
 
     input: float
     output: float
@@ -45,74 +45,79 @@ class Price:
     max_output: int | None
 
 
-def price_of(endpoint: Endpoint, model: str) -> Price | None:
-    """What the model costs there; None when that is not known, as with a server of one's own."""
-    names = _names(endpoint, model)
+def get_price(endpoint: Endpoint, model: str) -> Price | None:
+    """Return the price of a model, or null if it is not known, for instance on a server of one's own."""
+    names = _build_names(endpoint, model)
     if not names:
         return None  # the list takes a while to read
-    known = _list()
+    known = _load_prices()
     return next((known[name] for name in names if name in known), None)
 
 
-def context_size(endpoint: Endpoint, model: str) -> int | None:
-    """Tokens the model can read, when known."""
-    price = price_of(endpoint, model)
+def get_context_size(endpoint: Endpoint, model: str) -> int | None:
+    """Return how many tokens the model can read, or null."""
+    price = get_price(endpoint, model)
     return price.context if price else None
 
 
-def answer_size(endpoint: Endpoint, model: str) -> int | None:
-    """Tokens the model can write in one answer, when known."""
-    price = price_of(endpoint, model)
+def get_answer_size(endpoint: Endpoint, model: str) -> int | None:
+    """Return how many tokens the model can write in one answer, or null."""
+    price = get_price(endpoint, model)
     return price.max_output if price else None
 
 
-def known_models(provider: str) -> list[str]:
-    """Names of a provider's chat models, as one would write them in a spec."""
+def list_known_models(provider: str) -> list[str]:
+    """Return the names of a provider's chat models, as written in a spec."""
     entry = get_provider(provider)
     if not entry.price_owners:
         return []
-    listed = {name.removeprefix(f"{provider}/") for name, owner in _owners().items() if owner in entry.price_owners}
+    listed = {
+        name.removeprefix(f"{provider}/") for name, owner in _list_owners().items() if owner in entry.price_owners
+    }
     return sorted(name for name in listed if entry.is_model_name(name))
 
 
-def usage_of(endpoint: Endpoint, request: Request, said: Mapping[str, Any] | None, made: Assembly) -> Usage:
-    """What a request used: as the server said it, else estimated from the texts."""
-    said = said if isinstance(said, Mapping) else {}
-    tokens_in, tokens_out = _tokens(said.get("prompt_tokens")), _tokens(said.get("completion_tokens"))
+def build_usage(endpoint: Endpoint, request: Request, reported: Mapping[str, Any] | None, assembly: Assembly) -> Usage:
+    """Return the usage of a request as the server reported it, else an estimate from the texts."""
+    reported = reported if isinstance(reported, Mapping) else {}
+    tokens_in, tokens_out = (
+        _parse_tokens(reported.get("prompt_tokens")),
+        _parse_tokens(reported.get("completion_tokens")),
+    )
     if tokens_in is None or tokens_out is None:
-        return estimated_usage(endpoint, request, _written(made))
+        return estimate_usage(endpoint, request, _join_answer(assembly))
     usage = Usage(tokens_in, tokens_out)
     provider = PROVIDERS.get(endpoint.provider)
-    if provider is not None and provider.reports_cost and isinstance(cost := said.get("cost"), int | float):
-        return replace(usage, cost_micro=round(cost * _MICRO))  # it says in dollars what it took
-    details = said.get("prompt_tokens_details")
-    cached = _tokens(details.get("cached_tokens")) if isinstance(details, Mapping) else None
-    return _priced(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
+    if provider is not None and provider.reports_cost and isinstance(cost := reported.get("cost"), int | float):
+        return replace(usage, cost_micro=round(cost * _MICRO))  # in dollars
+    details = reported.get("prompt_tokens_details")
+    cached = _parse_tokens(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    return _add_cost(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
 
 
-def estimated_usage(endpoint: Endpoint, request: Request, answer: str) -> Usage:
-    """Return about what a request took whose answer came this far."""
-    usage = Usage(estimated_input(request), estimated_tokens(answer), estimated=True)
-    return _priced(endpoint, request.model, usage)
+def estimate_usage(endpoint: Endpoint, request: Request, answer: str) -> Usage:
+    """Return an estimate of the usage of a request whose answer has come this far."""
+    usage = Usage(estimate_input(request), estimate_tokens(answer), estimated=True)
+    return _add_cost(endpoint, request.model, usage)
 
 
-def _priced(endpoint: Endpoint, model: str, usage: Usage, *, cached: int = 0) -> Usage:
-    price = price_of(endpoint, model)
+def _add_cost(endpoint: Endpoint, model: str, usage: Usage, *, cached: int = 0) -> Usage:
+    price = get_price(endpoint, model)
     if price is None:
         return usage
-    read = (usage.input_tokens - cached) * price.input + cached * price.cached_input
-    return replace(usage, cost_micro=round(read + usage.output_tokens * price.output))
+    input_cost = (usage.input_tokens - cached) * price.input + cached * price.cached_input
+    return replace(usage, cost_micro=round(input_cost + usage.output_tokens * price.output))
 
 
-def _tokens(said: Any) -> int | None:
-    return said if isinstance(said, int) and said >= 0 else None
+def _parse_tokens(reported: Any) -> int | None:
+    return reported if isinstance(reported, int) and reported >= 0 else None
 
 
-def _written(made: Assembly) -> str:
-    return "".join([made.text, made.thinking, *(f"{call.name}{call.arguments}" for call in made.calls())])
+def _join_answer(assembly: Assembly) -> str:
+    return "".join([assembly.text, assembly.thinking, *(f"{call.name}{call.arguments}" for call in assembly.calls())])
 
 
-def _names(endpoint: Endpoint, model: str) -> list[str]:
+def _build_names(endpoint: Endpoint, model: str) -> list[str]:
     provider = PROVIDERS.get(endpoint.provider)
     if provider is not None and (provider.has_address or not endpoint.api_base) and provider.price_prefixes:
         return [prefix + model for prefix in provider.price_prefixes]
@@ -121,36 +126,36 @@ def _names(endpoint: Endpoint, model: str) -> list[str]:
 
 
 @cache
-def _list() -> dict[str, Price]:
-    return {name: _price(entry) for name, entry in _entries().items()}
+def _load_prices() -> dict[str, Price]:
+    return {name: _build_price(entry) for name, entry in _load_entries().items()}
 
 
 @cache
-def _owners() -> dict[str, str]:
-    return {name: entry["litellm_provider"] for name, entry in _entries().items() if entry["mode"] == "chat"}
+def _list_owners() -> dict[str, str]:
+    return {name: entry["litellm_provider"] for name, entry in _load_entries().items() if entry["mode"] == "chat"}
 
 
-def _entries() -> dict[str, dict[str, Any]]:
+def _load_entries() -> dict[str, dict[str, Any]]:
     package = find_spec("litellm")
     if package is None or not package.origin:
         return {}
-    read = from_json((Path(package.origin).parent / _FILE).read_bytes(), cache_strings="keys")
-    return {name: entry for name, entry in read.items() if entry.get("mode") in ("chat", "responses")}
+    entries = from_json((Path(package.origin).parent / _FILE).read_bytes(), cache_strings="keys")
+    return {name: entry for name, entry in entries.items() if entry.get("mode") in ("chat", "responses")}
 
 
-def _price(entry: Mapping[str, Any]) -> Price:
+def _build_price(entry: Mapping[str, Any]) -> Price:
     each = float(entry.get("input_cost_per_token") or 0) * _MICRO
     cached = entry.get("cache_read_input_token_cost")
     return Price(
         input=each,
         output=float(entry.get("output_cost_per_token") or 0) * _MICRO,
         cached_input=float(cached) * _MICRO if cached is not None else each,
-        context=_int(entry.get("max_input_tokens") or entry.get("max_tokens")),
-        max_output=_int(entry.get("max_output_tokens")),
+        context=_parse_int(entry.get("max_input_tokens") or entry.get("max_tokens")),
+        max_output=_parse_int(entry.get("max_output_tokens")),
     )
 
 
-def _int(value: Any) -> int | None:
+def _parse_int(value: Any) -> int | None:
     try:
         return int(value) if value else None
     except (TypeError, ValueError):

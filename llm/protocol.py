@@ -1,4 +1,4 @@
-"""How a run talks to a model: one protocol for every wire, and the errors a wire may raise."""
+"""The interface of a model: one protocol for every adapter, and the errors that an adapter raises."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from llm.messages import Answer, Chunk, Request, Usage
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is to be had, and with whose key (`paid_by`). `provider` is a name of `common.providers`, or
-    `merge_service`; `options` are the values of its fields.
+    """The address of a model, and who pays for it. `provider` is a name of `common.providers`, or `merge_service`; `options`
+    are the values of the provider's fields.
     """
 
     provider: str
@@ -31,9 +31,9 @@ class Timeouts:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What came of trying a model: `code` (as of `LLMError`, or `empty_answer`) and `message` are empty when it answered;
-    `seconds` until its first chunk, `total` until its end; `usage` is what it took."""
+class ModelTestResult:
+    """The result of a model test. `code` (as of `LLMError`, or `empty_answer`) and `message` are empty when it answered;
+    `seconds` until its first chunk, `total` until its end."""
 
     ok: bool
     message: str
@@ -48,10 +48,10 @@ class LLMError(Exception):
     """A request that did not end in an answer.
 
     `code`: `timeout_first`, `timeout_idle`, `timeout_total`, `cut`, `rate_limited`, `server`, `refused` (401/402/403),
-    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`. `message` is scrubbed of
-    secrets and can be shown. `partial_…` is what had come before, and `usage` what it took, when anything had come;
-    `retryable` says whether asking again can help; `retry_after` in seconds when the provider said so; `tries` how often it
-    was asked.
+    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`. `message` is free
+    of secrets and can be shown. `partial_…` is what arrived before, and `usage` its tokens, when anything arrived;
+    `retryable`: another request can help; `retry_after`: seconds, when the provider named them; `tries`: how many requests
+    were made.
     """
 
     def __init__(
@@ -78,11 +78,11 @@ class LLMError(Exception):
 
 
 class LLM(Protocol):
-    """A model that can be asked. Streaming is the only path: chunks come first, the whole `Answer` last.
+    """A model. Streaming is the only path: the chunks come first, the complete `Answer` last.
 
     Cancelling the task, or closing the generator, closes the connection upstream at once (RUN16).
     """
 
     def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
-        """Ask once more. Raises `LLMError`."""
+        """Send one request. Raises `LLMError`."""
         ...

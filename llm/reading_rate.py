@@ -1,4 +1,4 @@
-"""How fast the answers of models are read: one event loop reads for all workspaces (FAIR1)."""
+"""Limits how fast the answers of models are read: one event loop reads for all workspaces (FAIR1)."""
 
 from uuid import UUID
 
@@ -7,8 +7,8 @@ from common.token_bucket import TokenBucket
 
 CHUNKS_PER_SECOND = 6_000.0
 """Chunks that the runs of one workspace read in a second, in one process. Forty agents at 150 tokens a second need as many."""
-BURST = 12_000.0
-CHARACTERS = 256
+BURST_CHUNKS = 12_000.0
+CHARACTERS_PER_CHUNK = 256
 """A chunk counts once more for each of so many characters."""
 
 
@@ -18,11 +18,11 @@ class ReadingRate:
     __slots__ = ("_bucket",)
 
     def __init__(self) -> None:
-        self._bucket = TokenBucket(CHUNKS_PER_SECOND, BURST)
+        self._bucket = TokenBucket(CHUNKS_PER_SECOND, BURST_CHUNKS)
 
     def take(self, text: str) -> float:
-        """Count a chunk. Return how many seconds its run has to wait before it reads on, while the model's server waits."""
-        left = self._bucket.take(1 + len(text) // CHARACTERS)
+        """Count a chunk. Return the seconds that its run waits before it reads the next one."""
+        left = self._bucket.take(1 + len(text) // CHARACTERS_PER_CHUNK)
         return max(0.0, -left / CHUNKS_PER_SECOND)
 
 

@@ -1,4 +1,4 @@
-"""Asking again: the one place where a request to a model is repeated (RUN11, RUN20)."""
+"""Retries requests to a model; nothing else does (RUN11, RUN20)."""
 
 import asyncio
 import random
@@ -9,49 +9,49 @@ from dataclasses import dataclass, replace
 from llm.messages import Answer, Chunk, Request
 from llm.protocol import LLM, LLMError
 
-TRIES = 3
-TRIES_BY_CODE = {"cut": 2, "timeout_first": 2}
-"""A broken or silent stream has cost its wait already: once more is enough."""
+MAX_TRIES = 3
+MAX_TRIES_BY_CODE = {"cut": 2, "timeout_first": 2}
+"""A broken or silent stream has already taken long: one more request is enough."""
 BASE_DELAY = 0.5
 MAX_DELAY = 20.0
-"""Seconds. A provider that asks for a longer wait is not asked again: the person decides."""
-BREAK_AFTER = 10
-"""Failures in a row, of a tenant's runs on one endpoint and model, after which nobody asks for a while."""
-REST = 5.0
-ANNOUNCED_FROM = 2.0
+"""Seconds. A provider that asks for a longer wait gets no other request: the person decides."""
+MAX_FAILURES_IN_ROW = 10
+"""Failures in a row, of a tenant's runs on one endpoint and model, after which requests pause."""
+REST_SECONDS = 5.0
+ANNOUNCED_DELAY = 2.0
 """Seconds from which on a wait before the next try is announced."""
 
 Announce = Callable[[float], Awaitable[None]]
-"""Says that the model is asked again after so many seconds."""
+"""Called with the seconds until the next request."""
 
 
 @dataclass
 class Breaker:
-    """Whether an endpoint and model is worth asking. After `BREAK_AFTER` failures in a row it rests, then one tries."""
+    """A circuit breaker of an endpoint and model. It opens after `MAX_FAILURES_IN_ROW` failures."""
 
     failures: int = 0
     until: float = 0.0
     last: LLMError | None = None
 
     def check(self, now: float) -> None:
-        """Raises `LLMError` while it rests."""
-        if self.failures < BREAK_AFTER:
+        """Raise `LLMError` while the breaker is open."""
+        if self.failures < MAX_FAILURES_IN_ROW:
             return
         if now < self.until:
-            raise self._resting(self.until - now)
-        self.until = now + REST  # this one tries; the others wait for what comes of it
+            raise self._build_resting_error(self.until - now)
+        self.until = now + REST_SECONDS  # this request tests the model; the others wait for its result
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         self.failures, self.last = 0, None
 
-    def failed(self, error: LLMError, now: float) -> None:
+    def record_failure(self, error: LLMError, now: float) -> None:
         if not error.retryable:
-            return  # the request was at fault, not the endpoint
+            return  # the request was wrong, not the endpoint
         self.failures += 1
         self.last = error
-        self.until = now + min(max(REST, error.retry_after or 0.0), 60.0)
+        self.until = now + min(max(REST_SECONDS, error.retry_after or 0.0), 60.0)
 
-    def _resting(self, seconds: float) -> LLMError:
+    def _build_resting_error(self, seconds: float) -> LLMError:
         code = self.last.code if self.last else "server"
         text = (
             f"The model failed {self.failures} times in a row; it is left alone for {seconds:.0f} s. Last: {self.last}"
@@ -62,72 +62,72 @@ class Breaker:
 _breakers: dict[tuple[str, ...], Breaker] = {}
 
 
-def breaker_for(*key: str) -> Breaker:
-    """The breaker that a tenant's runs in this process share for one endpoint, key and model."""
+def get_breaker(*key: str) -> Breaker:
+    """Return the breaker that a tenant's runs in this process share for one endpoint, key and model."""
     if len(_breakers) > 10_000:
         _breakers.clear()
     return _breakers.setdefault(key, Breaker())
 
 
 class Retrying:
-    """Another `LLM`, asked up to three times, but never again once a chunk of its answer was shown."""
+    """Repeats the requests to another `LLM` up to three times, but never after a chunk was passed on."""
 
     def __init__(
         self,
         llm: LLM,
         breaker: Callable[[str], Breaker],
         *,
-        dice: Callable[[], float] = random.random,
+        rng: Callable[[], float] = random.random,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         announce: Announce | None = None,
     ) -> None:
         self._llm = llm
         self._breaker = breaker
-        self._dice = dice
+        self._rng = rng
         self._sleep = sleep
         self._announce = announce
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
-        """Ask, and again where that can help. Raises the last `LLMError`, with `tries`."""
+        """Send the request, and repeat it where that can help. Raises the last `LLMError`, with `tries`."""
         breaker = self._breaker(request.model)
         tries = 0
         failed: LLMError | None = None
         while True:
             try:
                 breaker.check(_now())
-            except LLMError as resting:
-                raise failed or resting from None  # who has asked says what came of it, and not what others met
+            except LLMError as paused:
+                raise failed or paused from None  # its own failure says more than that of other requests
             tries += 1
-            shown = False
+            has_yielded = False
             try:
                 async with aclosing(self._llm.ask(request)) as parts:
                     async for part in parts:
-                        shown = True
+                        has_yielded = True
                         if isinstance(part, Answer):
-                            breaker.succeeded()  # before it is passed on: who has the answer listens no longer
+                            breaker.record_success()  # before it is passed on: the caller may stop reading after it
                         yield replace(part, tries=tries) if isinstance(part, Answer) else part
             except LLMError as error:
                 error.tries, failed = tries, error
-                breaker.failed(error, _now())
-                if shown or not self._again(error, tries):
+                breaker.record_failure(error, _now())
+                if has_yielded or not self._may_retry(error, tries):
                     raise
                 delay = self._delay(error, tries)
-                if self._announce is not None and delay >= ANNOUNCED_FROM:
+                if self._announce is not None and delay >= ANNOUNCED_DELAY:
                     await self._announce(delay)
                 await self._sleep(delay)
             else:
                 return
 
-    def _again(self, error: LLMError, tries: int) -> bool:
-        most = TRIES_BY_CODE.get(error.code, TRIES)
-        return error.retryable and tries < most and (error.retry_after or 0.0) <= MAX_DELAY
+    def _may_retry(self, error: LLMError, tries: int) -> bool:
+        max_tries = MAX_TRIES_BY_CODE.get(error.code, MAX_TRIES)
+        return error.retryable and tries < max_tries and (error.retry_after or 0.0) <= MAX_DELAY
 
     def _delay(self, error: LLMError, tries: int) -> float:
-        """Seconds: what the provider asked for and a little more, else growing; jittered, lest runs march in step."""
+        """Return the seconds that the provider asked for, else an exponential backoff, both with jitter."""
         backoff: float = BASE_DELAY * 2 ** (tries - 1)
         if error.retry_after is not None:
-            return error.retry_after + self._dice() * backoff / 2
-        return backoff * (0.5 + self._dice())
+            return error.retry_after + self._rng() * backoff / 2
+        return backoff * (0.5 + self._rng())
 
 
 def _now() -> float:

@@ -13,11 +13,11 @@ _TEXTS = {
 }
 
 
-class Watch:
-    """Watches one request. Only time spent waiting for the model counts, not what its reader does between chunks.
+class RequestTimer:
+    """Limit the time of one request. Only the time spent waiting for the model counts, not what its reader does between chunks.
 
-    `expire` is called once when a limit is passed; it must make the pending read fail. `verdict()` is then the error to
-    raise. When the answer is whole and only its tail is waited for, running out of time is no fault: no verdict.
+    `expire` is called once when a limit is passed; it must make the pending read fail. `get_error()` then returns the error to
+    raise: null when the answer was complete and only the end of the stream was waited for.
     """
 
     def __init__(self, timeouts: Timeouts, expire: Callable[[], None], *, started: float | None = None) -> None:
@@ -36,25 +36,25 @@ class Watch:
 
     @property
     def seconds(self) -> float:
-        """Since the request began."""
+        """Return the seconds since the request began."""
         return self._loop.time() - self._started
 
-    def shown(self) -> None:
-        """A chunk is about to be passed on: the clock stands still until `wait`."""
+    def pause(self) -> None:
+        """Stop the clock while a chunk is passed on, until `resume`."""
         self._waiting = False
         if self.first_token_s is None:
             self.first_token_s = self.seconds
             self._limit = self._timeouts.idle
             self._rearm()
 
-    def wait(self) -> None:
-        """The reader has come back for more: from now on the next chunk is waited for."""
+    def resume(self) -> None:
+        """Start the clock for the next chunk."""
         if not self._waiting:
             self._waiting = True
             self._since = self._loop.time()
 
-    def wait_for_tail(self, seconds: float) -> None:
-        """The answer is whole; the server gets so many seconds more to say what it used, and to end the stream."""
+    def resume_for_tail(self, seconds: float) -> None:
+        """Give the server so many seconds more, after a complete answer, to report its usage and to end the stream."""
         self._waiting = True
         if self._tail != seconds:
             self._tail = seconds
@@ -62,16 +62,16 @@ class Watch:
             self._rearm()
 
     def stop(self) -> None:
-        """The request is over."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
 
-    def verdict(self) -> LLMError | None:
-        """The error for the limit that was passed, if one was."""
-        return None if self._passed is None else timeout_error(self._passed, self._timeouts)
+    def get_error(self) -> LLMError | None:
+        """Return the error for the limit that was passed, or null."""
+        return None if self._passed is None else build_timeout_error(self._passed, self._timeouts)
 
-    def _due(self) -> tuple[float, str | None]:
-        """When the next limit is passed, and which; a tail's has no name."""
+    def _next_deadline(self) -> tuple[float, str | None]:
+        """Return the time of the next limit and its error code, which is null after a complete answer."""
         if self._tail is not None:
             return self._since + self._tail, None
         code = "timeout_first" if self.first_token_s is None else "timeout_idle"
@@ -82,12 +82,12 @@ class Watch:
         self._arm()
 
     def _arm(self) -> None:
-        self._timer = self._loop.call_at(self._due()[0], self._look)
+        self._timer = self._loop.call_at(self._next_deadline()[0], self._check)
 
-    def _look(self) -> None:
-        when, code = self._due()
-        if not self._waiting:  # the reader is busy; look again soon
-            self._timer = self._loop.call_later(min(0.25, self._limit), self._look)
+    def _check(self) -> None:
+        when, code = self._next_deadline()
+        if not self._waiting:  # the reader is busy: check again soon
+            self._timer = self._loop.call_later(min(0.25, self._limit), self._check)
         elif self._loop.time() < when - 0.001:
             self._arm()
         else:
@@ -102,39 +102,39 @@ class Deadlines:
         self._timeouts = timeouts
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
-        self._quiet_until: float | None = None
+        self._idle_deadline: float | None = None
         self.first_token_s: float | None = None
 
     @property
     def seconds(self) -> float:
-        """Since the request began."""
+        """Return the seconds since the request began."""
         return self._loop.time() - self._started
 
-    def shown(self) -> None:
-        """A chunk is about to be passed on; the wait for the next one begins when it is asked for."""
+    def pause(self) -> None:
+        """Stop the clock while a chunk is passed on. It starts again with the next `bounded`."""
         if self.first_token_s is None:
             self.first_token_s = self.seconds
-        self._quiet_until = None
+        self._idle_deadline = None
 
     @asynccontextmanager
-    async def enforced(self) -> AsyncIterator[None]:
-        """Bounds what is awaited inside. Raises `LLMError`."""
+    async def bounded(self) -> AsyncIterator[None]:
+        """Limit the time of what is awaited inside. Raises `LLMError`."""
         first = self.first_token_s is None
-        if self._quiet_until is None:
+        if self._idle_deadline is None:
             begin = self._started if first else self._loop.time()
-            self._quiet_until = begin + (self._timeouts.first if first else self._timeouts.idle)
+            self._idle_deadline = begin + (self._timeouts.first if first else self._timeouts.idle)
         code = "timeout_first" if first else "timeout_idle"
-        when, code = min((self._quiet_until, code), (self._started + self._timeouts.total, "timeout_total"))
+        when, code = min((self._idle_deadline, code), (self._started + self._timeouts.total, "timeout_total"))
         try:
             async with asyncio.timeout_at(when) as limit:
                 yield
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise timeout_error(code, self._timeouts) from None
+            raise build_timeout_error(code, self._timeouts) from None
 
 
-def timeout_error(code: str, timeouts: Timeouts) -> LLMError:
-    """The error for a limit that was passed."""
+def build_timeout_error(code: str, timeouts: Timeouts) -> LLMError:
+    """Return the error for a limit that was passed."""
     limit = getattr(timeouts, code.removeprefix("timeout_"))
     return LLMError(code, _TEXTS[code].format(limit), retryable=code != "timeout_total")

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from llm.endpoints import endpoint_to_test
+from llm.endpoints import build_test_endpoint
 from llm.model_tests import find_model_test, run_model_test, save_model_test
 from runs.runtime.ledger import record_trial
 from runs.worker.engine import get_engine
@@ -36,7 +36,7 @@ def test_model(
     engine = get_engine()
     if engine is None or test is None or test.state != "waiting":
         return
-    endpoint = endpoint_to_test(workspace, provider, api_base, options, encrypted_key)
+    endpoint = build_test_endpoint(workspace, provider, api_base, options, encrypted_key)
     test = replace(test, state="running")
     save_model_test(workspace, test)
     record = partial(record_trial, workspace, UUID(person_id), endpoint, default_model)

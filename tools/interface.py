@@ -1,4 +1,4 @@
-"""What a tool is: a class. Who may use it, and whether a person is asked first, is data elsewhere."""
+"""The base class of tools. Which agents may use a tool, and whether a person approves its calls, is stored with the agent."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 Effect = Literal["read", "write"]
 
-DEFAULT_TIMEOUT = 30.0
-MAX_TIMEOUT = 120.0
-MAX_ARGUMENTS = 250_000
-"""Characters. Longer arguments are cut for storing, and refused (RUN12)."""
+DEFAULT_TIMEOUT_SECONDS = 30.0
+MAX_TIMEOUT_SECONDS = 120.0
+MAX_ARGUMENT_CHARACTERS = 250_000
+"""Characters. Longer arguments are refused, and cut before they are stored (RUN12)."""
 
 
 class ToolArgs(BaseModel):
@@ -39,26 +39,26 @@ class ToolConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     retries: int = Field(default=0, ge=0, le=3)
-    timeout_s: float = Field(default=DEFAULT_TIMEOUT, gt=0, le=MAX_TIMEOUT)
+    timeout_s: float = Field(default=DEFAULT_TIMEOUT_SECONDS, gt=0, le=MAX_TIMEOUT_SECONDS)
 
 
-async def nobody_named(url: str) -> bool:
-    """Where nobody can have named an address, none is open."""
+async def allow_no_url(url: str) -> bool:
+    """Allow no address. The default, for calls outside a chat."""
     return False
 
 
-async def unknown_authors() -> "Sequence[Actor]":
-    """Refuse every write: it is not known what was read."""
+async def deny_writes() -> "Sequence[Actor]":
+    """Refuse every write, because it is not known whose texts were read."""
     raise ToolError("It was not done: it is not known whose words were read.", final=True)
 
 
 @dataclass(frozen=True)
 class ToolContext:
-    """For whom a call is made. `call_id` is the key under which a tool outside our house may recognise a repetition.
+    """The context of a call. `call_id` is the key by which an external service can recognise a repeated call.
 
-    `is_named` says whether an address may be opened: somebody named it, the model did not make it up (SEC9).
-    `find_authors` gives the people whose words the run may have read, or raises `ToolError`; the toolbox asks it before each
-    call of a tool that writes, which gets them as `authors` and does only what all of them may do (FAIR8).
+    `is_url_allowed` returns whether an address may be opened: it is in a text that was read, the model did not invent it (SEC9).
+    `find_authors` returns the people whose texts the run may have read, or raises `ToolError`. The toolbox calls it before each
+    call of a tool that writes. The tool gets them as `authors` and does only what all of them may do (FAIR8).
     """
 
     actor: "Actor"
@@ -67,21 +67,21 @@ class ToolContext:
     run_id: UUID
     call_id: str
     config: ToolConfig = field(default_factory=ToolConfig)
-    is_named: Callable[[str], Awaitable[bool]] = nobody_named
-    find_authors: "Callable[[], Awaitable[Sequence[Actor]]]" = unknown_authors
+    is_url_allowed: Callable[[str], Awaitable[bool]] = allow_no_url
+    find_authors: "Callable[[], Awaitable[Sequence[Actor]]]" = deny_writes
     authors: "Sequence[Actor]" = ()
 
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """What a tool returns: `text` for the model, and `data` for the screen where it draws more than the text."""
+    """The result of a tool: `text` for the model, and `data` for the web app if it draws more than the text."""
 
     text: str
     data: WebPageData | None = None
 
 
 class ToolError(Exception):
-    """The tool could not do it, for a reason that the model can read and act on. `final`: trying again is no use."""
+    """The call failed for a reason that the model can read and act on. `final`: a repeated call cannot help."""
 
     def __init__(self, text: str, *, final: bool = False) -> None:
         super().__init__(text)
@@ -89,18 +89,18 @@ class ToolError(Exception):
 
 
 class Tool:
-    """One tool. The docstring is what the model reads.
+    """A tool. Its docstring is the description that the model reads.
 
-    `run(ctx, args) -> str` is an ordinary function when it touches our database only: it is called in one transaction.
-    It is a coroutine when it calls another server: no transaction and no connection is held meanwhile. A coroutine may
+    `run(ctx, args) -> str` is an ordinary function if it uses only our database: it is called in one transaction.
+    It is a coroutine if it calls another server: no transaction and no connection is open during the call. A coroutine may
     return a `ToolOutput`.
-    `effect` is `read` when calling it changes nothing. `repeatable`: it may be called again when a crash leaves it
-    unknown whether it was done (RUN15); reading always may. `is_trusted`: its results are our own words, nobody else's.
+    `effect` is `read` if a call changes nothing. `is_idempotent`: a call may be repeated after a crash that left its outcome
+    unknown (RUN15); a tool that reads always may. `is_trusted`: its results contain no text of people or of other servers.
     """
 
     name: ClassVar[str]
     effect: ClassVar[Effect]
-    repeatable: ClassVar[bool] = False
+    is_idempotent: ClassVar[bool] = False
     is_trusted: ClassVar[bool] = False
     Args: ClassVar[type[ToolArgs]]
     Config: ClassVar[type[ToolConfig]] = ToolConfig
@@ -108,7 +108,7 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """What the model reads about it."""
+        """Return the description that the model reads."""
         return inspect.getdoc(type(self)) or ""
 
     @property
@@ -117,17 +117,17 @@ class Tool:
 
     @property
     def may_repeat(self) -> bool:
-        return self.repeatable or self.effect == "read"
+        return self.is_idempotent or self.effect == "read"
 
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments, without the titles that only cost tokens."""
+        """Return the JSON Schema of its arguments, without titles, which only cost tokens."""
         return deepcopy(_schema_of(self.Args))
 
     def parse_arguments(self, arguments: str) -> ToolArgs:
-        """Return the arguments, checked strictly. No text counts as `{}`. Raises `ToolError` with what is wrong, for the model."""
-        if len(arguments) > MAX_ARGUMENTS:
+        """Return the validated arguments; an empty text counts as `{}`. Raises `ToolError` with the problems, for the model."""
+        if len(arguments) > MAX_ARGUMENT_CHARACTERS:
             raise ToolError(
-                f"The arguments are too long: more than {MAX_ARGUMENTS:,} characters. The call was not made."
+                f"The arguments are too long: more than {MAX_ARGUMENT_CHARACTERS:,} characters. The call was not made."
             )
         try:
             return self.Args.model_validate_json(arguments.strip() or "{}", strict=True)
@@ -141,20 +141,20 @@ class Tool:
             raise ToolError(f"The call was not made, because its arguments are wrong. {text}") from error
 
     def config_schema(self) -> dict[str, Any]:
-        """The JSON Schema of its settings, by which the workshop draws their fields."""
+        """Return the JSON Schema of its settings, from which the workshop draws their fields."""
         schema = deepcopy(_schema_of(self.Config))
         schema.pop("description", None)
         return schema
 
-    def configured(self, custom_config: dict[str, Any]) -> ToolConfig:
-        """An agent's settings over the defaults. Raises `pydantic.ValidationError`."""
+    def parse_config(self, custom_config: dict[str, Any]) -> ToolConfig:
+        """Return an agent's settings over the defaults. Raises `pydantic.ValidationError`."""
         return self.Config.model_validate(custom_config)
 
 
 @cache
-def _schema_of(shape: type[BaseModel]) -> dict[str, Any]:
-    """Made once: Pydantic takes milliseconds for it, and every run needs it. Whoever passes it on hands out a copy."""
-    schema: dict[str, Any] = _without_titles(shape.model_json_schema())
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema, computed once: it takes Pydantic milliseconds, and every run needs it. Callers copy it."""
+    schema: dict[str, Any] = _without_titles(model.model_json_schema())
     return schema
 
 

@@ -1,4 +1,4 @@
-"""Which tools there are. Each app registers its own in `agent_tools.py`; what is misdefined fails at start."""
+"""The registry of tools. Each app registers its own in `agent_tools.py`; a wrong definition fails at start."""
 
 import re
 from typing import TypeVar
@@ -6,21 +6,21 @@ from typing import TypeVar
 from events.rows import ToolRow
 from tools.interface import Tool, ToolArgs, ToolConfig
 
-# What every provider takes as the name of a function.
+# The names of functions that every provider accepts.
 NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 T = TypeVar("T", bound=type[Tool])
 
 registry: dict[str, Tool] = {}
-"""Every tool, by its name. Read it; `register` alone adds to it."""
+"""Every tool by its name. Only `register` adds to it."""
 
 
 class ToolMisdefined(TypeError):
-    """A tool's class breaks a rule of the interface: our mistake, told at start."""
+    """A tool's class breaks a rule of the interface."""
 
 
 def register(cls: T) -> T:
-    """Check a tool's class and make it known. Raises `ToolMisdefined`, also for a name that is taken."""
+    """Check a tool's class and add it to the registry. Raises `ToolMisdefined`, also for a name that is taken."""
     _check(cls)
     if cls.name in registry:
         raise ToolMisdefined(
@@ -39,7 +39,7 @@ def _check(cls: type[Tool]) -> None:
         "Config, a subclass of ToolConfig": _is_subclass(cls.Config, ToolConfig),
         "a method run(ctx, args)": callable(getattr(cls, "run", None)),
     }
-    if missing := [rule for rule, holds in rules.items() if not holds]:
+    if missing := [rule for rule, is_met in rules.items() if not is_met]:
         raise ToolMisdefined(f"The tool {cls.__qualname__} needs {'; '.join(missing)}.")
 
 
@@ -47,8 +47,8 @@ def _is_subclass(candidate: object, base: type) -> bool:
     return isinstance(candidate, type) and issubclass(candidate, base)
 
 
-def tool_rows() -> list[ToolRow]:
-    """Every tool by name, as it goes over the wire."""
+def build_tool_rows() -> list[ToolRow]:
+    """Return the row of every tool, sorted by name."""
     return [
         ToolRow(
             name=tool.name,

@@ -14,7 +14,7 @@ from agents.specs.templates import TEMPLATES
 from common.paging import PAGED, answer_page
 from common.rest import Page, Request, answer, answer_list, no_content, query_parameters, read, read_query
 from events.rows import AgentRow, AgentSummaryRow, EmojiAvatar, ToolRow
-from tools.registry import tool_rows
+from tools.registry import build_tool_rows
 
 
 class Agents(APIView):
@@ -69,4 +69,4 @@ class Templates(APIView):
 class Tools(APIView):
     @extend_schema(operation_id="list_tools", responses=Page[ToolRow])
     def get(self, request: Request) -> HttpResponse:
-        return answer_list(tool_rows())
+        return answer_list(build_tool_rows())

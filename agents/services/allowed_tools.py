@@ -69,7 +69,7 @@ def configure_tools(uses: Iterable[ToolUse], *, only_reading: bool = False) -> d
         if tool is None or not use.is_enabled or (only_reading and tool.effect != "read"):
             continue
         try:
-            configured[use.tool] = ConfiguredTool(tool, tool.configured(use.custom_config), use.usage_instructions)
+            configured[use.tool] = ConfiguredTool(tool, tool.parse_config(use.custom_config), use.usage_instructions)
         except ValidationError:
             logger.warning("The settings of the tool %s no longer fit; the agent works without it.", use.tool)
     return configured
@@ -90,4 +90,4 @@ def _is_writing(use: ToolUse) -> bool:
 def _describe_use(use: ToolUse) -> tuple[str, str]:
     """Return the tool and its effective settings; settings that equal the tool's own make no difference."""
     tool = registry.get(use.tool)
-    return use.tool, tool.configured(use.custom_config).model_dump_json() if tool else ""
+    return use.tool, tool.parse_config(use.custom_config).model_dump_json() if tool else ""

@@ -146,7 +146,7 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
 
 def _has_fitting_settings(use: ToolUse) -> bool:
     try:
-        registry[use.tool].configured(use.custom_config)
+        registry[use.tool].parse_config(use.custom_config)
     except ValidationError:
         return False
     return True

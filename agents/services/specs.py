@@ -16,7 +16,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, Invalid, NotFound
 from events import audit
 from events.publish import notify_workspace_list_changed
-from llm.endpoints import check_offered
+from llm.endpoints import check_model_offered
 from tools.registry import registry
 
 
@@ -31,7 +31,7 @@ def check_content(content: SpecContent) -> None:
         raise Invalid("An agent has no memory of its own yet.", hints=["Leave `memory` at `chat`."])
     for use in content.tools:
         try:
-            registry[use.tool].configured(use.custom_config)
+            registry[use.tool].parse_config(use.custom_config)
         except ValidationError as error:
             hints = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)]
             raise Invalid(f"The settings of the tool {use.tool} do not fit.", hints=hints[:5]) from error
@@ -52,7 +52,7 @@ def write_spec(
     Raises `Invalid` (`model_unusable`) for a model that the workspace cannot use.
     """
     if agent.workspace_id is not None:
-        check_offered(agent.workspace_id, content.model)
+        check_model_offered(agent.workspace_id, content.model)
     spec = AgentSpec.objects.create(
         agent=agent,
         number=number,

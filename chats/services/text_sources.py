@@ -67,7 +67,7 @@ class ReadTexts:
         self._seq = 0
         self._lock = Lock()
 
-    def is_named(self, url: str) -> bool:
+    def is_url_allowed(self, url: str) -> bool:
         """Return whether an agent with this prompt may open `url` from this chat. A text that is no address is not named."""
         hosts = _get_hosts(url)
         if not hosts:

@@ -1,4 +1,4 @@
-"""An answer put together from the stream of any wire: text, thinking, and tool calls that may come in any disorder."""
+"""Builds an answer from the stream of any adapter: text, thinking, and tool calls whose parts may arrive in any order."""
 
 import json
 from collections.abc import Mapping
@@ -9,15 +9,15 @@ from events.payloads import MAX_TEXT
 from llm.messages import Chunk, ToolCall
 
 MAX_CALLS = 16
-"""Calls of one answer that are made. One more is kept, so that the model reads that it was refused; the rest is dropped."""
-MAX_CALL_TEXT = 1024 * 1024
+"""Calls of one answer that are made. One more is stored, so that the model reads that it was refused; the rest is dropped."""
+MAX_ARGUMENT_CHARACTERS = 1024 * 1024
 """Characters of the arguments of all calls of one answer."""
-MAX_GUESSES = 32
-"""How often one call's arguments are read to see whether they are whole."""
+MAX_PARSE_ATTEMPTS = 32
+"""How often one call's arguments are parsed to see whether they are complete."""
 
 
 class Budget:
-    """Characters that all answers of this process may hold at once, beyond a share that each has for itself (FAIR5)."""
+    """Limits the characters in memory of all answers of this process, beyond `OWN_SHARE` for each answer (FAIR5)."""
 
     OWN_SHARE = 32 * 1024
     TOTAL = 32 * 1024 * 1024
@@ -26,7 +26,7 @@ class Budget:
         self.left = self.TOTAL
 
     def take(self, size: int) -> bool:
-        """Take so much; false, and nothing is taken, when it is not there."""
+        """Take `size` characters. Return false, and take nothing, if fewer are left."""
         if size > self.left:
             return False
         self.left -= size
@@ -34,24 +34,24 @@ class Budget:
 
 
 budget = Budget()
-"""This process's; used from its loop only."""
+"""The budget of this process, used from its event loop only."""
 
 
 @dataclass
-class _Slot:
-    """A call in the making. `key` is the index the provider gave."""
+class _CallBuilder:
+    """A call whose parts are still arriving. `key` is the index that the provider gave."""
 
     key: int | None
     provider_id: str
     name: str = ""
     parts: list[str] = field(default_factory=list)
-    guesses: int = 0
+    parse_attempts: int = 0
 
-    def is_whole(self) -> bool:
-        """Do the arguments so far form a complete JSON object?"""
-        if not self.parts or not self.parts[-1].rstrip().endswith("}") or self.guesses >= MAX_GUESSES:
+    def has_complete_arguments(self) -> bool:
+        """Return whether the arguments so far are a complete JSON object."""
+        if not self.parts or not self.parts[-1].rstrip().endswith("}") or self.parse_attempts >= MAX_PARSE_ATTEMPTS:
             return False
-        self.guesses += 1
+        self.parse_attempts += 1
         try:
             json.loads("".join(self.parts))
         except ValueError:
@@ -60,10 +60,10 @@ class _Slot:
 
 
 class Assembly:
-    """Collects the chunks of one answer. Each method returns the `Chunk` to pass on, None when there is none.
+    """Collects the chunks of one answer. Each method returns the `Chunk` to pass on, or null.
 
-    What is longer than can be stored is cut there: then the answer `is_full`, and its reader stops reading. `release` is
-    called when it is not needed any more.
+    An answer that is longer than can be stored is cut: then the answer `is_full`, and its reader stops reading. `release` is
+    has_calls when it is not needed any more.
     """
 
     def __init__(self) -> None:
@@ -71,9 +71,9 @@ class Assembly:
         self.is_full = False
         self._text: list[str] = []
         self._thinking: list[str] = []
-        self._slots: list[_Slot] = []
+        self._call_builders: list[_CallBuilder] = []
         self._sizes = {"text": 0, "thinking": 0, "arguments": 0}
-        self._taken = 0
+        self._budget_taken = 0
 
     @property
     def text(self) -> str:
@@ -84,95 +84,103 @@ class Assembly:
         return "".join(self._thinking)
 
     def add_text(self, text: str) -> Chunk:
-        text = self._cut("text", text, MAX_TEXT)
+        text = self._cut_to_limit("text", text, MAX_TEXT)
         self._text.append(text)
         return Chunk("text", text)
 
     def add_thinking(self, text: str) -> Chunk:
-        text = self._cut("thinking", text, MAX_TEXT)
+        text = self._cut_to_limit("thinking", text, MAX_TEXT)
         self._thinking.append(text)
         return Chunk("thinking", text)
 
     def add_call(self, delta: Mapping[str, Any]) -> Chunk | None:
-        """Takes one entry of `delta.tool_calls`."""
+        """Add one entry of `delta.tool_calls`."""
         function = delta.get("function") or {}
         name = str(function.get("name") or "")
-        arguments = _as_text(function.get("arguments"))
-        place, fresh = self._place(delta.get("index"), str(delta.get("id") or ""), begins=bool(name and arguments))
-        if place > MAX_CALLS:
+        arguments = _to_json_text(function.get("arguments"))
+        position, is_new = self._find_position(
+            delta.get("index"), str(delta.get("id") or ""), begins=bool(name and arguments)
+        )
+        if position > MAX_CALLS:
             return None
-        arguments = self._cut("arguments", arguments, MAX_CALL_TEXT)
-        slot = self._slots[place]
-        if not slot.name:
-            slot.name, fresh = name, fresh or bool(name)
-        slot.parts.append(arguments)
-        if not fresh and not arguments:
+        arguments = self._cut_to_limit("arguments", arguments, MAX_ARGUMENT_CHARACTERS)
+        builder = self._call_builders[position]
+        if not builder.name:
+            builder.name, is_new = name, is_new or bool(name)
+        builder.parts.append(arguments)
+        if not is_new and not arguments:
             return None
-        return Chunk("arguments", arguments, index=place, name=slot.name if fresh else None)
+        return Chunk("arguments", arguments, index=position, name=builder.name if is_new else None)
 
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls in the order they began. Their own ids are given by the loop."""
+        """Return the calls in the order in which they began, without ids: the loop gives them."""
         return tuple(
-            ToolCall(id="", name=slot.name, arguments="".join(slot.parts), index=place, provider_id=slot.provider_id)
-            for place, slot in enumerate(self._slots)
+            ToolCall(
+                id="",
+                name=builder.name,
+                arguments="".join(builder.parts),
+                index=position,
+                provider_id=builder.provider_id,
+            )
+            for position, builder in enumerate(self._call_builders)
         )
 
-    def _place(self, key: int | None, provider_id: str, *, begins: bool) -> tuple[int, bool]:
-        """Which call a delta belongs to, and whether it is a new one. `begins`: it brings a name and arguments.
+    def _find_position(self, key: int | None, provider_id: str, *, begins: bool) -> tuple[int, bool]:
+        """Return the position of the call that a delta belongs to, and whether it is new. `begins`: it has a name and arguments.
 
         Neither the index nor the id can be trusted alone: there are servers that give every call index 0, that leave
         ids empty or repeat them, or that send no index at all.
         """
-        for place in reversed(range(len(self._slots))):
-            slot = self._slots[place]
-            if not _same(slot, key, provider_id):
+        for position in reversed(range(len(self._call_builders))):
+            builder = self._call_builders[position]
+            if not _is_same_call(builder, key, provider_id):
                 continue
-            if begins and not provider_id and slot.is_whole():
-                break  # a name again after whole arguments: the next call, under the same index
-            slot.provider_id = slot.provider_id or provider_id
-            return place, False
-        if len(self._slots) > MAX_CALLS:
-            return len(self._slots), False
-        self._slots.append(_Slot(key, provider_id))
-        return len(self._slots) - 1, True
+            if begins and not provider_id and builder.has_complete_arguments():
+                break  # a name again after complete arguments: the next call, under the same index
+            builder.provider_id = builder.provider_id or provider_id
+            return position, False
+        if len(self._call_builders) > MAX_CALLS:
+            return len(self._call_builders), False
+        self._call_builders.append(_CallBuilder(key, provider_id))
+        return len(self._call_builders) - 1, True
 
-    def _cut(self, part: str, text: str, most: int) -> str:
-        """Return as much of the text as there is room for, in this part and in the process."""
-        room = most - self._sizes[part]
-        if len(text) > room:
-            text, self.is_full = text[:room], True
+    def _cut_to_limit(self, part: str, text: str, limit: int) -> str:
+        """Return as much of the text as the limits of this part and of the process allow."""
+        available = limit - self._sizes[part]
+        if len(text) > available:
+            text, self.is_full = text[:available], True
         size = sum(self._sizes.values()) + len(text)
-        wanted = max(0, size - Budget.OWN_SHARE) - self._taken
+        wanted = max(0, size - Budget.OWN_SHARE) - self._budget_taken
         if wanted > 0 and not budget.take(wanted):
             self.is_full = True
             return ""
-        self._taken += max(0, wanted)
+        self._budget_taken += max(0, wanted)
         self._sizes[part] += len(text)
         return text
 
     def release(self) -> None:
-        """Give back what it has of the process's budget."""
-        budget.left += self._taken
-        self._taken = 0
+        """Return its characters to the budget of the process."""
+        budget.left += self._budget_taken
+        self._budget_taken = 0
 
 
-def _same(slot: _Slot, key: int | None, provider_id: str) -> bool:
-    if provider_id and slot.provider_id and provider_id != slot.provider_id:
+def _is_same_call(builder: _CallBuilder, key: int | None, provider_id: str) -> bool:
+    if provider_id and builder.provider_id and provider_id != builder.provider_id:
         return False
-    return key is None or slot.key is None or key == slot.key
+    return key is None or builder.key is None or key == builder.key
 
 
-def _as_text(arguments: Any) -> str:
-    """Arguments are JSON text; some servers send the object itself."""
+def _to_json_text(arguments: Any) -> str:
+    """Return arguments as JSON text: some servers send the object itself."""
     if arguments is None:
         return ""
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def normal_finish(finish: str, *, called: bool) -> str:
-    """The provider's word for the end as one of ours: `stop`, `tool_calls`, `length`, `content_filter`."""
+def normalize_finish(finish: str, *, has_calls: bool) -> str:
+    """Return our name for the provider's finish reason: `stop`, `tool_calls`, `length`, `content_filter`."""
     if finish in ("length", "content_filter"):
         return finish
     if finish == "max_tokens":
         return "length"
-    return "tool_calls" if called else "stop"
+    return "tool_calls" if has_calls else "stop"

@@ -1,8 +1,8 @@
-"""The providers that do not speak OpenAI's wire, by way of litellm: the only place that imports it, when first needed.
+"""The adapter of the providers that do not speak OpenAI's protocol. Only this module imports litellm, when it is first needed.
 
-What litellm gets wrong is put right here: a stream that breaks off looks like success; its
+It corrects what litellm gets wrong: a stream that breaks off looks like success; its
 time limits do not hold; it retries by itself; an empty key makes it look for one in the environment; and leaving its
-stream leaves the connection open. It is never given an address that a tenant wrote, and goes out by our client only.
+stream leaves the connection open. litellm never gets an address that a tenant wrote, and sends by our client only.
 """
 
 import asyncio
@@ -16,23 +16,23 @@ from typing import Any
 from common.egress import HostRefused
 from common.errors import Invalid
 from common.providers import get_provider
-from llm.adapters.assembly import Assembly, normal_finish
-from llm.adapters.openai_format import messages_of, tools_of
-from llm.errors import chain, error_of_exception
+from llm.adapters.assembly import Assembly, normalize_finish
+from llm.adapters.openai_format import build_messages, build_tools
+from llm.errors import build_exception_error, iter_causes
 from llm.messages import Answer, Chunk, Request
-from llm.prices import usage_of
+from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.timeouts import Deadlines
 
-CLOSING = 2.0
+CLOSE_SECONDS = 2.0
 """Seconds that closing a stream may take before we go on without it."""
 _PARAMETERS = frozenset({"temperature", "top_p", "max_tokens", "stop", "presence_penalty", "frequency_penalty", "seed"})
 _AMBIENT_IDENTITY = ("AWS_ROLE_NAME", "AWS_PROFILE_NAME", "AWS_WEB_IDENTITY_TOKEN", "AWS_BEDROCK_RUNTIME_ENDPOINT")
-"""Variables of litellm's own by which a tenant's request to Bedrock would be made as the platform, or sent elsewhere."""
+"""Variables of litellm's own by which a tenant's request to Bedrock would be assembly as the platform, or sent elsewhere."""
 _log = logging.getLogger(__name__)
 
 
-class LiteLLMWire:
+class LiteLLMAdapter:
     """An endpoint that litellm speaks to."""
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
@@ -42,44 +42,44 @@ class LiteLLMWire:
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Ask once. Raises `LLMError`; leaving early closes the connection upstream at once (RUN16)."""
         litellm = await asyncio.to_thread(_litellm)  # the first time takes seconds, which are not the model's
-        made, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
+        assembly, deadlines, usage = Assembly(), Deadlines(self._timeouts), None
         stream: Any = None
         try:
-            async with deadlines.enforced():
-                stream = await litellm.acompletion(**self._question(request))
+            async with deadlines.bounded():
+                stream = await litellm.acompletion(**self._build_parameters(request))
             events = aiter(stream)
             while True:
-                async with deadlines.enforced():
+                async with deadlines.bounded():
                     event = await anext(events, None)
                 if event is None:
                     break
-                for chunk in _read_chunks(made, event):
-                    deadlines.shown()
+                for chunk in _read_chunks(assembly, event):
+                    deadlines.pause()
                     yield chunk
                 usage = _usage(event) or usage
-                if made.is_full:
+                if assembly.is_full:
                     break
-            yield self._answer(request, made, stream, usage, deadlines)
+            yield self._answer(request, assembly, stream, usage, deadlines)
         except LLMError as error:
-            raise self._with_partial(error, request, made, usage, deadlines) from error.__cause__
+            raise self._with_partial(error, request, assembly, usage, deadlines) from error.__cause__
         except Exception as error:  # litellm passes on whatever its many providers' clients raise
-            known = self._translated(error, began=stream is not None)
-            raise self._with_partial(known, request, made, usage, deadlines) from error
+            known = self._to_llm_error(error, began=stream is not None)
+            raise self._with_partial(known, request, assembly, usage, deadlines) from error
         finally:
-            made.release()
+            assembly.release()
             if stream is not None:
                 await _close(stream)
 
-    def _question(self, request: Request) -> dict[str, Any]:
+    def _build_parameters(self, request: Request) -> dict[str, Any]:
         key = self._endpoint.key.reveal()
         if not key:
             raise LLMError("refused", "There is no key for this provider.")
-        question = {name: value for name, value in request.parameters.items() if name in _PARAMETERS}
-        question |= self._route(request.model) | self._parameters(key)
+        parameters = {name: value for name, value in request.parameters.items() if name in _PARAMETERS}
+        parameters |= self._get_model_parameters(request.model) | self._get_provider_parameters(key)
         if request.tools:
-            question["tools"] = deepcopy(tools_of(request))  # it writes into them
-        return question | {
-            "messages": messages_of(request),
+            parameters["tools"] = deepcopy(build_tools(request))  # it writes into them
+        return parameters | {
+            "messages": build_messages(request),
             "client": _client(any_host=self._endpoint.paid_by == "system"),
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -90,8 +90,8 @@ class LiteLLMWire:
             "_skip_mcp_handler": True,
         }
 
-    def _route(self, model: str) -> dict[str, Any]:
-        """How litellm is told where to go. Its own list of providers knows the address; ours is not asked."""
+    def _get_model_parameters(self, model: str) -> dict[str, Any]:
+        """Return the model as litellm names it. litellm knows the addresses of its providers. Raises `LLMError`."""
         if self._endpoint.api_base:
             raise LLMError("host_refused", "This provider is reached at its own address only.")
         provider = get_provider(self._endpoint.provider)
@@ -99,8 +99,8 @@ class LiteLLMWire:
             raise LLMError("bad_request", f"{provider.label} has no model of that name.")
         return {"model": f"{provider.model_prefix}{model}"}
 
-    def _parameters(self, key: str) -> dict[str, str]:
-        """Return the key and the options as litellm calls them. Raises `LLMError` (`bad_request`)."""
+    def _get_provider_parameters(self, key: str) -> dict[str, str]:
+        """Return the key and the options under litellm's names. Raises `LLMError` (`bad_request`)."""
         provider, options = get_provider(self._endpoint.provider), self._endpoint.options
         try:
             provider.check_options(options)
@@ -110,35 +110,40 @@ class LiteLLMWire:
             name: value.format_map(options) for name, value in provider.litellm_parameters.items()
         }
 
-    def _translated(self, error: Exception, *, began: bool) -> LLMError:
+    def _to_llm_error(self, error: Exception, *, began: bool) -> LLMError:
         if isinstance(error, TimeoutError):
             return LLMError("unreachable", "The model's server cannot be reached in time.", retryable=True)
-        if refused := next((one for one in chain(error) if isinstance(one, HostRefused)), None):
+        if refused := next((one for one in iter_causes(error) if isinstance(one, HostRefused)), None):
             return LLMError("host_refused", refused.message)
-        return error_of_exception(error, self._endpoint.key, began=began)
+        return build_exception_error(error, self._endpoint.key, began=began)
 
     def _with_partial(
-        self, error: LLMError, request: Request, made: Assembly, usage: Mapping[str, Any] | None, deadlines: Deadlines
+        self,
+        error: LLMError,
+        request: Request,
+        assembly: Assembly,
+        usage: Mapping[str, Any] | None,
+        deadlines: Deadlines,
     ) -> LLMError:
-        error.partial_text, error.partial_thinking = made.text, made.thinking
+        error.partial_text, error.partial_thinking = assembly.text, assembly.thinking
         if deadlines.first_token_s is not None:
-            error.usage = usage_of(self._endpoint, request, usage, made)
+            error.usage = build_usage(self._endpoint, request, usage, assembly)
         return error
 
     def _answer(
-        self, request: Request, made: Assembly, stream: Any, usage: Mapping[str, Any] | None, deadlines: Deadlines
+        self, request: Request, assembly: Assembly, stream: Any, usage: Mapping[str, Any] | None, deadlines: Deadlines
     ) -> Answer:
         # What the events say cannot be trusted: litellm makes up a "stop" for a stream that broke off.
-        finish = "length" if made.is_full else stream.received_finish_reason
+        finish = "length" if assembly.is_full else stream.received_finish_reason
         if finish is None:
             raise LLMError("cut", "The model's answer broke off before its end.", retryable=True)
-        calls = made.calls()
+        calls = assembly.calls()
         return Answer(
-            text=made.text,
-            thinking=made.thinking,
+            text=assembly.text,
+            thinking=assembly.thinking,
             calls=calls,
-            usage=usage_of(self._endpoint, request, usage, made),
-            finish=normal_finish(finish, called=bool(calls)),
+            usage=build_usage(self._endpoint, request, usage, assembly),
+            finish=normalize_finish(finish, has_calls=bool(calls)),
             model=request.model,
             first_token_s=deadlines.first_token_s,
             seconds=deadlines.seconds,
@@ -147,7 +152,7 @@ class LiteLLMWire:
 
 @cache
 def _litellm() -> Any:
-    """The library, told to keep to itself: no price list from the network, no `.env`, no telemetry, no callbacks."""
+    """Return the library, configured without a price list from the network, `.env`, telemetry and callbacks."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_MODE"] = "PRODUCTION"
     for name in _AMBIENT_IDENTITY:
@@ -164,7 +169,7 @@ def _litellm() -> Any:
 
 @cache
 def _client(*, any_host: bool) -> Any:
-    """What litellm sends by. It holds nothing itself: connections are those of the running loop (`session_for`)."""
+    """Return litellm's HTTP client. It has no connections of its own: it uses those of the running loop (`session_for`)."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
     from llm.adapters.litellm_transport import GuardedTransport
@@ -172,17 +177,17 @@ def _client(*, any_host: bool) -> Any:
     return AsyncHTTPHandler(transport=GuardedTransport(any_host=any_host), follow_redirects=False)
 
 
-def _read_chunks(made: Assembly, event: Any) -> list[Chunk]:
+def _read_chunks(assembly: Assembly, event: Any) -> list[Chunk]:
     if not event.choices:
         return []
     delta = event.choices[0].delta
     chunks: list[Chunk | None] = []
     if thinking := getattr(delta, "reasoning_content", None):
-        chunks.append(made.add_thinking(thinking))
+        chunks.append(assembly.add_thinking(thinking))
     if delta.content:
-        chunks.append(made.add_text(delta.content))
+        chunks.append(assembly.add_text(delta.content))
     for call in delta.tool_calls or ():
-        chunks.append(made.add_call(call.model_dump()))
+        chunks.append(assembly.add_call(call.model_dump()))
     return [chunk for chunk in chunks if chunk is not None]
 
 
@@ -192,9 +197,9 @@ def _usage(event: Any) -> Mapping[str, Any] | None:
 
 
 async def _close(stream: Any) -> None:
-    """Closes the connection, even while this task is being cancelled; never for longer than `CLOSING`."""
+    """Close the connection, even while this task is being cancelled, and never wait longer than `CLOSE_SECONDS`."""
     closing = asyncio.ensure_future(stream.aclose())
     try:
-        await asyncio.wait_for(asyncio.shield(closing), CLOSING)
+        await asyncio.wait_for(asyncio.shield(closing), CLOSE_SECONDS)
     except Exception:  # noqa: BLE001  # the answer, or the reason for leaving, matters more
         _log.debug("A litellm stream did not close.", exc_info=True)

@@ -1,7 +1,7 @@
-"""The way out that litellm gets instead of its own: the guarded client (SEC12, SEC13). Imported with it, when first needed.
+"""The HTTP transport that litellm gets instead of its own: the client that checks every address (SEC12, SEC13).
 
-Left to itself it follows redirects, with the key, takes proxies and addresses from the environment, keeps a connection
-open for each loop it ever met, and asks a second time where it could not connect.
+litellm's own transport follows redirects, with the key, takes proxies and addresses from the environment, keeps a connection
+open for each loop it ever met, and sends a second time when it could not connect.
 """
 
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ _OF_THE_CONNECTION = ("content-encoding", "content-length", "transfer-encoding")
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """httpx's requests on our sessions, each address judged. `any_host` is for an endpoint of the operator's own."""
+    """Send httpx's requests by our sessions, after a check of each address. `any_host` is for an endpoint of the operator."""
 
     def __init__(self, *, any_host: bool) -> None:
         self._any_host = any_host
@@ -25,17 +25,19 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Raises `HostRefused`; time limits are the caller's."""
         target = check_url(str(request.url), model_hosts(), any_host=self._any_host)
-        kept = [(name, text) for name, text in request.headers.items() if name not in ("host", "accept-encoding")]
+        request_headers = [
+            (name, text) for name, text in request.headers.items() if name not in ("host", "accept-encoding")
+        ]
         try:
             response = await session_for(target).request(
                 request.method,
                 _as_signed(target.url, request.url),
-                headers=kept,
+                headers=request_headers,
                 data=await request.aread(),
                 allow_redirects=False,
             )
         except aiohttp.ClientError as error:
-            # Not as `ConnectError`: at that it would ask again by itself.
+            # Not as `ConnectError`, at which litellm would send again by itself.
             raise httpx.ReadError(str(error), request=request) from error
         if 300 <= response.status < 400:
             response.close()
@@ -44,16 +46,16 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         return httpx.Response(response.status, headers=headers, stream=_Body(response), request=request)
 
 
-def _as_signed(checked: URL, asked: httpx.URL) -> URL:
+def _as_signed(checked: URL, requested: httpx.URL) -> URL:
     """Return the checked address with its path and query as they were written: what is signed must not be encoded anew."""
-    path, _, query = asked.raw_path.decode("ascii").partition("?")
+    path, _, query = requested.raw_path.decode("ascii").partition("?")
     return URL.build(
         scheme=checked.scheme, authority=checked.raw_authority, path=path, query_string=query, encoded=True
     )
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body as it comes; closed early, the connection goes."""
+    """The body as it arrives. Closing it early closes the connection."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response

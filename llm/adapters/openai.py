@@ -1,7 +1,7 @@
-"""OpenAI's wire, read directly: one POST, a stream of server-sent events, chunks as they come.
+"""The adapter of OpenAI's protocol, read directly: one POST, a stream of server-sent events, chunks as they come.
 
 CPU per token bounds how many agents a process carries; so there is no client library between the socket and the
-chunks, one timer watches a whole request, and an event costs one JSON parse.
+chunks, one timer timeres a whole request, and an event costs one JSON parse.
 """
 
 import asyncio
@@ -13,19 +13,19 @@ import aiohttp
 
 from common.egress import HostRefused, Target, check_model_server, check_url, model_hosts, read_capped, session_for
 from common.providers import get_provider
-from llm.adapters.assembly import normal_finish
-from llm.adapters.openai_format import messages_of, tools_of
+from llm.adapters.assembly import normalize_finish
+from llm.adapters.openai_format import build_messages, build_tools
 from llm.adapters.openai_stream import OpenAIStream
-from llm.errors import error_of_status
+from llm.errors import build_status_error
 from llm.messages import Answer, Chunk, Request
-from llm.prices import usage_of
+from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
-from llm.scrubbing import scrubbed
-from llm.timeouts import Watch, timeout_error
+from llm.redaction import redact
+from llm.timeouts import RequestTimer, build_timeout_error
 
-AFTER_FINISH = 2.0
-"""Seconds that a server gets, once the answer is whole, to say what it used."""
-AFTER_DONE = 0.1
+SECONDS_AFTER_FINISH = 2.0
+"""Seconds that a server gets, once the answer is complete, to report its usage."""
+SECONDS_AFTER_DONE = 0.1
 """Seconds that it gets after `[DONE]` to end the stream, so that the connection can be used again."""
 MAX_ERROR_BODY = 64 * 1024
 _OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
@@ -58,7 +58,7 @@ def target_of(endpoint: Endpoint, path: str) -> Target:
         raise LLMError("host_refused", refused.message) from refused
 
 
-class OpenAIWire:
+class OpenAIAdapter:
     """An endpoint that speaks `POST {base}/chat/completions`."""
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
@@ -72,26 +72,26 @@ class OpenAIWire:
         started = asyncio.get_running_loop().time()
         response = await self._open(request)
         stream = OpenAIStream(self._endpoint.key)
-        watch = Watch(self._timeouts, response.close, started=started)
+        timer = RequestTimer(self._timeouts, response.close, started=started)
         try:
             data = b" "
             while data and not stream.assembly.is_full:
-                data = await self._more(response, stream, watch)
-                for chunk in stream.feed(data) if data else stream.feed_end():
-                    watch.shown()
+                data = await self._read_more(response, stream, timer)
+                for chunk in stream.read_bytes(data) if data else stream.finish():
+                    timer.pause()
                     yield chunk
                 if stream.assembly.finish is None:
-                    watch.wait()
+                    timer.resume()
                 else:
-                    watch.wait_for_tail(AFTER_DONE if stream.done else AFTER_FINISH)
-            yield self._answer(request, stream, watch)
+                    timer.resume_for_tail(SECONDS_AFTER_DONE if stream.done else SECONDS_AFTER_FINISH)
+            yield self._answer(request, stream, timer)
         except LLMError as error:
             error.partial_text, error.partial_thinking = stream.assembly.text, stream.assembly.thinking
-            if watch.first_token_s is not None:
-                error.usage = usage_of(self._endpoint, request, stream.usage, stream.assembly)
+            if timer.first_token_s is not None:
+                error.usage = build_usage(self._endpoint, request, stream.usage, stream.assembly)
             raise
         finally:
-            watch.stop()
+            timer.stop()
             stream.assembly.release()
             # Nothing to close when the stream was read to its end: then the connection is back in the pool already.
             response.close()
@@ -128,10 +128,10 @@ class OpenAIWire:
         except HostRefused as refused:
             raise LLMError("host_refused", refused.message) from refused
         except aiohttp.ClientError as error:
-            text = scrubbed(f"The model's server cannot be reached: {error}", key)
+            text = redact(f"The model's server cannot be reached: {error}", key)
             raise LLMError("unreachable", text, retryable=True) from error
         except TimeoutError as error:
-            raise timeout_error("timeout_first", self._timeouts) from error
+            raise build_timeout_error("timeout_first", self._timeouts) from error
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> LLMError:
         try:
@@ -141,47 +141,47 @@ class OpenAIWire:
             body = b""
         finally:
             response.close()
-        return error_of_status(response.status, response.headers, body, self._endpoint.key)
+        return build_status_error(response.status, response.headers, body, self._endpoint.key)
 
-    async def _more(self, response: aiohttp.ClientResponse, stream: OpenAIStream, watch: Watch) -> bytes:
-        """The next bytes, empty at the end. Raises `LLMError` for a limit that passed and for a broken connection."""
+    async def _read_more(self, response: aiohttp.ClientResponse, stream: OpenAIStream, timer: RequestTimer) -> bytes:
+        """Return the next bytes, empty at the end. Raises `LLMError` for a limit that was passed and for a broken connection."""
         try:
             return await response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
-            if verdict := watch.verdict():
-                raise verdict from None
+            if timeout := timer.get_error():
+                raise timeout from None
             if stream.assembly.finish is None:
-                raise _cut() from error
-            return b""  # it broke after the answer was whole
+                raise _build_cut_error() from error
+            return b""  # it broke after the answer was complete
 
-    def _answer(self, request: Request, stream: OpenAIStream, watch: Watch) -> Answer:
-        made = stream.assembly
-        finish = "length" if made.is_full else made.finish
+    def _answer(self, request: Request, stream: OpenAIStream, timer: RequestTimer) -> Answer:
+        assembly = stream.assembly
+        finish = "length" if assembly.is_full else assembly.finish
         if finish is None:
-            raise _cut()
-        calls = made.calls()
+            raise _build_cut_error()
+        calls = assembly.calls()
         return Answer(
-            text=made.text,
-            thinking=made.thinking,
+            text=assembly.text,
+            thinking=assembly.thinking,
             calls=calls,
-            usage=usage_of(self._endpoint, request, stream.usage, made),
-            finish=normal_finish(finish, called=bool(calls)),
+            usage=build_usage(self._endpoint, request, stream.usage, assembly),
+            finish=normalize_finish(finish, has_calls=bool(calls)),
             model=stream.model or request.model,
-            first_token_s=watch.first_token_s,
-            seconds=watch.seconds,
+            first_token_s=timer.first_token_s,
+            seconds=timer.seconds,
         )
 
     def _body(self, request: Request) -> dict[str, Any]:
         body = {k: v for k, v in request.parameters.items() if k not in _OWN_FIELDS and v is not None}
         if "max_tokens" in body:
             body[self._provider.max_tokens_parameter] = body.pop("max_tokens")
-        body |= {"model": request.model, "messages": messages_of(request), "stream": True}
+        body |= {"model": request.model, "messages": build_messages(request), "stream": True}
         if self._base not in _without_usage:
             body["stream_options"] = {"include_usage": True}
         if request.tools:
-            body["tools"] = tools_of(request)
+            body["tools"] = build_tools(request)
         return body
 
 
-def _cut() -> LLMError:
+def _build_cut_error() -> LLMError:
     return LLMError("cut", "The model's answer broke off before its end.", retryable=True)

@@ -1,4 +1,4 @@
-"""A request in OpenAI's chat shape, as every wire sends it."""
+"""A request in OpenAI's chat format, which every adapter sends."""
 
 import json
 import re
@@ -9,14 +9,14 @@ from llm.messages import Request, ToolCall, Turn
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def messages_of(request: Request) -> list[dict[str, Any]]:
-    """The turns as messages. Call ids are numbered anew: nine letters and digits is what every provider accepts."""
+def build_messages(request: Request) -> list[dict[str, Any]]:
+    """Return the turns as messages. Calls get new ids of nine letters and digits, which every provider accepts."""
     ids: dict[str, str] = {}
-    return [_message(turn, ids) for turn in request.turns]
+    return [_build_message(turn, ids) for turn in request.turns]
 
 
-def tools_of(request: Request) -> list[dict[str, Any]]:
-    """The tools as they are offered."""
+def build_tools(request: Request) -> list[dict[str, Any]]:
+    """Return the tools as they are offered to the model."""
     return [
         {
             "type": "function",
@@ -26,27 +26,27 @@ def tools_of(request: Request) -> list[dict[str, Any]]:
     ]
 
 
-def _message(turn: Turn, ids: dict[str, str]) -> dict[str, Any]:
+def _build_message(turn: Turn, ids: dict[str, str]) -> dict[str, Any]:
     if turn.role == "tool":
-        return {"role": "tool", "tool_call_id": _wire_id(turn.call_id or "", ids), "content": turn.text}
+        return {"role": "tool", "tool_call_id": _get_provider_call_id(turn.call_id or "", ids), "content": turn.text}
     if turn.calls:
-        calls = [_call(call, ids) for call in turn.calls]
+        calls = [_build_call(call, ids) for call in turn.calls]
         return {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
     return {"role": turn.role, "content": turn.text}
 
 
-def _call(call: ToolCall, ids: dict[str, str]) -> dict[str, Any]:
+def _build_call(call: ToolCall, ids: dict[str, str]) -> dict[str, Any]:
     name = _NOT_IN_A_NAME.sub("_", call.name)[:64] or "unnamed"
-    function = {"name": name, "arguments": _sendable(call.arguments)}
-    return {"id": _wire_id(call.id, ids), "type": "function", "function": function}
+    function = {"name": name, "arguments": _ensure_json_object(call.arguments)}
+    return {"id": _get_provider_call_id(call.id, ids), "type": "function", "function": function}
 
 
-def _wire_id(own: str, ids: dict[str, str]) -> str:
-    return ids.setdefault(own, f"call{len(ids):05d}")
+def _get_provider_call_id(own_id: str, ids: dict[str, str]) -> str:
+    return ids.setdefault(own_id, f"call{len(ids):05d}")
 
 
-def _sendable(arguments: str) -> str:
-    """What the model wrote, when it is a JSON object; providers refuse a whole conversation over anything else."""
+def _ensure_json_object(arguments: str) -> str:
+    """Return the arguments if they are a JSON object, else an object that quotes them: providers refuse anything else."""
     try:
         read = json.loads(arguments or "{}")
     except ValueError:

@@ -1,4 +1,4 @@
-"""The bytes of an OpenAI answer read into chunks. Pure: no socket, no clock."""
+"""Reads the bytes of an OpenAI answer into chunks, without a socket or a clock."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,21 +7,20 @@ from pydantic_core import from_json
 
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
-from llm.errors import error_of_frame
+from llm.errors import build_frame_error
 from llm.messages import Chunk
 from llm.protocol import LLMError
 
-MAX_LINE = 256 * 1024
+MAX_LINE_BYTES = 256 * 1024
 """Bytes of one event."""
-MAX_DOCUMENT = 4 * 1024 * 1024
+MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 """Bytes of an answer by a server that does not stream."""
 
 
 class OpenAIStream:
-    """Takes the body as it arrives, cut anywhere. `done` after `[DONE]`; `usage` and `model` as the server said them.
+    """Reads the body as it arrives, cut anywhere. `done` after `[DONE]`; `usage` and `model` as the server reported them.
 
-    A server that does not stream sends one JSON document: that is told by its first character, not by the headers, which
-    some get wrong.
+    A server that does not stream sends one JSON document. Its first character shows that; the headers are sometimes wrong.
     """
 
     def __init__(self, key: Secret) -> None:
@@ -30,77 +29,77 @@ class OpenAIStream:
         self.usage: Mapping[str, Any] | None = None
         self.model = ""
         self._key = key
-        self._whole: bool | None = None
-        self._parts: list[bytes] = []
-        self._held = 0
+        self._is_document: bool | None = None
+        self._buffer_parts: list[bytes] = []
+        self._buffered_bytes = 0
 
-    def feed(self, data: bytes) -> Iterator[Chunk]:
-        """The chunks that these bytes complete. Raises `LLMError`."""
-        if self._whole is None and (begin := data.lstrip()[:1]):
-            self._whole = begin == b"{"
+    def read_bytes(self, data: bytes) -> Iterator[Chunk]:
+        """Yield the chunks that these bytes complete. Raises `LLMError`."""
+        if self._is_document is None and (begin := data.lstrip()[:1]):
+            self._is_document = begin == b"{"
         # Parts are joined only when a line ends: what a byte costs does not depend on how many came before it.
-        if self._whole or b"\n" not in data:
-            self._hold(data)
+        if self._is_document or b"\n" not in data:
+            self._buffer(data)
             return
         *lines, rest = data.split(b"\n")
-        lines[0] = self._joined_with(lines[0])
-        self._hold(rest)
+        lines[0] = self._drain_buffer(lines[0])
+        self._buffer(rest)
         for line in lines:
-            # Comments, event names and ids say nothing here; each `data:` line is a whole JSON document.
+            # Comments, event names and ids are ignored; each `data:` line is a whole JSON document.
             if line.startswith(b"data:"):
-                yield from _read(self._event(line[5:].strip()))
+                yield from _check_shape(self._read_event(line[5:].strip()))
 
-    def _hold(self, data: bytes) -> None:
-        self._parts.append(data)
-        self._held += len(data)
-        if self._held > (MAX_DOCUMENT if self._whole else MAX_LINE):
+    def _buffer(self, data: bytes) -> None:
+        self._buffer_parts.append(data)
+        self._buffered_bytes += len(data)
+        if self._buffered_bytes > (MAX_DOCUMENT_BYTES if self._is_document else MAX_LINE_BYTES):
             raise LLMError("garbled", "The model's server sent an endless line.")
 
-    def _joined_with(self, data: bytes) -> bytes:
-        """What was held, with this behind it; nothing is held any more."""
-        parts, self._parts, self._held = [*self._parts, data], [], 0
+    def _drain_buffer(self, data: bytes) -> bytes:
+        """Return what was buffered, followed by `data`, and empty the buffer."""
+        parts, self._buffer_parts, self._buffered_bytes = [*self._buffer_parts, data], [], 0
         return b"".join(parts)
 
-    def feed_end(self) -> Iterator[Chunk]:
-        """The stream has ended: what is left is the whole document, or a last line without its end."""
-        if self._whole:
-            yield from _read(self._document(self._joined_with(b"")))
+    def finish(self) -> Iterator[Chunk]:
+        """Yield the chunks of what is left at the end of the stream: the document, or a last line without its end."""
+        if self._is_document:
+            yield from _check_shape(self._read_document(self._drain_buffer(b"")))
             return
         try:
-            yield from self.feed(b"\n")
+            yield from self.read_bytes(b"\n")
         except LLMError as error:
-            # Half a line: the answer broke off in the middle of it, which its missing end says.
+            # Half a line: the answer broke off, which the missing `finish_reason` reports.
             if error.code != "garbled":
                 raise
 
-    def _document(self, body: bytes) -> Iterator[Chunk]:
-        read = self._parsed(body)
+    def _read_document(self, body: bytes) -> Iterator[Chunk]:
+        read = self._parse(body)
         for choice in read.get("choices") or ():
-            yield from self._delta(choice.get("message") or {})
+            yield from self._read_delta(choice.get("message") or {})
             self.assembly.finish = choice.get("finish_reason") or "stop"
-        self._note(read)
+        self._note_usage(read)
 
-    def _event(self, payload: bytes) -> Iterator[Chunk]:
+    def _read_event(self, payload: bytes) -> Iterator[Chunk]:
         if payload == b"[DONE]":
             self.done = True
             return
         if not payload:
             return
-        event = self._parsed(payload)
+        event = self._parse(payload)
         choices = event.get("choices")
         if choices:
             choice = choices[0]
             delta = choice.get("delta")
             if delta:
-                yield from self._delta(delta)
+                yield from self._read_delta(delta)
             if finish := choice.get("finish_reason"):
                 self.assembly.finish = finish
-        self._note(event)
+        self._note_usage(event)
 
-    def _delta(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
+    def _read_delta(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
         content = delta.get("content")
         if content:
-            yield self.assembly.add_text(content if isinstance(content, str) else _joined(content))
+            yield self.assembly.add_text(content if isinstance(content, str) else _join_parts(content))
             return
         if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
             yield self.assembly.add_thinking(str(thinking))
@@ -108,13 +107,13 @@ class OpenAIStream:
             if chunk := self.assembly.add_call(call):
                 yield chunk
 
-    def _note(self, event: Mapping[str, Any]) -> None:
+    def _note_usage(self, event: Mapping[str, Any]) -> None:
         if usage := event.get("usage"):
             self.usage = usage
         if not self.model:
             self.model = str(event.get("model") or "")
 
-    def _parsed(self, payload: bytes) -> dict[str, Any]:
+    def _parse(self, payload: bytes) -> dict[str, Any]:
         try:
             read = from_json(payload)
         except ValueError as error:
@@ -122,18 +121,18 @@ class OpenAIStream:
         if not isinstance(read, dict):
             raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True)
         if refusal := read.get("error"):
-            raise error_of_frame(refusal, self._key)
+            raise build_frame_error(refusal, self._key)
         return read
 
 
-def _read(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-    """The chunks; a document of another shape than an answer's is told apart from a fault of ours."""
+def _check_shape(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    """Yield the chunks. Raises `LLMError` for a document that is not shaped like an answer."""
     try:
         yield from chunks
     except (AttributeError, KeyError, TypeError, IndexError) as error:
         raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True) from error
 
 
-def _joined(content: Any) -> str:
-    """Content in parts, as some servers send it."""
+def _join_parts(content: Any) -> str:
+    """Return the text of content in parts, as some servers send it."""
     return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))

@@ -1,4 +1,4 @@
-"""Shapes of the requests and answers about models."""
+"""Bodies and rows of the requests about models."""
 
 from typing import Literal
 from uuid import UUID
@@ -11,7 +11,7 @@ from events.rows import Row
 
 
 class OfferRow(Row):
-    """A model that can be had here without a key of one's own."""
+    """A model that can be used here without a key of one's own."""
 
     provider: ProviderName
     api_base: str | None = None

@@ -1,4 +1,4 @@
-"""Which models can be chosen here, and whether one answers."""
+"""Views of the models that can be chosen, and of model tests."""
 
 from uuid import UUID
 

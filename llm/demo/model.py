@@ -1,4 +1,4 @@
-"""The model of those who have no key: a few rules, offline, labelled as the demo model wherever it answers."""
+"""The demo model, for workspaces without a key: a few rules, offline, labelled as the demo model wherever it answers."""
 
 import asyncio
 import json
@@ -8,11 +8,11 @@ from collections.abc import AsyncGenerator
 from llm.demo.rules import find_calls, read_conversation
 from llm.demo.texts import build_answer, build_job_answer
 from llm.messages import Answer, Chunk, Request, ToolCall, Usage
-from llm.tokens import estimated_input, estimated_tokens
+from llm.tokens import estimate_input, estimate_tokens
 
 NAME = "demo"
 MAX_SECONDS = 8.0
-"""How long an answer may take to stream, however long it is."""
+"""How long an answer may take to stream, whatever its length."""
 _WORDS = re.compile(r"[\u3000-\u9fff\uff00-\uffef]{1,2}|\s*[^\s\u3000-\u9fff\uff00-\uffef]+|\s+")
 
 
@@ -42,7 +42,7 @@ class DemoModel:
             text=text,
             thinking="",
             calls=calls,
-            usage=Usage(estimated_input(request), estimated_tokens(written), cost_micro=0, estimated=True),
+            usage=Usage(estimate_input(request), estimate_tokens(written), cost_micro=0, estimated=True),
             finish="tool_calls" if calls else "stop",
             model=NAME,
             first_token_s=first_token_s,

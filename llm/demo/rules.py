@@ -1,4 +1,4 @@
-"""What the demo model reads of a request: what is asked, how the prompt wants it answered, and which tool it needs."""
+"""Reads a request for the demo model: the question, how the prompt wants it answered, and which tool it needs."""
 
 import json
 import re
@@ -26,11 +26,11 @@ _CLOSING = re.compile(r"\bend\b[^.\n]{0,30}? with [\"“](.{1,80}?)[\"”]|以�
 _REVISE = "revise_prompt"
 _ORDER = r"\b(?:use|call|run|ask)\b|用|呼叫|調用|调用"
 _TIME = re.compile(r"\btime (?:is it|in)\b|\bthe time\b|[幾几][點点]", re.I)
-_PLACE = re.compile(r"\b(?:in|for) (?P<place>[A-Za-z][\w/]*(?: [A-Z]\w*)*)")
-_PLACE_ZH = re.compile(r"(?P<place>[^\W現现在請请問问]{2,4}?)(?:現在|现在)?是?[幾几][點点]")
+_CITY = re.compile(r"\b(?:in|for) (?P<city>[A-Za-z][\w/]*(?: [A-Z]\w*)*)")
+_CITY_ZH = re.compile(r"(?P<city>[^\W現现在請请問问]{2,4}?)(?:現在|现在)?是?[幾几][點点]")
 _URL = re.compile(r"https?://[^\s<>\"”」)。，、！？；]*[^\s<>\"”」)。，、！？；.,;:!?]")
 _FROM_NOW_ON = re.compile(r"\bfrom now on\b[\s,:]*|(?:從現在起|从现在起|以後|以后|今後|今后)[請请都，,：:\s]*", re.I)
-_ALWAYS = re.compile(r"^\W*(?:please\s+)?(?P<order>(?:always|never)\s+\w.*)$", re.I | re.S)
+_ALWAYS = re.compile(r"^\W*(?:please\s+)?(?P<instruction>(?:always|never)\s+\w.*)$", re.I | re.S)
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ def read_conversation(request: Request) -> Conversation:
     question = re.sub(r"(?<!\S)@[\w-]+[:,，]?\s*", "", question).strip()
     recent = request.turns[last + 1 :]
     results = {turn.call_id: turn.text for turn in recent if turn.role == "tool"}
-    told = f"{question}\n{prompt}"
-    number, closing = _SENTENCES.search(told), _CLOSING.search(told)
+    instructions = f"{question}\n{prompt}"
+    number, closing = _SENTENCES.search(instructions), _CLOSING.search(instructions)
     return Conversation(
         prompt=prompt,
         name=frames[-1]["name"] if frames else "the demo model",
         question=question,
-        language=_language_asked_for(question) or _language_asked_for(prompt) or language_of(question),
+        language=_find_requested_language(question) or _find_requested_language(prompt) or language_of(question),
         tools=request.tools,
         results=[(call, results[call.id]) for turn in recent for call in turn.calls if call.id in results],
         sentences=_NUMBERS[(number[1] or number[2]).lower()] if number else None,
@@ -73,11 +73,11 @@ def read_conversation(request: Request) -> Conversation:
     )
 
 
-def _language_asked_for(text: str) -> str | None:
+def _find_requested_language(text: str) -> str | None:
     """Return the language that the text orders to answer in. "Chinese" alone is the script that the text is written in."""
     for language, names in _LANGUAGES:
-        order = rf"\b(?:answer|reply|respond|write)\b[^.\n]{{0,30}}?\bin (?:{names})|用\s*(?:{names})"
-        if re.search(rf"{_NOT}(?:{order})", text, re.I):
+        instruction = rf"\b(?:answer|reply|respond|write)\b[^.\n]{{0,30}}?\bin (?:{names})|用\s*(?:{names})"
+        if re.search(rf"{_NOT}(?:{instruction})", text, re.I):
             return (language_of(text) if HAN.search(text) else "zh-hant") if language == "zh" else language
     return None
 
@@ -103,9 +103,9 @@ def find_calls(conversation: Conversation) -> Iterator[Call]:
     question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
     if conversation.results:
         return
-    if _REVISE in tools and (order := _standing_order(question)):
-        mark = "- " if conversation.prompt.split("\n")[-1].startswith("- ") else ""
-        prompt = f"{conversation.prompt}\n{mark}{order}".strip("\n")
+    if _REVISE in tools and (instruction := _find_standing_instruction(question)):
+        bullet = "- " if conversation.prompt.split("\n")[-1].startswith("- ") else ""
+        prompt = f"{conversation.prompt}\n{bullet}{instruction}".strip("\n")
         yield Call(tools[_REVISE], {"prompt": prompt, "reason": question[:200]})
     for name, tool in tools.items():
         if found := re.search(rf"(?:{_ORDER})\s*(?:the )?(?<!\w){name}(?!\w)(?P<rest>.*)", question, re.I | re.S):
@@ -117,26 +117,28 @@ def find_calls(conversation: Conversation) -> Iterator[Call]:
             yield _fill(tool, "", question)
 
 
-def _standing_order(question: str) -> str:
-    """Return what the model is to do from now on, as a sentence; empty when it is told nothing of the kind."""
+def _find_standing_instruction(question: str) -> str:
+    """Return what the model is to do from now on, as a sentence; empty when the text has no such instruction."""
     always = _ALWAYS.search(question)
     if re.search(r"[?？]\s*$", question) or not (always or _FROM_NOW_ON.search(question)):
         return ""
-    order = (always["order"] if always else _FROM_NOW_ON.sub(" ", question)).strip(" ,，。.!！\n")
-    return f"{order[:1].upper()}{order[1:]}{'。' if HAN.search(order) else '.'}" if order else ""
+    instruction = (always["instruction"] if always else _FROM_NOW_ON.sub(" ", question)).strip(" ,，。.!！\n")
+    return (
+        f"{instruction[:1].upper()}{instruction[1:]}{'。' if HAN.search(instruction) else '.'}" if instruction else ""
+    )
 
 
 def _fill(tool: ToolSchema, rest: str, question: str) -> Call:
     """Return the call with the arguments that are spelled out as JSON, else those that the question gives."""
     properties = tool.parameters.get("properties", {})
     try:
-        spelled = dict(json.loads(rest[rest.index("{") : rest.rindex("}") + 1]))
+        given_arguments = dict(json.loads(rest[rest.index("{") : rest.rindex("}") + 1]))
     except (TypeError, ValueError):
-        spelled = {}
-    arguments = {key: value for key, value in spelled.items() if key in properties}
+        given_arguments = {}
+    arguments = {key: value for key, value in given_arguments.items() if key in properties}
     if "timezone" in properties:
-        place = _PLACE.search(rest) or _PLACE.search(question) or _PLACE_ZH.search(question)
-        arguments.setdefault("timezone", place["place"] if place else "UTC")
+        city = _CITY.search(rest) or _CITY.search(question) or _CITY_ZH.search(question)
+        arguments.setdefault("timezone", city["city"] if city else "UTC")
     if "url" in properties and (url := _URL.search(question)):
         arguments.setdefault("url", url[0])
     missing = tuple(key for key in tool.parameters.get("required", ()) if key not in arguments)

@@ -1,4 +1,4 @@
-"""What the demo model says, in three languages."""
+"""The answers of the demo model, in three languages."""
 
 import re
 
@@ -68,10 +68,10 @@ def build_job_answer(request: Request) -> str | None:
     if not system.startswith("You are the Summarizer."):
         return None
     job_input = request.turns[-1].text
-    asked = re.search(r"^Answer in (Traditional|Simplified) Chinese\.$", job_input, re.M)
-    language = {"Traditional": "zh-hant", "Simplified": "zh-hans"}[asked[1]] if asked else "en"
-    lines = re.findall(r"^([+-])[ \t]*(.*)$", _section(job_input, "prompt diff"), re.M)
-    fields = re.findall(r"^- ([\w.-]+):", _section(job_input, "fields"), re.M)
+    language_line = re.search(r"^Answer in (Traditional|Simplified) Chinese\.$", job_input, re.M)
+    language = {"Traditional": "zh-hant", "Simplified": "zh-hans"}[language_line[1]] if language_line else "en"
+    lines = re.findall(r"^([+-])[ \t]*(.*)$", _find_fenced_text(job_input, "prompt diff"), re.M)
+    fields = re.findall(r"^- ([\w.-]+):", _find_fenced_text(job_input, "fields"), re.M)
     added, removed = ([text for sign, text in lines if sign == which] for which in "+-")
     texts: list[str] = []
     if lines:
@@ -83,7 +83,7 @@ def build_job_answer(request: Request) -> str | None:
     return "".join(texts or _sentences("diff_none", language)).strip()
 
 
-def _section(job_input: str, name: str) -> str:
+def _find_fenced_text(job_input: str, name: str) -> str:
     """Return what lies between the marks of that name (`suggestions/briefs.py`)."""
     found = re.search(rf"<<<{name} (?P<key>\S+)>>>\n(?P<text>.*?)\n?<<<end of {name} (?P=key)>>>", job_input, re.S)
     return found["text"] if found else ""

@@ -22,7 +22,7 @@ from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate
 from events.payloads import SystemMessageType
 from llm.context_window import get_context_budget, get_model_size
-from llm.endpoints import endpoint_for
+from llm.endpoints import get_endpoint
 from llm.messages import Turn
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds.base import (
@@ -135,7 +135,7 @@ class ChatRun(RunKind):
         content = get_content(spec)
         allowed = list_allowed_tools(run.agent, spec, content)
         tools = configure_tools(allowed, only_reading=not self.uses_writing_tools)
-        endpoint, model = endpoint_for(run.get_chat().workspace, content.model)
+        endpoint, model = get_endpoint(run.get_chat().workspace, content.model)
         entries = self.read_log(run, get_model_size(endpoint, model))
         chat, agent = read_chat_context(run, entries), build_participant(run.agent)
         instructions = {name: tool.instructions for name, tool in tools.items()}

@@ -15,8 +15,8 @@ from common.errors import Forbidden, NotFound
 from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate
 from events.rows import Stamp
-from llm.adapters.service import SERVICE_NAME, asked_of_service
-from llm.endpoints import endpoint_for, merge_service
+from llm.adapters.service import SERVICE_NAME, build_service_request
+from llm.endpoints import get_endpoint, merge_service
 from llm.messages import Turn
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hooks import job_ended
@@ -98,11 +98,11 @@ class Job(RunKind):
     def prepare(self, run: Run) -> PreparedRun:
         content, job_input = get_content(run.get_spec()), JobInput.of(run)
         if run.origin == "merge" and (service := merge_service()):
-            turns = [Turn("user", asked_of_service(run.id, run.origin, job_input.input))]
+            turns = [Turn("user", build_service_request(run.id, run.origin, job_input.input))]
             model = ResolvedModel(service, SERVICE_NAME)
         else:
             turns = [Turn("system", content.prompt), Turn("user", job_input.text)]
-            model = ResolvedModel(*endpoint_for(run.workspace, content.model))
+            model = ResolvedModel(*get_endpoint(run.workspace, content.model))
         return PreparedRun(run, content, model, Transcript(turns), {}, {}, [])
 
     def open_stream(self, run: Run) -> StreamSink:

@@ -10,7 +10,7 @@ from llm.context_window import estimate_tokens_of_turns, shorten_turns
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
 from runs.runtime.steps import RunEnded, StepId, StepSaved, ToolResult
-from tools.interface import MAX_ARGUMENTS
+from tools.interface import MAX_ARGUMENT_CHARACTERS
 
 BREAKING_CODES = ("cut", "server", "timeout_idle")
 """Codes of errors in the middle of an answer: its provider broke it off, or sends nothing more."""
@@ -122,6 +122,6 @@ def make_storable(answer: Answer, step: StepId) -> Answer:
     """Return the answer as it is stored: its calls with our ids, and without characters that cannot be stored."""
     calls: list[ToolCall] = []
     for index, call in enumerate(answer.calls):
-        name, arguments = storable(call.name)[:64], storable(call.arguments[: MAX_ARGUMENTS + 1])
+        name, arguments = storable(call.name)[:64], storable(call.arguments[: MAX_ARGUMENT_CHARACTERS + 1])
         calls.append(replace(call, id=get_call_id(step.message_id, index), index=index, name=name, arguments=arguments))
     return replace(answer, text=storable(answer.text), thinking=storable(answer.thinking), calls=tuple(calls))

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.writing import RowUpdate, insert
 from llm.messages import Answer, Usage
-from llm.protocol import Endpoint, LLMError, Trial
+from llm.protocol import Endpoint, LLMError, ModelTestResult
 from runs.models import LLMCall, Run
 from runs.runtime.rows import ResolvedModel
 
@@ -29,7 +29,7 @@ def record_failed_llm_call(update: RowUpdate[Run], error: LLMError, model: Resol
     _record(update, model, error.usage or Usage(), tries=error.tries, error_code=error.code[:40])
 
 
-def record_trial(workspace_id: UUID, person_id: UUID, endpoint: Endpoint, model: str, trial: Trial) -> None:
+def record_trial(workspace_id: UUID, person_id: UUID, endpoint: Endpoint, model: str, trial: ModelTestResult) -> None:
     """Record a request that tried a model: it belongs to a person and to no run."""
     call = LLMCall(
         workspace_id=workspace_id,

@@ -19,9 +19,9 @@ from common.errors import AppError
 from common.processes import die_without_memory
 from common.tenants import on_behalf_of_tenant
 from common.text import storable
-from llm.client import llm_for
+from llm.client import get_model
 from llm.messages import Answer, Chunk, Request, ToolCall, Turn
-from llm.prices import estimated_usage
+from llm.prices import estimate_usage
 from llm.protocol import LLMError
 from llm.reading_rate import get_reading_rate
 from runs.errors import LeaseLost, RunNotAllowed
@@ -120,14 +120,14 @@ class Runner:
     async def _run_loop(self) -> None:
         prepared, run = self._prepared, self.run
         announce = self._announce_next_try if self._kind.shows_next_try else None
-        llm = llm_for(prepared.model.endpoint, tenant=str(run.workspace_id), announce=announce)
+        llm = get_model(prepared.model.endpoint, tenant=str(run.workspace_id), announce=announce)
         context = ToolContext(
             run.agent,
             run.on_behalf_of,
             run.chat_id,
             run.id,
             "",
-            is_named=self._is_named,
+            is_url_allowed=self._is_named,
             find_authors=self._find_authors,
         )
         toolbox = Toolbox(
@@ -210,7 +210,7 @@ class Runner:
         if error is None and self._request is not None:
             # The provider bills a request that ends without an answer, too: the ledger needs it.
             streamed = f"{self._partial.text}{self._partial.thinking}"
-            usage = self._answer.usage if self._answer else estimated_usage(model.endpoint, self._request, streamed)
+            usage = self._answer.usage if self._answer else estimate_usage(model.endpoint, self._request, streamed)
             error = LLMError(end.code or end.how, end.text, usage=usage)
         await self._store(self._kind.record_end, self.run, model, end, self._partial, error)
         self._is_finished = True
@@ -252,7 +252,7 @@ class Runner:
     async def _is_named(self, url: str) -> bool:
         if self._read_texts is None:
             self._read_texts = ReadTexts(self.run.get_chat_id(), self._prepared.content.prompt)
-        return await self._db(self._read_texts.is_named, url)
+        return await self._db(self._read_texts.is_url_allowed, url)
 
     async def _find_authors(self) -> list[Actor]:
         run = self.run

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def asked(team):
     def ask(url: str, prompt: str = "You are helpful.") -> bool:
-        return ReadTexts(team.chat.id, prompt).is_named(url)
+        return ReadTexts(team.chat.id, prompt).is_url_allowed(url)
 
     return ask
 
@@ -80,13 +80,13 @@ def test_FAIR5_a_line_is_read_once_however_often_it_is_asked_for(team, django_as
     for number in range(60):
         _read(team, f"[page](https://pages.example/{number})", "ok")
     texts = ReadTexts(team.chat.id, "")
-    assert texts.is_named("https://pages.example/0")
+    assert texts.is_url_allowed("https://pages.example/0")
     for number in range(20):
         with django_assert_num_queries(1):
-            assert texts.is_named(f"https://pages.example/{number}")
+            assert texts.is_url_allowed(f"https://pages.example/{number}")
     _read(team, "[page](https://pages.example/new)", "ok")
     with django_assert_num_queries(2):
-        assert texts.is_named("https://pages.example/new")
+        assert texts.is_url_allowed("https://pages.example/new")
 
 
 def test_FAIR5_the_newest_lines_are_kept_and_no_more_than_there_is_chat_for(team, monkeypatch):
@@ -96,6 +96,6 @@ def test_FAIR5_the_newest_lines_are_kept_and_no_more_than_there_is_chat_for(team
         _read(team, f"https://pages.example/{number} " + "x" * 100, "ok")
         chats.post_message(team.alice, team.chat.id, text="y" * 100)
     texts = ReadTexts(team.chat.id, "")
-    assert texts.is_named("https://pages.example/39")
-    assert not texts.is_named("https://pages.example/old")
+    assert texts.is_url_allowed("https://pages.example/39")
+    assert not texts.is_url_allowed("https://pages.example/old")
     assert sum(map(len, (*texts._results, *texts._written))) < 3000

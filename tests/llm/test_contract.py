@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from common.egress import close_sessions
 from common.secrets import Secret
-from llm.adapters.litellm import LiteLLMWire, _litellm
-from llm.adapters.openai import OpenAIWire
+from llm.adapters.litellm import LiteLLMAdapter, _litellm
+from llm.adapters.openai import OpenAIAdapter
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
 from tests.scripted_model import ScriptedModel
@@ -30,15 +30,15 @@ ZONE = ToolSchema(
 Make = Callable[..., LLM]
 
 
-class LiteLLMAtTheScript(LiteLLMWire):
+class LiteLLMAtTheScript(LiteLLMAdapter):
     """The same wire, led to the scripted server by a provider whose shape is OpenAI's; outside tests litellm is never given
     an address."""
 
-    def _route(self, model: str) -> dict[str, Any]:
+    def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"deepseek/{model}", "api_base": self._endpoint.api_base}
 
 
-class AzureAtTheScript(OpenAIWire):
+class AzureAtTheScript(OpenAIAdapter):
     """The direct adapter, as it asks Azure OpenAI."""
 
 
@@ -58,7 +58,7 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
 @pytest_asyncio.fixture(
     scope="module",
     loop_scope="module",
-    params=[OpenAIWire, AzureAtTheScript, LiteLLMAtTheScript],
+    params=[OpenAIAdapter, AzureAtTheScript, LiteLLMAtTheScript],
     ids=["direct", "azure", "litellm"],
 )
 async def wire(request: pytest.FixtureRequest, server: ScriptedModel) -> AsyncIterator[type[LLM]]:
@@ -212,7 +212,7 @@ async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) ->
     # litellm drops such a line in this provider's shape; in the shapes that it is used for it does not (test_llm_litellm).
     scripted.script(mode="badjson", after=2)
     endpoint = Endpoint("openai_compatible", scripted.api_base, Secret(KEY), "workspace")
-    _, error = await failure_of(OpenAIWire(endpoint, SHORT), request_of())
+    _, error = await failure_of(OpenAIAdapter(endpoint, SHORT), request_of())
     assert error.code in ("garbled", "cut", "server")
     assert error.partial_text.startswith("w0")
 

@@ -1,4 +1,4 @@
-"""The demo model obeys simple instructions, calls tools when told to, and says what it is."""
+"""The demo model obeys simple instructions, calls tools when asked to, and says what it is."""
 
 import asyncio
 import json
@@ -9,14 +9,14 @@ from yarl import URL
 
 from agents.specs.templates import LANGUAGES, TEMPLATES
 from common.secrets import Secret
-from llm.client import llm_for, try_model
+from llm.client import get_model, try_model
 from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import language_of, read_conversation
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
 from tools.registry import registry
-from tools.web_fetch.reading import Page
-from tools.web_fetch.tool import told
+from tools.web_fetch.page_pool import Page
+from tools.web_fetch.tool import format_page
 
 FRAME = (
     "\n\nYou are Scribe (@scribe), an agent in the chat “Plans” of the workspace “Acme”. With you in it: Alice (@alice)."
@@ -240,7 +240,7 @@ def registered(name: str) -> ToolSchema:
 
 async def test_what_it_read_it_cites() -> None:
     page = Page("Tides", "The Harbour", "2026-01-02", "# Tides\n\nHigh water is at six.", 30)
-    result = told(page, URL("https://example.com/tides"), 0, is_cut=False)
+    result = format_page(page, URL("https://example.com/tides"), 0, is_cut=False)
     call = ToolCall("r:1:0", "web_fetch", '{"url": "https://example.com/tides"}')
     turns = [Turn("system", FRAME), Turn("user", "Read https://example.com/tides")]
     turns += [Turn("assistant", "", calls=(call,)), Turn("tool", result, call_id="r:1:0")]
@@ -318,6 +318,6 @@ async def test_it_costs_nothing_and_estimates_its_tokens() -> None:
 
 async def test_it_stands_behind_the_same_door_as_any_model() -> None:
     endpoint = Endpoint("demo", None, Secret(""), "demo")
-    assert isinstance(llm_for(endpoint), DemoModel)
+    assert isinstance(get_model(endpoint), DemoModel)
     trial = await try_model(endpoint, "demo")
     assert (trial.ok, trial.message) == (True, "")

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from common.egress import close_sessions
 from common.secrets import Secret
-from llm.adapters.litellm import LiteLLMWire, _litellm
+from llm.adapters.litellm import LiteLLMAdapter, _litellm
 from llm.client import _ADAPTERS, try_model
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint, LLMError, Timeouts
@@ -21,10 +21,10 @@ ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": 
 ASK = Request("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user", "Hello")], [ZONE])
 
 
-class AtTheScript(LiteLLMWire):
+class AtTheScript(LiteLLMAdapter):
     """Led to the scripted server; outside tests litellm is never given an address."""
 
-    def _route(self, model: str) -> dict[str, Any]:
+    def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"anthropic/{model}", "api_base": self._endpoint.api_base}
 
 
@@ -49,18 +49,18 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
     return server
 
 
-def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> LiteLLMWire:
+def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> LiteLLMAdapter:
     endpoint = Endpoint("anthropic", scripted.url, Secret("canary-key-of-a-tenant"), "workspace")
     return AtTheScript(endpoint, timeouts or Timeouts(10, 2, 20))
 
 
-async def all_of(llm: LiteLLMWire, request: Request = ASK) -> tuple[list[Chunk], Answer]:
+async def all_of(llm: LiteLLMAdapter, request: Request = ASK) -> tuple[list[Chunk], Answer]:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
     return [part for part in parts if isinstance(part, Chunk)], parts[-1]
 
 
-async def failure_of(llm: LiteLLMWire, request: Request = ASK) -> LLMError:
+async def failure_of(llm: LiteLLMAdapter, request: Request = ASK) -> LLMError:
     with pytest.raises(LLMError) as raised:
         await all_of(llm, request)
     return raised.value
@@ -147,20 +147,20 @@ async def test_SEC17_without_a_key_nobody_is_asked(scripted: ScriptedModel, monk
 
 async def test_SEC12_an_address_of_a_tenant_is_never_given_to_it(scripted: ScriptedModel) -> None:
     endpoint = Endpoint("anthropic", scripted.url, Secret("k"), "workspace")
-    assert (await failure_of(LiteLLMWire(endpoint, Timeouts()))).code == "host_refused"
+    assert (await failure_of(LiteLLMAdapter(endpoint, Timeouts()))).code == "host_refused"
     assert scripted.requests == []
 
 
-class GeminiAtTheScript(LiteLLMWire):
+class GeminiAtTheScript(LiteLLMAdapter):
     """The other provider of litellm's, led to an address of the test."""
 
-    def _route(self, model: str) -> dict[str, Any]:
+    def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"gemini/{model}", "api_base": self._endpoint.api_base}
 
 
 @pytest.mark.parametrize("wire_of", [AtTheScript, GeminiAtTheScript])
 async def test_SEC12_what_it_connects_to_is_judged_whatever_it_was_given(
-    scripted: ScriptedModel, settings, wire_of: type[LiteLLMWire]
+    scripted: ScriptedModel, settings, wire_of: type[LiteLLMAdapter]
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     llm = wire_of(Endpoint("anthropic", scripted.url, Secret("k"), "workspace"), Timeouts(10, 2, 20))
@@ -176,7 +176,7 @@ async def test_SEC17_neither_an_address_nor_a_proxy_of_the_environment_gets_a_te
     monkeypatch.setenv(name, scripted.url)
     for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(proxy, scripted.url)
-    error = await failure_of(LiteLLMWire(Endpoint(provider, None, Secret("k"), "workspace"), Timeouts(10, 2, 20)))
+    error = await failure_of(LiteLLMAdapter(Endpoint(provider, None, Secret("k"), "workspace"), Timeouts(10, 2, 20)))
     assert error.code == "host_refused"
     assert scripted.requests == []
 

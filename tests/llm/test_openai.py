@@ -12,16 +12,16 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from llm import client as llm_client
 from llm.adapters import openai
-from llm.adapters.openai import OpenAIWire
-from llm.adapters.openai_format import messages_of
+from llm.adapters.openai import OpenAIAdapter
+from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
 from llm.client import try_model
-from llm.errors import error_of_frame, error_of_status, retry_after
+from llm.errors import build_frame_error, build_status_error, retry_after
 from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.model_list import list_models
-from llm.prices import usage_of
+from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
-from llm.scrubbing import scrubbed
+from llm.redaction import redact
 from tests.hostile_web import Connects, Names
 from tests.scripted_model import ScriptedModel
 
@@ -41,8 +41,8 @@ def frames(*deltas: dict[str, Any], finish: str | None = "stop", end: str = "dat
 
 def read(*parts: bytes) -> tuple[list[Chunk], OpenAIStream]:
     stream = OpenAIStream(KEY)
-    chunks = [chunk for part in parts for chunk in stream.feed(part)]
-    return chunks + list(stream.feed_end()), stream
+    chunks = [chunk for part in parts for chunk in stream.read_bytes(part)]
+    return chunks + list(stream.finish()), stream
 
 
 SAMPLE = (
@@ -93,7 +93,7 @@ def test_SEC20_whatever_json_a_server_sends_is_read_or_refused(data: Any) -> Non
                 _, stream = read(text if whole else b"data: " + text + b"\n\n")
             except LLMError:
                 continue
-            usage_of(Endpoint("openai", None, KEY, "workspace"), ASK, stream.usage, stream.assembly)
+            build_usage(Endpoint("openai", None, KEY, "workspace"), ASK, stream.usage, stream.assembly)
             stream.assembly.calls()
 
 
@@ -152,7 +152,7 @@ def test_call_ids_and_broken_arguments_are_sent_as_every_provider_takes_them() -
         ToolCall("0192-run:1:2", "x", "[1]", provider_id="same"),
     )
     turns = [Turn("assistant", "", calls=calls), *(Turn("tool", "no", call_id=call.id) for call in calls)]
-    sent = messages_of(Request("m", turns))
+    sent = build_messages(Request("m", turns))
     assert [call["id"] for call in sent[0]["tool_calls"]] == ["call00000", "call00001", "call00002"]
     assert [message["tool_call_id"] for message in sent[1:]] == ["call00000", "call00001", "call00002"]
     functions = [call["function"] for call in sent[0]["tool_calls"]]
@@ -180,7 +180,7 @@ def test_RUN20_the_wait_is_read_in_each_way_it_is_written(headers: dict[str, str
 
 def test_SEC17_what_is_shown_of_an_error_holds_no_key_and_is_short() -> None:
     text = f"Incorrect key {KEY.reveal()} or sk-proj-abcdefghijkl\nAuthorization: Bearer abcdefghijkl " + "x" * 600
-    shown = scrubbed(text, KEY)
+    shown = redact(text, KEY)
     assert shown.startswith("Incorrect key *** or *** Authorization: Bearer *** xxx")
     assert len(shown) == 500
 
@@ -204,23 +204,23 @@ async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedMod
     await close_sessions()
 
 
-def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None, **endpoint: Any) -> OpenAIWire:
+def wire(scripted: ScriptedModel, timeouts: Timeouts | None = None, **endpoint: Any) -> OpenAIAdapter:
     facts: dict[str, Any] = {
         "provider": "openai_compatible",
         "api_base": scripted.api_base,
         "key": KEY,
         "paid_by": "workspace",
     } | endpoint
-    return OpenAIWire(Endpoint(**facts), timeouts or Timeouts(3, 3, 10))
+    return OpenAIAdapter(Endpoint(**facts), timeouts or Timeouts(3, 3, 10))
 
 
-async def answer_of(llm: OpenAIWire, request: Request = ASK) -> Answer:
+async def answer_of(llm: OpenAIAdapter, request: Request = ASK) -> Answer:
     parts = [part async for part in llm.ask(request)]
     assert isinstance(parts[-1], Answer)
     return parts[-1]
 
 
-async def failure_of(llm: OpenAIWire) -> LLMError:
+async def failure_of(llm: OpenAIAdapter) -> LLMError:
     with pytest.raises(LLMError) as raised:
         await answer_of(llm)
     return raised.value
@@ -242,7 +242,7 @@ async def test_a_connection_is_used_again_after_an_answer_and_not_after_an_error
 async def test_a_server_that_never_closes_does_not_hold_the_answer_back(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai, "AFTER_FINISH", 0.1)
+    monkeypatch.setattr(openai, "SECONDS_AFTER_FINISH", 0.1)
     scripted.script(mode="nodone", text="All said.")
     answer = await answer_of(wire(scripted, Timeouts(1, 1, 5)))
     assert (answer.text, answer.finish) == ("All said.", "stop")
@@ -295,7 +295,7 @@ async def test_SEC13_a_base_whose_name_flips_is_connected_to_where_it_was_judged
     codes = []
     for answer in (["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "::1"]):
         names.answers = [answer, ["127.0.0.1"]]
-        llm = OpenAIWire(
+        llm = OpenAIAdapter(
             Endpoint("openai_compatible", "http://flip.example.com/v1", KEY, "workspace"), Timeouts(3, 3, 9)
         )
         codes.append((await failure_of(llm)).code)
@@ -345,7 +345,7 @@ async def test_a_trial_says_whether_an_endpoint_works(scripted: ScriptedModel) -
 async def test_a_model_that_says_nothing_or_stops_after_a_word_has_not_passed_its_trial(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch, script: dict[str, Any], code: str
 ) -> None:
-    monkeypatch.setattr(llm_client, "TRIAL_IDLE", 0.3)
+    monkeypatch.setattr(llm_client, "MAX_TEST_IDLE_SECONDS", 0.3)
     scripted.script(**script)
     trial = await try_model(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace"), "scripted", seconds=1.0)
     assert (trial.ok, trial.code) == (False, code)
@@ -373,7 +373,7 @@ async def test_a_server_that_lists_no_models_says_so(scripted: ScriptedModel, se
 @pytest.mark.parametrize("base", ["/v1/chat", "/api", "", "/v1?x=", "/v1#x", "/v1/..", "/v1/%2e%2e/api"])
 async def test_a_private_host_is_asked_below_its_path_only(scripted: ScriptedModel, base: str) -> None:
     endpoint = Endpoint("openai_compatible", scripted.url + base, KEY, "workspace")
-    for asked in (failure_of(OpenAIWire(endpoint, Timeouts(1, 1, 1))), _listing_of(endpoint)):
+    for asked in (failure_of(OpenAIAdapter(endpoint, Timeouts(1, 1, 1))), _listing_of(endpoint)):
         assert (await asked).code == "host_refused"
     assert scripted.requests == []
 
@@ -386,6 +386,6 @@ async def _listing_of(endpoint: Endpoint) -> LLMError:
 
 def test_a_conversation_that_is_too_long_is_known_in_a_frame_as_in_a_refusal() -> None:
     said = {"code": 400, "message": "This model's maximum context length is 8192 tokens."}
-    refused = error_of_status(400, {}, json.dumps({"error": said}).encode(), KEY)
-    broken_off = error_of_frame(said, KEY)
+    refused = build_status_error(400, {}, json.dumps({"error": said}).encode(), KEY)
+    broken_off = build_frame_error(said, KEY)
     assert [(error.code, error.retryable) for error in (refused, broken_off)] == [("context_too_long", False)] * 2

@@ -8,9 +8,9 @@ import pytest
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
 from llm.messages import Request, Turn
-from llm.prices import context_size, known_models, price_of, usage_of
+from llm.prices import build_usage, get_context_size, get_price, list_known_models
 from llm.protocol import Endpoint
-from llm.tokens import estimated_tokens
+from llm.tokens import estimate_tokens
 
 ASK = Request("gpt-4o", [Turn("user", "Hello")])
 
@@ -30,34 +30,34 @@ def at(provider, api_base=None) -> Endpoint:
     ],
 )
 def test_a_known_model_has_a_price_and_a_size(endpoint: Endpoint, model: str) -> None:
-    price = price_of(endpoint, model)
+    price = get_price(endpoint, model)
     assert price is not None
     assert 0 < price.input < price.output
-    assert (context_size(endpoint, model) or 0) >= 64_000
+    assert (get_context_size(endpoint, model) or 0) >= 64_000
 
 
 def test_a_server_of_ones_own_has_none() -> None:
-    assert price_of(at("openai_compatible", "http://localhost:11434/v1"), "gpt-4o") is None
-    assert context_size(at("openai"), "no-such-model") is None
+    assert get_price(at("openai_compatible", "http://localhost:11434/v1"), "gpt-4o") is None
+    assert get_context_size(at("openai"), "no-such-model") is None
 
 
 def test_what_was_used_is_priced_in_millionths_of_a_dollar_cached_tokens_apart() -> None:
     said = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 400}}
-    usage = usage_of(at("openai"), ASK, said, Assembly())
+    usage = build_usage(at("openai"), ASK, said, Assembly())
     assert (usage.input_tokens, usage.output_tokens, usage.estimated) == (1000, 100, False)
     assert usage.cost_micro == round(600 * 2.5 + 400 * 1.25 + 100 * 10)
 
 
 def test_what_openrouter_took_is_what_it_cost() -> None:
     said = {"prompt_tokens": 10, "completion_tokens": 1, "cost": 0.0123}
-    assert usage_of(at("openrouter"), ASK, said, Assembly()).cost_micro == 12_300
+    assert build_usage(at("openrouter"), ASK, said, Assembly()).cost_micro == 12_300
 
 
 @pytest.mark.parametrize("said", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many"}, {"prompt_tokens": -1}])
 def test_where_the_server_says_nothing_sensible_it_is_estimated(said) -> None:
     made = Assembly()
     made.add_text("Four words are here.")
-    usage = usage_of(at("openai_compatible", "https://models.example.com/v1"), ASK, said, made)
+    usage = build_usage(at("openai_compatible", "https://models.example.com/v1"), ASK, said, made)
     assert usage.estimated
     assert usage.input_tokens > 0
     assert usage.output_tokens == 5
@@ -65,19 +65,19 @@ def test_where_the_server_says_nothing_sensible_it_is_estimated(said) -> None:
 
 
 def test_tokens_are_estimated_for_english_and_chinese() -> None:
-    assert estimated_tokens("") == 0
-    assert estimated_tokens("Four words are here.") == 5
-    assert estimated_tokens("這個計畫很好") == 6
+    assert estimate_tokens("") == 0
+    assert estimate_tokens("Four words are here.") == 5
+    assert estimate_tokens("這個計畫很好") == 6
 
 
 def test_known_models_are_named_as_a_spec_names_them() -> None:
-    assert "gpt-4o" in known_models("openai")
-    assert "gemini-2.5-pro" in known_models("gemini")
-    assert known_models("openai_compatible") == []
+    assert "gpt-4o" in list_known_models("openai")
+    assert "gemini-2.5-pro" in list_known_models("gemini")
+    assert list_known_models("openai_compatible") == []
 
 
 def test_litellm_is_imported_by_neither_prices_nor_the_door() -> None:
     """It takes seconds and 185 MB: the worker pays that when it first needs it, the web process never."""
-    code = "import sys, llm.client, llm.prices as p; p.known_models('openai'); sys.exit('litellm' in sys.modules)"
+    code = "import sys, llm.client, llm.prices as p; p.list_known_models('openai'); sys.exit('litellm' in sys.modules)"
     env = {"DJANGO_SETTINGS_MODULE": "config.settings", "PATH": ""}
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0

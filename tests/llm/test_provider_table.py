@@ -6,23 +6,23 @@ from common.egress import check_model_server
 from common.errors import Code, Invalid
 from common.providers import PROVIDERS, list_provider_choices
 from common.secrets import Secret
-from llm.prices import known_models, price_of
+from llm.prices import get_price, list_known_models
 from llm.protocol import Endpoint
 from tests.llm.test_providers import AZURE, BEDROCK, KEY, MODEL
 
 
 @pytest.mark.parametrize("provider", ["deepseek", "mistral", "groq", "xai"])
 def test_its_models_have_prices(provider: str) -> None:
-    price = price_of(Endpoint(provider, None, Secret(KEY), "workspace"), PROVIDERS[provider].usual_model)
+    price = get_price(Endpoint(provider, None, Secret(KEY), "workspace"), PROVIDERS[provider].usual_model)
     assert price is not None
     assert 0 < price.input < price.output
 
 
 def test_the_models_of_bedrock_are_those_of_the_table_of_prices() -> None:
-    models = known_models("bedrock")
+    models = list_known_models("bedrock")
     assert "anthropic.claude-sonnet-4-5-20250929-v1:0" in models
     assert all("/" not in model for model in models)
-    assert price_of(Endpoint("bedrock", None, Secret(KEY), "workspace", BEDROCK), MODEL) is not None
+    assert get_price(Endpoint("bedrock", None, Secret(KEY), "workspace", BEDROCK), MODEL) is not None
 
 
 @pytest.mark.parametrize(

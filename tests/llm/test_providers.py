@@ -14,8 +14,8 @@ from botocore.credentials import Credentials
 
 from common.egress import close_sessions
 from common.secrets import Secret
-from llm.adapters.litellm import LiteLLMWire, _litellm
-from llm.adapters.openai import OpenAIWire, target_of
+from llm.adapters.litellm import LiteLLMAdapter, _litellm
+from llm.adapters.openai import OpenAIAdapter, target_of
 from llm.client import try_model
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.model_list import list_models
@@ -90,7 +90,7 @@ async def test_a_provider_is_asked_at_its_own_address(
     assert str(target_of(endpoint, "chat/completions").url) == url
     names, connects = Names(monkeypatch), Connects(monkeypatch)
     names.answers = [["127.0.0.1"]]
-    assert (await failure_of(OpenAIWire(endpoint, LIMITS), request_of("m"))).code == "host_refused"
+    assert (await failure_of(OpenAIAdapter(endpoint, LIMITS), request_of("m"))).code == "host_refused"
     assert connects.seen == []
     await close_sessions()  # forgets what it looked up
 
@@ -98,7 +98,7 @@ async def test_a_provider_is_asked_at_its_own_address(
 @pytest.mark.parametrize("provider", FIXED)
 async def test_its_answers_stream_with_calls_and_usage(scripted: ScriptedModel, provider: str) -> None:
     scripted.script(tokens=["Let ", "me see."], calls=[{"name": "current_time", "arguments": '{"timezone": "Tokyo"}'}])
-    llm = OpenAIWire(Endpoint(provider, scripted.api_base, Secret(KEY), "workspace"), LIMITS)
+    llm = OpenAIAdapter(Endpoint(provider, scripted.api_base, Secret(KEY), "workspace"), LIMITS)
     chunks, answer = await all_of(llm, request_of("m", tools=(ZONE,), max_tokens=7))
     assert "".join(chunk.text for chunk in chunks if chunk.part == "arguments") == '{"timezone": "Tokyo"}'
     assert answer.calls == (ToolCall("", "current_time", '{"timezone": "Tokyo"}', 0, "call_0"),)
@@ -119,7 +119,7 @@ def azure(scripted: ScriptedModel, **more: Any) -> Endpoint:
 
 async def test_azure_is_asked_for_a_deployment_of_an_api_version_with_its_own_header(scripted: ScriptedModel) -> None:
     scripted.script(tokens=["Hel", "lo"])
-    chunks, answer = await all_of(OpenAIWire(azure(scripted), LIMITS), request_of("my-gpt", max_tokens=5))
+    chunks, answer = await all_of(OpenAIAdapter(azure(scripted), LIMITS), request_of("my-gpt", max_tokens=5))
     assert ([chunk.text for chunk in chunks], answer.text, answer.usage.output_tokens) == (["Hel", "lo"], "Hello", 2)
     [sent] = scripted.requests
     assert sent.target == "/azure/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
@@ -130,13 +130,13 @@ async def test_azure_is_asked_for_a_deployment_of_an_api_version_with_its_own_he
 
 @pytest.mark.parametrize("model", ["../../v1", "a/b", "..", "a?b", "a#b", "a%2fb", "", "{model}"])
 async def test_SEC12_the_name_of_a_deployment_is_no_path(scripted: ScriptedModel, model: str) -> None:
-    assert (await failure_of(OpenAIWire(azure(scripted), LIMITS), request_of(model))).code == "bad_request"
+    assert (await failure_of(OpenAIAdapter(azure(scripted), LIMITS), request_of(model))).code == "bad_request"
     assert scripted.requests == []
 
 
 async def test_SEC12_a_private_address_for_azure_is_refused(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
-    assert (await failure_of(OpenAIWire(azure(scripted), LIMITS), request_of("gpt"))).code == "host_refused"
+    assert (await failure_of(OpenAIAdapter(azure(scripted), LIMITS), request_of("gpt"))).code == "host_refused"
     assert scripted.requests == []
 
 
@@ -154,16 +154,16 @@ async def test_azure_answers_a_test_of_the_model(scripted: ScriptedModel) -> Non
 # --- Amazon Bedrock -----------------------------------------------------------------------------------------------
 
 
-class BedrockAtTheScript(LiteLLMWire):
+class BedrockAtTheScript(LiteLLMAdapter):
     """Led to the scripted server; outside tests the address follows from the region."""
 
     url = ""
 
-    def _parameters(self, key: str) -> dict[str, str]:
-        return super()._parameters(key) | {"aws_bedrock_runtime_endpoint": self.url}
+    def _get_provider_parameters(self, key: str) -> dict[str, str]:
+        return super()._get_provider_parameters(key) | {"aws_bedrock_runtime_endpoint": self.url}
 
 
-def bedrock(scripted: ScriptedModel, timeouts: Timeouts = LIMITS, **more: Any) -> LiteLLMWire:
+def bedrock(scripted: ScriptedModel, timeouts: Timeouts = LIMITS, **more: Any) -> LiteLLMAdapter:
     facts: dict[str, Any] = {"key": Secret(KEY), "options": BEDROCK} | more
     llm = BedrockAtTheScript(Endpoint(provider="bedrock", api_base=None, paid_by="workspace", **facts), timeouts)
     llm.url = scripted.url
@@ -214,8 +214,11 @@ async def test_bedrock_is_reached_in_its_region_only(settings, monkeypatch: pyte
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     names, connects = Names(monkeypatch), Connects(monkeypatch)
     names.answers = [["127.0.0.1"]]
-    llm = LiteLLMWire(Endpoint("bedrock", None, Secret(KEY), "workspace", BEDROCK), LIMITS)
-    assert llm._parameters(KEY)["aws_bedrock_runtime_endpoint"] == "https://bedrock-runtime.eu-central-1.amazonaws.com"
+    llm = LiteLLMAdapter(Endpoint("bedrock", None, Secret(KEY), "workspace", BEDROCK), LIMITS)
+    assert (
+        llm._get_provider_parameters(KEY)["aws_bedrock_runtime_endpoint"]
+        == "https://bedrock-runtime.eu-central-1.amazonaws.com"
+    )
     assert (await failure_of(llm, request_of(MODEL))).code == "host_refused"
     assert connects.seen == []
     await close_sessions()

@@ -9,7 +9,7 @@ import pytest
 from common.egress import close_sessions
 from common.secrets import Secret
 from llm import retry
-from llm.client import llm_for
+from llm.client import get_model
 from llm.messages import Answer, Chunk, Request, Turn, Usage
 from llm.protocol import LLM, Endpoint, LLMError, Timeouts
 from llm.retry import Breaker, Retrying
@@ -50,7 +50,7 @@ def patient(llm: LLM, breaker: Breaker | None = None, slept: list[float] | None 
     async def sleep(seconds: float) -> None:
         (slept if slept is not None else []).append(seconds)
 
-    return Retrying(llm, lambda _: kept, dice=lambda: 0.5, sleep=sleep)
+    return Retrying(llm, lambda _: kept, rng=lambda: 0.5, sleep=sleep)
 
 
 def error(code: str = "server", *, retryable: bool = True, retry_after: float | None = None) -> LLMError:
@@ -119,9 +119,9 @@ async def test_RUN20_an_endpoint_that_keeps_failing_is_left_alone_for_a_while() 
     breaker, model = Breaker(), Failing(*[error() for _ in range(99)])
     for _ in range(9):
         await failure_of(patient(model, breaker))
-    assert model.asked == retry.BREAK_AFTER
+    assert model.asked == retry.MAX_FAILURES_IN_ROW
     resting = await failure_of(patient(model, breaker))
-    assert model.asked == retry.BREAK_AFTER
+    assert model.asked == retry.MAX_FAILURES_IN_ROW
     assert (resting.code, resting.retryable) == ("server", True)
     assert resting.retry_after is not None
 
@@ -130,15 +130,15 @@ async def test_RUN20_who_has_asked_hears_of_the_own_failure_and_not_of_those_tha
     breaker, model = Breaker(), Failing(error("timeout_first"), error())
 
     async def sleep(seconds: float) -> None:
-        for _ in range(retry.BREAK_AFTER):
-            breaker.failed(error("timeout_idle"), asyncio.get_running_loop().time())
+        for _ in range(retry.MAX_FAILURES_IN_ROW):
+            breaker.record_failure(error("timeout_idle"), asyncio.get_running_loop().time())
 
     found = await failure_of(Retrying(model, lambda _: breaker, sleep=sleep))
     assert (found.code, found.tries, model.asked) == ("timeout_first", 1, 1)
 
 
 async def test_RUN20_after_its_rest_one_tries_and_success_opens_it_for_all() -> None:
-    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.BREAK_AFTER)])
+    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW)])
     for _ in range(9):
         await failure_of(patient(model, breaker))
     breaker.until = 0
@@ -152,7 +152,7 @@ async def test_RUN20_after_its_rest_one_tries_and_success_opens_it_for_all() -> 
 
 async def test_RUN20_who_stops_listening_after_the_answer_has_been_answered() -> None:
     """As the loop does: failures that answers lie between are not failures in a row."""
-    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.BREAK_AFTER - 1)])
+    breaker, model = Breaker(), Failing(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW - 1)])
     for _ in range(3):
         await failure_of(patient(model, breaker))
     asking = patient(model, breaker).ask(ASK)
@@ -187,7 +187,7 @@ async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedMod
 
 def at(scripted: ScriptedModel, tenant: str = "") -> LLM:
     endpoint = Endpoint("openai_compatible", scripted.api_base, Secret("k" * 20), "workspace")
-    return llm_for(endpoint, Timeouts(2, 2, 5), tenant=tenant)
+    return get_model(endpoint, Timeouts(2, 2, 5), tenant=tenant)
 
 
 async def test_RUN20_the_door_asks_again_until_it_works(scripted: ScriptedModel) -> None:
@@ -212,7 +212,7 @@ async def test_one_tenants_failures_rest_the_model_for_no_other(scripted: Script
     scripted.script(mode="status", status=500)
     for _ in range(5):
         await failure_of(at(scripted, tenant="one"))
-    assert len(scripted.requests) == retry.BREAK_AFTER
+    assert len(scripted.requests) == retry.MAX_FAILURES_IN_ROW
     scripted.reset()
     scripted.script(text="Here I am.")
     *_, answer = await all_of(at(scripted, tenant="another"))
@@ -238,5 +238,5 @@ async def test_only_a_long_wait_before_the_next_try_is_announced() -> None:
         assert len(announced) == int(seconds >= 2), "announced before the wait"
 
     model = Failing(error(), error("rate_limited", retry_after=7.0))
-    await all_of(Retrying(model, lambda _: Breaker(), dice=lambda: 0.5, sleep=sleep, announce=announce))
+    await all_of(Retrying(model, lambda _: Breaker(), rng=lambda: 0.5, sleep=sleep, announce=announce))
     assert announced == [pytest.approx(7.001)]

@@ -58,4 +58,4 @@ class OrderByKey(Order):
     """Order something; the server knows a repetition by its key."""
 
     name = "order_by_key"
-    repeatable = True
+    is_idempotent = True

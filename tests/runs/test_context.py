@@ -7,7 +7,7 @@ import pytest
 
 from common.secrets import Secret
 from llm.context_window import CUT, LEFT_OUT, estimate_tokens_of_turns, get_context_budget, shorten_turns
-from llm.prices import context_size
+from llm.prices import get_context_size
 from llm.protocol import Endpoint
 from runs.runtime.context import (
     INTERRUPTED,
@@ -220,7 +220,7 @@ def budget(provider="openai", model="gpt-4o", max_tokens=None, system="S", api_b
 
 def test_what_is_read_follows_the_models_size(settings):
     settings.LLM_MAX_CONTEXT = 1_000_000
-    assert context_size(Endpoint("openai", None, Secret(""), "workspace"), "gpt-4o") == 128_000
+    assert get_context_size(Endpoint("openai", None, Secret(""), "workspace"), "gpt-4o") == 128_000
     assert budget() == int((128_000 - 16_000 - 1) * 0.75)
     assert budget(model="gpt-4") < budget() < budget(model="gpt-4.1")
     assert budget(max_tokens=100) == int((128_000 - 100 - 1) * 0.75)

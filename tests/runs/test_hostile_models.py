@@ -13,7 +13,7 @@ from common.secrets import Secret
 from events.payloads import MAX_TEXT
 from llm.adapters import assembly
 from llm.adapters.assembly import MAX_CALLS, Assembly, Budget, budget
-from llm.adapters.openai_stream import MAX_LINE, OpenAIStream
+from llm.adapters.openai_stream import MAX_LINE_BYTES, OpenAIStream
 from llm.messages import ToolCall
 from llm.protocol import LLMError
 from runs.kinds import chat as kinds
@@ -126,21 +126,21 @@ def test_FAIR5_a_statement_that_cannot_be_sent_is_no_lost_database():
 
 def test_FAIR5_an_endless_line_is_kept_in_parts_and_given_up():
     stream = OpenAIStream(Secret(""))
-    list(stream.feed(b"data: "))
+    list(stream.read_bytes(b"data: "))
     for _ in range(1000):
-        list(stream.feed(b"x"))
-    assert len(stream._parts) == 1001  # nothing was joined while the line went on
-    while stream._held <= MAX_LINE - 1024:
-        list(stream.feed(b"x" * 1024))
+        list(stream.read_bytes(b"x"))
+    assert len(stream._buffer_parts) == 1001  # nothing was joined while the line went on
+    while stream._buffered_bytes <= MAX_LINE_BYTES - 1024:
+        list(stream.read_bytes(b"x" * 1024))
     with pytest.raises(LLMError) as error:
-        list(stream.feed(b"x" * 1024))
+        list(stream.read_bytes(b"x" * 1024))
     assert error.value.code == "garbled"
 
 
 def test_FAIR5_a_line_in_many_parts_is_read_when_it_ends():
     stream = OpenAIStream(Secret(""))
     line = b'data: {"choices": [{"delta": {"content": "hello"}, "finish_reason": "stop"}]}\n'
-    chunks = [chunk for at in range(len(line)) for chunk in stream.feed(line[at : at + 1])]
+    chunks = [chunk for at in range(len(line)) for chunk in stream.read_bytes(line[at : at + 1])]
     assert [chunk.text for chunk in chunks] == ["hello"]
 
 
@@ -158,7 +158,7 @@ def test_FAIR5_each_part_of_an_answer_has_its_limit():
         calling.add_call({"index": index, "id": f"c{index}", "function": {"name": "t", "arguments": "x" * 100_000}})
     assert calling.is_full
     assert len(calling.calls()) == MAX_CALLS + 1
-    assert sum(len(call.arguments) for call in calling.calls()) == assembly.MAX_CALL_TEXT
+    assert sum(len(call.arguments) for call in calling.calls()) == assembly.MAX_ARGUMENT_CHARACTERS
     for one in (made, thinking, calling):
         one.release()
     assert budget.left == Budget.TOTAL
@@ -191,7 +191,7 @@ def test_FAIR5_arguments_that_look_whole_again_and_again_are_read_a_few_times_on
     made = Assembly()
     for _ in range(1000):
         made.add_call({"function": {"name": "t", "arguments": '{"a": "}'}})
-    assert len(read) == assembly.MAX_GUESSES
+    assert len(read) == assembly.MAX_PARSE_ATTEMPTS
 
 
 def test_FAIR5_a_run_makes_two_hundred_calls_at_most():

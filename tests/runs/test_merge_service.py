@@ -16,8 +16,8 @@ import pytest
 from common.egress import close_sessions
 from common.secrets import Secret
 from llm.adapters import service as service_adapter
-from llm.adapters.service import asked_of_service, signed
-from llm.client import llm_for
+from llm.adapters.service import build_service_request, sign
+from llm.client import get_model
 from llm.endpoints import merge_service
 from llm.messages import Answer, Request, Turn
 from llm.protocol import LLMError
@@ -80,11 +80,11 @@ def service(settings: Any) -> Iterator[MergeService]:
     service.close()
 
 
-async def ask(body: str = asked_of_service(uuid4(), "merge", {"production": "Be kind.\n"})) -> Answer:
+async def ask(body: str = build_service_request(uuid4(), "merge", {"production": "Be kind.\n"})) -> Answer:
     endpoint = merge_service()
     assert endpoint is not None
     try:
-        parts = [part async for part in llm_for(endpoint).ask(Request("merge service", [Turn("user", body)]))]
+        parts = [part async for part in get_model(endpoint).ask(Request("merge service", [Turn("user", body)]))]
     finally:
         await close_sessions()
     assert isinstance(parts[-1], Answer)
@@ -94,7 +94,7 @@ async def ask(body: str = asked_of_service(uuid4(), "merge", {"production": "Be 
 def test_the_signature_is_that_of_standard_webhooks() -> None:
     # The specification's own example.
     body, secret = '{"event_type":"ping","data":{"success":true}}', Secret("whsec_plJ3nmyCDGBKInavdOK15jsl")
-    assert signed(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
+    assert sign(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
         "webhook-id": "msg_loFOjxBNrRLzqYUf", "webhook-timestamp": "1731705121",
         "webhook-signature": "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=",
     }  # fmt: skip
@@ -102,7 +102,7 @@ def test_the_signature_is_that_of_standard_webhooks() -> None:
 
 async def test_it_is_asked_with_a_signature_and_answers_json(service: MergeService) -> None:
     id = uuid4()
-    answer = await ask(asked_of_service(id, "merge", {"production": "你好。\n"}))
+    answer = await ask(build_service_request(id, "merge", {"production": "你好。\n"}))
     assert json.loads(answer.text) == SEGMENTS
     assert (answer.usage.cost_micro, answer.finish) == (0, "stop")
     [asked] = service.asked
@@ -137,7 +137,7 @@ async def test_what_is_no_answer_is_told(service: MergeService, body: bytes, sai
 
 
 async def test_it_has_a_limited_time(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_adapter, "SECONDS", 0.2)
+    monkeypatch.setattr(service_adapter, "MAX_SECONDS", 0.2)
     service.pause = 1.0
     with pytest.raises(LLMError) as raised:
         await ask()

@@ -8,7 +8,7 @@ from agents.specs.content import SpecContent
 from chats.models import ChatActor
 from common.tenants import current_tenant
 from events.rows import Stamp
-from llm.adapters.openai import OpenAIWire
+from llm.adapters.openai import OpenAIAdapter
 from runs.models import LLMCall, Run, Step
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -32,13 +32,13 @@ def test_a_message_is_answered_and_the_answer_is_stamped(environment):
 
 
 def test_FAIR2_what_a_run_looks_up_is_counted_for_its_workspace(environment, monkeypatch):
-    tenants, open_ = [], OpenAIWire._open
+    tenants, open_ = [], OpenAIAdapter._open
 
     async def noted(self, request):
         tenants.append(current_tenant())
         return await open_(self, request)
 
-    monkeypatch.setattr(OpenAIWire, "_open", noted)
+    monkeypatch.setattr(OpenAIAdapter, "_open", noted)
     environment.post("hello")
     assert environment.wait_until_idle()[0].state == "completed"
     assert tenants == [str(environment.team.workspace.id)]

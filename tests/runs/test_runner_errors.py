@@ -10,7 +10,7 @@ from agents.models import AgentSpec
 from chats import services as chats
 from llm import retry
 from llm.retry import _breakers
-from llm.tokens import estimated_tokens
+from llm.tokens import estimate_tokens
 from runs.kinds.job import JobInput
 from runs.models import LLMCall, Run
 from runs.services.runs import start_job
@@ -132,7 +132,7 @@ def test_a_message_longer_than_its_model_reads_is_shortened_before_it_is_asked(e
     [asked] = environment.model.requests
     sent = asked.body["messages"][1:]
     assert len(sent) == 1
-    assert sum(estimated_tokens(turn["content"]) for turn in asked.body["messages"]) < 6_000
+    assert sum(estimate_tokens(turn["content"]) for turn in asked.body["messages"]) < 6_000
     assert sent[0]["content"].startswith("Alice: BEGIN 字字")
     assert sent[0]["content"].endswith("字 END")
 

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, NotFound
-from llm.tokens import estimated_tokens
+from llm.tokens import estimate_tokens
 from runs.kinds.chat import ChatRun
 from runs.models import LLMCall
 from runs.services import runs
@@ -48,7 +48,7 @@ def test_RUN16_stop_closes_the_model_and_keeps_what_was_said(environment):
     # The provider bills what it was asked, and the words that came.
     call = LLMCall.objects.get(run=run)
     assert (call.error_code, call.tokens_estimated, call.on_behalf_of) == ("stopped", True, environment.team.alice)
-    assert call.output_tokens == estimated_tokens(said.text)
+    assert call.output_tokens == estimate_tokens(said.text)
     assert (run.input_tokens, run.output_tokens) == (call.input_tokens, call.output_tokens)
 
 

@@ -10,7 +10,7 @@ from llm.reading_rate import ReadingRate, get_reading_rate
 @pytest.fixture
 def slow(monkeypatch):
     """Ten chunks at once, and one in a hundred seconds after that."""
-    monkeypatch.setattr(reading_rate, "BURST", 10.0)
+    monkeypatch.setattr(reading_rate, "BURST_CHUNKS", 10.0)
     monkeypatch.setattr(reading_rate, "CHUNKS_PER_SECOND", 0.01)
 
 
@@ -36,7 +36,7 @@ def test_FAIR1_a_long_chunk_counts_by_its_length(text, chunks):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
 def test_FAIR1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(environment, model, monkeypatch):
-    monkeypatch.setattr(reading_rate, "BURST", 10.0)
+    monkeypatch.setattr(reading_rate, "BURST_CHUNKS", 10.0)
     monkeypatch.setattr(reading_rate, "CHUNKS_PER_SECOND", 100.0)
     waits = []
     take = ReadingRate.take

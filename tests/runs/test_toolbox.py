@@ -119,7 +119,7 @@ def test_tools_that_are_gone_off_or_misset_are_left_out():
     assert configure_tools([ToolUse(tool="current_time", is_enabled=False)]) == {}
     assert configure_tools([ToolUse(tool="current_time", custom_config={"timeout_s": 999})]) == {}
     with pytest.raises(ValidationError):
-        registry["current_time"].configured({"timeout_s": 999})
+        registry["current_time"].parse_config({"timeout_s": 999})
 
 
 # --- in a run -------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from actors.models import Actor
-from tools.current_time.places import ALIASES, zone_of
+from tools.current_time.places import ALIASES, find_zone
 from tools.current_time.tool import CurrentTime
 from tools.interface import ToolContext, ToolError
 
@@ -35,13 +35,13 @@ def test_it_tells_the_date_the_time_the_day_and_the_zone(ask):
     ],
 )  # fmt: skip
 def test_a_city_is_found_in_any_writing(place, zone):
-    found = zone_of(place)
+    found = find_zone(place)
     assert found is not None
     assert found.key == zone
 
 
 def test_every_zone_that_has_other_names_exists():
-    assert [zone for zone in ALIASES if zone_of(zone) is None] == []
+    assert [zone for zone in ALIASES if find_zone(zone) is None] == []
 
 
 def test_summer_time_counts(ask):

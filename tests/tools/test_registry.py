@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from tools.interface import Tool, ToolArgs
-from tools.registry import ToolMisdefined, register, registry, tool_rows
+from tools.registry import ToolMisdefined, build_tool_rows, register, registry
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def test_the_tools_of_every_app_are_known_at_start():
 
 
 def test_a_tool_goes_over_the_wire_with_a_schema_without_titles():
-    row = next(row for row in tool_rows() if row.name == "current_time")
+    row = next(row for row in build_tool_rows() if row.name == "current_time")
     schema = row.model_dump(by_alias=True)["schema"]
     assert schema["required"] == ["timezone"]
     assert schema["additionalProperties"] is False
@@ -73,7 +73,7 @@ def test_a_tool_goes_over_the_wire_with_a_schema_without_titles():
 
 
 def test_a_tools_settings_go_over_the_wire_with_their_bounds():
-    row = next(row for row in tool_rows() if row.name == "web_fetch")
+    row = next(row for row in build_tool_rows() if row.name == "web_fetch")
     assert set(row.config_schema["properties"]) == {"retries", "timeout_s", "max_chars"}
     assert row.config_schema["properties"]["max_chars"] == {
         "type": "integer", "default": 12_000, "minimum": 500, "maximum": 19_000,
@@ -82,11 +82,11 @@ def test_a_tools_settings_go_over_the_wire_with_their_bounds():
 
 def test_settings_of_an_agent_lie_over_the_defaults():
     tool = make()()
-    assert (tool.configured({}).timeout_s, tool.configured({}).retries) == (30, 0)
-    assert tool.configured({"timeout_s": 5, "retries": 2}).timeout_s == 5
+    assert (tool.parse_config({}).timeout_s, tool.parse_config({}).retries) == (30, 0)
+    assert tool.parse_config({"timeout_s": 5, "retries": 2}).timeout_s == 5
 
 
 @pytest.mark.parametrize("custom", [{"timeout_s": 121}, {"retries": 9}, {"timeout_s": 0}, {"colour": "red"}])
 def test_settings_out_of_bounds_are_refused(custom):
     with pytest.raises(ValidationError):
-        make()().configured(custom)
+        make()().parse_config(custom)

@@ -13,7 +13,7 @@ from common.errors import AppError
 from events.payloads import WebPageData
 from tests.hostile_web import Names, Site, served, speaking
 from tools.interface import ToolContext, ToolError, ToolOutput
-from tools.web_fetch import reading, tool
+from tools.web_fetch import page_pool, tool
 from tools.web_fetch.tool import MAX_CHARS, WebFetch
 
 ARTICLE = """<!doctype html><html><head><title>Herons of the north</title>
@@ -38,7 +38,7 @@ async def result_of(url: str, start: int = 0, **config) -> ToolOutput:
     it = WebFetch()
     context = ToolContext(
         actor=Actor(name="Scribe"), on_behalf_of=None, chat_id=None, run_id=uuid4(), call_id="call_1",
-        config=it.configured(config), is_named=anybody,
+        config=it.parse_config(config), is_url_allowed=anybody,
     )  # fmt: skip
     return await it.run(context, WebFetch.Args(url=url, start=start))
 
@@ -285,7 +285,7 @@ async def test_RUN13_a_page_written_to_hurt_does_not_hold_up_the_others(site: Si
     """The loop turns meanwhile; the page is read as far as it can be, or is refused; the next one is read."""
     site.put("/hurt", html)
     site.put("/fine", "fine", "text/plain")
-    monkeypatch.setattr(reading, "SECONDS", 2.0)
+    monkeypatch.setattr(page_pool, "PAGE_SECONDS", 2.0)
     longest = 0.0
     loop = asyncio.get_running_loop()
     task = asyncio.create_task(fetch(site.url("/hurt")))
@@ -299,11 +299,11 @@ async def test_RUN13_a_page_written_to_hurt_does_not_hold_up_the_others(site: Si
 
 
 async def test_the_pages_of_one_tenant_leave_a_reader_for_those_of_another(monkeypatch) -> None:
-    monkeypatch.setattr(reading, "SECONDS", 4.0)
+    monkeypatch.setattr(page_pool, "PAGE_SECONDS", 4.0)
 
-    def read(text: str, tenant: str, *, is_html: bool) -> "asyncio.Task[reading.Page]":
+    def read(text: str, tenant: str, *, is_html: bool) -> "asyncio.Task[page_pool.Page]":
         bounds: Any = {"start": 0, "length": 99, "tenant": tenant}
-        work = reading.read_page(text.encode(), url="", is_html=is_html, charset="", **bounds)
+        work = page_pool.read_page(text.encode(), url="", is_html=is_html, charset="", **bounds)
         return asyncio.create_task(work)
 
     hurting = [read(TANGLED + "x" * number, "one", is_html=True) for number in range(6)]
@@ -319,7 +319,7 @@ async def test_the_pages_of_one_tenant_leave_a_reader_for_those_of_another(monke
 async def test_a_reader_that_died_is_replaced(site: Site) -> None:
     url = site.put("/fine", "fine", "text/plain")
     await fetch(url)
-    for reader in reading._idle:
+    for reader in page_pool._idle:
         reader._process.kill()
         reader._process.wait()
     assert page_in(await fetch(url))[1] == "fine"
@@ -327,9 +327,9 @@ async def test_a_reader_that_died_is_replaced(site: Site) -> None:
 
 async def test_SEC17_a_reader_has_no_environment(site: Site, monkeypatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://secret")
-    reading.end_readers()
+    page_pool.end_page_processes()
     await fetch(site.put("/fine", "fine", "text/plain"))
-    (reader,) = reading._idle
+    (reader,) = page_pool._idle
     process = f"/proc/{reader._process.pid}"
     with open(f"{process}/environ", "rb") as environment:
         assert environment.read() == b""

@@ -7,7 +7,7 @@ from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 
 from common.secrets import Secret, WrongOwner
-from llm.endpoints import endpoint_for
+from llm.endpoints import get_endpoint
 from tests.people import make_person
 from workspaces import services as workspaces
 from workspaces.models import Credential
@@ -31,7 +31,7 @@ def stored(settings):
 
 
 def keys_of(made):
-    return [endpoint_for(workspace)[0].key.reveal() for workspace in made]
+    return [get_endpoint(workspace)[0].key.reveal() for workspace in made]
 
 
 def rotate(**options):

@@ -9,7 +9,7 @@ from agents.specs.content import SpecContent
 from common.errors import Code, Conflict, Invalid
 from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for, rotated
 from events.models import AuditRecord
-from llm.endpoints import endpoint_for
+from llm.endpoints import get_endpoint
 from tests.factories.workspaces import CredentialFactory
 from workspaces import services as workspaces
 from workspaces.models import Credential
@@ -29,7 +29,7 @@ def test_SEC17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
     assert CANARY not in row.encrypted_key
     assert CANARY not in model_row(row).model_dump_json()
     assert (row.key_last4, model_row(row).key_last4) == ("cdef", "cdef")
-    endpoint, model = endpoint_for(team.workspace)
+    endpoint, model = get_endpoint(team.workspace)
     assert (endpoint.key.reveal(), endpoint.paid_by, model) == (CANARY, "workspace", "gpt")
     assert CANARY not in repr(endpoint)
 
@@ -50,7 +50,7 @@ def test_SEC18_a_key_moved_to_another_workspace_does_not_open(team):
     row = set_model(team)
     CredentialFactory.create(workspace=team.elsewhere, encrypted_key=row.encrypted_key)
     with pytest.raises(WrongOwner):
-        endpoint_for(team.elsewhere)
+        get_endpoint(team.elsewhere)
 
 
 def test_SEC18_keys_rotate_and_an_old_key_still_opens_until_it_is_retired(settings):
@@ -75,7 +75,7 @@ def test_a_key_is_kept_for_the_same_provider_and_asked_again_for_another_address
     assert same.encrypted_key == first.encrypted_key
     moved = set_model(team, provider="openai_compatible", api_base="http://127.0.0.1:8888/v1", key=None, revision=2)
     assert (moved.encrypted_key, moved.key_last4) == ("", "")
-    assert endpoint_for(team.workspace)[0].key.reveal() == ""
+    assert get_endpoint(team.workspace)[0].key.reveal() == ""
 
 
 def test_a_stale_revision_overwrites_nothing(team):
@@ -119,28 +119,28 @@ def test_what_a_provider_needs_besides_its_key_is_kept_and_comes_back(team):
     assert CANARY not in row.encrypted_key
     shown = model_row(row)
     assert (shown.provider, shown.options, shown.key_last4) == ("bedrock", options, "cdef")
-    endpoint, _ = endpoint_for(team.workspace)
+    endpoint, _ = get_endpoint(team.workspace)
     assert (endpoint.provider, endpoint.options, endpoint.key.reveal()) == ("bedrock", options, CANARY)
     moved = set_model(team, provider="bedrock", options=options | {"region": "us-east-1"}, key=None, revision=1)
     assert (moved.options["region"], bool(moved.encrypted_key)) == ("us-east-1", True)
 
 
 def test_without_a_key_the_operators_model_answers_and_else_the_demo(team, settings):
-    assert endpoint_for(team.workspace)[0].paid_by == "demo"
+    assert get_endpoint(team.workspace)[0].paid_by == "demo"
     settings.SYSTEM_MODEL = {"provider": "openai", "api_base": "", "key": CANARY, "models": ("gpt-system", "gpt-small")}
-    endpoint, model = endpoint_for(team.workspace)
+    endpoint, model = get_endpoint(team.workspace)
     assert (endpoint.paid_by, model) == ("system", "gpt-system")
     set_model(team, provider="demo", default_model="demo", key=None)
-    assert endpoint_for(team.workspace)[0].paid_by == "demo"
+    assert get_endpoint(team.workspace)[0].paid_by == "demo"
 
 
 @pytest.mark.parametrize("model", ["gpt-large", "gpt-system:online", "GPT-system", "gpt-system "])
 def test_the_operators_key_is_for_the_models_that_the_operator_lists(team, settings, model):
     settings.SYSTEM_MODEL = {"provider": "openrouter", "api_base": "", "key": CANARY, "models": ("gpt-system", "gpt-2")}
-    assert endpoint_for(team.workspace, "gpt-2")[1] == "gpt-2"
+    assert get_endpoint(team.workspace, "gpt-2")[1] == "gpt-2"
     count = AgentSpec.objects.count()
     for ask in (
-        lambda: endpoint_for(team.workspace, model),
+        lambda: get_endpoint(team.workspace, model),
         lambda: specs.write_spec(
             team.robin, SpecContent(model=model), author=team.alice, origin=Origin.DRAFT, number=2
         ),
@@ -151,7 +151,7 @@ def test_the_operators_key_is_for_the_models_that_the_operator_lists(team, setti
         assert "gpt-system, gpt-2" in refusal.value.hints[0]
     assert AgentSpec.objects.count() == count
     set_model(team)  # with a key of its own
-    assert endpoint_for(team.workspace, model)[1] == model
+    assert get_endpoint(team.workspace, model)[1] == model
     specs.write_spec(team.robin, SpecContent(model=model), author=team.alice, origin=Origin.DRAFT, number=2)
 
 

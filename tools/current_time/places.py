@@ -1,11 +1,11 @@
-"""Which time zone a place is in: IANA names, the cities in them, and cities that the zone's name does not tell."""
+"""Finds the time zone of a place: by IANA names, the cities in them, and other cities."""
 
 import difflib
 import re
 from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
-# Zone → how people call places there, beside the city in the zone's own name. Traditional and simplified Chinese.
+# Zone → other names of places there. Traditional and simplified Chinese.
 ALIASES: dict[str, str] = {
     "UTC": "utc gmt z zulu",
     "Asia/Tokyo": "東京 东京 日本 japan osaka 大阪 kyoto 京都 名古屋 sapporo 札幌 yokohama 橫濱 横滨",
@@ -79,29 +79,32 @@ ALIASES: dict[str, str] = {
 }
 
 
-def _plain(text: str) -> str:
-    """Names are compared without case, and with one kind of gap."""
+def _normalize(text: str) -> str:
+    """Return the name in lower case, with one kind of separator, for comparison."""
     return re.sub(r"[\s_.,'-]+", "_", text.strip().casefold()).strip("_")
 
 
 @lru_cache(maxsize=1)
-def _zones() -> dict[str, str]:
-    """Name → zone. What is said here wins over the city in a zone's name, and the whole name over both."""
+def _load_zones() -> dict[str, str]:
+    """Return name → zone. An alias has priority over the city in a zone's name, and the full name over both."""
     zones = sorted(z for z in available_timezones() if not z.startswith(("posix/", "right/")))
-    cities = {_plain(zone.rsplit("/", 1)[-1]): zone for zone in zones if "/" in zone and not zone.startswith("Etc/")}
-    aliases = {_plain(name): zone for zone, names in ALIASES.items() for name in names.split()}
-    return cities | aliases | {_plain(zone): zone for zone in zones}
+    cities = {
+        _normalize(zone.rsplit("/", 1)[-1]): zone for zone in zones if "/" in zone and not zone.startswith("Etc/")
+    }
+    aliases = {_normalize(name): zone for zone, names in ALIASES.items() for name in names.split()}
+    return cities | aliases | {_normalize(zone): zone for zone in zones}
 
 
-def zone_of(place: str) -> ZoneInfo | None:
-    """The zone of an IANA name or a city, or nothing when we do not know it."""
-    name = _plain(place)
-    # "Tokyo, Japan": what stands before the comma is the city.
-    key = _zones().get(name) or _zones().get(_plain(re.split(r"[,，(（]", place)[0])) or _zones().get(name.rstrip("市"))
+def find_zone(place: str) -> ZoneInfo | None:
+    """Return the zone of an IANA name or a city, or null if it is not known."""
+    name = _normalize(place)
+    # "Tokyo, Japan": the city is the part before the comma.
+    zones = _load_zones()
+    key = zones.get(name) or zones.get(_normalize(re.split(r"[,，(（]", place)[0])) or zones.get(name.rstrip("市"))
     return ZoneInfo(key) if key else None
 
 
-def closest(place: str) -> list[str]:
-    """Up to three zones whose names look like what was asked for."""
-    names = difflib.get_close_matches(_plain(place)[:80], _zones(), n=3, cutoff=0.75)
-    return sorted({_zones()[name] for name in names})
+def find_similar_zones(place: str) -> list[str]:
+    """Return up to three zones with similar names."""
+    names = difflib.get_close_matches(_normalize(place)[:80], _load_zones(), n=3, cutoff=0.75)
+    return sorted({_load_zones()[name] for name in names})

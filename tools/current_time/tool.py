@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import Field
 
 from common.clock import now
-from tools.current_time.places import closest, zone_of
+from tools.current_time.places import find_similar_zones, find_zone
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError
 from tools.registry import register
 
@@ -26,15 +26,15 @@ class CurrentTime(Tool):
         )
 
     def run(self, ctx: ToolContext, args: Args) -> str:
-        zone = zone_of(args.timezone)
+        zone = find_zone(args.timezone)
         if zone is None:
-            near = closest(args.timezone)
-            hint = f" Did you mean {' or '.join(near)}?" if near else " Use an IANA name such as Europe/Paris."
-            raise ToolError(f"There is no time zone or city {args.timezone!r} that I know.{hint}")
+            similar = find_similar_zones(args.timezone)
+            advice = f" Did you mean {' or '.join(similar)}?" if similar else " Use an IANA name such as Europe/Paris."
+            raise ToolError(f"There is no time zone or city {args.timezone!r} that I know.{advice}")
         return describe(now().astimezone(zone), zone.key)
 
 
 def describe(moment: datetime, zone: str) -> str:
-    """A moment as a model reads it best: ISO, weekday, zone and offset."""
+    """Return a moment in the form that models read best: ISO, weekday, zone and offset."""
     offset = moment.isoformat(timespec="seconds")[-6:]
     return f"{moment:%Y-%m-%d %H:%M:%S} ({moment:%A}), {zone}, UTC{offset}"

@@ -2223,7 +2223,7 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /** @description A model that can be had here without a key of one's own. */
+        /** @description A model that can be used here without a key of one's own. */
         OfferRow: {
             /** @default null */
             api_base: string | null;

@@ -1,10 +1,10 @@
-"""Makes readable text of what a server sent. Runs as a script in a process of its own (see `reading`).
+"""Extracts the readable text of a page. Runs as a script in a process of its own (see `page_pool`).
 
-2 MiB of HTML written to hurt keep trafilatura busy for 23 s and take 740 MB, and its parser is C; so it works where it
-may be killed, where memory has an end, and where there are no keys. Nothing of ours is imported here.
+2 MiB of hostile HTML keep trafilatura busy for 23 s and take 740 MB, and its parser is written in C. So it runs in a process
+that can be killed, with limited memory and without keys. It imports no other module of ours.
 
 stdin: a line of JSON (`url`, `is_html`, `charset`, `start`, `length`, `size`), then `size` bytes. stdout: a line of
-JSON. It ends with stdin, after a minute without work, and when it has grown fat.
+JSON. The process ends with stdin, after a minute without work, and when it has more memory than `MAX_RESIDENT_KIB`.
 """
 
 import codecs
@@ -20,12 +20,12 @@ from contextlib import contextmanager
 from html import unescape
 from typing import Any
 
-MEMORY = 1024**3
-FAT = 256 * 1024
-"""Resident KiB after which this process makes room for a new one."""
-IDLE = 60.0
-WELL = 6.0
-"""Seconds that are given to reading well; after that the text is taken as it stands."""
+MAX_MEMORY_BYTES = 1024**3
+MAX_RESIDENT_KIB = 256 * 1024
+"""Resident memory after which this process ends, and a new one takes its work."""
+IDLE_SECONDS = 60.0
+EXTRACTION_SECONDS = 6.0
+"""Seconds for trafilatura; after that the text is extracted in a simpler way."""
 
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -34,8 +34,8 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# As browsers read them: what is called by the left name is written by the right one.
-_READ_AS = {
+# As browsers read them: the name in a page → the codec to use.
+_CODECS = {
     "gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "big5": "big5hkscs", "big5-hkscs": "big5hkscs",
     "shift_jis": "cp932", "euc-kr": "cp949", "ks_c_5601-1987": "cp949", "iso-8859-1": "cp1252", "us-ascii": "cp1252",
 }  # fmt: skip
@@ -47,15 +47,15 @@ _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,2000})", re.I)
 
 
 class TooSlow(BaseException):
-    """Reading well takes too long. No `Exception`: the library catches those."""
+    """trafilatura takes too long. Not an `Exception`, because the library catches those."""
 
 
-def page_of(body: bytes, *, url: str, is_html: bool | None, charset: str) -> dict[str, str]:
-    """`text` (Markdown, links kept), and `title`, `site`, `published` as far as they are known, else empty.
+def extract_page(body: bytes, *, url: str, is_html: bool | None, charset: str) -> dict[str, str]:
+    """Return `text` (Markdown with links), and `title`, `site`, `published`, empty if they are unknown.
 
-    `is_html` null: nobody said. Raises `ValueError` for what is no text.
+    `is_html` null: not known. Raises `ValueError` for a body that is not text.
     """
-    text = decoded(body, charset)
+    text = decode_body(body, charset)
     if "\x00" in text[:4096]:
         raise ValueError("It is not text.")
     if is_html or (is_html is None and re.search(r"<(!doctype html|html|head|body)\b", text[:1024], re.I)):
@@ -63,8 +63,8 @@ def page_of(body: bytes, *, url: str, is_html: bool | None, charset: str) -> dic
     return {"title": "", "site": "", "published": "", "text": text}
 
 
-def decoded(body: bytes, charset: str) -> str:
-    """Bytes as text. What reads as UTF-8 is UTF-8, whatever it is called; then as the server, then as the page says."""
+def decode_body(body: bytes, charset: str) -> str:
+    """Return the body as text: as UTF-8 if it is valid, else in the charset of the server, then of the page."""
     for bom, name in _BOMS.items():
         if body.startswith(bom):
             return body.decode(name, "replace")
@@ -72,22 +72,22 @@ def decoded(body: bytes, charset: str) -> str:
         return codecs.getincrementaldecoder("utf-8")().decode(body)  # the last character may be cut
     except UnicodeDecodeError:
         declared = _DECLARED.search(body[:4096])
-    names = (charset, declared[1].decode("ascii", "replace") if declared else "", _guessed(body))
-    texts = [text for name in names if (text := _decoded_as(body, name)) is not None]
+    names = (charset, declared[1].decode("ascii", "replace") if declared else "", _guess_charset(body))
+    texts = [text for name in names if (text := _decode_as(body, name)) is not None]
     return min(texts, key=lambda text: text.count("\ufffd")) if texts else body.decode("utf-8", "replace")
 
 
-def _decoded_as(body: bytes, name: str) -> str | None:
+def _decode_as(body: bytes, name: str) -> str | None:
     name = name.strip().lower()
     if not _CHARSET.fullmatch(name):  # Python has codecs that are no charsets
         return None
     try:
-        return body.decode(_READ_AS.get(name, name), "replace")
+        return body.decode(_CODECS.get(name, name), "replace")
     except LookupError:
         return None
 
 
-def _guessed(body: bytes) -> str:
+def _guess_charset(body: bytes) -> str:
     from charset_normalizer import from_bytes
 
     best = from_bytes(body[: 32 * 1024]).best()
@@ -99,35 +99,35 @@ def _read_html(html: str, url: str) -> dict[str, str]:
 
     found: Any = None
     try:
-        with _at_most(WELL):
+        with _time_limit(EXTRACTION_SECONDS):
             found = bare_extraction(
                 html, url=url, with_metadata=True, include_links=True, include_formatting=True, include_comments=False,
                 favor_recall=True, date_extraction_params={"original_date": True, "extensive_search": False},
             )  # fmt: skip
     except (TooSlow, MemoryError, RecursionError):
         found = None
-    text = (found and found.text) or _plain(html)
+    text = (found and found.text) or _extract_plain_text(html)
     return {
-        "title": (found and found.title) or _title(html),
+        "title": (found and found.title) or _find_title(html),
         "site": (found and found.sitename) or "",
         "published": (found and found.date) or "",
         "text": text.strip(),
     }
 
 
-def _plain(html: str) -> str:
+def _extract_plain_text(html: str) -> str:
     from trafilatura import html2txt
 
     return html2txt(html)
 
 
-def _title(html: str) -> str:
+def _find_title(html: str) -> str:
     found = _TITLE.search(html)
     return unescape(found[1]) if found else ""
 
 
 @contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
+def _time_limit(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TooSlow
 
@@ -145,7 +145,7 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 def _answer(job: dict[str, Any], body: bytes) -> dict[str, Any]:
     try:
-        page = page_of(body, url=job["url"], is_html=job["is_html"], charset=job["charset"])
+        page = extract_page(body, url=job["url"], is_html=job["is_html"], charset=job["charset"])
     except ValueError as error:
         return {"error": str(error)}
     text, start = page["text"], job["start"]
@@ -153,14 +153,14 @@ def _answer(job: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def serve() -> None:
-    """Read pages until there are no more."""
-    os.nice(5)  # who talks goes before who reads
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    """Answer jobs until stdin ends."""
+    os.nice(5)  # conversations have priority over reading pages
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     stdin, stdout = sys.stdin.buffer, sys.stdout
-    while select.select([stdin], [], [], IDLE)[0] and (line := stdin.readline()):
+    while select.select([stdin], [], [], IDLE_SECONDS)[0] and (line := stdin.readline()):
         job = json.loads(line)
         print(json.dumps(_answer(job, stdin.read(job["size"]))), file=stdout, flush=True)
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > FAT:
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MAX_RESIDENT_KIB:
             return
 
 

@@ -1,4 +1,4 @@
-"""Reading a page in a process apart, with an end to its time and memory; two at a time."""
+"""Reads pages in processes of their own, with limited time and memory; two at a time."""
 
 import asyncio
 import atexit
@@ -15,11 +15,11 @@ from weakref import WeakValueDictionary
 
 from tools.interface import ToolError
 
-SECONDS = 15.0
-"""For one page; then the process that reads it is killed."""
+PAGE_SECONDS = 15.0
+"""Time for one page; then the process that reads it is killed."""
 PROCESSES = 2
 
-_SCRIPT = Path(__file__).with_name("reader.py")
+_SCRIPT = Path(__file__).with_name("page_process.py")
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class Page:
     total: int
 
 
-class Reader:
-    """A process that reads page after page. Not for two threads at once."""
+class PageProcess:
+    """A process that reads one page after another. Only one thread uses it at a time."""
 
     def __init__(self) -> None:
-        self.is_late = False
-        # No environment: it needs none, and there may be keys in ours. When we die, its stdin ends, and it too.
+        self.is_timed_out = False
+        # No environment: ours may have keys. When this process ends, its stdin ends, and so does the child.
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-X", "utf8", str(_SCRIPT)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={}, cwd="/",
         )  # fmt: skip
 
     def ask(self, job: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any] | None:
-        """Its answer; nothing when it died over it, or had died before."""
+        """Return its answer, or null if the process has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         end = Timer(seconds, self._kill)
@@ -62,11 +62,11 @@ class Reader:
         return answer
 
     def _kill(self) -> None:
-        self.is_late = True
+        self.is_timed_out = True
         self._process.kill()
 
     def end(self) -> None:
-        """End it, whatever it does."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -74,27 +74,27 @@ class Reader:
                 try:
                     pipe.close()
                 except BrokenPipeError:
-                    pass  # what it had not taken yet
+                    pass  # it had not read everything
 
 
-_turns: "WeakValueDictionary[tuple[int, str], asyncio.Lock]" = WeakValueDictionary()
-_threads = ThreadPoolExecutor(PROCESSES, thread_name_prefix="reader")
-_idle: list[Reader] = []
+_locks: "WeakValueDictionary[tuple[int, str], asyncio.Lock]" = WeakValueDictionary()
+_threads = ThreadPoolExecutor(PROCESSES, thread_name_prefix="process")
+_idle: list[PageProcess] = []
 
 
 async def read_page(
     body: bytes, *, url: str, is_html: bool | None, charset: str, start: int, length: int, tenant: str = ""
 ) -> Page:
-    """The readable text of what a server sent, from `start` for `length` characters; see `reader.page_of`.
+    """Return the readable text of a page, from `start` for `length` characters; see `page_process.extract_page`.
 
-    One page of a tenant is read at a time, so that the processes are there for the pages of others. Raises `ToolError`
-    for what is no text, and for what cannot be read within bounds.
+    One page of a tenant is read at a time, so that the others have a process, too. Raises `ToolError` for a body that is not
+    text, and for one that takes too much time or memory.
     """
     job = {"url": url, "is_html": is_html, "charset": charset, "start": start, "length": length}
     loop = asyncio.get_running_loop()
-    turn = _turns.setdefault((id(loop), tenant), asyncio.Lock())
-    async with turn:
-        answer = await loop.run_in_executor(_threads, partial(_ask, job, body))
+    lock = _locks.setdefault((id(loop), tenant), asyncio.Lock())
+    async with lock:
+        answer = await loop.run_in_executor(_threads, partial(_run_job, job, body))
     if answer is None:
         raise ToolError("The page is too large or too tangled to be read.", final=True)
     if "error" in answer:
@@ -102,28 +102,28 @@ async def read_page(
     return Page(**answer)
 
 
-def _ask(job: dict[str, Any], body: bytes) -> dict[str, Any] | None:
+def _run_job(job: dict[str, Any], body: bytes) -> dict[str, Any] | None:
     while True:
-        reader, is_new = _taken()
-        answer = reader.ask(job, body, SECONDS)
+        process, is_new = _get_process()
+        answer = process.ask(job, body, PAGE_SECONDS)
         if answer is not None:
-            _idle.append(reader)
+            _idle.append(process)
             return answer
-        reader.end()
-        if is_new or reader.is_late:
+        process.end()
+        if is_new or process.is_timed_out:
             return None
-        # It had ended by itself, for want of work or of room: another one is asked.
+        # The process had ended by itself, idle or with too much memory: another one gets the job.
 
 
-def _taken() -> tuple[Reader, bool]:
+def _get_process() -> tuple[PageProcess, bool]:
     try:
         return _idle.pop(), False
     except IndexError:
-        return Reader(), True
+        return PageProcess(), True
 
 
 @atexit.register
-def end_readers() -> None:
-    """End the processes that wait for pages."""
+def end_page_processes() -> None:
+    """Kill the idle processes."""
     while _idle:
         _idle.pop().end()
