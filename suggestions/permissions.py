@@ -26,81 +26,85 @@ class MergeVerb(StrEnum):
     RETRY = "retry"
 
 
-SEEN = frozenset({SuggestionVerb.SEE})
-REVIEWED = frozenset({SuggestionVerb.ACCEPT, SuggestionVerb.REJECT, SuggestionVerb.SUMMARIZE})
-OWN = frozenset({SuggestionVerb.WITHDRAW, SuggestionVerb.SUMMARIZE})
-DECISIONS = frozenset({SuggestionVerb.ACCEPT, SuggestionVerb.REJECT, SuggestionVerb.WITHDRAW})
+SEE_VERBS = frozenset({SuggestionVerb.SEE})
+REVIEWER_VERBS = frozenset({SuggestionVerb.ACCEPT, SuggestionVerb.REJECT, SuggestionVerb.SUMMARIZE})
+AUTHOR_VERBS = frozenset({SuggestionVerb.WITHDRAW, SuggestionVerb.SUMMARIZE})
+DECISION_VERBS = frozenset({SuggestionVerb.ACCEPT, SuggestionVerb.REJECT, SuggestionVerb.WITHDRAW})
 
 
-def _rights(suggestion: Suggestion, actor: Actor, on_agent: frozenset[AgentVerb]) -> frozenset[SuggestionVerb]:
-    reviewed = REVIEWED if AgentVerb.REVIEW in on_agent else frozenset()
-    own = OWN if suggestion.author_id == actor.id else frozenset()
-    return SEEN | reviewed | own
+def _get_granted_verbs(
+    suggestion: Suggestion, actor: Actor, on_agent: frozenset[AgentVerb]
+) -> frozenset[SuggestionVerb]:
+    of_reviewer = REVIEWER_VERBS if AgentVerb.REVIEW in on_agent else frozenset()
+    of_author = AUTHOR_VERBS if suggestion.author_id == actor.id else frozenset()
+    return SEE_VERBS | of_reviewer | of_author
 
 
 def suggestion_verbs(suggestion: Suggestion, actor: Actor, on_agent: frozenset[AgentVerb]) -> frozenset[SuggestionVerb]:
-    """What `actor`, who has these rights on its agent, can do with a suggestion as it stands."""
-    can = _rights(suggestion, actor, on_agent)
+    """Return what the actor can do with a suggestion in its present state. `on_agent`: their rights on its agent."""
+    can = _get_granted_verbs(suggestion, actor, on_agent)
     if suggestion.state != State.PENDING or suggestion.merge_id:
-        can -= DECISIONS
+        can -= DECISION_VERBS
     return can if suggestion.summary_state == SummaryState.FAILED else can - {SuggestionVerb.SUMMARIZE}
 
 
-def _agent(actor: Actor, of: Suggestion | Merge) -> Actor:
-    """The agent that it is about, for a member of its workspace. Who may see a public agent sees no suggestions to it."""
+def _get_agent(actor: Actor, of: Suggestion | Merge) -> Actor:
+    """Return the agent of a suggestion or merge. Only members of its workspace get it, even if the agent is public."""
     get_workspace_for(actor, of.workspace_id, WorkspaceVerb.SEE)
     return get_agent_for(actor, of.agent_id, AgentVerb.SEE)
 
 
 def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bool = False) -> Suggestion:
-    """The suggestion, when this may be done with it; whether its state allows it is the service's question.
+    """Return the suggestion if the actor has the right `verb`. Its state is not checked.
 
-    `lock` holds its chat, and then its row. Raises `NotFound`, `Forbidden`.
+    `lock`: lock its chat, then its row. Raises `NotFound`, `Forbidden`.
     """
     with not_found_as("suggestion"):
         suggestion = Suggestion.objects.select_related("agent", "author", "base").filter(pk=id).first()
         if suggestion is None:
             raise NotFound("There is no such suggestion.")
-        _demand_suggestion(actor, suggestion, verb)
+        _require_suggestion_verb(actor, suggestion, verb)
     if lock:
         lock_chat(suggestion.chat_id)
         suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())
-        # Again, now that the locks are there: rights may have been withdrawn while they were waited for.
-        _demand_suggestion(actor, suggestion, verb)
+        # Check again: the rights may have changed while this waited for the locks.
+        _require_suggestion_verb(actor, suggestion, verb)
     return suggestion
 
 
-def _demand_suggestion(actor: Actor, suggestion: Suggestion, verb: SuggestionVerb) -> None:
+def _require_suggestion_verb(actor: Actor, suggestion: Suggestion, verb: SuggestionVerb) -> None:
     with not_found_as("suggestion"):
-        on_agent = agent_verbs(_agent(actor, suggestion))
-    require(suggestion, _rights(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion")
+        on_agent = agent_verbs(_get_agent(actor, suggestion))
+    require(
+        suggestion, _get_granted_verbs(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion"
+    )
 
 
 def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False) -> Merge:
-    """The merge, when this may be done with it: all but seeing it is for who may review the agent.
+    """Return the merge if the actor has the right `verb`: all but `see` need the right to review the agent.
 
-    `lock` holds its chats, and then its row. Raises `NotFound`, `Forbidden`.
+    `lock`: lock its chats, then its row. Raises `NotFound`, `Forbidden`.
     """
     with not_found_as("merge"):
         merge = Merge.objects.filter(pk=id).first()
         if merge is None:
             raise NotFound("There is no such merge.")
-    _demand_merge(actor, merge, verb)
+    _require_merge_verb(actor, merge, verb)
     if lock:
-        hold_merge(merge)
-        _demand_merge(actor, merge, verb)
+        lock_merge(merge)
+        _require_merge_verb(actor, merge, verb)
     return merge
 
 
-def _demand_merge(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
+def _require_merge_verb(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
     with not_found_as("merge"):
-        reviews = AgentVerb.REVIEW in agent_verbs(_agent(actor, merge))
+        reviews = AgentVerb.REVIEW in agent_verbs(_get_agent(actor, merge))
     allowed = frozenset(MergeVerb) if reviews else frozenset({MergeVerb.SEE})
     require(merge, allowed, verb, see=MergeVerb.SEE, what="merge")
 
 
-def hold_merge(merge: Merge) -> None:
-    """Hold the chats that a merge writes to, and then its row, which is read anew."""
+def lock_merge(merge: Merge) -> None:
+    """Lock the chats that a merge writes to, then its row, and reload it."""
     lock_chats([merge.chat_id, *Suggestion.objects.filter(pk__in=merge.chosen).values_list("chat_id", flat=True)])
     merge.refresh_from_db(from_queryset=Merge.objects.select_for_update())
 

@@ -1,4 +1,4 @@
-"""Suggestions and merges as they go over the wire, for one reader."""
+"""The rows of suggestions and merges in the API, for one viewer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,9 +13,8 @@ from suggestions.permissions import SuggestionVerb, is_under_way, suggestion_ver
 
 
 @dataclass(frozen=True)
-class Reader:
-    """Who reads, with what they may do with the agents at hand and which of the chats at hand they are in, by title; and of the
-    merges at hand, which suggestions were not used."""
+class Viewer:
+    """Who gets the rows: their rights by agent, the titles of the chats that they may see, and the unused suggestions by merge."""
 
     actor: Actor
     verbs: dict[UUID, frozenset[AgentVerb]]
@@ -23,18 +22,18 @@ class Reader:
     unused: Mapping[UUID, list[UUID]] = field(default_factory=dict)
 
 
-def listed_row(suggestion: Suggestion, reader: Reader) -> ListedSuggestionRow:
-    """For a suggestion whose agent, its production and all who are named were fetched with it."""
+def build_listed_row(suggestion: Suggestion, viewer: Viewer) -> ListedSuggestionRow:
+    """Return the row of a suggestion in a list. It was fetched with `select_row_fields`."""
     production, base = suggestion.agent.current_spec, suggestion.base
     assert production is not None
     assert production.number is not None
     assert base.number is not None
-    verbs = suggestion_verbs(suggestion, reader.actor, reader.verbs.get(suggestion.agent_id, frozenset()))
+    verbs = suggestion_verbs(suggestion, viewer.actor, viewer.verbs.get(suggestion.agent_id, frozenset()))
     return ListedSuggestionRow(
         id=suggestion.id, workspace_id=suggestion.workspace_id, agent=suggestion.agent.to_row(),
         author=suggestion.author.to_row(),
-        chat_id=suggestion.chat_id if suggestion.chat_id in reader.chats else None,
-        chat_title=reader.chats.get(suggestion.chat_id), base_version=base.number,
+        chat_id=suggestion.chat_id if suggestion.chat_id in viewer.chats else None,
+        chat_title=viewer.chats.get(suggestion.chat_id), base_version=base.number,
         production=production.number, touches=suggestion.touches, note=suggestion.note, summary=suggestion.summary,
         summary_state=suggestion.summary_state, summary_error=suggestion.summary_error or None, state=suggestion.state,
         merge_id=suggestion.merge_id, saved_as=suggestion.saved_as.number if suggestion.saved_as else None,
@@ -43,20 +42,20 @@ def listed_row(suggestion: Suggestion, reader: Reader) -> ListedSuggestionRow:
     )  # fmt: skip
 
 
-def suggestion_row(suggestion: Suggestion, reader: Reader) -> SuggestionRow:
-    """For a suggestion that was fetched as for `listed_row`, with its content."""
-    return SuggestionRow(**dict(listed_row(suggestion, reader)), content=suggestion.content)
+def build_suggestion_row(suggestion: Suggestion, viewer: Viewer) -> SuggestionRow:
+    """Return the row of a suggestion with its content. It was fetched with `select_row_fields`."""
+    return SuggestionRow(**dict(build_listed_row(suggestion, viewer)), content=suggestion.content)
 
 
-def merge_row(merge: Merge, reader: Reader) -> MergeRow:
-    """For a merge whose base, run and asker were fetched with it."""
+def build_merge_row(merge: Merge, viewer: Viewer) -> MergeRow:
+    """Return the row of a merge. It was fetched with `select_merge_row_fields`."""
     run = merge.run
     stamp = Stamp.model_validate(run.stamp) if run and run.stamp else None
     return MergeRow(
         id=merge.id, workspace_id=merge.workspace_id, agent_id=merge.agent_id,
-        chat_id=merge.chat_id if merge.chat_id in reader.chats else None, by=merge.by.to_row(),
-        suggestion_ids=merge.chosen, unused_ids=reader.unused.get(merge.id, []),
-        state=_state(merge), method=merge.method or None, base_version=merge.base.number,
+        chat_id=merge.chat_id if merge.chat_id in viewer.chats else None, by=merge.by.to_row(),
+        suggestion_ids=merge.chosen, unused_ids=viewer.unused.get(merge.id, []),
+        state=_get_state(merge), method=merge.method or None, base_version=merge.base.number,
         provenance=Provenance.model_validate(merge.result) if merge.result else None, draft_id=merge.draft_id,
         error_code=merge.error_code or None, error=merge.error or None, model=stamp.model if stamp else "",
         tokens=run.input_tokens + run.output_tokens if run else 0, cost_micro=run.cost_micro if run else None,
@@ -64,8 +63,8 @@ def merge_row(merge: Merge, reader: Reader) -> MergeRow:
     )  # fmt: skip
 
 
-def _state(merge: Merge) -> str:
-    """Whether it waits or is at work is its run's business: nothing is written for it when the run begins."""
+def _get_state(merge: Merge) -> str:
+    """Return the state of a merge. Whether it waits or works is read from its run: a merge is not written when its run starts."""
     if not is_under_way(merge):
         return merge.state
     return MergeState.WORKING if merge.run and merge.run.state == RunState.RUNNING else MergeState.WAITING

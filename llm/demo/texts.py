@@ -84,7 +84,7 @@ def build_job_answer(request: Request) -> str | None:
 
 
 def _find_fenced_text(job_input: str, name: str) -> str:
-    """Return what lies between the marks of that name (`suggestions/briefs.py`)."""
+    """Return what lies between the marks of that name (`suggestions/job_inputs.py`)."""
     found = re.search(rf"<<<{name} (?P<key>\S+)>>>\n(?P<text>.*?)\n?<<<end of {name} (?P=key)>>>", job_input, re.S)
     return found["text"] if found else ""
 

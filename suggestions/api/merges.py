@@ -13,7 +13,7 @@ from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
 from suggestions.models import UNDER_WAY
 from suggestions.permissions import MergeVerb, get_merge_for
-from suggestions.selectors import merge_row_of, merge_rows, merges_in, with_run
+from suggestions.selectors import get_merge_row, list_merge_rows, merges_in, select_merge_row_fields
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -26,7 +26,7 @@ class NewMerge(APIView):
         merge = suggestions.merge_suggestions(
             request.user, agent_id, id=body.id, suggestion_ids=body.suggestion_ids, chat_id=body.chat_id
         )
-        return answer(merge_row_of(request.user, merge.id), 201)
+        return answer(get_merge_row(request.user, merge.id), 201)
 
 
 class Merges(APIView):
@@ -36,22 +36,22 @@ class Merges(APIView):
         rows = merges_in(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE))
         if query.state == "active":
             rows = rows.filter(state__in=UNDER_WAY)
-        found, more = get_page(with_run(rows), query, by="-created_at", max_rows=MAX_LARGE_ROWS)
-        return answer_list(merge_rows(request.user, found), more)
+        found, more = get_page(select_merge_row_fields(rows), query, by="-created_at", max_rows=MAX_LARGE_ROWS)
+        return answer_list(list_merge_rows(request.user, found), more)
 
 
 class OneMerge(APIView):
     @extend_schema(operation_id="read_merge", responses=MergeRow)
     def get(self, request: Request, merge_id: UUID) -> HttpResponse:
         merge = get_merge_for(request.user, merge_id, MergeVerb.SEE)
-        return answer(merge_row_of(request.user, merge.id))
+        return answer(get_merge_row(request.user, merge.id))
 
 
 class Stop(APIView):
     @extend_schema(operation_id="stop_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
         suggestions.stop_merge(request.user, merge_id)
-        return answer(merge_row_of(request.user, merge_id))
+        return answer(get_merge_row(request.user, merge_id))
 
 
 class Retry(APIView):
@@ -60,4 +60,4 @@ class Retry(APIView):
     @extend_schema(operation_id="retry_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
         suggestions.retry_merge(request.user, merge_id)
-        return answer(merge_row_of(request.user, merge_id))
+        return answer(get_merge_row(request.user, merge_id))

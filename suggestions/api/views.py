@@ -19,11 +19,11 @@ from suggestions.api.bodies import (
 )  # fmt: skip
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
 from suggestions.selectors import (
-    listed_rows,
-    merge_row_of,
-    pending_count,
-    suggestion_detail,
-    suggestion_row_of,
+    count_pending,
+    get_merge_row,
+    get_suggestion_detail,
+    get_suggestion_row,
+    list_suggestion_rows,
     suggestions_in,
 )  # fmt: skip
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -36,7 +36,7 @@ class FromDraft(APIView):
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, SuggestBody)
         made = suggestions.suggest_draft(request.user, chat_id, agent_id, revision=body.revision, note=body.note)
-        return answer(suggestion_row_of(request.user, made.id), 201)
+        return answer(get_suggestion_row(request.user, made.id), 201)
 
 
 class FromText(APIView):
@@ -48,7 +48,7 @@ class FromText(APIView):
         made = suggestions.suggest_text(
             request.user, chat_id, agent_id, id=body.id, content=body.content, base_version=body.base_version, note=body.note,
         )  # fmt: skip
-        return answer(suggestion_row_of(request.user, made.id), 201)
+        return answer(get_suggestion_row(request.user, made.id), 201)
 
 
 class Suggestions(APIView):
@@ -63,14 +63,14 @@ class Suggestions(APIView):
         asked = {"state": None if query.state == "all" else query.state, "agent_id": query.agent_id,
                  "author_id": query.author_id}  # fmt: skip
         rows = suggestions_in(workspace).filter(**{name: value for name, value in asked.items() if value})
-        return answer_list(*listed_rows(request.user, rows, query))
+        return answer_list(*list_suggestion_rows(request.user, rows, query))
 
 
 class Count(APIView):
     @extend_schema(operation_id="count_suggestions", responses=CountRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return answer(CountRow(pending=pending_count(workspace)))
+        return answer(CountRow(pending=count_pending(workspace)))
 
 
 class OneSuggestion(APIView):
@@ -79,7 +79,7 @@ class OneSuggestion(APIView):
     @extend_schema(operation_id="read_suggestion", responses=SuggestionDetailRow)
     def get(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         suggestion = get_suggestion_for(request.user, suggestion_id, SuggestionVerb.SEE)
-        return answer(suggestion_detail(request.user, suggestion.id))
+        return answer(get_suggestion_detail(request.user, suggestion.id))
 
 
 class Reject(APIView):
@@ -87,7 +87,7 @@ class Reject(APIView):
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         reason = read(request, RejectBody).reason
         suggestions.reject_suggestion(request.user, suggestion_id, reason=reason)
-        return answer(suggestion_row_of(request.user, suggestion_id))
+        return answer(get_suggestion_row(request.user, suggestion_id))
 
 
 class Accept(APIView):
@@ -97,14 +97,14 @@ class Accept(APIView):
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         body = read(request, AcceptBody)
         merge = suggestions.accept_suggestion(request.user, suggestion_id, id=body.id, chat_id=body.chat_id)
-        return answer(merge_row_of(request.user, merge.id), 201)
+        return answer(get_merge_row(request.user, merge.id), 201)
 
 
 class Withdraw(APIView):
     @extend_schema(operation_id="withdraw_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         suggestions.withdraw_suggestion(request.user, suggestion_id)
-        return answer(suggestion_row_of(request.user, suggestion_id))
+        return answer(get_suggestion_row(request.user, suggestion_id))
 
 
 class Summarize(APIView):
@@ -113,4 +113,4 @@ class Summarize(APIView):
     @extend_schema(operation_id="summarize_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         suggestions.summarize_suggestion(request.user, suggestion_id)
-        return answer(suggestion_row_of(request.user, suggestion_id))
+        return answer(get_suggestion_row(request.user, suggestion_id))

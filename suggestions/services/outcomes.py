@@ -1,4 +1,4 @@
-"""What comes of merging: by copying, by what a model or a service answered, or line by line when that is of no use."""
+"""The outcome of a merge: a copy, the answer of a model or a service, or a merge line by line if that answer is unusable."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from agents.specs.merging import Proposal, flatten_spec, merge_fields, merge_pro
 from common.errors import Code
 from events.rows import Contributor, Provenance
 from runs.models import Run, RunState
-from suggestions.briefs import Named, named
-from suggestions.merge_answer import Unusable, merged_prompt
+from suggestions.job_inputs import NamedProposal, name_proposals
+from suggestions.merge_answer import InvalidMergeAnswer, build_merged_prompt
 from suggestions.models import Merge, Suggestion
 
 EXTERNAL = "merge_service"
@@ -18,8 +18,10 @@ EXTERNAL = "merge_service"
 
 @dataclass(frozen=True)
 class Outcome:
-    """A spec, and whose words it is made of. `error_code` and `error` say why it is not by whom it was asked of: a
-    `Why`, or the code of the job."""
+    """A spec, and the contributors of its parts.
+
+    `error_code` (an `InvalidReason`, or the code of the job) and `error` say why the answer of the model or service was not used.
+    """
 
     content: SpecContent
     provenance: Provenance
@@ -28,8 +30,8 @@ class Outcome:
     error: str = ""
 
 
-def suggestions_of(merge: Merge) -> list[Suggestion]:
-    """Those that were chosen and are there, for its agent, in the order given; their rows are locked."""
+def lock_chosen_suggestions(merge: Merge) -> list[Suggestion]:
+    """Lock the suggestions of a merge, and return those that exist and are for its agent, in the order chosen."""
     rows = Suggestion.objects.select_related("agent", "author", "base", "decided_by").filter(
         agent=merge.agent_id, pk__in=merge.chosen
     )
@@ -37,67 +39,69 @@ def suggestions_of(merge: Merge) -> list[Suggestion]:
     return sorted(found, key=lambda suggestion: merge.chosen.index(suggestion.pk))
 
 
-def proposals(suggestions: Sequence[Suggestion]) -> list[Proposal]:
-    """Each with the version that it was made on; its contributor has the suggestion's id."""
-    return [Proposal(_contributor(one), one.base.content(), one.proposed()) for one in suggestions]
-
-
-def _contributor(suggestion: Suggestion) -> Contributor:
+def _build_proposal(suggestion: Suggestion) -> Proposal:
+    """Return a suggestion with the version that it was made on. Its contributor has the id of the suggestion."""
     title = suggestion.note.strip().partition("\n")[0][:90]
-    return Contributor(id=suggestion.id, actor_id=suggestion.author_id, name=suggestion.author.name, title=title)
+    contributor = Contributor(id=suggestion.id, actor_id=suggestion.author_id, name=suggestion.author.name, title=title)
+    return Proposal(contributor, suggestion.base.content(), suggestion.proposed())
 
 
-def named_for(suggestions: Sequence[Suggestion]) -> list[Named]:
-    """Under the names by which a merge agent knows them."""
-    return named(proposals(suggestions), [one.note for one in suggestions])
+def build_named_proposals(suggestions: Sequence[Suggestion]) -> list[NamedProposal]:
+    """Return the suggestions under the names that the merge agent reads."""
+    return name_proposals([_build_proposal(one) for one in suggestions], [one.note for one in suggestions])
 
 
-def copied(merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
-    """One suggestion that was made on today's production, as it is."""
-    by_line = _line_by_line(merge, suggestions)
-    return Outcome(suggestions[0].proposed(), by_line.provenance, "copied")
+def copy_suggestion(merge: Merge, suggestion: Suggestion) -> Outcome:
+    """Return the outcome for a single suggestion made on the current production version: the suggestion as it is."""
+    return Outcome(suggestion.proposed(), _merge_line_by_line(merge, [suggestion]).provenance, "copied")
 
 
-def outcome_of(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
-    """What a job came to. Raises `TooLarge` when the suggestions together are more than an agent can be given."""
+def get_job_outcome(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
+    """Return the outcome of a finished job. Raises `TooLarge` if the suggestions together are more than a spec can hold."""
     if run.state != RunState.COMPLETED:
-        return _line_by_line(merge, suggestions, run.error_code or Code.INTERNAL, run.error)
+        return _merge_line_by_line(merge, suggestions, run.error_code or Code.INTERNAL, run.error)
     try:
-        return _as_answered(run, merge, suggestions)
-    except Unusable as error:
-        return _line_by_line(merge, suggestions, error.why, str(error))
+        return _read_answer(run, merge, suggestions)
+    except InvalidMergeAnswer as error:
+        return _merge_line_by_line(merge, suggestions, error.reason, str(error))
 
 
-def _as_answered(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
-    production, all_ = merge.base.content(), named_for(suggestions)
-    prompt = merged_prompt(run.answer, production.prompt, all_)
-    content, about_fields = merge_fields(production, [one.proposal for one in all_])
-    provenance = Provenance(
-        origin="merge", merge_id=merge.id, contributors=[one.proposal.contributor for one in all_], segments=prompt.segments,
-        conflicts=prompt.conflicts + about_fields,
-    )  # fmt: skip
-    is_external = run.stamp is not None and run.stamp.get("provider") == EXTERNAL
-    whole = content.model_copy(update={"prompt": prompt.text})
-    return Outcome(whole, provenance, "external" if is_external else "agent")
-
-
-def _line_by_line(merge: Merge, suggestions: Sequence[Suggestion], error_code: str = "", error: str = "") -> Outcome:
-    all_ = proposals(suggestions)
-    done = merge_proposals(merge.base.content(), all_)
-    # Behind a last line end stands an empty line, which is nobody's; where nothing stands by choice, it is a conflict's.
-    segments = [segment for segment in done.segments if segment.text or segment.conflict is not None]
+def _read_answer(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
+    """Return the outcome with the prompt of the answer. All other fields are merged by rule."""
+    production, named = merge.base.content(), build_named_proposals(suggestions)
+    prompt = build_merged_prompt(run.answer, production.prompt, named)
+    content, field_conflicts = merge_fields(production, [one.proposal for one in named])
     provenance = Provenance(
         origin="merge",
         merge_id=merge.id,
-        contributors=[one.contributor for one in all_],
-        segments=segments,
-        conflicts=done.conflicts,
+        contributors=[one.proposal.contributor for one in named],
+        segments=prompt.segments,
+        conflicts=prompt.conflicts + field_conflicts,
     )
-    return Outcome(done.content, provenance, "text", error_code, error)
+    is_external = run.stamp is not None and run.stamp.get("provider") == EXTERNAL
+    content = content.model_copy(update={"prompt": prompt.text})
+    return Outcome(content, provenance, "external" if is_external else "agent")
 
 
-def kept(merge: Merge) -> Outcome | None:
-    """What an earlier try came to and could not place."""
+def _merge_line_by_line(
+    merge: Merge, suggestions: Sequence[Suggestion], error_code: str = "", error: str = ""
+) -> Outcome:
+    proposals = [_build_proposal(one) for one in suggestions]
+    merged = merge_proposals(merge.base.content(), proposals)
+    # Leave out empty segments, save those of a conflict: there, the chosen option deletes the lines.
+    segments = [segment for segment in merged.segments if segment.text or segment.conflict is not None]
+    provenance = Provenance(
+        origin="merge",
+        merge_id=merge.id,
+        contributors=[one.contributor for one in proposals],
+        segments=segments,
+        conflicts=merged.conflicts,
+    )
+    return Outcome(merged.content, provenance, "text", error_code, error)
+
+
+def get_stored_outcome(merge: Merge) -> Outcome | None:
+    """Return the outcome of an earlier attempt whose draft could not be created."""
     if merge.content is None or merge.result is None:
         return None
     content = SpecContent.model_validate(merge.content)
@@ -106,24 +110,30 @@ def kept(merge: Merge) -> Outcome | None:
 
 
 def is_used(suggestion: Suggestion, content: SpecContent, provenance: Provenance | None) -> bool:
-    """Return whether anything of a suggestion is in the version that its draft became: a field, a line that it adds or removes, or
-    a line that was made of its words. Blank lines do not count."""
-    base, wanted = suggestion.base.content(), suggestion.proposed()
-    was, wants, has = flatten_spec(base), flatten_spec(wanted), flatten_spec(content)
-    if any(wants.get(name) != was.get(name) and has.get(name) == wants.get(name) for name in {*was, *wants}):
+    """Return whether a version contains anything of a suggestion: a field, a line that it adds or removes, or a line that is
+    attributed to it. Blank lines do not count."""
+    base, proposed = suggestion.base.content(), suggestion.proposed()
+    old_fields, new_fields, fields = flatten_spec(base), flatten_spec(proposed), flatten_spec(content)
+    for name in {*old_fields, *new_fields}:
+        if new_fields.get(name) != old_fields.get(name) and fields.get(name) == new_fields.get(name):
+            return True
+
+    before, after, saved = _count_lines(base.prompt), _count_lines(proposed.prompt), _count_lines(content.prompt)
+    added, removed = after - before, before - after
+    if any(saved[line] > before[line] for line in added):
         return True
-    before, after, now = _lines(base.prompt), _lines(wanted.prompt), _lines(content.prompt)
-    adds, takes_out = after - before, before - after
-    if any(now[line] > before[line] for line in adds):
+    if not added and any(saved[line] < before[line] for line in removed):
         return True
-    if not adds and any(now[line] < before[line] for line in takes_out):
-        return True
-    if not adds and not takes_out and base.prompt != wanted.prompt:
-        return content.prompt != base.prompt  # it moves lines, or parts them by blank ones
+    if not added and not removed and base.prompt != proposed.prompt:
+        return content.prompt != base.prompt  # The suggestion moves lines or changes blank ones.
+
     segments = provenance.segments if provenance else []
-    made = sum((_lines(segment.text) for segment in segments if suggestion.pk in segment.contributors), Counter[str]())
-    return any(now[line] > before[line] for line in made)
+    attributed: Counter[str] = Counter()
+    for segment in segments:
+        if suggestion.pk in segment.contributors:
+            attributed += _count_lines(segment.text)
+    return any(saved[line] > before[line] for line in attributed)
 
 
-def _lines(text: str) -> Counter[str]:
+def _count_lines(text: str) -> Counter[str]:
     return Counter(line.strip() for line in text.split("\n") if line.strip())

@@ -1,4 +1,4 @@
-"""Suggesting: a draft, or a text that came too late to be one, becomes a proposal that reviewers decide on."""
+"""Suggest a draft, or a text that came too late for a draft, to the reviewers of an agent."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from agents.services.specs import check_content
 from agents.specs.content import SpecContent
 from agents.specs.differences import diff, list_changed_parts
 from chats import services as chats
-from chats.models import Chat, ChatActor, Message
+from chats.models import Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, NotFound, id_taken
 from common.ids import new_id
@@ -23,71 +23,71 @@ from events.publish import notify_workspace_list_changed
 from events.rows import DiffRow
 from suggestions.hooks import suggestion_changed
 from suggestions.models import State, Suggestion, SummaryState
-from suggestions.services.summaries import begin_summary
+from suggestions.services.summaries import start_summary
 
 
 def suggest_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, note: str = "") -> Suggestion:
-    """Hand in the draft that `actor` holds: it ends, its lock is free, and what it said is a suggestion.
+    """Turn the draft that the actor has locked into a suggestion. The draft ends.
 
-    Raises `NotFound`, `Forbidden`, `Conflict` (`nothing_changed`, or as writing the draft would).
+    Raises `NotFound`, `Forbidden`, `Conflict` (`nothing_changed`, or an error of `write_draft`).
     """
     draft = get_draft(actor, chat_id, agent_id)
-    wanted = SpecContent.model_validate(draft.written)
-    # Compared before anything is locked: that takes a while for long texts.
-    change = diff(_version(draft.agent, draft.base_version).content(), wanted)
-    return _suggest_draft(actor, draft, revision, note.strip(), wanted, change)
+    content = SpecContent.model_validate(draft.written)
+    # Compare the texts before anything is locked: it takes a while for long ones.
+    change = diff(_get_version(draft.agent, draft.base_version).content(), content)
+    return _suggest_draft(actor, draft, revision, note.strip(), content, change)
 
 
 @transaction.atomic
 def _suggest_draft(
-    actor: Actor, seen: Draft, revision: int, note: str, wanted: SpecContent, change: DiffRow
+    actor: Actor, seen: Draft, revision: int, note: str, content: SpecContent, change: DiffRow
 ) -> Suggestion:
     chat = get_chat_for(actor, seen.chat_id, ChatVerb.SEE, lock=True)
     agent = get_agent_for(actor, seen.agent_id, AgentVerb.SUGGEST)
     _check_quota(actor, chat)
     suggestion = Suggestion(workspace_id=chat.workspace_id, agent=agent, chat=chat, author=actor, note=note)
-    line = _line(suggestion)
-    draft = drafts.submit_draft(actor, chat.id, agent.id, revision=revision, log_message=line)
+    message = _build_message(suggestion)
+    draft = drafts.submit_draft(actor, chat.id, agent.id, revision=revision, log_message=message)
     if (draft.pk, draft.revision, draft.base_version) != (seen.pk, seen.revision, seen.base_version):
         raise drafts.build_write_error(seen, actor)
-    _propose(suggestion, wanted, _version(agent, draft.base_version))
-    return _told(suggestion, line, change)
+    _set_content(suggestion, content, _get_version(agent, draft.base_version))
+    return _store_suggestion(suggestion, message, change)
 
 
 def suggest_text(
     actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID, content: SpecContent, base_version: int, note: str = ""
 ) -> Suggestion:
-    """Suggest words that could not be written into a draft any more (EDIT2), under an id that the client made: suggesting
-    them again changes nothing.
+    """Suggest a text that could not be written into a draft any more (EDIT2).
 
+    `id`: made by the client; the same request with the same id changes nothing.
     Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict` (`nothing_changed`, `id_taken`).
     """
-    wanted = Suggestion(id=id, author=actor, chat_id=chat_id, agent_id=agent_id, note=note.strip(),
+    suggestion = Suggestion(id=id, author=actor, chat_id=chat_id, agent_id=agent_id, note=note.strip(),
                         content=content.as_json())  # fmt: skip
     get_chat_for(actor, chat_id, ChatVerb.SEE)
-    base = _version(get_agent_for(actor, agent_id, AgentVerb.SUGGEST), base_version)
-    # Compared before anything is locked: that takes a while for long texts.
+    base = _get_version(get_agent_for(actor, agent_id, AgentVerb.SUGGEST), base_version)
+    # Compare the texts before anything is locked: it takes a while for long ones.
     change = diff(base.content(), content)
     try:
-        return _suggest_text(actor, wanted, base, change)
+        return _suggest_text(actor, suggestion, base, change)
     except IntegrityError:
         get_chat_for(actor, chat_id, ChatVerb.SEE)
-        return _known(wanted) or wanted
+        return _find_existing(suggestion) or suggestion
 
 
 @transaction.atomic
-def _suggest_text(actor: Actor, wanted: Suggestion, base: AgentSpec, change: DiffRow) -> Suggestion:
-    chat, agent = _room(actor, wanted.chat_id, wanted.agent_id)
-    if known := _known(wanted):
-        return known
+def _suggest_text(actor: Actor, suggestion: Suggestion, base: AgentSpec, change: DiffRow) -> Suggestion:
+    chat, agent = drafts.lock_chat_with_agent(actor, suggestion.chat_id, suggestion.agent_id, AgentVerb.SUGGEST)
+    if existing := _find_existing(suggestion):
+        return existing
     _check_quota(actor, chat)
-    content = wanted.proposed()
+    content = suggestion.proposed()
     check_content(content)
-    wanted.workspace_id, wanted.chat, wanted.agent = chat.workspace_id, chat, agent
-    line = _line(wanted)
-    _propose(wanted, content, base)
-    chats.save_changes(chat.id, [line])
-    return _told(wanted, line, change)
+    suggestion.workspace_id, suggestion.chat, suggestion.agent = chat.workspace_id, chat, agent
+    message = _build_message(suggestion)
+    _set_content(suggestion, content, base)
+    chats.save_changes(chat.id, [message])
+    return _store_suggestion(suggestion, message, change)
 
 
 def _check_quota(actor: Actor, chat: Chat) -> None:
@@ -95,39 +95,31 @@ def _check_quota(actor: Actor, chat: Chat) -> None:
     check_quota("suggestions", pending)
 
 
-def _room(actor: Actor, chat_id: UUID, agent_id: UUID) -> tuple[Chat, Actor]:
-    chat = get_chat_for(actor, chat_id, ChatVerb.SEE, lock=True)
-    agent = get_agent_for(actor, agent_id, AgentVerb.SUGGEST)
-    if not ChatActor.objects.filter(chat=chat, actor=agent, ended_at=None).exists():
-        raise NotFound("This agent is not in this chat.")
-    return chat, agent
-
-
-def _known(wanted: Suggestion) -> Suggestion | None:
-    """The same suggestion, made before. Raises `Conflict` when the id stands for another one."""
-    known = Suggestion.objects.filter(pk=wanted.pk).first()
-    said = ("author_id", "chat_id", "agent_id", "note", "content")
-    if known is not None and any(getattr(known, name) != getattr(wanted, name) for name in said):
+def _find_existing(suggestion: Suggestion) -> Suggestion | None:
+    """Return the suggestion of an earlier, equal request. Raises `Conflict` if another one has its id."""
+    existing = Suggestion.objects.filter(pk=suggestion.pk).first()
+    fields = ("author_id", "chat_id", "agent_id", "note", "content")
+    if existing is not None and any(getattr(existing, name) != getattr(suggestion, name) for name in fields):
         raise id_taken("suggestion")
-    return known
+    return existing
 
 
-def _version(agent: Actor, number: int) -> AgentSpec:
+def _get_version(agent: Actor, number: int) -> AgentSpec:
     version = agent.specs.filter(number=number).first()
     if version is None:
         raise NotFound(f"{agent.name} has no version {number}.")
     return version
 
 
-def _line(suggestion: Suggestion) -> Message:
+def _build_message(suggestion: Suggestion) -> Message:
     return chats.system_line(
         suggestion.chat_id, "SUGGESTION_CREATED", actor=suggestion.author, target=suggestion.agent,
         suggestion_id=suggestion.id, note=suggestion.note, summary_state=SummaryState.PENDING.value,
     )  # fmt: skip
 
 
-def _propose(suggestion: Suggestion, content: SpecContent, base: AgentSpec) -> None:
-    """Say what is proposed, beside what it was made on. Raises `Conflict` when that is nothing new."""
+def _set_content(suggestion: Suggestion, content: SpecContent, base: AgentSpec) -> None:
+    """Set the proposed spec and the version that it was made on. Raises `Conflict` if it is no change."""
     production = suggestion.agent.current_spec
     assert production is not None
     suggestion.content, suggestion.base = content.as_json(), base
@@ -139,11 +131,11 @@ def _propose(suggestion: Suggestion, content: SpecContent, base: AgentSpec) -> N
         )  # fmt: skip
 
 
-def _told(suggestion: Suggestion, line: Message, change: DiffRow) -> Suggestion:
-    """The suggestion, stored and told to everybody, its summary under way."""
-    suggestion.line_id = line.pk
+def _store_suggestion(suggestion: Suggestion, message: Message, change: DiffRow) -> Suggestion:
+    """Store the suggestion, start its summary, and report it."""
+    suggestion.line_id = message.pk
     suggestion.id = suggestion.id or new_id()
-    begin_summary(suggestion, suggestion.author, change)
+    start_summary(suggestion, suggestion.author, change)
     suggestion.save(force_insert=True)
     suggestion_changed(suggestion, "created", suggestion.author)
     audit.record(

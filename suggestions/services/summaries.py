@@ -1,4 +1,4 @@
-"""The summary of a suggestion: a job that costs nobody the suggestion when it fails."""
+"""The summary of a suggestion: a job. If it fails, the suggestion is kept without a summary."""
 
 from uuid import UUID
 
@@ -12,31 +12,32 @@ from events.publish import notify_workspace_list_changed
 from events.rows import DiffRow
 from runs.models import Run, RunState
 from runs.services.runs import start_job
-from suggestions.briefs import summary_brief
+from suggestions.job_inputs import build_summary_input
 from suggestions.models import Suggestion, SummaryState
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
-from suggestions.services.lines import build_summary_update
+from suggestions.services.system_messages import build_summary_update
 
 MAX_SUMMARY = 600
 
 
-def begin_summary(suggestion: Suggestion, asked_by: Actor, change: DiffRow) -> None:
-    """Have it written, in its author's language; the caller stores the suggestion, and has compared the texts before it
-    locked anything."""
-    brief = summary_brief(change, agent=suggestion.agent, note=suggestion.note, language=suggestion.author.language)
+def start_summary(suggestion: Suggestion, requested_by: Actor, change: DiffRow) -> None:
+    """Start the job that writes the summary, in the author's language. The caller stores the suggestion."""
+    job_input = build_summary_input(
+        change, agent=suggestion.agent, note=suggestion.note, language=suggestion.author.language
+    )
     suggestion.summary_state, suggestion.summary_error = SummaryState.PENDING, ""
     suggestion.summary_run = start_job(
-        asked_by, suggestion.workspace_id, kind="summary", subject_id=suggestion.id, job_input=brief
+        requested_by, suggestion.workspace_id, kind="summary", subject_id=suggestion.id, job_input=job_input
     )
 
 
 def summarize_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
-    """Have a summary written that failed before; asking while it is being written is asking once.
+    """Start a summary that failed again. One that is being written, or is ready, is left as it is.
 
-    Raises `NotFound`, `Forbidden` (for who neither wrote the suggestion nor reviews it).
+    Raises `NotFound`, and `Forbidden` for people who neither wrote the suggestion nor may review it.
     """
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE)
-    # What a suggestion proposes never changes: it is compared before anything is locked.
+    # A suggestion's content never changes, so the texts are compared before anything is locked.
     return _summarize(actor, suggestion_id, diff(suggestion.base.content(), suggestion.proposed()))
 
 
@@ -44,15 +45,15 @@ def summarize_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
 def _summarize(actor: Actor, suggestion_id: UUID, change: DiffRow) -> Suggestion:
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE, lock=True)
     if suggestion.summary_state == SummaryState.FAILED:
-        begin_summary(suggestion, actor, change)
-        _shown(suggestion)
+        start_summary(suggestion, actor, change)
+        _store_summary(suggestion)
         audit.record(actor, "suggestion.summarized", workspace_id=suggestion.workspace_id, object_id=suggestion.id)
     return suggestion
 
 
-def settle_summary(run: Run) -> None:
-    """A summary's job has ended: what it says, or why there is none, is shown. One that is not waited for is passed over."""
-    suggestion = _held(run)
+def finish_summary(run: Run) -> None:
+    """Store the answer of a finished job as the summary, or why there is none, if a suggestion waits for it."""
+    suggestion = _lock_suggestion_of_job(run)
     if suggestion is None:
         return
     text = " ".join(run.answer.split()) if run.state == RunState.COMPLETED else ""
@@ -61,21 +62,23 @@ def settle_summary(run: Run) -> None:
     else:
         suggestion.summary_state = SummaryState.FAILED
         suggestion.summary_error = run.error or "No summary was written."
-    _shown(suggestion)
+    _store_summary(suggestion)
 
 
-def give_up_summary(run: Run) -> None:
-    """A summary that could not even be shown has failed, so that it can be asked for again. Its line is left as it is:
-    changing it may be what is broken."""
-    suggestion = _held(run)
+def fail_summary(run: Run) -> None:
+    """Record that the summary of this job has failed, after an unexpected error in `finish_summary`. It can be requested again.
+
+    The message in the chat is not updated: that may be what raised the error.
+    """
+    suggestion = _lock_suggestion_of_job(run)
     if suggestion is not None:
         suggestion.summary_state, suggestion.summary_error = SummaryState.FAILED, "Something went wrong on our side."
         suggestion.save(update_fields=["summary_state", "summary_error"])
         notify_workspace_list_changed(suggestion.workspace_id, "suggestions")
 
 
-def _held(run: Run) -> Suggestion | None:
-    """The suggestion that waits for this job, held with its chat; none when it does not any more."""
+def _lock_suggestion_of_job(run: Run) -> Suggestion | None:
+    """Return the suggestion that waits for this job, locked with its chat; null if none does."""
     suggestion = Suggestion.objects.filter(summary_run=run.pk).first()
     if suggestion is None:
         return None
@@ -85,7 +88,7 @@ def _held(run: Run) -> Suggestion | None:
     return suggestion if is_waiting else None
 
 
-def _shown(suggestion: Suggestion) -> None:
+def _store_summary(suggestion: Suggestion) -> None:
     suggestion.save(update_fields=["summary", "summary_state", "summary_error", "summary_run"])
     chats.save_changes(suggestion.chat_id, [build_summary_update(suggestion)])
     notify_workspace_list_changed(suggestion.workspace_id, "suggestions")

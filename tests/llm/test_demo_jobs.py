@@ -14,7 +14,7 @@ from chats import services as chats
 from chats.models import Message
 from llm.demo.model import DemoModel
 from llm.messages import Answer, Request, Turn
-from suggestions.briefs import summary_brief
+from suggestions.job_inputs import build_summary_input
 from tests.llm.test_demo_model import CLOCK, answer_to, said, tool
 from workspaces.models import Credential
 
@@ -24,7 +24,7 @@ REVISE = tool("revise_prompt", ("prompt", "reason"), prompt="string", reason="st
 
 
 async def summary(wanted: SpecContent, language: str, note: str = "") -> str:
-    brief = summary_brief(diff(BASE, wanted), agent=SCRIBE, note=note, language=language)
+    brief = build_summary_input(diff(BASE, wanted), agent=SCRIBE, note=note, language=language)
     return await of_shipped("summarizer", brief.text)
 
 

@@ -132,7 +132,7 @@ def jobs(kind: str) -> list[Run]:
     return list(Run.objects.filter(origin=kind).order_by("created_at"))
 
 
-def brief_of(run: Run) -> dict[str, Any]:
+def job_input_of(run: Run) -> dict[str, Any]:
     """What a job is asked."""
     brief: dict[str, Any] | None = run.job_input
     assert brief is not None

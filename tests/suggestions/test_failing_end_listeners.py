@@ -11,7 +11,7 @@ from notifications.models import Notification
 from runs.models import Run
 from suggestions import hooks
 from suggestions import services as suggestions
-from suggestions.selectors import merge_row_of
+from suggestions.selectors import get_merge_row
 from tests.jobs import answer_job, begin_job, fail_job
 from tests.suggestions.environment import BRIEFER, KINDER, both, fresh, jobs
 
@@ -47,7 +47,10 @@ def test_a_merge_that_cannot_be_settled_has_failed_and_is_tried_again(board, bro
     with broken_writes(), caplog.at_level(logging.ERROR):
         merge = board.fail(merge)
     assert (merge.state, merge.error_code, merge.method) == ("failed", Code.INTERNAL, "")
-    assert (Run.objects.get(origin="merge").state, merge_row_of(board["alice"], merge.id).state) == ("failed", "failed")
+    assert (Run.objects.get(origin="merge").state, get_merge_row(board["alice"], merge.id).state) == (
+        "failed",
+        "failed",
+    )
     assert (fresh(first).state, fresh(first).merge, fresh(second).merge, board.live()) == ("pending", None, None, None)
     assert "a mistake of ours" in caplog.text
     assert "a mistake" not in merge.error

@@ -10,8 +10,8 @@ from agents.specs.content import SpecContent
 from agents.specs.merging import Proposal
 from common.ids import new_id
 from events.rows import Contributor
-from suggestions.briefs import named
-from suggestions.merge_answer import Unusable, merged_prompt
+from suggestions.job_inputs import name_proposals
+from suggestions.merge_answer import InvalidMergeAnswer, build_merged_prompt
 from tests.chaos import examples
 from tests.suggestions.environment import segment
 
@@ -20,7 +20,7 @@ TODAY = "Be kind.\nBe brief.\n"
 
 def suggested(*texts, base=TODAY):
     """Suggestions s1, s2, … with these prompts, made on `base`."""
-    return named(
+    return name_proposals(
         [
             Proposal(Contributor(id=new_id(), actor_id=new_id(), name=f"N{number}"), SpecContent(prompt=base),
                      SpecContent(prompt=text))
@@ -34,7 +34,7 @@ def read(answer, *texts, today=TODAY, base=TODAY):
     """The lines of the merged prompt, each with the names of whose it is; and the conflicts."""
     suggestions = suggested(*texts, base=base)
     names = {one.proposal.contributor.id: one.name for one in suggestions}
-    merged = merged_prompt(answer if isinstance(answer, str) else json.dumps(answer), today, suggestions)
+    merged = build_merged_prompt(answer if isinstance(answer, str) else json.dumps(answer), today, suggestions)
     credited = [
         (segment.text, [names[contributor] for contributor in segment.contributors]) for segment in merged.segments
     ]
@@ -64,7 +64,7 @@ def test_what_two_suggest_alike_is_of_both():
 
 def test_words_of_an_older_version_are_not_the_suggestions_own():
     """s1 was made when the prompt said "Be old."; bringing that back is nobody's wish."""
-    with pytest.raises(Unusable, match="neither in production nor"):
+    with pytest.raises(InvalidMergeAnswer, match="neither in production nor"):
         read({"segments": [segment("Be old.\n"), segment("Sign.\n", "s1")]}, "Be old.\nSign.\n", base="Be old.\n")
 
 
@@ -93,7 +93,7 @@ def test_the_chosen_version_of_a_conflict_is_found_in_the_text():
     said = conflict(1, ("s1", "Be loud."), ("s2", "Sign.\nDate."))
     suggestions = suggested("Be loud.\n", "Sign.\nDate.\n")
     answer = {"segments": [segment("Be kind.\nSign.\nDate.\n", "s2")], "conflicts": [said]}
-    merged = merged_prompt(json.dumps(answer), TODAY, suggestions)
+    merged = build_merged_prompt(json.dumps(answer), TODAY, suggestions)
     assert [(segment.text, segment.conflict) for segment in merged.segments] == [
         ("Be kind.\n", None),
         ("Sign.\nDate.\n", 0),
@@ -112,7 +112,7 @@ def test_a_version_that_does_not_stand_in_the_text_was_not_chosen():
 def test_two_conflicts_about_the_same_words_are_two_places():
     said = [conflict(0, ("s1", "Sign.\nSign.")), conflict(0, ("s1", "Sign.")), conflict(0, ("s1", "Sign."))]
     answer = {"segments": [segment("Sign.\nSign.\nSign.\n", "s1")], "conflicts": said}
-    merged = merged_prompt(json.dumps(answer), "", suggested("Sign.\n", "Sign.\n", base=""))
+    merged = build_merged_prompt(json.dumps(answer), "", suggested("Sign.\n", "Sign.\n", base=""))
     assert [(segment.text, segment.conflict) for segment in merged.segments] == [("Sign.\nSign.\n", 0), ("Sign.", 1)]
     assert [found.chosen for found in merged.conflicts] == [0, 0, None]
 
@@ -127,23 +127,23 @@ def test_an_answer_that_repeats_itself_without_end_is_read_all_the_same():
     "said", [conflict(2, ("s1", "a"), ("s2", "b")), conflict(-1, ("s1", "a")), conflict(0, ("s9", "a"))]
 )
 def test_a_conflict_between_what_there_is_not_is_no_answer(said):
-    with pytest.raises(Unusable):
+    with pytest.raises(InvalidMergeAnswer):
         read({"segments": [segment("Be loud.\n", "s1")], "conflicts": [said]}, "Be loud.\n")
 
 
 def test_who_is_left_out_without_a_word_makes_the_answer_unusable_and_who_loses_a_conflict_does_not():
     segments = [segment("Be loud.\n", "s1")]
-    with pytest.raises(Unusable, match="N2"):
+    with pytest.raises(InvalidMergeAnswer, match="N2"):
         read({"segments": segments}, "Be loud.\n", "Sign.\n")
     read({"segments": segments, "conflicts": [conflict(0, ("s1", "Be loud."))]}, "Be loud.\n", "Sign.\n")
     read({"segments": segments}, "Be loud.\n", "Be kind.\n")  # who only takes something away got it
-    with pytest.raises(Unusable, match="N2"):
+    with pytest.raises(InvalidMergeAnswer, match="N2"):
         read({"segments": [segment(TODAY), *segments]}, TODAY + "Be loud.\n", "Be kind.\n")
 
 
 def test_words_of_production_that_nobody_takes_out_do_not_vanish():
     """A suggestion's text may talk the agent into dropping a rule: that is no merge of what was suggested."""
-    with pytest.raises(Unusable, match="drops words"):
+    with pytest.raises(InvalidMergeAnswer, match="drops words"):
         read({"segments": [segment("Be loud.\n", "s1")]}, TODAY + "Be loud.\n")
 
 
@@ -151,12 +151,12 @@ def test_words_of_production_that_nobody_takes_out_do_not_vanish():
     "answer", ["", "null", "[]", "1", "{}", '{"segments": 1}', '{"segments": [{"text": "a"}]}', "{" * 9]
 )
 def test_what_has_another_shape_is_no_answer(answer):
-    with pytest.raises(Unusable):
+    with pytest.raises(InvalidMergeAnswer):
         read(answer, "Be loud.\n")
 
 
 def test_more_than_an_agent_can_be_given_is_no_answer():
-    with pytest.raises(Unusable, match="longer than"):
+    with pytest.raises(InvalidMergeAnswer, match="longer than"):
         read({"segments": [segment("x" * 100_001, "s1")]}, "Be loud.\n")
 
 
@@ -172,8 +172,8 @@ SEGMENTS = st.lists(st.builds(segment, TEXTS, st.sampled_from(["s1", "s2"])), mi
 def test_segments_are_the_prompt_and_nobody_is_credited_with_words_of_production(today, one, two, segments):
     suggestions = suggested(one, two, base=today)
     try:
-        merged = merged_prompt(json.dumps({"segments": segments}), today, suggestions)
-    except Unusable:
+        merged = build_merged_prompt(json.dumps({"segments": segments}), today, suggestions)
+    except InvalidMergeAnswer:
         return
     said = [line.strip() for one in segments for line in one["text"].split("\n")]
     assert [line for line in said if line] == [line.strip() for line in merged.text.split("\n") if line.strip()]

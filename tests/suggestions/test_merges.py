@@ -18,14 +18,25 @@ from notifications.models import Notification
 from runs.models import Run
 from runs.runtime.rows import ResolvedModel
 from suggestions import services as suggestions
-from suggestions.merge_answer import Why
+from suggestions.merge_answer import InvalidReason
 from suggestions.models import Merge, Suggestion
-from suggestions.selectors import merge_row_of
+from suggestions.selectors import get_merge_row
 from tests.api.test_rights import client_for
 from tests.factories.workspaces import grant_right
 from tests.jobs import answer_job, begin_job
 from tests.people import make_agent, make_operator
-from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, MIDDLE, PROMPT, both, brief_of, fresh, jobs, segment
+from tests.suggestions.environment import (
+    BRIEFER,
+    KINDER,
+    LOUDER,
+    MIDDLE,
+    PROMPT,
+    both,
+    fresh,
+    job_input_of,
+    jobs,
+    segment,
+)
 from tests.suggestions.test_suggestions import refused, row_of
 from workspaces.models import Membership, Role
 
@@ -207,7 +218,7 @@ def test_two_suggestions_of_one_person_are_told_apart_by_what_is_said_of_them(bo
         board.suggest(text, "bob", note=f"{note}\nmore") for text, note in ((BRIEFER, "Shorter"), (LOUDER, "Louder"))
     ]
     merge = board.fail(board.merge(*chosen))
-    provenance = merge_row_of(board["alice"], merge.id).provenance
+    provenance = get_merge_row(board["alice"], merge.id).provenance
     assert provenance is not None
     assert [(contributor.name, contributor.title) for contributor in provenance.contributors] == [
         ("Bob", "Shorter"),
@@ -313,7 +324,7 @@ def test_several_are_merged_by_the_agent_and_accepted_with_the_draft(board):
     assert "".join(one["text"] for one in draft.provenance["segments"]) == draft.written["prompt"]
     assert (draft.lock_holder, states(first, second)) == (board["alice"], ["accepted", "accepted"])
     assert board.line("DRAFT_MERGED")["authors"] == ["Bob", "Carol"]
-    row = merge_row_of(board["alice"], merge.id)
+    row = get_merge_row(board["alice"], merge.id)
     assert (row.model, row.tokens > 0, row.cost_micro) == ("demo", True, 3)
     assert Notification.objects.filter(type="merge_done", person=board["alice"]).count() == 1
 
@@ -324,49 +335,49 @@ def test_the_agent_is_told_whose_words_are_whose_and_what_they_were_made_on(boar
     second = board.suggest(LOUDER + "Sign.\n", "carol", base=2)
     merge = board.merge(second, first)
     [run] = jobs("merge")
-    data = brief_of(run)["input"]
+    data = job_input_of(run)["input"]
     assert (run.trigger_id, run.on_behalf_of, data["production"]) == (merge.id, board["alice"], LOUDER)
     assert data["suggestions"] == [
         {"name": "s1", "author": "Carol", "note": "", "prompt": LOUDER + "Sign.\n", "made_on": None},
         {"name": "s2", "author": "Bob", "note": "Warmer", "prompt": KINDER, "made_on": PROMPT},
     ]
-    text = brief_of(run)["text"]
+    text = job_input_of(run)["text"]
     key = text.partition("<<<production ")[2].partition(">>>")[0]
     assert f"<<<s2 was made on {key}>>>\n{PROMPT}\n<<<end of s2 was made on {key}>>>" in text
     assert f"<<<production {key}>>>\n{LOUDER}" in text
     assert "s1 was made on" not in text
-    assert brief_of(run)["expected"] > len(KINDER)
+    assert job_input_of(run)["expected"] > len(KINDER)
 
 
 def test_whether_a_merge_waits_or_is_at_work_is_seen(board):
     *_, merge = two(board)
-    assert merge_row_of(board["alice"], merge.id).state == "waiting"
+    assert get_merge_row(board["alice"], merge.id).state == "waiting"
     begin_job(merge.run)
-    assert merge_row_of(board["alice"], merge.id).state == "working"
+    assert get_merge_row(board["alice"], merge.id).state == "working"
 
 
 def test_an_answer_of_the_operators_service_is_an_external_merge(board):
     *_, merge = two(board)
     service = ResolvedModel(Endpoint("merge_service", None, Secret(""), "system"), "merge service")
     answer_job(merge.run, json.dumps(both()), service)
-    row = merge_row_of(board["alice"], merge.id)
+    row = get_merge_row(board["alice"], merge.id)
     assert (row.state, row.method, row.model) == ("done", "external", "merge service")
 
 
 @pytest.mark.parametrize(
     ("answer", "code", "why"),
     [
-        ("Sorry, I cannot do that.", Why.NO_JSON, "no JSON"),
-        ({"segments": []}, Why.WRONG_SHAPE, "wrong shape"),
-        ({**both(), "tools": ["web_fetch"]}, Why.WRONG_SHAPE, "wrong shape"),
-        ({"segments": [segment("Hello.\n", "s9")]}, Why.UNKNOWN_SOURCE, "suggested nothing"),
-        ({"segments": [segment("Obey me.\n")]}, Why.OWN_WORDS, "neither in production nor"),
+        ("Sorry, I cannot do that.", InvalidReason.NO_JSON, "no JSON"),
+        ({"segments": []}, InvalidReason.WRONG_SHAPE, "wrong shape"),
+        ({**both(), "tools": ["web_fetch"]}, InvalidReason.WRONG_SHAPE, "wrong shape"),
+        ({"segments": [segment("Hello.\n", "s9")]}, InvalidReason.UNKNOWN_SOURCE, "suggested nothing"),
+        ({"segments": [segment("Obey me.\n")]}, InvalidReason.OWN_WORDS, "neither in production nor"),
         (
             {"segments": [segment("Be very kind.\n", "s1"), segment("Be brief.\n")]},
-            Why.LEAVES_OUT,
+            InvalidReason.LEAVES_OUT,
             "leaves out what Carol",
         ),
-        ("[" * 100_000, Why.NO_JSON, "no JSON"),
+        ("[" * 100_000, InvalidReason.NO_JSON, "no JSON"),
     ],
 )
 def test_an_answer_of_no_use_is_no_end_the_texts_are_merged_line_by_line(board, answer, code, why):

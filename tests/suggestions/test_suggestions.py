@@ -18,10 +18,10 @@ from runs.models import Run
 from runs.services import claims
 from suggestions import services as suggestions
 from suggestions.models import Suggestion
-from suggestions.selectors import suggestion_row_of
+from suggestions.selectors import get_suggestion_row
 from tests.api.test_rights import client_for, fingerprint
 from tests.jobs import answer_job, fail_job
-from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, PROMPT, brief_of, fresh, jobs
+from tests.suggestions.environment import BRIEFER, KINDER, LOUDER, PROMPT, fresh, job_input_of, jobs
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def suggest_draft(board, draft, who="bob", note=""):
 
 
 def row_of(board, suggestion, who):
-    return suggestion_row_of(board[who], suggestion.pk)
+    return get_suggestion_row(board[who], suggestion.pk)
 
 
 def test_a_draft_that_is_suggested_is_gone_and_the_lock_is_free(board):
@@ -111,9 +111,9 @@ def test_a_summary_appears_in_the_list_and_under_the_line(board):
     made = board.suggest(note="Please")
     [run] = jobs("summary")
     assert (run.on_behalf_of, run.trigger_id) == (board["bob"], made.id)
-    assert "+Use one sentence." in brief_of(run)["text"]
-    assert "-Be brief." in brief_of(run)["input"]["prompt_diff"]
-    assert (brief_of(run)["input"]["note"], brief_of(run)["input"]["language"]) == ("Please", "English")
+    assert "+Use one sentence." in job_input_of(run)["text"]
+    assert "-Be brief." in job_input_of(run)["input"]["prompt_diff"]
+    assert (job_input_of(run)["input"]["note"], job_input_of(run)["input"]["language"]) == ("Please", "English")
     lines = board.lines()
     answer_job(run, "  It answers in\none sentence.  " + "x" * 700)
     made = fresh(made)
@@ -235,7 +235,7 @@ def test_when_its_author_has_left_only_the_summary_fails(board):
 
 def key_of(run):
     """What the marks of its texts carry."""
-    return set(re.findall(r"<<<(?:end of )?(?:note|fields|prompt diff) (\S+)>>>", brief_of(run)["text"]))
+    return set(re.findall(r"<<<(?:end of )?(?:note|fields|prompt diff) (\S+)>>>", job_input_of(run)["text"]))
 
 
 def test_the_author_of_a_suggestion_cannot_forge_the_marks_of_its_summary(board):
@@ -247,7 +247,7 @@ def test_the_author_of_a_suggestion_cannot_forge_the_marks_of_its_summary(board)
     assert len(keys) == 1, "the marks have one key of their own"
     [key] = keys
     assert key not in {str(id), str(run.id), str(run.trigger_id)}
-    note = brief_of(run)["text"].partition(f"<<<note {key}>>>\n")[2].partition(f"\n<<<end of note {key}>>>")[0]
+    note = job_input_of(run)["text"].partition(f"<<<note {key}>>>\n")[2].partition(f"\n<<<end of note {key}>>>")[0]
     assert note == forged, "what was forged is still inside the note"
 
 
@@ -258,7 +258,7 @@ def test_each_brief_has_a_key_of_its_own(board):
     first, again = (key_of(run) for run in jobs("summary"))
     assert first.isdisjoint(again)
     merges = [board.merge(board.suggest(KINDER), board.suggest(LOUDER, "carol")) for _ in range(2)]
-    keys = [brief_of(merge.run)["text"].partition("<<<production ")[2].partition(">>>")[0] for merge in merges]
+    keys = [job_input_of(merge.run)["text"].partition("<<<production ")[2].partition(">>>")[0] for merge in merges]
     assert len({*keys, *(str(merge.id) for merge in merges)}) == 4
 
 

@@ -55,14 +55,14 @@ def test_a_merge_whose_draft_can_never_be_committed_fails_with_a_code(board):
     with refused_at_commit("agents_draft"):
         while fresh(merge).state not in ("failed", "done"):
             tries += 1
-            assert tries <= 2 * listeners.GIVEN_UP_AFTER, "it is tried for ever"
+            assert tries <= 2 * listeners.MAX_ATTEMPTS, "it is tried for ever"
             run = begin_job(Run.objects.get(pk=merge.run_id))
-            with pytest.raises(IntegrityError) if tries <= listeners.GIVEN_UP_AFTER else transaction.atomic():
+            with pytest.raises(IntegrityError) if tries <= listeners.MAX_ATTEMPTS else transaction.atomic():
                 answer_job(run, json.dumps(both())) if tries % 2 else fail_job(run)
-            if tries <= listeners.GIVEN_UP_AFTER:
+            if tries <= listeners.MAX_ATTEMPTS:
                 requeue_run(Run.objects.get(pk=run.pk))
     merge = fresh(merge)
-    assert (merge.state, merge.error_code, tries) == ("failed", Code.INTERNAL, listeners.GIVEN_UP_AFTER + 1)
+    assert (merge.state, merge.error_code, tries) == ("failed", Code.INTERNAL, listeners.MAX_ATTEMPTS + 1)
     assert Run.objects.get(pk=merge.run_id).state in ("completed", "failed")
     assert not Draft.objects.exists()
 

@@ -1,4 +1,4 @@
-"""What a chat's log says about its suggestions."""
+"""System messages about suggestions in the log of a chat."""
 
 from actors.models import Actor
 from chats import services as chats
@@ -8,8 +8,8 @@ from events.payloads import SystemMessageType
 from suggestions.models import Suggestion
 
 
-def decided_line(suggestion: Suggestion, type_: SystemMessageType, actor: Actor) -> Message:
-    """Somebody accepted, rejected or withdrew a suggestion; the reason is the note."""
+def build_decision_message(suggestion: Suggestion, type_: SystemMessageType, actor: Actor) -> Message:
+    """Return the message that the actor accepted, rejected or withdrew a suggestion. Its note is the reason."""
     return chats.system_line(
         suggestion.chat_id, type_, actor=actor, target=suggestion.agent, authors=[suggestion.author.name],
         suggestion_id=suggestion.id, merge_id=suggestion.merge_id, note=suggestion.reason,
@@ -17,7 +17,7 @@ def decided_line(suggestion: Suggestion, type_: SystemMessageType, actor: Actor)
 
 
 def build_summary_update(suggestion: Suggestion) -> RowUpdate[Message]:
-    """Return the update that brings the state of the summary into the message of a suggestion, whose chat is locked."""
-    line = Message.objects.get(pk=suggestion.line_id)
+    """Return the update of a suggestion's message with the state of its summary. The caller has locked the chat."""
+    message = Message.objects.get(pk=suggestion.line_id)
     summary = {"summary": suggestion.summary, "summary_state": suggestion.summary_state}
-    return RowUpdate(line).set(payload=line.payload | summary)
+    return RowUpdate(message).set(payload=message.payload | summary)

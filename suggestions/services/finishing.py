@@ -1,0 +1,162 @@
+"""Finish a merge: create its draft and accept its suggestions, in one transaction, or record why that failed."""
+
+import logging
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from agents.models import Draft
+from agents.permissions import AgentVerb, get_agent_for
+from agents.services import drafts
+from chats import services as chats
+from common.clock import now
+from common.errors import AppError, Code
+from events import audit
+from events.publish import notify_workspace_list_changed
+from runs.models import Run, RunState
+from suggestions.hooks import merge_ended, suggestion_changed
+from suggestions.models import UNDER_WAY, Merge, MergeState, State, Suggestion
+from suggestions.permissions import is_under_way, lock_merge
+from suggestions.services.deciding import lock_unsaved_suggestions, record_decision, reopen_suggestions
+from suggestions.services.outcomes import Outcome, get_job_outcome, lock_chosen_suggestions
+from suggestions.services.system_messages import build_decision_message
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_FAILURE = "The draft could not be placed."
+FAILURES = {
+    Code.DRAFT_LOCKED: "Somebody else is writing the draft in that chat.",
+    Code.OTHER_DRAFT_LOCKED: "Who asked for the merge is writing another draft.",
+    Code.NOT_FOUND: "Who asked for the merge, or the agent, is not in that chat any more.",
+    Code.FORBIDDEN: "Who asked for the merge may not review the agent any more.",
+    Code.TOO_LARGE: "Together the suggestions are more than an agent can be given.",
+    Code.INTERNAL: "Something went wrong on our side.",
+}
+"""Why a merge failed. All members of the workspace can read this, so it names no people, chats or agents, as the message of
+an error may do (SEC2)."""
+
+
+def finish_merge(run: Run) -> None:
+    """Finish the merge that waits for this job, if there is one.
+
+    If its draft cannot be created the merge has failed, and keeps its outcome for `retry_merge`.
+    """
+    merge = _lock_merge_of_job(run)
+    if merge is None:
+        return
+    if run.state == RunState.STOPPED:
+        close_merge(merge, MergeState.STOPPED)
+        return
+    suggestions = lock_chosen_suggestions(merge)
+    try:
+        outcome = get_job_outcome(run, merge, suggestions)
+    except AppError as error:
+        _record_failure(merge, error)
+        return
+    try:
+        with transaction.atomic():
+            complete_merge(merge, suggestions, outcome)
+    except AppError as error:
+        merge.refresh_from_db()
+        _set_outcome(merge, outcome)
+        _record_failure(merge, error)
+
+
+def fail_merge(run: Run) -> None:
+    """Record that the merge of this job has failed, after an unexpected error in `finish_merge`. It can be retried."""
+    merge = _lock_merge_of_job(run)
+    if merge is None:
+        return
+    merge.error_code, merge.error = Code.INTERNAL.value, FAILURES[Code.INTERNAL]
+    close_merge(merge, MergeState.FAILED)
+    try:
+        with transaction.atomic():
+            _report_end(merge, "merge.failed")
+    except Exception:
+        # The report may be what raised the unexpected error.
+        logger.exception("Nobody could be told that the merge %s has failed.", merge.pk)
+
+
+def _lock_merge_of_job(run: Run) -> Merge | None:
+    """Return the merge that waits for this job, locked with its chats; null if none does."""
+    merge = Merge.objects.filter(run=run.pk, state__in=UNDER_WAY).first()
+    if merge is None:
+        return None
+    lock_merge(merge)
+    return merge if is_under_way(merge) and merge.run_id == run.pk else None
+
+
+def complete_merge(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> None:
+    """Create the draft, accept the suggestions and end the merge. The caller has locked all chats, the merge and its suggestions.
+
+    Raises the errors of `replace_draft`, and `Forbidden` if the person who requested the merge may not review the agent any more.
+    """
+    get_agent_for(merge.by, merge.agent_id, AgentVerb.REVIEW)
+    merge.state, merge.ended_at = MergeState.DONE, now()
+    _set_outcome(merge, outcome)
+    merge.error_code, merge.error = outcome.error_code[:40], outcome.error[:600]
+    merge.save()
+    for suggestion in suggestions:
+        suggestion.merge = merge
+        record_decision(suggestion, State.ACCEPTED, merge.by)
+    merge.draft = _create_draft(merge, suggestions, outcome)
+    merge.save(update_fields=["draft"])
+    # The draft no longer contains what earlier merges had put into it.
+    reopen_suggestions(lock_unsaved_suggestions(merge.draft, exclude=merge), merge.by)
+    for suggestion in suggestions:
+        suggestion_changed(suggestion, "accepted", merge.by)
+    _report_end(merge, "merge.done")
+
+
+def _create_draft(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outcome) -> Draft:
+    """Replace the draft in the merge's chat, and add a message about each suggestion to the chat that it comes from."""
+    messages: dict[UUID, list[chats.RowChange]] = {}
+    for suggestion in suggestions:
+        message = build_decision_message(suggestion, "SUGGESTION_ACCEPTED", merge.by)
+        messages.setdefault(suggestion.chat_id, []).append(message)
+    authors = list(dict.fromkeys(suggestion.author.name for suggestion in suggestions))
+    draft = drafts.replace_draft(
+        merge.by,
+        merge.chat_id,
+        merge.agent_id,
+        content=outcome.content,
+        base=merge.base,
+        provenance=outcome.provenance,
+        log_message=chats.system_line(
+            merge.chat_id, "DRAFT_MERGED", actor=merge.by, target=merge.agent, merge_id=merge.id, authors=authors
+        ),
+        lock=True,
+        changes=messages.pop(merge.chat_id, ()),
+    )
+    for chat_id in sorted(messages):
+        chats.save_changes(chat_id, messages[chat_id])
+    return draft
+
+
+def _set_outcome(merge: Merge, outcome: Outcome) -> None:
+    merge.method = outcome.method
+    merge.content = outcome.content.as_json()
+    merge.result = outcome.provenance.model_dump(mode="json")
+    merge.fallback_code, merge.fallback = outcome.error_code[:40], outcome.error[:600]
+
+
+def _record_failure(merge: Merge, error: AppError) -> None:
+    merge.error_code, merge.error = error.code.value, FAILURES.get(error.code, DEFAULT_FAILURE)
+    close_merge(merge, MergeState.FAILED)
+    _report_end(merge, "merge.failed")
+
+
+def close_merge(merge: Merge, state: MergeState) -> None:
+    """End a locked merge without a draft. Its suggestions can be decided again."""
+    merge.state, merge.ended_at = state, now()
+    merge.save()
+    Suggestion.objects.filter(merge=merge, state=State.PENDING).update(merge=None)
+    notify_workspace_list_changed(merge.workspace_id, "suggestions")
+
+
+def _report_end(merge: Merge, action: str) -> None:
+    audit.record(merge.by, action, workspace_id=merge.workspace_id, object_id=merge.id, method=merge.method,
+                 code=merge.error_code)  # fmt: skip
+    notify_workspace_list_changed(merge.workspace_id, "suggestions")
+    merge_ended(merge)
