@@ -19,7 +19,7 @@ from actors.models import TOKEN_PREFIX, Actor, ApiToken, Kind
 from actors.operators import permissions_of
 from actors.rates import get_anonymous_bucket, throttle
 from common.errors import Forbidden
-from common.secrets import digest_of
+from common.secrets import hash_secret
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # which names this module's classes in its defaults
@@ -77,13 +77,13 @@ def find_token(text: str) -> ApiToken | None:
 
     Return null if it is unknown, expired or revoked, or if its person may not sign in.
     """
-    token = TOKEN.first(digest_of(text)) if text.startswith(TOKEN_PREFIX) else None
+    token = TOKEN.first(hash_secret(text)) if text.startswith(TOKEN_PREFIX) else None
     return None if token is None or token.has_expired else token
 
 
 def find_tokens(texts: Collection[str]) -> dict[str, ApiToken]:
     """Return the live tokens with these texts, by text, in one query."""
-    by_digest = {digest_of(text): text for text in texts}
+    by_digest = {hash_secret(text): text for text in texts}
     tokens = ApiToken.live.select_related("person").filter(digest__in=by_digest, person__is_active=True)
     return {by_digest[token.digest]: token for token in tokens if not token.has_expired}
 

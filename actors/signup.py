@@ -18,7 +18,7 @@ from actors.middleware import build_rate_limit_response, build_sign_up_closed_re
 from actors.models import Actor, Kind
 from common.handles import find_free_handle
 from common.text import one_line_name
-from events.publish import rights_changed
+from events.publish import notify_rights_changed
 
 
 class SignupForm(forms.Form):
@@ -104,7 +104,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         person = request.user
         super().logout(request)
         if isinstance(person, Actor):
-            rights_changed(person.id)
+            notify_rights_changed(person.id)
 
     def populate_username(self, request: HttpRequest, user: Actor) -> None:
         """The user name is the handle; `save_user` has set it."""

@@ -12,7 +12,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from common.clock import now
-from common.ids import id_at
+from common.ids import get_lowest_id_at
 
 if TYPE_CHECKING:
     Paginator = paginator.Paginator[Any]
@@ -70,4 +70,4 @@ class CreatedWithinFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         duration = self.DURATIONS.get(self.value() or "")
-        return queryset.filter(pk__gte=id_at(now() - duration)) if duration else queryset
+        return queryset.filter(pk__gte=get_lowest_id_at(now() - duration)) if duration else queryset

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.specs.content import SpecContent
 from chats.models import Chat, VersionedRow
 from common.clock import now
-from common.models import Identified, ObjectGrant, called
+from common.models import Identified, ObjectGrant, build_display_name
 from events.rows import DraftRow, DraftSnapshotRow, LockWaiterRow, SpecRow, ToolConfigRow
 
 
@@ -195,7 +195,7 @@ class Draft(Identified, VersionedRow):
         indexes = [models.Index(fields=["lock_holder"], condition=Q(ended_at=None), name="drafts_by_lock_holder")]
 
     def __str__(self) -> str:
-        return called(self, "agent", "chat")
+        return build_display_name(self, "agent", "chat")
 
     @property
     def is_locked(self) -> bool:
@@ -246,7 +246,7 @@ class DraftSnapshot(Identified):
         constraints = [models.UniqueConstraint(fields=["draft", "revision"], name="one_snapshot_per_revision")]
 
     def __str__(self) -> str:
-        return f"{called(self, 'draft')} · {self.revision}"
+        return f"{build_display_name(self, 'draft')} · {self.revision}"
 
     def to_row(self) -> DraftSnapshotRow:
         return DraftSnapshotRow(
@@ -273,7 +273,7 @@ class LockWaiter(Identified):
         constraints = [models.UniqueConstraint(fields=["draft", "person"], name="one_waiter_per_draft_and_person")]
 
     def __str__(self) -> str:
-        return f"{called(self, 'draft')} · {called(self, 'person')}"
+        return f"{build_display_name(self, 'draft')} · {build_display_name(self, 'person')}"
 
     def to_row(self) -> LockWaiterRow:
         return LockWaiterRow(is_waiting=self.is_waiting, requested_at=self.requested_at)

@@ -10,7 +10,7 @@ from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus, Kind
 from agents.models import AgentGrant, AgentSpec
-from common.access import Fetch, verbs_on, with_rights
+from common.access import Fetch, compute_verbs, with_rights
 from common.errors import Forbidden
 from workspaces.models import Membership, Role
 from workspaces.permissions import AGENT, role_in
@@ -60,7 +60,7 @@ def agents_visible_to(actor: Actor) -> QuerySet[Actor]:
 
 def agent_verbs(agent: Actor) -> frozenset[AgentVerb]:
     """Return the rights on an agent of the actor that it was fetched for (`get_agent_for`, `agents_visible_to`)."""
-    return verbs_on(agent, 1, ROLE_VERBS, AgentVerb)
+    return compute_verbs(agent, 1, ROLE_VERBS, AgentVerb)
 
 
 def people_who_may(agent: Actor, verb: AgentVerb) -> QuerySet[Actor]:

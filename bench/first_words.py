@@ -10,7 +10,7 @@ from bench import floor as floors
 from bench.installation import Installation, Scene, make_chats, scene
 from bench.results import Figure, Table, ms, percentile
 
-PAUSE = 0.05  # seconds between two messages, one at a time
+PAUSE_BETWEEN_MESSAGES_SECONDS = 0.05  # seconds between two messages, one at a time
 
 
 @dataclass
@@ -28,7 +28,7 @@ async def one_at_a_time(installation: Installation, here: Scene, count: int) -> 
     for number in range(count):
         chat = here.watch.chats[number % len(here.watch.chats)]
         await together(installation, here, [chat], answers)
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(PAUSE_BETWEEN_MESSAGES_SECONDS)
     return answers
 
 

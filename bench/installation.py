@@ -16,7 +16,7 @@ from tests.stack import Stack
 from tests.stories.integrator import Integrator
 
 TOPICS_OF_A_SOCKET = 50
-PATIENCE = 120.0
+ANSWER_TIMEOUT_SECONDS = 120.0
 """Seconds, after which a measurement is given up."""
 
 
@@ -102,7 +102,7 @@ class Watch:
         await self._until(lambda: all(chat in self.ended for chat in chats))
 
     async def _until(self, so) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
             while not so():
                 self._news.clear()
                 await self._news.wait()

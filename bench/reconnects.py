@@ -22,7 +22,7 @@ from launcher.home import ROOT
 
 PEOPLE = 100
 CHATS = 20
-PATIENCE = 60.0
+RECONNECT_TIMEOUT_SECONDS = 60.0
 """Seconds, after which a measurement is given up."""
 
 LINE = (aiohttp.ClientError, OSError, ConnectionError)
@@ -93,7 +93,7 @@ class Tab:
 
 
 async def all_back(storm: Storm, tabs: Sequence[Tab]) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(RECONNECT_TIMEOUT_SECONDS):
         while len(storm.back) < len(tabs):
             await asyncio.sleep(0.05)
 

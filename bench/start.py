@@ -19,7 +19,7 @@ from common.processes import die_with_parent, is_alive
 from launcher.home import ROOT
 from tests.stack import MARKS, Stack
 
-REST = 10.0  # seconds after which an installation is taken to be at rest
+REST_SECONDS = 10.0  # seconds after which an installation is taken to be at rest
 
 
 class Made(Stack):
@@ -91,7 +91,7 @@ def starts(home: Path, count: int) -> tuple[list[float], list[float], dict[str, 
             assert stack.launcher is not None
             cpu.append(tree_cpu_seconds(stack.launcher.pid))
             if number == count - 1:
-                time.sleep(REST)
+                time.sleep(REST_SECONDS)
                 memory = memory_by_name(tree(stack.launcher.pid))
         finally:
             stack.stop()
@@ -160,5 +160,7 @@ def p10(quick: bool) -> Table:
         found = start_figures(times, cpu, memory) + sizes(home)
     finally:
         shutil.rmtree(home, ignore_errors=True)
-    how = f"`make run` until `/readyz` is 200 and the page is served, {count} starts; memory {REST:.0f} s later."
+    how = (
+        f"`make run` until `/readyz` is 200 and the page is served, {count} starts; memory {REST_SECONDS:.0f} s later."
+    )
     return Table("P10", "Start, memory, size", how, found)

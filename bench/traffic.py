@@ -29,7 +29,7 @@ from tests.browser import chromium
 
 REAL = 3
 READ_EVERY = 2.0
-PAUSE, JITTER = 0.15, 0.85
+READ_DELAY_SECONDS, READ_JITTER_SECONDS = 0.15, 0.85
 LISTS = {"chats": "chats", "agents": "agents", "members": "members", "suggestions": "suggestions?state=pending"}
 
 
@@ -114,7 +114,7 @@ class Viewer:
             await asyncio.sleep(READ_EVERY)
 
     async def _read_lists(self) -> None:
-        await asyncio.sleep(PAUSE + random.random() * JITTER)
+        await asyncio.sleep(READ_DELAY_SECONDS + random.random() * READ_JITTER_SECONDS)
         waiting, self.waiting = self.waiting, set()
         for what in waiting:
             path = f"/api/v1/workspaces/{self.room.workspace}/{LISTS[what]}" if what in LISTS else "/api/v1/me"

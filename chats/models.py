@@ -8,7 +8,7 @@ from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
-from common.models import Identified, ObjectGrant, called
+from common.models import Identified, ObjectGrant, build_display_name
 from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MemberRow, MessageRow
 from workspaces.models import Role, Workspace
 
@@ -104,7 +104,7 @@ class ChatActor(Identified, VersionedRow):
         indexes = [models.Index(fields=["actor", "chat"], condition=Q(ended_at=None), name="participants_by_actor")]
 
     def __str__(self) -> str:
-        return called(self, "actor", "chat")
+        return build_display_name(self, "actor", "chat")
 
     def to_row(self) -> MemberRow:
         return MemberRow(
@@ -158,7 +158,7 @@ class Message(Identified, VersionedRow):
         ]
 
     def __str__(self) -> str:
-        return f"{called(self, 'chat')} · {self.type} {self.seq}"
+        return f"{build_display_name(self, 'chat')} · {self.type} {self.seq}"
 
     def assign_version(self, version: int) -> None:
         self.seq = self.version = version
@@ -204,7 +204,7 @@ class ChatLink(Identified):
         ]
 
     def __str__(self) -> str:
-        return f"{called(self, 'chat')} · {self.role}"
+        return f"{build_display_name(self, 'chat')} · {self.role}"
 
     def to_row(self, url: str | None = None) -> LinkRow:
         """`url` only when it has just been made: it is not kept."""

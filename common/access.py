@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Model)
 RoleVerbs = Mapping[str, frozenset[V]]
 
 
-def granted_to(actor: Any, grants: type[Model]) -> ArraySubquery:
+def build_grants_subquery(actor: Any, grants: type[Model]) -> ArraySubquery:
     """Return a subquery for the codenames that are granted to the actor on the row."""
     rows: QuerySet[Any] = grants._default_manager.filter(user=actor, content_object=OuterRef("pk"))
     return ArraySubquery(rows.values("permission__codename"))
@@ -35,16 +35,16 @@ def with_rights(
     annotations: dict[str, Any] = {}
     for number, principal in enumerate(principals):
         annotations[f"role_{number}"] = role(principal)
-        annotations[f"granted_{number}"] = granted_to(principal, grants)
+        annotations[f"granted_{number}"] = build_grants_subquery(principal, grants)
     return rows.annotate(**annotations)
 
 
-def verbs_on(row: Model, count: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
+def compute_verbs(row: Model, count: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
     """Return the verbs that all `count` principals have on a row from `with_rights`."""
-    return frozenset.intersection(*(_verbs_of_principal(row, number, role_verbs, verbs) for number in range(count)))
+    return frozenset.intersection(*(_compute_verbs_of(row, number, role_verbs, verbs) for number in range(count)))
 
 
-def _verbs_of_principal(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
+def _compute_verbs_of(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
     by_role = role_verbs.get(getattr(row, f"role_{number}") or "", frozenset[V]())
     if not by_role:
         return by_role  # a grant adds to a role, and is nothing without one
@@ -120,7 +120,7 @@ class Fetch(Generic[M, V]):
             row = query.first(id, *(principal.pk for principal in principals))
         else:
             row = self._build_query(principals, id, lock).first()
-        allowed = verbs_on(row, len(principals), self._role_verbs, self._verbs) if row else frozenset[V]()
+        allowed = compute_verbs(row, len(principals), self._role_verbs, self._verbs) if row else frozenset[V]()
         return require(row, allowed, verb, see=self._verbs("see"), what=self._what)
 
     def _is_unchanged(self, row: M) -> bool:

@@ -1,13 +1,13 @@
-"""What an error of the database means."""
+"""Classifies errors of the database."""
 
 from django.db import InterfaceError, OperationalError
 
-AWAY = ("08", "57")
+CONNECTION_SQLSTATE_CLASSES = ("08", "57")
 """Classes of SQLSTATE: the connection failed; the server is being stopped or started."""
-PASSING = ("40001", "40P01", "55P03", "57014")
+TRANSIENT_SQLSTATES = ("40001", "40P01", "55P03", "57014")
 """SQLSTATEs of a transaction that was broken off because of others: serialization failure, deadlock, a lock that was not free
 in time, a statement that took too long or was cancelled."""
-_NOT_SENT = "number of parameters"
+_CLIENT_ERROR_TEXT = "number of parameters"
 
 
 def is_database_away(error: BaseException) -> bool:
@@ -20,10 +20,10 @@ def is_database_away(error: BaseException) -> bool:
     cause = error.__cause__ or error
     state = getattr(cause, "sqlstate", None)
     if state is None:
-        return _NOT_SENT not in str(cause)  # psycopg's own refusal: nothing was sent
-    return str(state)[:2] in AWAY and state not in PASSING
+        return _CLIENT_ERROR_TEXT not in str(cause)  # an error of psycopg itself: nothing was sent
+    return str(state)[:2] in CONNECTION_SQLSTATE_CLASSES and state not in TRANSIENT_SQLSTATES
 
 
 def may_succeed_again(error: BaseException) -> bool:
     """Return whether the database broke a transaction off that may succeed when it is tried again at once."""
-    return getattr(error.__cause__ or error, "sqlstate", None) in PASSING
+    return getattr(error.__cause__ or error, "sqlstate", None) in TRANSIENT_SQLSTATES

@@ -1,8 +1,7 @@
-"""Looking up the names of hosts that a tenant gave, in threads of its own, bounded in time and per tenant (FAIR2).
+"""Resolves host names that a tenant gave, in threads of its own, with a time limit and a limit per tenant (FAIR2).
 
-The C library's look-up cannot be interrupted: one that takes too long is given up, but keeps its thread and its
-tenant's slot until it ends. So a tenant whose name server never answers delays only itself. Workers make that end come
-soon (`limit_resolver`).
+A lookup of the C library cannot be interrupted. After `LOOKUP_SECONDS` its caller gives up, but it keeps its thread and its
+tenant's slot until it ends. So a tenant whose name server never answers delays only itself. `limit_resolver` shortens this.
 """
 
 import asyncio
@@ -15,43 +14,45 @@ from weakref import WeakKeyDictionary
 
 from common.tenants import current_tenant
 
-SECONDS = 2.0
-"""What one look-up may take, waiting for a slot included."""
+LOOKUP_SECONDS = 2.0
+"""Time limit of one lookup, with the wait for a slot."""
 PER_TENANT = 4
-"""Look-ups of one tenant at once, in this process; those that were given up count until they end."""
+"""Concurrent lookups of one tenant in this process, with those that have no caller any more."""
 THREADS = 32
 
 _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="dns")
 _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
 
 
-async def look_up(host: str, port: int, family: int = socket.AF_UNSPEC) -> list[Any]:
-    """Return what `getaddrinfo` says. Raises `socket.gaierror`, with `EAI_AGAIN` when it took too long."""
+async def resolve_host(host: str, port: int, family: int = socket.AF_UNSPEC) -> list[Any]:
+    """Return the result of `getaddrinfo`. Raises `socket.gaierror`, with `EAI_AGAIN` when it took too long."""
     loop = asyncio.get_running_loop()
     slots = _slots.setdefault(loop, {})
     slot = slots.setdefault(current_tenant(), asyncio.Semaphore(PER_TENANT))
 
     def release(done: Future[Any]) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(slot.release)
 
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(LOOKUP_SECONDS):
             await slot.acquire()
-            asked = _threads.submit(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
-            asked.add_done_callback(release)
-            answer = asyncio.wrap_future(asked)
-            answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting for it
+            lookup = _threads.submit(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
+            lookup.add_done_callback(release)
+            answer = asyncio.wrap_future(lookup)
+            answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # its caller may have given up
             return await asyncio.shield(answer)
     except TimeoutError as error:
-        raise socket.gaierror(socket.EAI_AGAIN, f"The name {host} could not be looked up in {SECONDS:g} s.") from error
+        raise socket.gaierror(
+            socket.EAI_AGAIN, f"The name {host} could not be looked up in {LOOKUP_SECONDS:g} s."
+        ) from error
     finally:
         if len(slots) > 1000:
-            # Only those that nobody uses; one that is in use would be counted anew.
+            # Only unused ones: a new semaphore would not count the lookups that are running.
             for name in [name for name, one in slots.items() if one._value == PER_TENANT]:
                 del slots[name]
 
 
 def limit_resolver() -> None:
-    """Make this process' look-ups end soon by themselves, unless the operator says otherwise; before the first one."""
+    """Set short time limits in the C library, unless the operator has set others. Call it before the first lookup."""
     os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:2")

@@ -1,9 +1,9 @@
-"""The guarded way out: which hosts we may talk to for somebody else, and sessions that hold to it (SEC12, SEC13).
+"""Checks which hosts we may connect to for a tenant, and the HTTP sessions that enforce it (SEC12, SEC13).
 
-A URL that a tenant gave is read once (`check_url`); names are resolved by a resolver that hands out an answer only when
-*all* of its addresses are public; and each socket is looked at once more as it is made, since a literal address never
-meets the resolver. Redirects are the caller's to follow, with the same check: ask with `allow_redirects=False`, or
-open pages by `common.fetching`, which does it. Nothing else in the house makes an HTTP client; the linter holds that.
+`check_url` parses a URL of a tenant, once. The resolver returns addresses only if *all* addresses of a name are public. Each
+address is checked again when its socket is made, because a literal address does not pass through the resolver. Sessions do
+not follow redirects: pass `allow_redirects=False`, or open pages by `common.fetching`, which checks each redirect. No other
+module makes an HTTP client; the linter checks that.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from django.conf import settings
 from yarl import URL
 
 from common.addresses import NotAnAddress, is_public, literal_address
-from common.dns import look_up
+from common.dns import resolve_host
 from common.errors import Code, Invalid
 
 PORTS = (80, 443)
-CONNECT = 5.0
-"""Seconds that one address gets to take a connection (RUN13)."""
-MAX_HEADER = 16 * 1024
-"""Bytes of one header of an answer; there may be 128 of them."""
+CONNECT_TIMEOUT_SECONDS = 5.0
+"""Time limit for a connection to one address (RUN13)."""
+MAX_HEADER_BYTES = 16 * 1024
+"""Size of one header of an answer; there may be 128 headers."""
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
 _AUTHORITY_END = re.compile(r"[/?#]")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
@@ -40,14 +40,14 @@ LOCAL_MODEL_SERVERS = {"Ollama": 11434, "LM Studio": 1234, "vLLM": 8000, "llama.
 
 
 class HostRefused(Invalid):
-    """We do not talk to that host: it is private, not a host at all, or spelled so that two readers could differ."""
+    """The host is private, not a host, or written so that two parsers could read it differently."""
 
     default_code = Code.HOST_REFUSED
 
 
 @dataclass(frozen=True)
 class Target:
-    """A checked URL. `trusted`: the operator named its host and port, so its addresses are not judged."""
+    """A checked URL. `trusted`: the operator named its host and port, so its addresses are not checked."""
 
     url: URL
     trusted: bool
@@ -81,18 +81,18 @@ def local_hosts() -> frozenset[str]:
 
 
 def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool = False) -> Target:
-    """Read a URL that somebody gave us, once; nothing is resolved. Raises `HostRefused`.
+    """Parse and check a URL of a tenant. No name is resolved. Raises `HostRefused`.
 
-    `allow_private` holds `host:port` pairs that may be anything; `any_host` is for a URL of the operator's own. For all
+    `allow_private`: `host:port` pairs without any check. `any_host` is for a URL of the operator. For all
     others: http(s), port 80 or 443, no user name, and a literal address must be a public one.
     """
-    read = _read(url)
-    if any_host or host_and_port(read) in allow_private:
-        return Target(read, trusted=True)
-    if read.port not in PORTS:
-        raise HostRefused(f"Only ports 80 and 443 are allowed, not {read.port}.")
-    _check_host(_host(read))
-    return Target(read, trusted=False)
+    parsed = _parse_url(url)
+    if any_host or host_and_port(parsed) in allow_private:
+        return Target(parsed, trusted=True)
+    if parsed.port not in PORTS:
+        raise HostRefused(f"Only ports 80 and 443 are allowed, not {parsed.port}.")
+    _check_host(_host(parsed))
+    return Target(parsed, trusted=False)
 
 
 def check_model_server(api_base: str) -> Target:
@@ -127,26 +127,26 @@ def _host(url: URL) -> str:
 
 
 def check_addresses(host: str, addresses: Iterable[str]) -> None:
-    """Raises `HostRefused` unless there is an address and every one is public: one bad answer spoils the name."""
-    read = [ipaddress.ip_address(address) for address in addresses]
-    if not read or not all(is_public(address) for address in read):
+    """Raise `HostRefused` unless there is an address and all of them are public."""
+    parsed = [ipaddress.ip_address(address) for address in addresses]
+    if not parsed or not all(is_public(address) for address in parsed):
         raise HostRefused(
             f"{host} is not on the public internet.", hints=["The operator can allow a private host by name."]
         )
 
 
-def _read(url: str) -> URL:
+def _parse_url(url: str) -> URL:
     if _UNSAFE.search(url):
         raise HostRefused("The address has spaces, control characters or backslashes.")
     try:
-        read = URL(url)
+        parsed = URL(url)
     except (ValueError, UnicodeError) as error:
         raise HostRefused("The address cannot be read.") from error
-    if read.scheme not in ("http", "https") or not read.raw_host:
+    if parsed.scheme not in ("http", "https") or not parsed.raw_host:
         raise HostRefused("The address must start with http:// or https:// and name a host.")
     if "@" in _AUTHORITY_END.split(url.partition("//")[2], maxsplit=1)[0]:
         raise HostRefused("The address must not carry a user name or a password.")
-    return read
+    return parsed
 
 
 def _check_host(host: str) -> None:
@@ -160,12 +160,12 @@ def _check_host(host: str) -> None:
         raise HostRefused(f"{host} is not a name on the public internet.")
 
 
-class VettingResolver(AbstractResolver):
-    """Hands out a name's addresses only when all of them are public; the connection goes to what was vetted."""
+class CheckingResolver(AbstractResolver):
+    """Returns the addresses of a name only if all of them are public. The connection uses these addresses."""
 
     async def resolve(self, host: str, port: int = 0, family: int = socket.AF_UNSPEC) -> list[ResolveResult]:
-        found = await look_up(host, port, family)
-        check_addresses(host, [str(info[4][0]) for info in found])
+        infos = await resolve_host(host, port, family)
+        check_addresses(host, [str(info[4][0]) for info in infos])
         return [
             ResolveResult(
                 hostname=host,
@@ -175,15 +175,15 @@ class VettingResolver(AbstractResolver):
                 proto=info[2],
                 flags=socket.AI_NUMERICHOST,
             )
-            for info in found
+            for info in infos
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""
 
 
-def vetted_socket(info: Any) -> socket.socket:
-    """Makes the socket for one address; the last look, at what is really connected to. Raises `HostRefused`."""
+def make_checked_socket(info: Any) -> socket.socket:
+    """Return the socket for one address, after a last check of it. Raises `HostRefused`."""
     family, kind, proto, _, address = info
     check_addresses(str(address[0]), [str(address[0])])
     return socket.socket(family, kind, proto)
@@ -194,43 +194,43 @@ _sessions: WeakKeyDictionary[_Loop, dict[bool, aiohttp.ClientSession]] = WeakKey
 
 
 def session_for(target: Target) -> aiohttp.ClientSession:
-    """This loop's session for such a target: no cookies, no proxies from the environment, no time limit of its own."""
+    """Return the session of this loop for the target, without cookies, proxies of the environment and a time limit."""
     of_loop = _sessions.setdefault(asyncio.get_running_loop(), {})
     session = of_loop.get(target.trusted)
     if session is None or session.closed:
-        session = of_loop[target.trusted] = _new_session(trusted=target.trusted)
+        session = of_loop[target.trusted] = _build_session(trusted=target.trusted)
     return session
 
 
 async def close_sessions() -> None:
-    """Closes what this loop has open; for the end of a process, and of a test."""
+    """Close the sessions of this loop, at the end of a process or a test."""
     for session in _sessions.pop(asyncio.get_running_loop(), {}).values():
         await session.close()
 
 
-def _new_session(*, trusted: bool) -> aiohttp.ClientSession:
+def _build_session(*, trusted: bool) -> aiohttp.ClientSession:
     # Not 100 connections as by default: the runs of a process are bounded elsewhere.
     if trusted:
         connector = aiohttp.TCPConnector(limit=0)
     else:
         connector = aiohttp.TCPConnector(
-            limit=0, ttl_dns_cache=30, resolver=VettingResolver(), socket_factory=vetted_socket
+            limit=0, ttl_dns_cache=30, resolver=CheckingResolver(), socket_factory=make_checked_socket
         )
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT),
-        max_line_size=MAX_HEADER,
-        max_field_size=MAX_HEADER,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_SECONDS),
+        max_line_size=MAX_HEADER_BYTES,
+        max_field_size=MAX_HEADER_BYTES,
         headers={"User-Agent": "Atelier", "Accept-Encoding": "identity"},
     )
 
 
 async def read_capped(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """At most the first `limit` bytes of the body, decoded; the rest is never read, nor unpacked (RUN14).
+    """Return at most the first `limit` bytes of the decoded body. The rest is not read or decompressed (RUN14).
 
-    aiohttp unpacks piece by piece, as far as is read.
+    aiohttp decompresses only what is read.
     """
     parts: list[bytes] = []
     left = limit

@@ -101,33 +101,33 @@ class Invalid(AppError):
 
 
 class Conflict(AppError):
-    """Somebody or something was there first: the caller's view is out of date."""
+    """The caller's view is out of date."""
 
     status = 409
     default_code = Code.STALE_REVISION
 
 
-def id_taken(what: str) -> Conflict:
-    """An id that the client made was used before, for something else (MSG1)."""
+def build_id_taken_error(what: str) -> Conflict:
+    """Return the error for an id of the client that another object has (MSG1)."""
     return Conflict(f"This id already stands for another {what}.", code=Code.ID_TAKEN, hints=["Make a new id."])
 
 
 class LimitReached(AppError):
-    """A limit of size, rate, number or money stands in the way."""
+    """A limit of size, rate, number or money is reached."""
 
     status = 429
     default_code = Code.LIMIT_REACHED
 
 
 class TooLarge(AppError):
-    """The input is larger than what is taken (MSG8)."""
+    """The input is too large (MSG8)."""
 
     status = 413
     default_code = Code.TOO_LARGE
 
 
 class Unavailable(AppError):
-    """Something that is needed is away, or too busy, for a moment (RUN7)."""
+    """A service that is needed is unavailable or too busy for a moment (RUN7)."""
 
     status = 503
     default_code = Code.UNAVAILABLE

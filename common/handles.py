@@ -11,20 +11,20 @@ from django.utils.text import slugify
 from common.errors import Code, Conflict, Invalid
 
 HANDLE = re.compile(r"^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$")
-# Everyone and no one: never somebody's handle.
+# Words for groups; no actor may have them as a handle.
 RESERVED = frozenset({"all", "here", "everyone", "nobody", "system"})
 
 
-def find_free_handle(name: str, taken: QuerySet[Any], *, fallback: str = "") -> str:
-    """A handle made from a name, free among `taken`. A name without Latin letters gets `fallback` or random letters.
+def find_free_handle(name: str, existing: QuerySet[Any], *, fallback: str = "") -> str:
+    """Return an unused handle made from a name. A name without Latin letters gets `fallback` or random letters.
 
-    Until the caller's transaction ends, nobody else looks for one like it: two who come at once get two.
+    Similar handles are locked until the caller's transaction ends, so that two concurrent callers get different ones.
     """
     base = slugify(name)[:32].strip("-_") or fallback or f"u-{secrets.token_hex(3)}"
     if base in RESERVED:
         base = f"{base}-1"
-    hold_handle(base)
-    used = set(taken.filter(handle__startswith=base).values_list("handle", flat=True))
+    lock_handle(base)
+    used = set(existing.filter(handle__startswith=base).values_list("handle", flat=True))
     if base not in used:
         return base
     return next(f"{base}-{n}" for n in range(2, len(used) + 3) if f"{base}-{n}" not in used)
@@ -35,18 +35,18 @@ def normalize_handle(text: str) -> str:
     return text.strip().removeprefix("@").lower()
 
 
-def claim_handle(handle: str, taken: QuerySet[Any]) -> str:
+def claim_handle(handle: str, existing: QuerySet[Any]) -> str:
     """Return a handle that somebody chose, as it is stored; nobody else gets it until the caller's transaction ends.
 
-    Call it before chats are locked. Raises `Invalid` for what cannot be one, `Conflict` (`handle_taken`) for one of `taken`
+    Call it before chats are locked. Raises `Invalid` for what cannot be one, `Conflict` (`handle_taken`) for one of `existing`
     and for a reserved word.
     """
     handle = normalize_handle(handle)
     if not HANDLE.fullmatch(handle):
-        hint = "1 to 40 of a–z, 0–9, - and _; it begins and ends with a letter or a digit."
-        raise Invalid("This cannot be a handle.", hints=[hint])
-    hold_handle(handle)
-    if handle in RESERVED or taken.filter(handle=handle).exists():
+        advice = "1 to 40 of a–z, 0–9, - and _; it begins and ends with a letter or a digit."
+        raise Invalid("This cannot be a handle.", hints=[advice])
+    lock_handle(handle)
+    if handle in RESERVED or existing.filter(handle=handle).exists():
         raise Conflict("This handle is taken.", code=Code.HANDLE_TAKEN, hints=["Choose another one."])
     return handle
 
@@ -54,7 +54,7 @@ def claim_handle(handle: str, taken: QuerySet[Any]) -> str:
 _NUMBERS = re.compile(r"(-\d+)+$")
 
 
-def hold_handle(handle: str) -> None:
+def lock_handle(handle: str) -> None:
     """Lock this handle and those that differ from it by a number at the end, until the transaction ends: another Ally gets
     `ally-2`."""
     with connection.cursor() as cursor:

@@ -1,7 +1,7 @@
-"""Model servers that run on this machine already, in embedded mode only.
+"""Finds model servers that run on this machine, in embedded mode only.
 
-Workers search for them every `EVERY` seconds and store the result in Redis, where web processes read it: no request
-waits for a port to answer (FAIR2).
+Workers search for them every `SEARCH_INTERVAL_SECONDS` and store the result in Redis, where web processes read it: no
+request waits for a port to answer (FAIR2).
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from pydantic_core import from_json
 from common.egress import LOCAL_MODEL_SERVERS, MODEL_PATH, check_url, local_hosts, read_capped, session_for
 from common.redis_client import redis_client
 
-TIMEOUT = 0.7
-"""Seconds that each port gets to answer."""
-EVERY = 20.0
+PORT_TIMEOUT_SECONDS = 0.7
+"""Time limit of one port."""
+SEARCH_INTERVAL_SECONDS = 20.0
 """Seconds between two searches."""
-KEPT = 90
-"""Seconds that what was found counts when no worker searches any more."""
-MAX_LIST = 1024 * 1024
+RESULT_TTL_SECONDS = 90
+"""Time for which the result of a search is valid."""
+MAX_LIST_BYTES = 1024 * 1024
 _KEY = "local-model-servers"
 
 
@@ -36,32 +36,32 @@ class LocalServer:
 
 
 async def search_local_servers() -> None:
-    """Search for ever, storing the result in Redis. Return at once unless embedded."""
+    """Search for ever, and store the result in Redis. Return at once unless embedded."""
     while settings.EMBEDDED:
         found = await find_local_servers()
-        await asyncio.to_thread(keep_local_servers, found)
-        await asyncio.sleep(EVERY)
+        await asyncio.to_thread(store_local_servers, found)
+        await asyncio.sleep(SEARCH_INTERVAL_SECONDS)
 
 
 async def find_local_servers() -> list[LocalServer]:
-    """Return the servers that answer now at their usual ports; our own port is not asked."""
+    """Return the servers that answer now at their usual ports; our own port is left out."""
     ports = {label: port for label, port in LOCAL_MODEL_SERVERS.items() if f"localhost:{port}" in local_hosts()}
-    answers = await asyncio.gather(*(_ask(label, port) for label, port in ports.items()))
+    answers = await asyncio.gather(*(_query_server(label, port) for label, port in ports.items()))
     return [server for server in answers if server and server.models]
 
 
-def keep_local_servers(servers: list[LocalServer]) -> None:
+def store_local_servers(servers: list[LocalServer]) -> None:
     """Store the servers for the web processes."""
     found = json.dumps([asdict(server) for server in servers])
-    redis_client.call(lambda client: client.set(_KEY, found, ex=KEPT), None)
+    redis_client.call(lambda client: client.set(_KEY, found, ex=RESULT_TTL_SECONDS), None)
 
 
 def list_local_servers() -> list[LocalServer]:
-    """Return the servers that a worker found in the last `KEPT` seconds; an empty list without a worker or Redis."""
+    """Return the servers that a worker found in the last `RESULT_TTL_SECONDS`; an empty list without a worker or Redis."""
     if not settings.EMBEDDED:
         return []
-    kept: Any = redis_client.call(lambda client: client.get(_KEY), None)
-    return [LocalServer(**server) for server in json.loads(kept)] if kept else []
+    stored: Any = redis_client.call(lambda client: client.get(_KEY), None)
+    return [LocalServer(**server) for server in json.loads(stored)] if stored else []
 
 
 def has_answered(port: int | None) -> bool:
@@ -69,15 +69,15 @@ def has_answered(port: int | None) -> bool:
     return any(server.api_base.endswith(f":{port}{MODEL_PATH}") for server in list_local_servers())
 
 
-async def _ask(label: str, port: int) -> LocalServer | None:
+async def _query_server(label: str, port: int) -> LocalServer | None:
     base = f"http://localhost:{port}{MODEL_PATH}"
     target = check_url(f"{base}/models", any_host=True)
-    limit = aiohttp.ClientTimeout(total=TIMEOUT)
+    limit = aiohttp.ClientTimeout(total=PORT_TIMEOUT_SECONDS)
     try:
         async with session_for(target).get(target.url, allow_redirects=False, timeout=limit) as response:
             if response.status != 200:
                 return None
-            read = from_json(await read_capped(response, MAX_LIST))
+            read = from_json(await read_capped(response, MAX_LIST_BYTES))
         return LocalServer(label, base, [str(model["id"]) for model in read["data"]])
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError, TypeError, KeyError):
-        return None  # nobody there, or somebody else
+        return None  # no server, or another program

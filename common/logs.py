@@ -1,4 +1,4 @@
-"""What may stand in a log line."""
+"""Removes secrets from log lines."""
 
 import logging
 import re
@@ -13,26 +13,26 @@ PATTERNS = (
     (re.compile(r"(://[^/\s:@]*:)[^/\s@]+@"), rf"\1{STARS}@"),
 )
 # Shorter ones would be found by chance in ordinary words.
-SHORTEST = 8
-MOST = 4096
+MIN_SECRET_LENGTH = 8
+MAX_HIDDEN_SECRETS = 4096
 
 _live: OrderedDict[str, None] = OrderedDict()
 _lock = Lock()
 
 
-def hide(value: str) -> None:
-    """Keep this exact text out of every later log line of this process. The oldest of more than `MOST` is forgotten."""
-    if len(value) < SHORTEST:
+def hide_secret(value: str) -> None:
+    """Remove this text from every later log line of this process. Only the newest `MAX_HIDDEN_SECRETS` texts are remembered."""
+    if len(value) < MIN_SECRET_LENGTH:
         return
     with _lock:
         _live[value] = None
         _live.move_to_end(value)
-        if len(_live) > MOST:
+        if len(_live) > MAX_HIDDEN_SECRETS:
             _live.popitem(last=False)
 
 
 def scrub(text: str) -> str:
-    """The text without the secrets that are in use, and without what looks like one."""
+    """Return the text without the secrets that are in use, and without what looks like one."""
     with _lock:
         found = [value for value in _live if value in text]
     # Longest first: a secret may be the beginning of another.
@@ -44,7 +44,7 @@ def scrub(text: str) -> str:
 
 
 class ScrubSecrets(logging.Filter):
-    """Takes secrets out of every line that is logged, traces included (SEC17)."""
+    """Removes secrets from all log lines and tracebacks (SEC17)."""
 
     _formatter = logging.Formatter()
 
@@ -62,9 +62,9 @@ class ScrubSecrets(logging.Filter):
 
 
 class OccasionalWarning:
-    """Logs a warning without a trace at most once in `EVERY` seconds, with how many were left out: for what anybody can cause."""
+    """Logs a warning at most once in `INTERVAL_SECONDS`, with the number of those left out: for what any client can cause."""
 
-    EVERY = 10.0
+    INTERVAL_SECONDS = 10.0
 
     def __init__(self, logger: logging.Logger, message: str) -> None:
         self._logger = logger
@@ -78,4 +78,4 @@ class OccasionalWarning:
             self._left_out += 1
             return
         self._logger.warning("%s: %.200s (%d more since the last line)", self._message, reason, self._left_out)
-        self._next, self._left_out = time.monotonic() + self.EVERY, 0
+        self._next, self._left_out = time.monotonic() + self.INTERVAL_SECONDS, 0

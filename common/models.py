@@ -1,4 +1,4 @@
-"""Fields that many tables share. No tables here."""
+"""Base classes of models."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from guardian.models import UserObjectPermissionBase
 from common.ids import new_id
 
 
-def called(row: models.Model, *relations: str) -> str:
-    """A name for a row that has none: what its relations are called, where they have been read; else the end of their id.
-    It asks nothing of the database.
+def build_display_name(row: models.Model, *relations: str) -> str:
+    """Return a display name for a row without a name, from the names of its relations, or the ends of their ids if they are not
+    loaded. It makes no query.
     """
     return " · ".join(_name(row, relation) for relation in relations)
 
@@ -35,7 +35,7 @@ class Identified(models.Model):
 
 
 class Revised(models.Model):
-    """A row that people edit: a write names the revision it was made on, a stale one is refused."""
+    """A row that people edit. A write names the revision that it is based on; a stale one is refused."""
 
     revision = models.PositiveIntegerField(_("revision"), default=1)
 
@@ -56,4 +56,4 @@ class ObjectGrant(UserObjectPermissionBase):
         abstract = True
 
     def __str__(self) -> str:
-        return called(self, "user", "content_object")
+        return build_display_name(self, "user", "content_object")

@@ -53,8 +53,8 @@ def spawn(
     parent = os.getpid()
     user: dict[str, Any] = {}
     if as_unprivileged_user:
-        nobody = pwd.getpwnam("nobody")
-        user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        account = pwd.getpwnam("nobody")
+        user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
     def prepare_child() -> None:
         # After the change of user, which would clear the death signal.
@@ -83,8 +83,8 @@ def is_root() -> bool:
 
 def give_to_unprivileged_user(path: Path) -> None:
     """Make the user `nobody` the owner of a folder or file."""
-    nobody = pwd.getpwnam("nobody")
-    os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    account = pwd.getpwnam("nobody")
+    os.chown(path, account.pw_uid, account.pw_gid)
 
 
 def is_reachable_by_others(path: Path) -> bool:
@@ -190,7 +190,7 @@ def is_dead(owner: str) -> bool:
     return Path("/proc/self/stat").exists() and now != start
 
 
-def die_without_memory() -> NoReturn:
+def exit_on_memory_error() -> NoReturn:
     """End this process after a `MemoryError`, whose victims are unknown. Other workers take over its runs (RUN9)."""
     try:
         logger.critical("This process has no memory left. It ends; its runs are taken over.")

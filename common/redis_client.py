@@ -1,7 +1,8 @@
 """The connections of this process to Redis, with one policy for when Redis is unavailable.
 
-Nothing durable is in Redis. A call that fails returns the default that its caller gave, and for `PAUSE` seconds no other call
-is tried, so that requests do not each wait for a timeout. After that one call at a time tries again.
+Nothing durable is in Redis. A call that fails returns the default that its caller gave, and for
+`PAUSE_AFTER_FAILURE_SECONDS` no other call is tried, so that requests do not each wait for a timeout. After that one call at
+a time tries again.
 
 Django's cache, Celery and the channel layer have connections of their own.
 """
@@ -22,11 +23,11 @@ from redis.retry import Retry
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-PAUSE = 1.0
+PAUSE_AFTER_FAILURE_SECONDS = 1.0
 """Seconds without a call after one has failed."""
-CONNECT_TIMEOUT = 0.5
-ANSWER_TIMEOUT = 1.0
-ASYNC_TIMEOUT = 2.0
+CONNECT_TIMEOUT_SECONDS = 0.5
+ANSWER_TIMEOUT_SECONDS = 1.0
+ASYNC_CALL_TIMEOUT_SECONDS = 2.0
 """Seconds for a whole call on an event loop, with the time that it waits for other calls."""
 
 
@@ -38,15 +39,15 @@ class CircuitBreaker:
         self._retry_at = 0.0
 
     def allows_call(self) -> bool:
-        """Return whether the caller may call Redis. While Redis is unavailable, one caller each `PAUSE` seconds may."""
+        """Return whether a call is allowed. While Redis is unavailable, one call each `PAUSE_AFTER_FAILURE_SECONDS` is."""
         if self.is_open:
             if time.monotonic() < self._retry_at:
                 return False
-            self._retry_at = time.monotonic() + PAUSE
+            self._retry_at = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
         return True
 
     def record_failure(self, error: Exception) -> None:
-        self._retry_at = time.monotonic() + PAUSE
+        self._retry_at = time.monotonic() + PAUSE_AFTER_FAILURE_SECONDS
         if not self.is_open:
             logger.warning("Redis does not answer; what depends on it is delayed or skipped: %s", error)
         self.is_open = True
@@ -100,12 +101,12 @@ class AsyncRedisClient:
         if self._client is None:
             self._client = redis.asyncio.from_url(
                 settings.REDIS_URL,
-                socket_connect_timeout=CONNECT_TIMEOUT,
-                socket_timeout=ANSWER_TIMEOUT,
+                socket_connect_timeout=CONNECT_TIMEOUT_SECONDS,
+                socket_timeout=ANSWER_TIMEOUT_SECONDS,
                 retry=AsyncRetry(NoBackoff(), 1),
             )
         try:
-            async with asyncio.timeout(ASYNC_TIMEOUT):
+            async with asyncio.timeout(ASYNC_CALL_TIMEOUT_SECONDS):
                 result = await command(self._client)
         except (redis.RedisError, OSError, TimeoutError) as error:
             self.breaker.record_failure(error)
@@ -119,7 +120,9 @@ class AsyncRedisClient:
             self._client = None
 
 
-def build_client(connect_timeout: float = CONNECT_TIMEOUT, timeout: float = ANSWER_TIMEOUT) -> redis.Redis:
+def build_client(
+    connect_timeout: float = CONNECT_TIMEOUT_SECONDS, timeout: float = ANSWER_TIMEOUT_SECONDS
+) -> redis.Redis:
     """Return a client without a circuit breaker: for probes, which ask Redis in any case, and for blocking commands."""
     return redis.Redis.from_url(
         settings.REDIS_URL,
@@ -134,7 +137,7 @@ def build_subscription_client(name: str) -> redis.asyncio.Redis:
     connection is dead. `name` is shown in Redis' list of clients."""
     return redis.asyncio.from_url(
         settings.REDIS_URL,
-        socket_connect_timeout=CONNECT_TIMEOUT,
+        socket_connect_timeout=CONNECT_TIMEOUT_SECONDS,
         socket_timeout=None,
         socket_keepalive=True,
         health_check_interval=10,

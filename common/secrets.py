@@ -8,7 +8,7 @@ from typing import Any
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
-from common.logs import hide
+from common.logs import hide_secret
 
 
 class Secret:
@@ -21,7 +21,7 @@ class Secret:
 
     def reveal(self) -> str:
         """The plain text; call it at the last moment, where it goes over the wire. No later log line shows it."""
-        hide(self._value)
+        hide_secret(self._value)
         return self._value
 
     def __bool__(self) -> bool:
@@ -46,7 +46,7 @@ class WrongOwner(Exception):
     """The stored text was encrypted for another owner or purpose, or with a key that is not configured."""
 
 
-def digest_of(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """Return what is stored of a random secret that is only ever compared: a token, the key of a link."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
@@ -82,7 +82,7 @@ def is_under_newest_key(encrypted: str) -> bool:
     return True
 
 
-def rotated(encrypted: str) -> str:
+def reencrypt(encrypted: str) -> str:
     """Encrypt a stored secret again with the newest key (SEC18). Raise `WrongOwner` when no key decrypts it."""
     try:
         return _fernet(tuple(settings.SECRET_KEYS)).rotate(encrypted.encode()).decode()

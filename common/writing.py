@@ -1,6 +1,6 @@
-"""Rows that are written with every message: their statements come from the model alone, without a query set.
+"""Fast INSERT and UPDATE statements for rows that are written with every message, built without a query set.
 
-For models whose primary key is made by the application. How a value is stored is its field's business, as ever.
+For models whose primary key the application makes. Fields convert their values as always.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -48,16 +48,18 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
     """Insert rows of one model in one statement, and return how many were new. Raises `IntegrityError`."""
     if not rows:
         return 0
-    head, fields = _insertion(type(rows[0]))
+    head, fields = _build_insert(type(rows[0]))
     to = connections[DEFAULT_DB_ALIAS]
-    places: list[str] = []
+    placeholders: list[str] = []
     params: list[Any] = []
     for row in rows:
         values = [field.get_db_prep_save(field.pre_save(row, True), to) for field, _ in fields]
-        places.append(", ".join(place(value) for (_, place), value in zip(fields, values, strict=True)))
+        placeholders.append(
+            ", ".join(get_placeholder_of(value) for (_, get_placeholder_of), value in zip(fields, values, strict=True))
+        )
         params += values
-    otherwise = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
-    written = _execute(f"{head} VALUES ({'), ('.join(places)}){otherwise}", params)
+    conflict_clause = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
+    written = _execute(f"{head} VALUES ({'), ('.join(placeholders)}){conflict_clause}", params)
     if written == len(rows):
         for row in rows:
             row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
@@ -65,14 +67,16 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
 
 
 @cache
-def _insertion(model: type[Model]) -> tuple[str, list[tuple[Any, Callable[[Any], str]]]]:
-    """The beginning of the statement; and the fields, each with how its value stands there."""
+def _build_insert(model: type[Model]) -> tuple[str, list[tuple[Any, Callable[[Any], str]]]]:
+    """Return the beginning of the statement, and the fields with the functions that return the placeholders of their values."""
     fields: list[Any] = [field for field in model._meta.concrete_fields if not field.generated]
     columns = ", ".join(f'"{field.column}"' for field in fields)
-    return f'INSERT INTO "{model._meta.db_table}" ({columns})', [(field, _place(field)) for field in fields]
+    return f'INSERT INTO "{model._meta.db_table}" ({columns})', [
+        (field, _get_placeholder_function(field)) for field in fields
+    ]
 
 
-def _place(field: Any) -> Callable[[Any], str]:
+def _get_placeholder_function(field: Any) -> Callable[[Any], str]:
     if not hasattr(field, "get_placeholder"):
         return lambda value: "%s"
     compiler = Query(field.model).get_compiler(DEFAULT_DB_ALIAS)
@@ -88,25 +92,27 @@ def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bo
         field: Any = meta.get_field(name)
         value = getattr(row, field.attname)
         sql, values = (
-            _prepared_query(type(row), value) if isinstance(value, Expression) else ("%s", [_stored(field, value)])
+            _compile_expression(type(row), value)
+            if isinstance(value, Expression)
+            else ("%s", [_to_stored_value(field, value)])
         )
         assignments.append(f'"{field.column}" = {sql}')
         params += values
     conditions: dict[Any, Any] = {meta.get_field(name): value for name, value in only_if.items()} | {meta.pk: row.pk}
     where = " AND ".join(f'"{field.column}" = %s' for field in conditions)
-    params += [_stored(field, value) for field, value in conditions.items()]
+    params += [_to_stored_value(field, value) for field, value in conditions.items()]
     return _execute(f'UPDATE "{meta.db_table}" SET {", ".join(assignments)} WHERE {where}', params) > 0
 
 
 @lru_cache(maxsize=64)
-def _prepared_query(model: type[Model], expression: Expression) -> tuple[str, Sequence[Any]]:
+def _compile_expression(model: type[Model], expression: Expression) -> tuple[str, Sequence[Any]]:
     compiler = Query(model).get_compiler(DEFAULT_DB_ALIAS)
     resolved = expression.resolve_expression(compiler.query, allow_joins=False, for_save=True)
     sql, params = compiler.compile(resolved)
     return sql, tuple(params)
 
 
-def _stored(field: Any, value: Any) -> Any:
+def _to_stored_value(field: Any, value: Any) -> Any:
     return field.get_db_prep_save(value, connection)
 
 

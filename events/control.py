@@ -1,5 +1,5 @@
-"""What web processes ask of workers in passing: end a run's tree. A hint only: `stop_requested_at` is the truth, and
-the worker's heartbeat reads it when Redis is down."""
+"""Sends stop requests from web processes to workers. The message only makes a stop faster: `stop_requested_at` is authoritative,
+and the worker's heartbeat reads it when Redis is down."""
 
 import asyncio
 import logging
@@ -14,16 +14,16 @@ from common.redis_client import build_subscription_client, redis_client
 
 logger = logging.getLogger(__name__)
 
-STOPS = "control.stops"
+STOP_CHANNEL = "control.stops"
 
 
 def send_stop(root_id: UUID) -> None:
     """Ask every worker to stop the runs of this tree, on commit or at once outside a transaction."""
-    transaction.on_commit(lambda: redis_client.publish([(STOPS, str(root_id).encode())]), robust=True)
+    transaction.on_commit(lambda: redis_client.publish([(STOP_CHANNEL, str(root_id).encode())]), robust=True)
 
 
-async def stops() -> AsyncGenerator[UUID, None]:
-    """The root runs to end, as they are asked for; connects again by itself. Close the iterator to leave."""
+async def listen_for_stops() -> AsyncGenerator[UUID, None]:
+    """Yield the root runs that are to be stopped. It reconnects by itself; close the iterator to end it."""
     pause = 0.1
     while True:
         try:
@@ -36,17 +36,17 @@ async def stops() -> AsyncGenerator[UUID, None]:
         pause = min(pause * 2, 2.0)
 
 
-def listener_name() -> str:
+def get_listener_name() -> str:
     """Return the name of this process's connection in Redis' list of clients."""
     return f"stops-{os.getpid()}"
 
 
 async def _listen() -> AsyncGenerator[UUID, None]:
     async with (
-        build_subscription_client(listener_name()) as client,
+        build_subscription_client(get_listener_name()) as client,
         client.pubsub(ignore_subscribe_messages=True) as channel,
     ):
-        await channel.subscribe(STOPS)
+        await channel.subscribe(STOP_CHANNEL)
         while True:
             message = await channel.get_message(timeout=5.0)
             if message is None:

@@ -1,4 +1,4 @@
-"""The audit trail: who did what to what, written by the one door of every write."""
+"""The audit trail: the actor, action and object of every audited write."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -1,5 +1,5 @@
-"""The one door through which frames leave: one Redis PUBLISH, in the channel layer's own format, once the transaction
-has committed. What is lost here is repaired by the hub; so Redis may be down, and nobody fails.
+"""Publishes frames by Redis PUBLISH in the format of the channel layer, after the transaction has committed. The hub
+recovers lost frames; so Redis may be down, and no request fails by it.
 """
 
 from collections.abc import Iterable
@@ -24,17 +24,17 @@ from events.frames import (
     Typing,
 )
 
-Message = tuple[str, bytes]
-"""A Redis channel, and what goes there."""
+RedisMessage = tuple[str, bytes]
+"""A Redis channel and the body of a message."""
 Frame = Changes | Delta | DraftText | ListChanged | ChatActivity | Presence | Progress | AgentStates | Typing
 
-MAX_TEXT = 256 * 1024
+MAX_FRAME_BYTES = 256 * 1024
 """Frames with more bytes are not sent: the hub receives only the version, and reads the rows itself."""
 
-BATCHES = "batches"
+BATCH_GROUP = "batches"
 """The group of all hubs, for transient frames of many topics."""
 
-RIGHTS = "rights"
+RIGHTS_GROUP = "rights"
 """The group of all hubs, for people whose rights changed."""
 
 
@@ -43,41 +43,44 @@ def publish(frame: Frame, *, activity_in: UUID | None = None) -> None:
 
     `activity_in` is the workspace if a message was posted: members who do not have the chat open get its unread count.
     """
-    _send_on_commit(packed(frame), *([_build_activity(activity_in, frame.topic)] if activity_in else ()))
+    _send_on_commit(encode_for_redis(frame), *([_build_activity(activity_in, frame.topic)] if activity_in else ()))
 
 
 def publish_transient(frames: Iterable[Frame]) -> None:
     """Publish transient frames of many topics on commit, in few messages: every hub gets all, and sends on those that its
     sockets follow. A message for each topic would cost Redis and the hub more."""
-    messages: list[Message] = []
+    messages: list[RedisMessage] = []
     batch: list[tuple[str, str, str]] = []
     size = 0
     for frame in frames:
         text = frame.model_dump_json()
-        if batch and size + len(text) > MAX_TEXT // 4:  # a character has four bytes at most
-            messages.append(_batched(batch))
+        if batch and size + len(text) > MAX_FRAME_BYTES // 4:  # a character has four bytes at most
+            messages.append(_build_batch(batch))
             batch, size = [], 0
         batch.append((frame.topic, frame.type, text))
         size += len(text)
-    _send_on_commit(*messages, *([_batched(batch)] if batch else []))
+    _send_on_commit(*messages, *([_build_batch(batch)] if batch else []))
 
 
-def _send_on_commit(*messages: Message) -> None:
+def _send_on_commit(*messages: RedisMessage) -> None:
     transaction.on_commit(lambda: redis_client.publish(messages), robust=True)
 
 
-def _build_activity(workspace_id: UUID, topic: str) -> Message:
-    where = f"workspace:{workspace_id}"
-    return _serialized(group_of(where), {"type": "activity", "topic": where, "chat": topic.removeprefix("chat:")})
+def _build_activity(workspace_id: UUID, topic: str) -> RedisMessage:
+    workspace_topic = f"workspace:{workspace_id}"
+    return _serialize(
+        get_group_name(workspace_topic),
+        {"type": "activity", "topic": workspace_topic, "chat": topic.removeprefix("chat:")},
+    )
 
 
-def _batched(frames: list[tuple[str, str, str]]) -> Message:
-    return _serialized(BATCHES, {"type": "batch", "frames": frames})
+def _build_batch(frames: list[tuple[str, str, str]]) -> RedisMessage:
+    return _serialize(BATCH_GROUP, {"type": "batch", "frames": frames})
 
 
 def publish_now(*frames: Frame) -> None:
     """Publish transient frames at once, in one round trip."""
-    redis_client.publish([packed(frame) for frame in frames])
+    redis_client.publish([encode_for_redis(frame) for frame in frames])
 
 
 def notify_list_changed(actor_ids: Iterable[UUID], list_name: ListName) -> None:
@@ -91,28 +94,28 @@ def notify_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> No
     publish(ListChanged(topic=f"workspace:{workspace_id}", list=list_name))
 
 
-def rights_changed(actor_id: UUID) -> None:
+def notify_rights_changed(actor_id: UUID) -> None:
     """On commit, make every hub check this person's rights again and end the subscriptions that are not allowed any more (SEC5).
 
     Services call it when somebody leaves or is removed from a chat or workspace, signs out or is deactivated.
     """
-    _send_on_commit(_serialized(RIGHTS, {"type": "rights", "actor": str(actor_id)}))
+    _send_on_commit(_serialize(RIGHTS_GROUP, {"type": "rights", "actor": str(actor_id)}))
 
 
-def packed(frame: Frame) -> Message:
+def encode_for_redis(frame: Frame) -> RedisMessage:
     """Return the Redis channel and the bytes of a frame, for a caller with its own pipeline."""
-    return _serialized(group_of(frame.topic), _envelope(frame))
+    return _serialize(get_group_name(frame.topic), _build_envelope(frame))
 
 
-def group_of(topic: str) -> str:
+def get_group_name(topic: str) -> str:
     """Return the group of a topic; the name of a group has no colons."""
     return topic.replace(":", ".")
 
 
-def _envelope(frame: Frame) -> dict[str, Any]:
+def _build_envelope(frame: Frame) -> dict[str, Any]:
     """Return the message for a hub: the encoded frame, and what the hub needs without decoding it."""
     text = frame.model_dump_json()
-    fits = len(text) <= MAX_TEXT and len(text.encode()) <= MAX_TEXT
+    fits = len(text) <= MAX_FRAME_BYTES and len(text.encode()) <= MAX_FRAME_BYTES
     envelope: dict[str, Any] = {
         "type": "frame", "kind": frame.type, "topic": frame.topic, "text": text if fits else None
     }  # fmt: skip
@@ -121,6 +124,6 @@ def _envelope(frame: Frame) -> dict[str, Any]:
     return envelope
 
 
-def _serialized(group: str, message: dict[str, Any]) -> Message:
+def _serialize(group: str, message: dict[str, Any]) -> RedisMessage:
     layer: dict[str, Any] = settings.CHANNEL_LAYERS["default"]
     return f"{layer['CONFIG']['prefix']}__group__{group}", get_channel_layer().serialize(message)

@@ -12,7 +12,7 @@ COMPONENT = "x-component"
 
 
 class Row(BaseModel):
-    """Closed and frozen: an unknown field is an error on our side, never silently sent."""
+    """Closed and frozen: an unknown field is an error, and never sent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 

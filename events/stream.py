@@ -1,7 +1,7 @@
-"""What agents say, as they say it: pieces are gathered per run and sent at most ten times a second, all runs of the
-process in one Redis pipeline; what was said so far is kept in Redis for those who come in the middle.
+"""Streams the messages of running agents. The chunks of a run are sent at most ten times a second, those of all runs of the
+process in one Redis pipeline. Redis stores the text so far for clients that open the chat during the stream.
 
-Nothing here is the truth: the durable row that follows is. So Redis may be down, and no run fails by it.
+The durable row that follows is authoritative. So Redis may be down, and no run fails by it.
 """
 
 import asyncio
@@ -14,33 +14,33 @@ from uuid import UUID
 
 from redis.asyncio import Redis
 
-from common.redis_client import PAUSE, AsyncRedisClient, redis_client
+from common.redis_client import PAUSE_AFTER_FAILURE_SECONDS, AsyncRedisClient, redis_client
 from events.frames import Delta, Partial
 from events.payloads import MAX_TEXT
-from events.publish import packed
+from events.publish import encode_for_redis
 
 Part = Literal["text", "thinking", "arguments"]
 
-TICK = 0.1
+FLUSH_INTERVAL_SECONDS = 0.1
 """Seconds between two frames of a run."""
 
-KEPT = 900
-"""Seconds that the partial text of a run that fell silent is kept; a third less when it had spoken long."""
+PARTIAL_TTL_SECONDS = 900
+"""Seconds that Redis keeps the partial text of a run that sends no more chunks; up to a third less for a long stream."""
 
 
 @dataclass
-class _Said:
-    """One part of a message: what was said of it so far, and what of that is still to be sent."""
+class _PartBuffer:
+    """The chunks of one part of a message that are not sent yet, and the number of characters that were sent."""
 
     row_id: UUID
     call_id: str | None = None
     name: str | None = None
     sent: int = 0
-    waiting: list[str] = field(default_factory=list)
+    pending: list[str] = field(default_factory=list)
 
 
 class Stream:
-    """One message of one run while it is being made. Made by `Streams.open`."""
+    """The stream of one message of a run. `Streams.open` creates it."""
 
     def __init__(
         self, streams: "Streams", *, topic: str, run_id: UUID, agent_id: UUID, message_id: UUID, attempt: int
@@ -50,70 +50,70 @@ class Stream:
         self.agent_id = agent_id
         self.message_id = message_id
         self.attempt = attempt
-        self.due = 0.0
-        self.kept = 0
-        self.begun = False
-        self._renewed = 0.0
+        self.next_flush_at = 0.0
+        self.stored_characters = 0
+        self.has_started = False
+        self._ttl_set_at = 0.0
         self._streams = streams
-        self._parts: dict[tuple[Part, int], _Said] = {}
+        self._parts: dict[tuple[Part, int], _PartBuffer] = {}
 
-    def say(
+    def add_chunk(
         self, part: Part, text: str, *, index: int = 0, row_id: UUID | None = None, call_id: str | None = None,
         name: str | None = None,
     ) -> None:  # fmt: skip
-        """Add a piece. Cheap and synchronous: it is sent by the process's flush loop, the first one at once.
+        """Add a chunk. The flush loop of the process sends it, the first chunk of a stream at once.
 
-        `row_id` is the row that the part becomes; the message itself by default.
+        `row_id` is the row that the part becomes; by default the message.
         """
-        said = self._parts.get((part, index))
-        if said is None:
-            said = self._parts[part, index] = _Said(row_id or self.message_id)
-        said.call_id = call_id or said.call_id
-        said.name = name or said.name
+        buffer = self._parts.get((part, index))
+        if buffer is None:
+            buffer = self._parts[part, index] = _PartBuffer(row_id or self.message_id)
+        buffer.call_id = call_id or buffer.call_id
+        buffer.name = name or buffer.name
         if text or name:
-            said.waiting.append(text)
+            buffer.pending.append(text)
             self._streams.wake(self)
 
     async def flush(self) -> None:
-        """Send what waits; call it before the durable frame goes out. Neither raises nor waits for a dead Redis."""
+        """Send the pending chunks. Call it before the durable frame is published. It does not raise or wait while Redis is down."""
         if not self._streams.is_redis_down:
             await self._streams.flush([self])
 
     async def close(self) -> None:
-        """Forget the partial text; call it after the durable row has been committed. Never raises for Redis."""
+        """Delete the partial text. Call it after the commit of the durable row. It does not raise while Redis is down."""
         await self._streams.close_stream(self)
 
     @property
-    def waits(self) -> bool:
-        return any(said.waiting for said in self._parts.values())
+    def has_pending(self) -> bool:
+        return any(buffer.pending for buffer in self._parts.values())
 
     @property
-    def renews(self) -> bool:
-        """Whether it is time to say again how long the partial text is kept: not with every frame."""
-        return not self.begun or time.monotonic() - self._renewed > KEPT / 3
+    def is_ttl_due(self) -> bool:
+        """Return whether to set the time to live of the partial text again, which is not done with every frame."""
+        return not self.has_started or time.monotonic() - self._ttl_set_at > PARTIAL_TTL_SECONDS / 3
 
-    def take(self) -> list[Delta]:
-        """What waits, one frame for each part; it stays waiting until `sent` is told."""
+    def build_deltas(self) -> list[Delta]:
+        """Return the pending chunks, one frame for each part. They stay pending until `mark_sent`."""
         return [
             Delta(
-                topic=self.topic, message_id=self.message_id, row_id=said.row_id, run_id=self.run_id,
-                agent_id=self.agent_id, attempt=self.attempt, part=part, index=index, call_id=said.call_id, name=said.name,
-                offset=said.sent, text="".join(said.waiting),
+                topic=self.topic, message_id=self.message_id, row_id=buffer.row_id, run_id=self.run_id,
+                agent_id=self.agent_id, attempt=self.attempt, part=part, index=index, call_id=buffer.call_id, name=buffer.name,
+                offset=buffer.sent, text="".join(buffer.pending),
             )
-            for (part, index), said in self._parts.items() if said.waiting
+            for (part, index), buffer in self._parts.items() if buffer.pending
         ]  # fmt: skip
 
-    def sent(self, deltas: Sequence[Delta]) -> None:
-        """These went out. More may have been said meanwhile: that stays."""
-        if self.renews:
-            self._renewed = time.monotonic()
-        self.begun = True
-        self.kept += sum(len(delta.text) for delta in deltas)
+    def mark_sent(self, deltas: Sequence[Delta]) -> None:
+        """Remove the text of these frames from the pending chunks. Chunks that were added since stay."""
+        if self.is_ttl_due:
+            self._ttl_set_at = time.monotonic()
+        self.has_started = True
+        self.stored_characters += sum(len(delta.text) for delta in deltas)
         for delta in deltas:
-            said = self._parts[(delta.part, delta.index)]
-            said.sent += len(delta.text)
-            rest = "".join(said.waiting)[len(delta.text) :]
-            said.waiting = [rest] if rest else []
+            buffer = self._parts[(delta.part, delta.index)]
+            buffer.sent += len(delta.text)
+            rest = "".join(buffer.pending)[len(delta.text) :]
+            buffer.pending = [rest] if rest else []
 
 
 class Streams:
@@ -121,19 +121,19 @@ class Streams:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._client = AsyncRedisClient()
         self._task: asyncio.Task[None] | None = None
-        self._news = asyncio.Event()
-        self._sending = asyncio.Lock()
-        self._dirty: dict[Stream, None] = {}
+        self._wake_event = asyncio.Event()
+        self._send_lock = asyncio.Lock()
+        self._pending_streams: dict[Stream, None] = {}
         self._current: dict[UUID, Stream] = {}
 
     def open(self, *, topic: str, run_id: UUID, agent_id: UUID, message_id: UUID, attempt: int) -> Stream:
-        """Begin to stream a message. Call on the loop; a newer message of the same run replaces the older one."""
-        self._start()
+        """Start to stream a message. Call it on the loop. A newer message of a run replaces the older one."""
+        self._ensure_flush_loop()
         stream = Stream(
             self, topic=topic, run_id=run_id, agent_id=agent_id, message_id=message_id, attempt=attempt
         )  # fmt: skip
@@ -141,148 +141,149 @@ class Streams:
         return stream
 
     def wake(self, stream: Stream) -> None:
-        """This stream has something to send."""
-        if not self._dirty or not stream.begun:
-            self._news.set()
-        self._dirty[stream] = None
+        """Note that this stream has pending chunks."""
+        if not self._pending_streams or not stream.has_started:
+            self._wake_event.set()
+        self._pending_streams[stream] = None
 
     async def flush(self, streams: Iterable[Stream]) -> None:
-        """Send what these streams have waiting, in one pipeline. What could not be sent waits for the next time."""
-        streams = [stream for stream in streams if stream.waits]
+        """Send the pending chunks of these streams in one pipeline. What cannot be sent stays pending."""
+        streams = [stream for stream in streams if stream.has_pending]
         if streams:
-            await self._client.call(lambda client: self._send(client, streams), None)
+            await self._client.call(lambda client: self._send_pending(client, streams), None)
 
     async def close_stream(self, stream: Stream) -> None:
         """See `Stream.close`."""
-        self._dirty.pop(stream, None)
+        self._pending_streams.pop(stream, None)
         if self._current.get(stream.run_id) is not stream:
-            return  # a newer message of this run has taken the place, and cleared it
+            return  # a newer message of this run has replaced the text
         del self._current[stream.run_id]
-        await self._client.call(lambda client: client.delete(_key(stream.run_id)), 0)
+        await self._client.call(lambda client: client.delete(_build_redis_key(stream.run_id)), 0)
 
     @property
     def is_redis_down(self) -> bool:
         return self._client.breaker.is_open
 
     async def aclose(self) -> None:
-        """Stop the loop and let the connection go."""
+        """Stop the loop and close the connection."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
         await self._client.close()
-        self._dirty.clear()
+        self._pending_streams.clear()
         self._current.clear()
 
-    async def _send(self, client: Redis, streams: Iterable[Stream]) -> None:
-        async with self._sending:
-            taken = [(stream, stream.take()) for stream in streams if stream.waits]
-            if not taken:
+    async def _send_pending(self, client: Redis, streams: Iterable[Stream]) -> None:
+        async with self._send_lock:
+            batches = [(stream, stream.build_deltas()) for stream in streams if stream.has_pending]
+            if not batches:
                 return
             async with client.pipeline(transaction=False) as pipeline:
-                for stream, deltas in taken:
-                    _remember(pipeline, stream, deltas)
+                for stream, deltas in batches:
+                    _store_deltas(pipeline, stream, deltas)
                     for delta in deltas:
-                        pipeline.publish(*packed(delta))
+                        pipeline.publish(*encode_for_redis(delta))
                 await pipeline.execute()
-            for stream, deltas in taken:
-                stream.sent(deltas)
-                if not stream.waits:
-                    self._dirty.pop(stream, None)
+            for stream, deltas in batches:
+                stream.mark_sent(deltas)
+                if not stream.has_pending:
+                    self._pending_streams.pop(stream, None)
 
-    async def _run(self) -> None:
-        """The flush loop. Ticks are shared, so that all runs go out together; a first piece does not wait for one."""
+    async def _flush_loop(self) -> None:
+        """Send pending chunks for ever. Ticks are shared, so that all runs are sent together; a first chunk is sent at once."""
         clock = asyncio.get_running_loop().time
         while True:
-            await self._wait(clock)
+            await self._wait_for_tick(clock)
             now = clock()
-            due = [stream for stream in self._dirty if not stream.begun or stream.due <= now]
+            due = [stream for stream in self._pending_streams if not stream.has_started or stream.next_flush_at <= now]
             if due:
                 # The next shared tick that is at least one whole tick away: never more than ten frames a second.
                 for stream in due:
-                    stream.due = (int(now / TICK) + (2 if not stream.begun else 1)) * TICK
+                    ticks = 1 if stream.has_started else 2
+                    stream.next_flush_at = (int(now / FLUSH_INTERVAL_SECONDS) + ticks) * FLUSH_INTERVAL_SECONDS
                 await self.flush(due)
             if self.is_redis_down:
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(PAUSE_AFTER_FAILURE_SECONDS)
 
-    async def _wait(self, clock: Callable[[], float]) -> None:
-        """Until a first piece comes; or until the next shared tick after anything else was said."""
-        if not self._dirty:
-            await self._news.wait()
-        self._news.clear()
-        if any(not stream.begun for stream in self._dirty):
+    async def _wait_for_tick(self, clock: Callable[[], float]) -> None:
+        """Wait for the first chunk of a stream, or for the next shared tick if there are other pending chunks."""
+        if not self._pending_streams:
+            await self._wake_event.wait()
+        self._wake_event.clear()
+        if any(not stream.has_started for stream in self._pending_streams):
             return
         try:
-            async with asyncio.timeout((int(clock() / TICK) + 1) * TICK - clock()):
-                await self._news.wait()
+            async with asyncio.timeout((int(clock() / FLUSH_INTERVAL_SECONDS) + 1) * FLUSH_INTERVAL_SECONDS - clock()):
+                await self._wake_event.wait()
         except TimeoutError:
             return
 
-    def _start(self) -> None:
+    def _ensure_flush_loop(self) -> None:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             # A client, an event and a lock belong to the loop they were first used on.
-            self._begin()
+            self._reset()
             self._loop = loop
         if self._task is None or self._task.done():
-            self._task = loop.create_task(self._run(), name="streams")
+            self._task = loop.create_task(self._flush_loop(), name="streams")
 
 
 streams = Streams()
 """This process's streams."""
 
 
-def _key(run_id: UUID) -> str:
+def _build_redis_key(run_id: UUID) -> str:
     return f"partial:{run_id}"
 
 
-def _remember(pipeline: Any, stream: Stream, deltas: Sequence[Delta]) -> None:
-    """Keep the pieces as a list: appending costs the same however long the text is. Each says where it starts, so
-    that a piece which was sent twice, because the answer to the first time was lost, does not count twice."""
-    key = _key(stream.run_id)
-    if not stream.begun:
+def _store_deltas(pipeline: Any, stream: Stream, deltas: Sequence[Delta]) -> None:
+    """Append the chunks to a list in Redis, which costs the same for every length of the text. Each has its offset, so that
+    a chunk that was sent twice, because the first answer was lost, does not count twice."""
+    key = _build_redis_key(stream.run_id)
+    if not stream.has_started:
         pipeline.delete(key)
         pipeline.rpush(key, json.dumps([str(stream.message_id), str(stream.agent_id), stream.attempt]))
-    if stream.kept <= MAX_TEXT:
-        pieces = [json.dumps([d.part, d.index, str(d.row_id), d.call_id, d.name, d.offset, d.text]) for d in deltas]
-        pipeline.rpushx(key, *pieces)  # not when Redis has lost the beginning: a piece alone says nothing
-    if stream.renews:
-        pipeline.expire(key, KEPT)
+    if stream.stored_characters <= MAX_TEXT:
+        chunks = [json.dumps([d.part, d.index, str(d.row_id), d.call_id, d.name, d.offset, d.text]) for d in deltas]
+        pipeline.rpushx(key, *chunks)  # not when Redis has lost the beginning
+    if stream.is_ttl_due:
+        pipeline.expire(key, PARTIAL_TTL_SECONDS)
 
 
-def partials_of(run_ids: Sequence[UUID]) -> list[Partial]:
-    """What these runs have said so far of the message they are making; empty for those that are silent.
+def get_partials(run_ids: Sequence[UUID]) -> list[Partial]:
+    """Return the text so far of the messages that these runs are streaming; an empty list without Redis.
 
-    Synchronous, for a thread. Without Redis: nothing.
+    Synchronous, for a thread.
     """
     nothing: list[list[bytes]] = []
-    kept = redis_client.call(lambda client: _kept(client, run_ids), nothing) if run_ids else nothing
-    return [part for run_id, pieces in zip(run_ids, kept, strict=False) for part in _joined(run_id, pieces)]
+    stored = redis_client.call(lambda client: _read_stored(client, run_ids), nothing) if run_ids else nothing
+    return [part for run_id, chunks in zip(run_ids, stored, strict=False) for part in _build_partials(run_id, chunks)]
 
 
-def _kept(client: Any, run_ids: Sequence[UUID]) -> list[list[bytes]]:
+def _read_stored(client: Any, run_ids: Sequence[UUID]) -> list[list[bytes]]:
     with client.pipeline(transaction=False) as pipeline:
         for run_id in run_ids:
-            pipeline.lrange(_key(run_id), 0, -1)
-        kept: list[list[bytes]] = pipeline.execute()
-    return kept
+            pipeline.lrange(_build_redis_key(run_id), 0, -1)
+        stored: list[list[bytes]] = pipeline.execute()
+    return stored
 
 
-def _joined(run_id: UUID, pieces: Sequence[bytes]) -> list[Partial]:
-    if not pieces:
+def _build_partials(run_id: UUID, chunks: Sequence[bytes]) -> list[Partial]:
+    if not chunks:
         return []
-    message_id, agent_id, attempt = json.loads(pieces[0])
+    message_id, agent_id, attempt = json.loads(chunks[0])
     parts: dict[tuple[Part, int], dict[str, Any]] = {}
-    for piece in pieces[1:]:
-        part, index, row_id, call_id, name, offset, text = json.loads(piece)
-        said = parts.setdefault((part, index), {"row_id": UUID(row_id), "call_id": None, "name": None, "text": ""})
-        said["call_id"], said["name"] = call_id or said["call_id"], name or said["name"]
-        if offset <= len(said["text"]):
-            said["text"] += text[len(said["text"]) - offset :]
+    for chunk in chunks[1:]:
+        part, index, row_id, call_id, name, offset, text = json.loads(chunk)
+        buffer = parts.setdefault((part, index), {"row_id": UUID(row_id), "call_id": None, "name": None, "text": ""})
+        buffer["call_id"], buffer["name"] = call_id or buffer["call_id"], name or buffer["name"]
+        if offset <= len(buffer["text"]):
+            buffer["text"] += text[len(buffer["text"]) - offset :]
     return [
         Partial(
             message_id=UUID(message_id), run_id=run_id, agent_id=UUID(agent_id), attempt=attempt,
-            part=part, index=index, **said,
+            part=part, index=index, **buffer,
         )
-        for (part, index), said in parts.items()
+        for (part, index), buffer in parts.items()
     ]  # fmt: skip

@@ -20,9 +20,9 @@ class ReadingRate:
     def __init__(self) -> None:
         self._bucket = TokenBucket(CHUNKS_PER_SECOND, BURST_CHUNKS)
 
-    def take(self, text: str) -> float:
+    def get_pause(self, text: str) -> float:
         """Count a chunk. Return the seconds that its run waits before it reads the next one."""
-        left = self._bucket.take(1 + len(text) // CHARACTERS_PER_CHUNK)
+        left = self._bucket.consume(1 + len(text) // CHARACTERS_PER_CHUNK)
         return max(0.0, -left / CHUNKS_PER_SECOND)
 
 

@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from common.models import Identified, called
+from common.models import Identified, build_display_name
 from events.rows import NotificationRow
 from workspaces.models import Workspace
 
@@ -59,7 +59,7 @@ class Notification(Identified):
         ]
 
     def __str__(self) -> str:
-        return f"{self.type} · {called(self, 'person')}"
+        return f"{self.type} · {build_display_name(self, 'person')}"
 
     def to_row(self) -> NotificationRow:
         return NotificationRow(

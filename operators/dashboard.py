@@ -15,7 +15,7 @@ from actors.models import Actor, AgentStatus, Kind
 from admin_kit.audit_objects import audit_object
 from chats.models import Chat
 from common.clock import now
-from common.ids import id_at
+from common.ids import get_lowest_id_at
 from common.redis_client import redis_client
 from events.models import AuditRecord
 from runs.models import ACTIVE, LLMCall, Run, RunState
@@ -85,7 +85,7 @@ def _runs() -> list[Figure]:
 
 def _failed() -> list[Figure]:
     """Count the failed runs of the last day by error code, most first."""
-    rows = Run.objects.filter(pk__gte=id_at(now() - DAY), state=RunState.FAILED).order_by()
+    rows = Run.objects.filter(pk__gte=get_lowest_id_at(now() - DAY), state=RunState.FAILED).order_by()
     counted = rows.values_list("error_code").annotate(n=Count("pk")).order_by("-n")[:8]
     return [
         Figure(
@@ -131,7 +131,7 @@ def _totals() -> list[Figure]:
 
 def _models() -> list[dict[str, Any]]:
     """Sum up the model calls of the last day by model, most first."""
-    calls = LLMCall.objects.filter(pk__gte=id_at(now() - DAY)).order_by()
+    calls = LLMCall.objects.filter(pk__gte=get_lowest_id_at(now() - DAY)).order_by()
     summed = calls.values("provider", "model").annotate(
         calls=Count("pk"),
         failed=Count("pk", filter=~Q(error_code__in=["", "stopped"])),

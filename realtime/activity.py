@@ -17,7 +17,7 @@ from realtime.topics import Topic
 if TYPE_CHECKING:
     from realtime.hub import Hub
 
-PAUSE = 0.5
+PAUSE_BETWEEN_FRAMES_SECONDS = 0.5
 """Seconds in which the messages of one chat lead to one notification."""
 
 
@@ -41,7 +41,7 @@ class ActivityNotifier:
         return [s for s in self._hub.sockets if workspace in s.subscriptions and chat not in s.subscriptions]
 
     async def _notify(self, workspace: Topic, chat_id: UUID) -> None:
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(PAUSE_BETWEEN_FRAMES_SECONDS)
         self._pending.discard(chat_id)
         readers = [socket.actor.id for socket in self._elsewhere(workspace, chat_id)]
         frames = await run_in_db_thread(_build_frames, str(workspace), chat_id, readers)

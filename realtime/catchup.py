@@ -11,7 +11,7 @@ from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
 from events.frames import Partial, Subscribed
 from events.rows import AnyRow, MessageRow, RunRow
-from events.stream import partials_of
+from events.stream import get_partials
 from realtime.presence import list_present
 from realtime.topics import Topic
 from runs.models import ACTIVE, Run
@@ -86,5 +86,5 @@ def _partials(runs: Collection[RunRow], messages: Collection[MessageRow]) -> lis
     """Return what active runs stream now, without rests of earlier attempts, and without messages that are stored."""
     attempts = {run.id: run.attempt for run in runs if run.state == "running"}
     stored = {message.id for message in messages}
-    found = partials_of(list(attempts))
+    found = get_partials(list(attempts))
     return [p for p in found if p.attempt >= attempts[p.run_id] and p.message_id not in stored]

@@ -166,11 +166,11 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         if text is not None and len(text) > limits.MAX_FRAME:
             socket.end(TOO_LARGE)
             raise TooLarge("A message has at most 64 KiB.")
-        if self.allowance.take() < 0:
+        if self.allowance.consume() < 0:
             if self.allowance.left < -limits.MAX_REFUSED:
                 socket.end(TOO_MUCH)
             raise LimitReached("Too many messages in a second.")
-        if self.hub.get_allowance(socket.actor.id).take() < 0:
+        if self.hub.get_allowance(socket.actor.id).consume() < 0:
             raise LimitReached("Too many messages in a second, from all your windows.")
 
     async def handle_command(self, socket: Socket, frame: Subscribe | Unsubscribe | TypingIn | MarkRead) -> None:

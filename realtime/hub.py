@@ -18,7 +18,7 @@ from channels.layers import get_channel_layer
 from common.bounded import BoundedMap
 from common.token_bucket import TokenBucket
 from events.frames import Subscribed
-from events.publish import BATCHES, RIGHTS, group_of
+from events.publish import BATCH_GROUP, RIGHTS_GROUP, get_group_name
 from realtime import admission, maintenance
 from realtime.activity import ActivityNotifier
 from realtime.batches import Batched
@@ -85,7 +85,7 @@ class Hub:
             buffer = self.buffers[topic] = TopicBuffer(topic, _catch_up)
         subscription = socket.subscriptions[topic] = buffer.follow(socket)
         if not buffer.is_subscribed:
-            buffer.is_subscribed = await self.join_group(group_of(str(topic)))
+            buffer.is_subscribed = await self.join_group(get_group_name(str(topic)))
         return subscription
 
     async def answer(self, socket: Socket, subscription: Subscription, since: int | None) -> None:
@@ -194,7 +194,9 @@ class Hub:
 
     async def join_own_groups(self) -> None:
         """Join the groups of all hubs, and the group of the liveness probes. Joining again has no effect."""
-        await asyncio.gather(self.join_group(RIGHTS), self.join_group(BATCHES), self.join_group(f"liveness.{self.id}"))
+        await asyncio.gather(
+            self.join_group(RIGHTS_GROUP), self.join_group(BATCH_GROUP), self.join_group(f"liveness.{self.id}")
+        )
 
     def _stop(self) -> None:
         for task in self._loops:

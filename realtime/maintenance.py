@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from events.frames import Access, Heartbeat
-from events.publish import group_of
+from events.publish import get_group_name
 from realtime import presence
 from realtime.catchup import get_versions
 from realtime.db_executor import run_in_db_thread
@@ -64,7 +64,7 @@ async def maintain_subscriptions(hub: "Hub") -> None:
     """Leave the groups of topics without followers, and try again to join groups that could not be joined."""
     await hub.join_own_groups()
     for topic, buffer in list(hub.buffers.items()):
-        group = group_of(str(topic))
+        group = get_group_name(str(topic))
         if not buffer.is_empty and not buffer.is_subscribed:
             buffer.is_subscribed = await hub.join_group(group)
         elif buffer.is_empty and buffer.is_subscribed:

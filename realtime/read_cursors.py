@@ -12,7 +12,7 @@ from realtime.db_executor import run_in_db_thread
 if TYPE_CHECKING:
     from realtime.hub import Hub
 
-PAUSE = 0.5
+WRITE_DELAY_SECONDS = 0.5
 """Seconds between the first gathered cursor and the write."""
 
 
@@ -24,13 +24,13 @@ class ReadCursors:
         self._waiting: dict[tuple[UUID, UUID], int] = {}
 
     def move(self, actor_id: UUID, chat_id: UUID, seq: int) -> None:
-        """Move the cursor of a person who follows this chat to `seq`. It is written within `PAUSE` seconds."""
+        """Move the cursor of a person who follows this chat to `seq`. It is written within `WRITE_DELAY_SECONDS`."""
         if not self._waiting:
             self._hub.spawn(self._write())
         key = (actor_id, chat_id)
         self._waiting[key] = max(seq, self._waiting.get(key, 0))
 
     async def _write(self) -> None:
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(WRITE_DELAY_SECONDS)
         waiting, self._waiting = self._waiting, {}
         await run_in_db_thread(chats.mark_many_read, [ReadMark(*key, seq) for key, seq in waiting.items()])

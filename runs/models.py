@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import AgentSpec
 from chats.models import Chat, Message, VersionedRow
-from common.models import Identified, called
+from common.models import Identified, build_display_name
 from common.providers import list_provider_choices
 from events.rows import RunRow, Stamp
 from workspaces.models import Workspace
@@ -161,7 +161,7 @@ class Run(Identified, VersionedRow):
         ]
 
     def __str__(self) -> str:
-        return f"{called(self, 'agent')} · …{str(self.id)[-8:]}"
+        return f"{build_display_name(self, 'agent')} · …{str(self.id)[-8:]}"
 
     @property
     def tree_id(self) -> UUID:
@@ -300,4 +300,4 @@ class LLMCall(Identified):
         indexes = [models.Index(fields=["workspace", "-created_at"], name="ledger_by_workspace")]
 
     def __str__(self) -> str:
-        return f"{called(self, 'run')} · {self.model}" if self.run_id else self.model
+        return f"{build_display_name(self, 'run')} · {self.model}" if self.run_id else self.model

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import AgentSpec, Draft
 from agents.specs.content import SpecContent
 from chats.models import Chat
-from common.models import Identified, called
+from common.models import Identified, build_display_name
 from runs.models import Run
 from workspaces.models import Workspace
 
@@ -92,7 +92,7 @@ class Merge(Identified):
         indexes = [models.Index(fields=["workspace", "-created_at"], name="merges_of_workspace")]
 
     def __str__(self) -> str:
-        return called(self, "agent", "chat")
+        return build_display_name(self, "agent", "chat")
 
 
 class Suggestion(Identified):
@@ -157,7 +157,7 @@ class Suggestion(Identified):
         ]
 
     def __str__(self) -> str:
-        return called(self, "agent", "author")
+        return build_display_name(self, "agent", "author")
 
     def proposed(self) -> SpecContent:
         """The spec that it proposes, as a value."""

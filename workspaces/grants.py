@@ -11,7 +11,7 @@ from guardian.models import UserObjectPermissionBase
 from common.errors import Invalid
 from common.operators import check_operator
 from events import audit
-from events.publish import notify_list_changed, rights_changed
+from events.publish import notify_list_changed, notify_rights_changed
 from workspaces.hooks import member_demoted
 from workspaces.models import Membership, Role, Workspace
 
@@ -102,6 +102,6 @@ def _keep(grant: Any, by: "Actor", deed: str) -> None:
 
 def _tell(grant: Any, operator: "Actor", deed: str) -> None:
     _keep(grant, operator, deed)
-    rights_changed(grant.user_id)
+    notify_rights_changed(grant.user_id)
     for what in ("me", "agents", "chats"):
         notify_list_changed([grant.user_id], what)

@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
-from common.models import Identified, ObjectGrant, Revised, called
+from common.models import Identified, ObjectGrant, Revised, build_display_name
 from common.providers import list_provider_choices
 from events.rows import MembershipRow
 
@@ -58,7 +58,7 @@ class Membership(Identified):
         ]
 
     def __str__(self) -> str:
-        return called(self, "actor", "workspace")
+        return build_display_name(self, "actor", "workspace")
 
     def to_row(self) -> MembershipRow:
         return MembershipRow(
@@ -92,7 +92,7 @@ class PastMembership(Identified):
         ]
 
     def __str__(self) -> str:
-        return called(self, "actor", "workspace")
+        return build_display_name(self, "actor", "workspace")
 
 
 class Credential(Identified, Revised):
@@ -118,7 +118,7 @@ class Credential(Identified, Revised):
         verbose_name_plural = _("models and keys")
 
     def __str__(self) -> str:
-        return f"{called(self, 'workspace')} · {self.provider}"
+        return f"{build_display_name(self, 'workspace')} · {self.provider}"
 
 
 class WorkspaceGrant(ObjectGrant):

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import CharField, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 
-from common.access import Fetch, verbs_on, with_rights
+from common.access import Fetch, compute_verbs, with_rights
 from workspaces.models import Membership, Role, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def workspaces_visible_to(actor: "Actor") -> QuerySet[Workspace]:
 
 def workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
     """What the reader may do with a workspace that came from here."""
-    return verbs_on(workspace, 1, ROLE_VERBS, WorkspaceVerb)
+    return compute_verbs(workspace, 1, ROLE_VERBS, WorkspaceVerb)
 
 
 _fetch = Fetch("workspace", _with_rights, role_verbs=ROLE_VERBS, verbs=WorkspaceVerb)

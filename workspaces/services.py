@@ -18,10 +18,10 @@ from common.local_models import has_answered
 from common.operators import check_operator, runs_installation
 from common.providers import get_provider
 from common.quotas import check_quota
-from common.secrets import Secret, WrongOwner, encrypt_for, is_under_newest_key, rotated
+from common.secrets import Secret, WrongOwner, encrypt_for, is_under_newest_key, reencrypt
 from common.text import one_line_name
 from events import audit
-from events.publish import notify_list_changed, notify_workspace_list_changed, rights_changed
+from events.publish import notify_list_changed, notify_rights_changed, notify_workspace_list_changed
 from workspaces.grants import end_grants
 from workspaces.hooks import member_demoted, member_left, model_moved
 from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
@@ -42,7 +42,7 @@ def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) ->
     workspace = Workspace.objects.create(name=name, handle=handle or find_free_handle(name, workspaces))
     Membership.objects.create(workspace=workspace, actor=actor, role=Role.EDITOR)
     audit.record(actor, "workspace.created", workspace_id=workspace.id, object_id=workspace.id)
-    rights_changed(actor.id)
+    notify_rights_changed(actor.id)
     notify_list_changed([actor.id], "me")
     return workspace
 
@@ -198,7 +198,7 @@ def _check_other_editor(workspace: Workspace, membership: Membership) -> None:
 
 
 def _notify_member_changed(workspace_id: UUID, member_id: UUID) -> None:
-    rights_changed(member_id)
+    notify_rights_changed(member_id)
     notify_list_changed([member_id], "me")
     notify_workspace_list_changed(workspace_id, "members")
 
@@ -290,7 +290,7 @@ def rotate_model_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
             if is_under_newest_key(old):
                 continue
             try:
-                done += Credential.objects.filter(pk=pk, encrypted_key=old).update(encrypted_key=rotated(old))
+                done += Credential.objects.filter(pk=pk, encrypted_key=old).update(encrypted_key=reencrypt(old))
             except WrongOwner:
                 lost += 1
         after = found[-1][0]

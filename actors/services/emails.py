@@ -16,10 +16,10 @@ from actors.models import Actor, EmailChange
 from actors.services.passwords import check_password, set_verified_address
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound, Unavailable
-from common.secrets import digest_of
+from common.secrets import hash_secret
 from common.tasks import send_task_now
 from events import audit
-from events.publish import notify_list_changed, rights_changed
+from events.publish import notify_list_changed, notify_rights_changed
 
 KEY_PREFIX = "c-"
 """What the keys of address changes begin with; those of new accounts are allauth's."""
@@ -72,7 +72,7 @@ def send_email_change(*, change_id: UUID, address: str, language: str) -> None:
     if change is None or Actor.people.filter(email__iexact=change.email).exists():
         return
     key = KEY_PREFIX + secrets.token_urlsafe(24)
-    EmailChange.objects.filter(pk=change_id).update(digest=digest_of(key))
+    EmailChange.objects.filter(pk=change_id).update(digest=hash_secret(key))
     link = f"{address}/confirm-email/{key}"
     mails.send(change.person, "email_change", language, to=change.email, link=link, hours=HOURS)
 
@@ -108,10 +108,10 @@ def _confirm_new_account(key: str, request: HttpRequest) -> Actor:
 
 
 def _confirm_change(key: str) -> Actor:
-    found = EmailChange.objects.filter(digest=digest_of(key)).first()
+    found = EmailChange.objects.filter(digest=hash_secret(key)).first()
     # The person first: what ends a change (a new password, a newer change) holds the person, too.
     person = found and Actor.people.select_for_update(no_key=True).filter(pk=found.person_id, is_active=True).first()
-    change = person and EmailChange.objects.filter(digest=digest_of(key), expires_at__gt=now()).first()
+    change = person and EmailChange.objects.filter(digest=hash_secret(key), expires_at__gt=now()).first()
     if not person or not change:
         raise _dead()
     old, person.email = person.email, change.email
@@ -119,7 +119,7 @@ def _confirm_change(key: str) -> Actor:
     change.delete()
     set_verified_address(person)
     audit.record(person, "email.changed", object_id=person.id, old=old, new=person.email)
-    rights_changed(person.id)
+    notify_rights_changed(person.id)
     notify_list_changed([person.id], "me")
     arguments = [str(person.pk), old]
     transaction.on_commit(

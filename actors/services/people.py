@@ -13,7 +13,7 @@ from common.handles import claim_handle, normalize_handle
 from common.operators import get_for_operator
 from common.text import one_line_name
 from events import audit
-from events.publish import notify_list_changed, notify_workspace_list_changed, rights_changed
+from events.publish import notify_list_changed, notify_rights_changed, notify_workspace_list_changed
 from events.rows import NewAvatar, stored_avatar
 
 
@@ -84,7 +84,7 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
     person.is_active = is_active
     person.save(update_fields=["is_active"])
     audit.record(actor, "person.activated" if is_active else "person.deactivated", object_id=person.id)
-    rights_changed(person.id)
+    notify_rights_changed(person.id)
     return person
 
 

@@ -13,9 +13,9 @@ from actors.permissions import get_token_for
 from common.clock import now
 from common.errors import LimitReached, NotFound
 from common.operators import get_for_operator
-from common.secrets import digest_of
+from common.secrets import hash_secret
 from events import audit
-from events.publish import rights_changed
+from events.publish import notify_rights_changed
 
 MAX_TOKENS = 20
 """Live tokens of one person."""
@@ -36,7 +36,7 @@ def create_token(actor: Actor, *, name: str, days: int | None, scope: str = Toke
     text = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         person=actor, name=name.strip(), prefix=text[: len(TOKEN_PREFIX) + 4],
-        digest=digest_of(text), scope=scope,
+        digest=hash_secret(text), scope=scope,
         expires_at=now() + timedelta(days=days) if days else None,
     )  # fmt: skip
     audit.record(actor, "token.created", object_id=token.id, name=token.name, days=days, scope=scope)
@@ -72,7 +72,7 @@ def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -
 def _revoke(token: ApiToken, actor: Actor) -> None:
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()):
         audit.record(actor, "token.revoked", object_id=token.id, name=token.name, person=str(token.person_id))
-        rights_changed(token.person_id)
+        notify_rights_changed(token.person_id)
 
 
 def record_token_use(token: ApiToken) -> None:

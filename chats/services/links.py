@@ -18,9 +18,9 @@ from common.clock import now
 from common.errors import Code, Forbidden, Invalid, NotFound
 from common.operators import get_for_operator
 from common.quotas import check_quota
-from common.secrets import digest_of
+from common.secrets import hash_secret
 from events import audit
-from events.publish import notify_list_changed, rights_changed
+from events.publish import notify_list_changed, notify_rights_changed
 from workspaces import services as workspaces
 from workspaces.models import Role, Workspace
 
@@ -49,7 +49,7 @@ def create_link(
     check_quota("links", chat.links.filter(revoked_at=None, expires_at__gt=now()))
     token = secrets.token_urlsafe(24)
     link = ChatLink.objects.create(
-        chat=chat, role=role, token_hash=digest_of(token), created_by=actor, max_uses=max_uses,
+        chat=chat, role=role, token_hash=hash_secret(token), created_by=actor, max_uses=max_uses,
         expires_at=now() + timedelta(hours=hours),
     )  # fmt: skip
     audit.record(actor, "link.created", workspace_id=chat.workspace_id, object_id=link.id, role=role, max_uses=max_uses)
@@ -99,7 +99,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
     if is_new or participant is not None:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
-        rights_changed(actor.id)
+        notify_rights_changed(actor.id)
         notify_list_changed([actor.id], "chats")
     return link
 
@@ -108,7 +108,7 @@ def _find_link(token: str, *, lock: bool = False) -> ChatLink:
     links = ChatLink.objects.select_related("chat__workspace", "created_by")
     if lock:
         links = links.select_for_update(of=("self",))
-    link = links.filter(token_hash=digest_of(token), revoked_at=None, expires_at__gt=now()).first()
+    link = links.filter(token_hash=hash_secret(token), revoked_at=None, expires_at__gt=now()).first()
     if link is None:
         raise _dead()
     return link

@@ -23,7 +23,7 @@ from common.quotas import check_quota
 from common.text import one_line_name
 from common.writing import RowUpdate
 from events import audit
-from events.publish import notify_list_changed, rights_changed
+from events.publish import notify_list_changed, notify_rights_changed
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -84,7 +84,7 @@ def add_member(actor: Actor, chat_id: UUID, member_id: UUID) -> ChatActor:
         raise Conflict(f"{member.name} is in this chat already.", code=Code.ALREADY_MEMBER)
     audit.record(actor, "chat.member_added", workspace_id=chat.workspace_id, object_id=chat.id, member=str(member.id))
     notify_list_changed([member.id], "chats")
-    rights_changed(member.id)
+    notify_rights_changed(member.id)
     return participant
 
 
@@ -148,7 +148,7 @@ def _remove(chat: Chat, participant: ChatActor, remover: Actor) -> None:
         object_id=chat.id,
         member=str(participant.actor_id),
     )
-    rights_changed(participant.actor_id)
+    notify_rights_changed(participant.actor_id)
     notify_list_changed([participant.actor_id], "chats")
 
 

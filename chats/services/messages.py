@@ -13,7 +13,7 @@ from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
 from common.clock import now
-from common.errors import Invalid, NotFound, TooLarge, id_taken
+from common.errors import Invalid, NotFound, TooLarge, build_id_taken_error
 from common.ids import new_id
 from events.payloads import MAX_TEXT, SystemMessageType, SystemPayload, TextPayload, dump_payload
 
@@ -59,7 +59,7 @@ def post_message(
         chat = get_chat_for(actor, chat_id, ChatVerb.POST)
         known = Message.objects.filter(pk=id, chat=chat, author=actor, type="TEXT_MESSAGE").first()
         if known is None or known.text != text or known.reply_to_id != reply_to:
-            raise id_taken("message") from None
+            raise build_id_taken_error("message") from None
         return known, False
 
 

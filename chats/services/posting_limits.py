@@ -6,7 +6,7 @@ from uuid import UUID
 from actors.rates import Bucket
 from common.bounded import BoundedMap
 
-KEPT = 60.0
+WORKSPACE_CACHE_SECONDS = 60.0
 """Seconds, after which it is asked anew in which workspace somebody posts."""
 
 # The workspace of a chat in which a person has posted, and until when that is remembered: so a workspace's bucket is found
@@ -17,7 +17,7 @@ _workspaces: BoundedMap[tuple[UUID, UUID], tuple[UUID | None, float]] = BoundedM
 def remember_workspace(actor_id: UUID, chat_id: UUID, workspace_id: UUID) -> None:
     """Remember that the person has posted in this chat of this workspace."""
     if find_workspace(actor_id, chat_id) is None:
-        _workspaces.set((actor_id, chat_id), (workspace_id, time.monotonic() + KEPT))
+        _workspaces.set((actor_id, chat_id), (workspace_id, time.monotonic() + WORKSPACE_CACHE_SECONDS))
 
 
 def find_workspace(actor_id: UUID, chat_id: UUID) -> UUID | None:

@@ -27,7 +27,7 @@ NEWEST = 2_000
 """Messages, counted from the end of the log, that are searched."""
 MAX_CHARACTERS = 1_000_000
 """Characters that are kept of people's messages and of results of tools each; the newest."""
-AT_ONCE = 20
+TEXTS_PER_QUERY = 20
 """Messages that are read at once: a message may be long."""
 
 
@@ -87,10 +87,10 @@ class ReadTexts:
         written, results = _NewestTexts(), _NewestTexts()
         while before > first and not (written.is_full and results.is_full):
             texts = _list_texts(rows.filter(seq__gte=first, seq__lt=before), written.is_full, results.is_full)
-            found = list(texts[:AT_ONCE])
+            found = list(texts[:TEXTS_PER_QUERY])
             for _, type_, text in found:
                 (results if type_ == "TOOL_RESPONSE" else written).add(text or "")
-            before = found[-1][0] if len(found) == AT_ONCE else first
+            before = found[-1][0] if len(found) == TEXTS_PER_QUERY else first
         _extend(self._written, (text.lower() for text in written.texts))
         _extend(self._results, results.texts)
         self._seq = last

@@ -11,7 +11,7 @@ from common.writing import insert
 from events.publish import notify_list_changed
 from notifications.models import Notification
 
-KEPT = timedelta(days=90)
+MAX_NOTIFICATION_AGE = timedelta(days=90)
 MAX_DELETED = 500
 """Old rows that one call deletes, so that it does not have to wait for years of them."""
 
@@ -38,11 +38,11 @@ def notify(
 
 
 def _delete_old(people: list[UUID]) -> None:
-    """Delete rows of these people that are older than `KEPT`. No clock has to run for it.
+    """Delete rows of these people that are older than `MAX_NOTIFICATION_AGE`. No clock has to run for it.
 
     Rows that another transaction deletes are skipped, so that two calls for the same people never wait for each other.
     """
-    old = Notification.objects.filter(person__in=people, created_at__lt=now() - KEPT)
+    old = Notification.objects.filter(person__in=people, created_at__lt=now() - MAX_NOTIFICATION_AGE)
     # Read first: PostgreSQL may evaluate a subquery with LIMIT and SKIP LOCKED more than once.
     if ids := list(old.select_for_update(skip_locked=True).values_list("pk", flat=True)[:MAX_DELETED]):
         Notification.objects.filter(pk__in=ids).delete()

@@ -44,7 +44,7 @@ class ChatSink(StreamSink):
                 attempt=self._run.attempt,
             )
         call_id = get_call_id(message_id, chunk.index) if chunk.part == "arguments" else None
-        self._stream.say(
+        self._stream.add_chunk(
             chunk.part,
             chunk.text,
             index=chunk.index,

@@ -15,7 +15,7 @@ from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from common.errors import Code, Conflict, NotFound, id_taken
+from common.errors import Code, Conflict, NotFound, build_id_taken_error
 from common.writing import RowUpdate
 from events import audit
 from events.payloads import ComparisonPayload, ComparisonSide, dump_payload
@@ -43,14 +43,14 @@ def start_comparison(
             text = chats.checked_text(text)
             if known := Message.objects.filter(pk=id).first():
                 if known.type != TYPE or known.chat_id != chat.id:
-                    raise id_taken("message")
+                    raise build_id_taken_error("message")
                 asked = _read(known)
                 if (asked.actor_id, asked.target_id, asked.text) != (actor.id, agent.id, text):
-                    raise id_taken("message")
+                    raise build_id_taken_error("message")
                 return known, False
             return _create(chat, agent, actor, id, text, *_get_versions(chat, agent, revision)), True
     except IntegrityError as error:
-        raise id_taken("message") from error
+        raise build_id_taken_error("message") from error
 
 
 def _get_versions(chat: Chat, agent: Actor, revision: int | None) -> tuple[Draft, AgentSpec, AgentSpec]:

@@ -14,7 +14,7 @@ from runs.models import Run, RunState
 
 logger = logging.getLogger(__name__)
 
-EVERY = 1.0
+PUBLISH_INTERVAL_SECONDS = 1.0
 """Seconds between two frames."""
 
 AgentKey = tuple[UUID, UUID]
@@ -40,7 +40,7 @@ class AgentStateReporter:
     async def run(self) -> None:
         """Report for as long as the process lives."""
         while True:
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(PUBLISH_INTERVAL_SECONDS)
             await self.report()
 
     async def report(self) -> None:

@@ -23,8 +23,8 @@ from common.db_executor import DatabaseExecutor
 from common.egress import close_sessions
 from common.errors import AppError
 from common.local_models import search_local_servers
-from common.processes import die_without_memory, owner_name
-from events.control import stops
+from common.processes import exit_on_memory_error, owner_name
+from events.control import listen_for_stops
 from events.stream import streams
 from runs.errors import LeaseLost, RunNotStartable
 from runs.kinds import kind_of
@@ -146,10 +146,10 @@ class Engine:
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
-        self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=die_without_memory)
-        self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=die_without_memory)
+        self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=exit_on_memory_error)
+        self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=exit_on_memory_error)
         # A thread of its own, so that many steps to be stored at once cannot cost us our leases.
-        self._lease_db = DatabaseExecutor(1, "heartbeat", on_memory_error=die_without_memory)
+        self._lease_db = DatabaseExecutor(1, "heartbeat", on_memory_error=exit_on_memory_error)
         self._agent_states = AgentStateReporter(self._db)
         self._create_task(self._extend_leases(), "heartbeat")
         self._create_task(self._agent_states.run(), "agent states")
@@ -187,7 +187,7 @@ class Engine:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, MemoryError):
-            die_without_memory()
+            exit_on_memory_error()
         if error is not None:
             logger.error("The %s broke.", task.get_name(), exc_info=error)
 
@@ -289,7 +289,7 @@ class Engine:
 
     async def _listen_for_stops(self) -> None:
         """Stop runs as soon as it is requested. The heartbeat finds the requests that are lost here (RUN16)."""
-        async for root_id in stops():
+        async for root_id in listen_for_stops():
             self._cancel((runner for runner in self._runners.values() if runner.run.tree_id == root_id), "stop")
 
     def _cancel(self, runners: Iterable[Runner], why: CancelReason) -> None:

@@ -16,7 +16,7 @@ from common.clock import now
 from common.database import is_database_away, may_succeed_again
 from common.db_executor import DatabaseExecutor
 from common.errors import AppError
-from common.processes import die_without_memory
+from common.processes import exit_on_memory_error
 from common.tenants import on_behalf_of_tenant
 from common.text import storable
 from llm.client import get_model
@@ -110,7 +110,7 @@ class Runner:
         except LeaseLost:
             raise
         except MemoryError:
-            die_without_memory()
+            exit_on_memory_error()
         except Exception as error:
             if is_database_away(error):
                 raise
@@ -159,7 +159,7 @@ class Runner:
                 chunk = replace(step, text=storable(step.text))
                 self._partial.add(chunk)
                 self._stream.add(chunk, self._partial.message_id)
-                if wait := self._rate.take(step.text):
+                if wait := self._rate.get_pause(step.text):
                     await asyncio.sleep(wait)
             case ToolsStarted():
                 return await self._store(self._kind.record_tool_start, self.run, step)

@@ -15,7 +15,7 @@ from actors import services as actors
 from agents.services.drafts import notify_expired_locks
 from common.bounded import BoundedCounter
 from common.database import is_database_away
-from common.processes import die_without_memory, host, is_dead, is_on_this_host
+from common.processes import exit_on_memory_error, host, is_dead, is_on_this_host
 from runs.errors import LeaseLost
 from runs.kinds import kind_of
 from runs.models import Run
@@ -143,7 +143,7 @@ class Sweeper:
             except DatabaseError as error:
                 logger.warning("The sweep failed; there is another in %.0f s: %s", settings.SWEEP_EVERY, error)
             except MemoryError:
-                die_without_memory()
+                exit_on_memory_error()
             except Exception:
                 logger.exception("The sweep broke.")
             finally:

@@ -14,7 +14,7 @@ from agents.selectors import find_draft
 from agents.services import drafts
 from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
-from common.errors import Code, Conflict, NotFound, id_taken
+from common.errors import Code, Conflict, NotFound, build_id_taken_error
 from common.operators import get_for_operator
 from common.writing import insert
 from events import audit
@@ -70,7 +70,7 @@ def merge_suggestions(actor: Actor, agent_id: UUID, *, id: UUID, suggestion_ids:
     _check_draft_is_available(merge)
     merge.agent, merge.base = agent, get_production(agent)
     if not insert([merge], ignore_conflicts=True):
-        raise id_taken("merge")
+        raise build_id_taken_error("merge")
     audit.record(actor, "merge.started", workspace_id=merge.workspace_id, object_id=merge.id, agent=str(agent.id),
                  suggestions=[str(one) for one in chosen])  # fmt: skip
     _start_merge(merge, suggestions_to_merge)
@@ -82,7 +82,7 @@ def _find_existing(merge: Merge) -> Merge | None:
     existing = Merge.objects.filter(pk=merge.pk).first()
     fields = ("by_id", "chat_id", "agent_id", "chosen")
     if existing is not None and any(getattr(existing, name) != getattr(merge, name) for name in fields):
-        raise id_taken("merge")
+        raise build_id_taken_error("merge")
     return existing
 
 

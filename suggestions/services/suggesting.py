@@ -15,7 +15,7 @@ from agents.specs.differences import diff, list_changed_parts
 from chats import services as chats
 from chats.models import Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
-from common.errors import Code, Conflict, NotFound, id_taken
+from common.errors import Code, Conflict, NotFound, build_id_taken_error
 from common.ids import new_id
 from common.quotas import check_quota
 from events import audit
@@ -100,7 +100,7 @@ def _find_existing(suggestion: Suggestion) -> Suggestion | None:
     existing = Suggestion.objects.filter(pk=suggestion.pk).first()
     fields = ("author_id", "chat_id", "agent_id", "note", "content")
     if existing is not None and any(getattr(existing, name) != getattr(suggestion, name) for name in fields):
-        raise id_taken("suggestion")
+        raise build_id_taken_error("suggestion")
     return existing
 
 

@@ -1,7 +1,7 @@
 """The first page: what an operator has to know at a glance."""
 
 from common.clock import now
-from common.ids import id_at
+from common.ids import get_lowest_id_at
 from runs.models import Run
 from tests.admin.environment import fill, sign_in_as
 from tests.factories.runs import RunFactory
@@ -18,7 +18,7 @@ def shown(client):
 
 def test_what_is_at_work_what_failed_today_and_how_many_there_are(environment):
     fill(environment.team, 2)
-    long_ago = id_at(now().replace(year=now().year - 1))
+    long_ago = get_lowest_id_at(now().replace(year=now().year - 1))
     failed = Run.objects.filter(state="failed")[0]
     RunFactory.create(id=long_ago, chat=failed.chat, agent=failed.agent, state="failed", error_code="timeout")
     page = shown(environment.client)

@@ -13,7 +13,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Forbidden
 from common.redis_client import redis_client
 from events.models import AuditRecord
-from events.publish import RIGHTS
+from events.publish import RIGHTS_GROUP
 from tests.admin.environment import page, sign_in_as
 from tests.people import make_agent
 from workspaces import services as workspaces
@@ -84,7 +84,7 @@ def test_SEC5_the_persons_sockets_are_asked_anew_when_it_is_given_and_taken(
         sent.clear()
         with django_capture_on_commit_callbacks(execute=True):
             act()
-        return [text for channel, text in sent if channel.endswith(f"group__{RIGHTS}")]
+        return [text for channel, text in sent if channel.endswith(f"group__{RIGHTS_GROUP}")]
 
     (given,) = told(lambda: give(environment, AgentGrant, "save_agent_actor", environment.team.robin))
     assert str(environment.team.bob.id).encode() in given

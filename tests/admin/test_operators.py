@@ -112,7 +112,7 @@ def test_who_is_no_operator_any_more_is_out_with_the_next_request(environment):
 
 def test_SEC5_signing_out_ends_what_the_session_has_open(environment, monkeypatch):
     told: list[object] = []
-    monkeypatch.setattr(admin_site, "rights_changed", told.append)
+    monkeypatch.setattr(admin_site, "notify_rights_changed", told.append)
     assert environment.client.post("/admin/logout/").status_code in (200, 302)
     assert told == [environment.operator.pk]
     assert environment.client.get("/api/v1/me").status_code == 401

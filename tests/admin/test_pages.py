@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from admin_kit import changelist
 from common.clock import now
-from common.ids import id_at
+from common.ids import get_lowest_id_at
 from events.models import AuditRecord
 from tests.admin.environment import CANARY, MODELS, action_names, action_url, fill, get_model_admin, links_in, page
 
@@ -94,7 +94,7 @@ def test_a_long_list_is_not_counted_to_its_end(filled_environment, monkeypatch):
 
 
 def test_rows_are_found_by_the_time_in_their_id(filled_environment):
-    old = AuditRecord.objects.create(id=id_at(now() - timedelta(days=3)), action="long.ago")
+    old = AuditRecord.objects.create(id=get_lowest_id_at(now() - timedelta(days=3)), action="long.ago")
     for when, is_there in (("hour", False), ("day", False), ("week", True), ("month", True)):
         assert (
             str(old.pk) in opened(filled_environment.client, page(AuditRecord), {"when": when, "q": "long.ago"})

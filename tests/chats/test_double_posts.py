@@ -15,7 +15,7 @@ from tests.serving import web_process
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
-AT_ONCE = 50
+CONCURRENT_POSTS = 50
 ROUNDS = 20 if IS_CHAOS else 1
 
 
@@ -32,15 +32,15 @@ def test_MSG1_fifty_identical_posts_to_two_web_processes_are_one_message(team, m
         ]
         for number in range(ROUNDS):
             body = {"id": str(new_id()), "text": f"hello {number}"}
-            start = Barrier(AT_ONCE)
+            start = Barrier(CONCURRENT_POSTS)
 
             def post(which: int, body=body, start=start) -> httpx.Response:
                 start.wait()
                 return clients[which % 2].post(f"/api/v1/chats/{team.chat.id}/messages", json=body)
 
-            with ThreadPoolExecutor(AT_ONCE) as threads:
-                answers = list(threads.map(post, range(AT_ONCE)))
-            assert Counter(answer.status_code for answer in answers) == {200: AT_ONCE - 1, 201: 1}
+            with ThreadPoolExecutor(CONCURRENT_POSTS) as threads:
+                answers = list(threads.map(post, range(CONCURRENT_POSTS)))
+            assert Counter(answer.status_code for answer in answers) == {200: CONCURRENT_POSTS - 1, 201: 1}
             assert all(answer.json() == answers[0].json() for answer in answers)
             assert Message.objects.filter(pk=body["id"]).count() == 1
         for client in clients:

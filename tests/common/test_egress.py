@@ -10,18 +10,18 @@ from yarl import URL
 
 from common.addresses import is_public
 from common.egress import (
+    CheckingResolver,
     HostRefused,
-    VettingResolver,
     check_model_server,
     check_url,
     close_sessions,
+    make_checked_socket,
     model_hosts,
     read_capped,
     session_for,
-    vetted_socket,
 )
 from common.errors import Code
-from common.fetching import FetchFailed, opened
+from common.fetching import FetchFailed, open_url
 from tests.hostile_web import Connects, Names, Site
 
 REFUSED = [
@@ -120,7 +120,7 @@ async def test_SEC12_what_is_not_a_public_host_is_refused_before_any_look_up(
         check_url(url)
     assert refused.value.code is Code.HOST_REFUSED
     with pytest.raises(HostRefused):
-        async with opened(url):
+        async with open_url(url):
             pass
     assert connects.seen == []
 
@@ -230,12 +230,12 @@ def test_the_standard_library_changes_no_answer(monkeypatch: pytest.MonkeyPatch)
 async def test_SEC13_a_name_that_has_one_bad_answer_is_not_resolved(names: Names, answer: list[str]) -> None:
     names.answers = [answer]
     with pytest.raises(HostRefused):
-        await VettingResolver().resolve("models.example.com", 443)
+        await CheckingResolver().resolve("models.example.com", 443)
 
 
 async def test_a_name_with_public_answers_only_is_resolved(names: Names) -> None:
     names.answers = [["8.8.8.8", "2606:4700:4700::1111"]]
-    found = await VettingResolver().resolve("models.example.com", 443)
+    found = await CheckingResolver().resolve("models.example.com", 443)
     assert [one["host"] for one in found] == ["8.8.8.8", "2606:4700:4700::1111"]
 
 
@@ -264,7 +264,7 @@ async def test_SEC13_a_name_is_connected_to_at_the_address_that_was_judged(names
         names.answers = [["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "::1"], ["127.0.0.1"]][flip:]
         for _ in range(3):
             with pytest.raises((HostRefused, FetchFailed)):
-                async with opened("http://flip.example.com/"):
+                async with open_url("http://flip.example.com/"):
                     pass
         await close_sessions()  # forgets what it looked up
     assert {seen[0] for seen in connects.seen} == {"8.8.8.8"}
@@ -302,8 +302,8 @@ async def test_SEC17_passwords_of_netrc_are_not_sent(site: Site, monkeypatch: py
 
 def test_the_last_look_is_at_the_socket() -> None:
     with pytest.raises(HostRefused):
-        vetted_socket((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80)))
-    vetted_socket((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 80))).close()
+        make_checked_socket((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80)))
+    make_checked_socket((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 80))).close()
 
 
 async def test_a_session_is_used_again_on_the_same_loop_only() -> None:
@@ -321,7 +321,7 @@ async def test_a_session_is_used_again_on_the_same_loop_only() -> None:
 
 
 async def test_SEC13_one_bad_answer_spoils_the_name_at_the_connection_too(names: Names) -> None:
-    resolver = VettingResolver()
+    resolver = CheckingResolver()
     names.answers = [["8.8.8.8", "10.0.0.1"]]
     with pytest.raises(HostRefused):
         await resolver.resolve("models.example.com", 443)

@@ -9,14 +9,14 @@ from aiohttp import web
 from yarl import URL
 
 from common.egress import HostRefused, Target, read_capped
-from common.fetching import MAX_HOPS, FetchFailed, _next, opened
+from common.fetching import MAX_HOPS, FetchFailed, _check_redirect, open_url
 from tests.hostile_web import Names, Site, Talk, bomb, gzipped, served, speaking
 
 MiB = 1024 * 1024
 
 
 async def body_of(site: Site, url: str, **how) -> bytes:
-    async with opened(url, allow_private={site.host}, **how) as response:
+    async with open_url(url, allow_private={site.host}, **how) as response:
         return await read_capped(response, 2 * MiB)
 
 
@@ -49,7 +49,7 @@ async def test_SEC13_each_hop_is_judged_like_the_first(site: Site, names: Names,
 async def test_a_redirect_is_followed_and_the_response_says_to_where(site: Site, status: int) -> None:
     site.put("/there/page", "here")
     site.send_on("/old", "there/page?a=1", status)
-    async with opened(site.url("/old"), allow_private={site.host}) as response:
+    async with open_url(site.url("/old"), allow_private={site.host}) as response:
         assert (str(response.url), await response.text()) == (site.url("/there/page?a=1"), "here")
 
 
@@ -70,7 +70,7 @@ async def test_SEC13_another_origin_learns_nothing_about_the_caller(site: Site) 
     site.send_on("/other", f"http://localhost:{site.port}/page")
     allowed = {site.host, f"localhost:{site.port}"}
     for path in ("/same", "/other"):
-        async with opened(site.url(path), allow_private=allowed, headers=headers):
+        async with open_url(site.url(path), allow_private=allowed, headers=headers):
             pass
     same, other = (request for request in site.asked if request.path == "/page")
     assert same.headers["Authorization"] == "Bearer secret"
@@ -82,8 +82,8 @@ async def test_SEC13_another_origin_learns_nothing_about_the_caller(site: Site) 
 def test_SEC13_nothing_leads_from_https_to_http() -> None:
     safe = Target(URL("https://example.com/a"), trusted=False)
     with pytest.raises(HostRefused, match="https to http"):
-        _next(safe, "http://example.com/b", frozenset())
-    assert str(_next(safe, "b", frozenset()).url) == "https://example.com/b"
+        _check_redirect(safe, "http://example.com/b", frozenset())
+    assert str(_check_redirect(safe, "b", frozenset()).url) == "https://example.com/b"
 
 
 # --- time and size ----------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ async def nonsense(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 async def test_RUN13_a_server_that_never_comes_to_its_body_is_left(talk: Talk, says: str) -> None:
     async with speaking(talk) as host, served():
         with pytest.raises(FetchFailed, match=says):
-            async with opened(f"http://{host}/", allow_private={host}, seconds=0.5):
+            async with open_url(f"http://{host}/", allow_private={host}, seconds=0.5):
                 pass
 
 
@@ -157,14 +157,14 @@ async def test_a_server_that_is_not_there_and_one_without_TLS_are_told_apart(sit
         (f"https://{site.host}/", site.host, "certificate"),
     ]:
         with pytest.raises(FetchFailed, match=says):
-            async with opened(url, allow_private={host}):
+            async with open_url(url, allow_private={host}):
                 pass
 
 
 async def test_a_name_that_nobody_has_is_told(site: Site, names: Names) -> None:
     names.answers = [[]]
     with pytest.raises(FetchFailed, match=r"no host named nobody\.example\.com"):
-        async with opened("http://nobody.example.com/"):
+        async with open_url("http://nobody.example.com/"):
             pass
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from common import egress, local_models
 from common.egress import check_model_server
-from common.local_models import find_local_servers, has_answered, keep_local_servers, list_local_servers
+from common.local_models import find_local_servers, has_answered, list_local_servers, store_local_servers
 from common.redis_client import redis_client
 from tests.scripted_model import ScriptedModel
 
@@ -42,7 +42,7 @@ async def test_local_model_servers_are_found_in_embedded_mode_only_and_never_at_
 async def test_a_request_reads_what_was_found_and_asks_no_port(port: int, server: ScriptedModel, settings) -> None:
     assert list_local_servers() == []
     found = await find_local_servers()
-    keep_local_servers(found)
+    store_local_servers(found)
     assert list_local_servers() == found
     assert has_answered(check_model_server(f"http://127.0.0.1:{port}/v1").url.port)
     assert not has_answered(check_model_server("http://localhost:9/v1").url.port)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from common.logs import MOST, ScrubSecrets, hide, scrub
+from common.logs import MAX_HIDDEN_SECRETS, ScrubSecrets, hide_secret, scrub
 from common.secrets import Secret
 
 
@@ -48,19 +48,19 @@ def test_SEC17_a_secret_that_was_used_is_not_logged_in_any_shape_of_line() -> No
 
 
 def test_a_secret_that_begins_like_another_is_hidden_whole() -> None:
-    hide("abcdefgh-1")
-    hide("abcdefgh-1-and-more")
+    hide_secret("abcdefgh-1")
+    hide_secret("abcdefgh-1-and-more")
     assert scrub("x abcdefgh-1-and-more y abcdefgh-1") == "x *** y ***"
 
 
 def test_ordinary_words_stay() -> None:
-    hide("short")
+    hide_secret("short")
     text = "the skeleton of a short task: 12 risks, sk- and ghost@host"
     assert line(text) == text
 
 
 def test_only_so_many_are_kept() -> None:
-    hide("the-first-of-many")
-    for number in range(MOST):
-        hide(f"filler-{number:06}")
+    hide_secret("the-first-of-many")
+    for number in range(MAX_HIDDEN_SECRETS):
+        hide_secret(f"filler-{number:06}")
     assert scrub("the-first-of-many") == "the-first-of-many"

@@ -9,13 +9,13 @@ from django.conf import settings
 
 from common.db_executor import DatabaseExecutor
 from common.redis_client import redis_client
-from events.control import STOPS, listener_name, send_stop, stops
+from events.control import STOP_CHANNEL, get_listener_name, listen_for_stops, send_stop
 
 
 async def line(client) -> list[str]:
     """The ids of this process's line in Redis: other tests may share the server."""
     clients = await client.client_list(_type="pubsub")
-    return [one["id"] for one in clients if one["name"] == listener_name()]
+    return [one["id"] for one in clients if one["name"] == get_listener_name()]
 
 
 async def wait_for_subscription(client, but: tuple[str, ...] = ()) -> None:
@@ -26,7 +26,7 @@ async def wait_for_subscription(client, but: tuple[str, ...] = ()) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_RUN16_a_stop_is_heard_and_the_channel_comes_back_when_it_was_cut():
-    received = stops()
+    received = listen_for_stops()
     next_stop = asyncio.ensure_future(anext(received))
     async with redis.from_url(settings.REDIS_URL) as client:
         await wait_for_subscription(client)
@@ -49,11 +49,11 @@ async def tell(root_id) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_stop_that_is_no_id_is_passed_over(caplog):
-    received = stops()
+    received = listen_for_stops()
     next_stop = asyncio.ensure_future(anext(received))
     async with redis.from_url(settings.REDIS_URL) as client:
         await wait_for_subscription(client)
-        redis_client.publish([(STOPS, b"nonsense")])
+        redis_client.publish([(STOP_CHANNEL, b"nonsense")])
         root_id = uuid4()
         await tell(root_id)
     assert await asyncio.wait_for(next_stop, 5) == root_id

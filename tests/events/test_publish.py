@@ -14,7 +14,7 @@ from common.db_executor import DatabaseExecutor
 from common.redis_client import RedisClient, redis_client
 from events import publish as publishing
 from events.frames import Changes, ListChanged
-from events.publish import group_of, publish, publish_now, rights_changed
+from events.publish import get_group_name, notify_rights_changed, publish, publish_now
 from events.rows import ChatRow
 
 in_thread = DatabaseExecutor(2, "test")
@@ -35,7 +35,7 @@ async def received(channel: str) -> Any:
 @pytest.mark.django_db(transaction=True)
 async def test_the_real_layer_hears_what_was_published():
     topic = f"actor:{uuid4()}"
-    channel = await listening(group_of(topic))
+    channel = await listening(get_group_name(topic))
     await in_thread(publish, ListChanged(topic=topic, list="chats"))
     message = await received(channel)
     assert message["type"] == "frame"
@@ -46,7 +46,7 @@ async def test_the_real_layer_hears_what_was_published():
 @pytest.mark.django_db(transaction=True)
 async def test_a_changes_frame_says_its_versions_beside_the_text():
     topic = f"chat:{uuid4()}"
-    channel = await listening(group_of(topic))
+    channel = await listening(get_group_name(topic))
     await in_thread(
         publish_now,
         Changes(topic=topic, after=3, version=5, rows=[]),
@@ -58,9 +58,9 @@ async def test_a_changes_frame_says_its_versions_beside_the_text():
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_frame_that_is_too_large_travels_without_its_text(monkeypatch):
-    monkeypatch.setattr(publishing, "MAX_TEXT", 100)
+    monkeypatch.setattr(publishing, "MAX_FRAME_BYTES", 100)
     topic = f"chat:{uuid4()}"
-    channel = await listening(group_of(topic))
+    channel = await listening(get_group_name(topic))
     await in_thread(publish_now, Changes(topic=topic, after=0, version=1, rows=[_chat_row()]))
     message = await received(channel)
     assert message["text"] is None
@@ -70,7 +70,7 @@ async def test_a_frame_that_is_too_large_travels_without_its_text(monkeypatch):
 @pytest.mark.django_db(transaction=True)
 async def test_nothing_is_told_of_a_transaction_that_was_rolled_back():
     topic = f"actor:{uuid4()}"
-    channel = await listening(group_of(topic))
+    channel = await listening(get_group_name(topic))
 
     def roll_back_then_commit():
         with transaction.atomic():
@@ -86,8 +86,8 @@ async def test_nothing_is_told_of_a_transaction_that_was_rolled_back():
 @pytest.mark.django_db(transaction=True)
 async def test_every_hub_hears_whose_rights_changed():
     actor = uuid4()
-    channel = await listening(publishing.RIGHTS)
-    await in_thread(rights_changed, actor)
+    channel = await listening(publishing.RIGHTS_GROUP)
+    await in_thread(notify_rights_changed, actor)
     assert await received(channel) == {"type": "rights", "actor": str(actor)}
 
 

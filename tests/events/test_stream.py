@@ -11,8 +11,8 @@ from channels.layers import get_channel_layer
 
 from common.db_executor import DatabaseExecutor
 from events import stream as streaming
-from events.publish import group_of
-from events.stream import Streams, partials_of
+from events.publish import get_group_name
+from events.stream import Streams, get_partials
 
 in_thread = DatabaseExecutor(2, "test")
 
@@ -38,7 +38,7 @@ class Ear:
     async def open(self):
         self.layer = get_channel_layer()
         self.channel = await self.layer.new_channel()
-        await self.layer.group_add(group_of(self.topic), self.channel)
+        await self.layer.group_add(get_group_name(self.topic), self.channel)
         return self
 
     async def hear(self, until: str):
@@ -59,7 +59,7 @@ async def test_MSG10_at_most_ten_frames_a_second_and_every_character_once(stream
     expected = ""
     began = time.monotonic()
     for number in range(100):
-        stream.say("text", f"w{number}界🌍 ")
+        stream.add_chunk("text", f"w{number}界🌍 ")
         expected += f"w{number}界🌍 "
         await asyncio.sleep(0.012)
     spoken = time.monotonic() - began
@@ -74,21 +74,21 @@ async def test_MSG10_at_most_ten_frames_a_second_and_every_character_once(stream
 
 
 async def test_the_first_chunk_does_not_wait_for_the_tick(streams, ear, monkeypatch):
-    monkeypatch.setattr(streaming, "TICK", 3600.0)
+    monkeypatch.setattr(streaming, "FLUSH_INTERVAL_SECONDS", 3600.0)
     stream = opened(streams, ear)
-    stream.say("text", "Hello")
+    stream.add_chunk("text", "Hello")
     await ear.hear("Hello")
 
 
 async def test_a_newcomer_reads_what_was_said_so_far(streams, ear):
     stream = opened(streams, ear, attempt=2)
-    stream.say("thinking", "Let me see")
-    stream.say("text", "It is ")
+    stream.add_chunk("thinking", "Let me see")
+    stream.add_chunk("text", "It is ")
     await stream.flush()
-    stream.say("text", "noon 🌞")
-    stream.say("arguments", '{"a":', index=1, call_id="c1", name="web_fetch")
+    stream.add_chunk("text", "noon 🌞")
+    stream.add_chunk("arguments", '{"a":', index=1, call_id="c1", name="web_fetch")
     await stream.flush()
-    found = await in_thread(partials_of, [stream.run_id, uuid4()])
+    found = await in_thread(get_partials, [stream.run_id, uuid4()])
     assert [(p.part, p.index, p.call_id, p.name, p.text) for p in found] == [
         ("thinking", 0, None, None, "Let me see"),
         ("text", 0, None, None, "It is noon 🌞"),
@@ -99,21 +99,21 @@ async def test_a_newcomer_reads_what_was_said_so_far(streams, ear):
 
 async def test_a_message_that_is_stored_leaves_no_partial(streams, ear):
     stream = opened(streams, ear)
-    stream.say("text", "done")
+    stream.add_chunk("text", "done")
     await stream.flush()
     await stream.close()
-    assert await in_thread(partials_of, [stream.run_id]) == []
+    assert await in_thread(get_partials, [stream.run_id]) == []
 
 
 async def test_the_next_message_of_a_run_outlives_the_close_of_the_one_before(streams, ear):
     first = opened(streams, ear)
-    first.say("text", "first")
+    first.add_chunk("text", "first")
     await first.flush()
     second = opened(streams, ear, run_id=first.run_id)
-    second.say("text", "second")
+    second.add_chunk("text", "second")
     await second.flush()
     await first.close()
-    assert [p.text for p in await in_thread(partials_of, [first.run_id])] == ["second"]
+    assert [p.text for p in await in_thread(get_partials, [first.run_id])] == ["second"]
 
 
 async def test_many_runs_leave_in_one_pipeline(streams, ear, monkeypatch):
@@ -127,7 +127,7 @@ async def test_many_runs_leave_in_one_pipeline(streams, ear, monkeypatch):
     monkeypatch.setattr(redis.client.Pipeline, "execute", counted)
     opened_streams = [opened(streams, ear) for _ in range(20)]
     for stream in opened_streams:
-        stream.say("text", "x")
+        stream.add_chunk("text", "x")
     await ear.hear("x" * 20)
     assert len(pipelines) == 1
 
@@ -136,51 +136,51 @@ async def test_what_redis_did_not_take_is_sent_later_and_no_run_fails(streams, e
     right = settings.REDIS_URL
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     stream = opened(streams, ear)
-    stream.say("text", "while it was down, ")
+    stream.add_chunk("text", "while it was down, ")
     await stream.flush()
     assert streams.is_redis_down
     settings.REDIS_URL = right
     streams._client._client = None
-    stream.say("text", "and after")
+    stream.add_chunk("text", "and after")
     await ear.hear("while it was down, and after")
-    assert [p.text for p in await in_thread(partials_of, [stream.run_id])] == ["while it was down, and after"]
+    assert [p.text for p in await in_thread(get_partials, [stream.run_id])] == ["while it was down, and after"]
 
 
 async def test_a_chunk_kept_twice_counts_once(streams, ear, settings):
     stream = opened(streams, ear)
-    stream.say("text", "abc")
+    stream.add_chunk("text", "abc")
     await stream.flush()
     async with redis.from_url(settings.REDIS_URL) as client:
         await client.rpush(
             f"partial:{stream.run_id}", json.dumps(["text", 0, str(stream.message_id), None, None, 0, "abcdef"])
         )
-    assert [p.text for p in await in_thread(partials_of, [stream.run_id])] == ["abcdef"]
+    assert [p.text for p in await in_thread(get_partials, [stream.run_id])] == ["abcdef"]
 
 
 async def test_what_redis_has_lost_the_beginning_of_is_not_shown_and_not_kept(streams, ear, settings):
     stream = opened(streams, ear)
-    stream.say("text", "the beginning, ")
+    stream.add_chunk("text", "the beginning, ")
     await stream.flush()
     key = f"partial:{stream.run_id}"
     async with redis.from_url(settings.REDIS_URL) as client:
-        assert 0 < await client.ttl(key) <= streaming.KEPT
+        assert 0 < await client.ttl(key) <= streaming.PARTIAL_TTL_SECONDS
         await client.delete(key)
-        stream.say("text", "the end")
+        stream.add_chunk("text", "the end")
         await stream.flush()
         await ear.hear("the beginning, the end")
         assert not await client.exists(key)
-    assert await in_thread(partials_of, [stream.run_id]) == []
+    assert await in_thread(get_partials, [stream.run_id]) == []
 
 
 async def test_how_long_it_is_kept_is_said_again_only_now_and_then(streams, ear, settings):
     stream = opened(streams, ear)
     key = f"partial:{stream.run_id}"
     async with redis.from_url(settings.REDIS_URL) as client:
-        for seconds_later, is_said in ((0, False), (streaming.KEPT / 3 + 1, True)):
-            stream.say("text", "more")
+        for seconds_later, is_said in ((0, False), (streaming.PARTIAL_TTL_SECONDS / 3 + 1, True)):
+            stream.add_chunk("text", "more")
             await stream.flush()
             await client.expire(key, 100)
-            stream._renewed -= seconds_later
-            stream.say("text", "more")
+            stream._ttl_set_at -= seconds_later
+            stream.add_chunk("text", "more")
             await stream.flush()
             assert (await client.ttl(key) > 100) is is_said

@@ -13,7 +13,7 @@ from django.test import Client
 from common.egress import HostRefused
 from common.errors import Forbidden, LimitReached, NotFound, Unavailable
 from common.ids import new_id
-from common.local_models import LocalServer, keep_local_servers
+from common.local_models import LocalServer, store_local_servers
 from common.secrets import Secret
 from llm import model_tests
 from runs.models import LLMCall
@@ -217,7 +217,7 @@ def test_trying_models_takes_from_the_bucket_of_jobs(team, settings):
 )
 def test_a_server_of_this_machine_is_for_who_runs_it_and_must_have_answered(team, settings, who, port, is_taken):
     settings.EMBEDDED, settings.OWN_PORT = True, 8000
-    keep_local_servers([LocalServer("Ollama", "http://localhost:11434/v1", ["llama"])])
+    store_local_servers([LocalServer("Ollama", "http://localhost:11434/v1", ["llama"])])
     actor = getattr(team, who)
     workspace = workspaces.create_workspace(actor, name="Own")
 

@@ -187,7 +187,7 @@ def test_who_left_the_workspace_is_not_notified_what_became_of_their_suggestion(
 def test_what_is_older_than_90_days_goes_when_there_is_news(environment, monkeypatch):
     for _ in range(3):
         say(environment, "@bob @eve")
-    Notification.objects.update(created_at=now() - notifying.KEPT - timedelta(hours=1))
+    Notification.objects.update(created_at=now() - notifying.MAX_NOTIFICATION_AGE - timedelta(hours=1))
     kept = Notification.objects.filter(person=environment.eve).count()
     monkeypatch.setattr(notifying, "MAX_DELETED", 2)
     say(environment, "@bob")

@@ -9,14 +9,14 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from events.frames import ListChanged
-from events.publish import packed
+from events.publish import encode_for_redis
 
 
 class Recording:
     """The envelopes of a topic since it was opened."""
 
     def __init__(self, topic: str) -> None:
-        self._channel, _ = packed(ListChanged(topic=topic, list="me"))
+        self._channel, _ = encode_for_redis(ListChanged(topic=topic, list="me"))
         self._client = redis.Redis.from_url(settings.REDIS_URL)
         self._pubsub = self._client.pubsub()
 

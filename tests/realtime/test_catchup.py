@@ -89,14 +89,14 @@ async def test_MSG10_a_newcomer_reads_what_streams_now_and_hears_the_rest(team, 
     topic = f"chat:{team.chat.id}"
     names = {"topic": topic, "agent_id": team.robin.id}
     stream = streams.open(run_id=run.id, message_id=run.message_id, attempt=1, **names)
-    stream.say("text", "It is ")
+    stream.add_chunk("text", "It is ")
     for other in (ended, behind):
-        streams.open(run_id=other.id, message_id=new_id(), attempt=1, **names).say("text", "a ghost")
+        streams.open(run_id=other.id, message_id=new_id(), attempt=1, **names).add_chunk("text", "a ghost")
     await streams.flush(list(streams._current.values()))
     alice = await tabs.of(team.alice)
     answer = await alice.follow(topic)
     assert [(partial["run_id"], partial["text"]) for partial in answer["partials"]] == [(str(run.id), "It is ")]
-    stream.say("text", "noon 🌞")
+    stream.add_chunk("text", "noon 🌞")
     await stream.flush()
     delta = await alice.receive_type("delta")
     assert Delta.model_validate(delta).offset == len("It is ")

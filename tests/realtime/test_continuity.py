@@ -149,7 +149,7 @@ async def test_MSG3_a_line_to_redis_that_was_cut_comes_back_and_nothing_is_missi
 
 
 async def test_a_frame_too_large_to_travel_is_read_from_the_database(team, tabs, monkeypatch):
-    monkeypatch.setattr("events.publish.MAX_TEXT", 1000)
+    monkeypatch.setattr("events.publish.MAX_FRAME_BYTES", 1000)
     alice = await tabs.of(team.alice)
     await alice.follow(f"chat:{team.chat.id}")
     await run_in_db_thread(post, team.chat, team.bob, "x" * 5000)

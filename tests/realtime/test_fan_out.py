@@ -244,7 +244,7 @@ def test_a_long_batch_travels_in_messages_of_a_bounded_size(monkeypatch):
     publish_transient(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))
     [(messages,)] = [args[-1:] for args in sent]
     assert len(messages) > 1
-    assert max(len(body) for _, body in messages) <= publish.MAX_TEXT
+    assert max(len(body) for _, body in messages) <= publish.MAX_FRAME_BYTES
     assert sum(body.count(b'"type":"typing"') for _, body in messages) == 3000
     publish_transient([])
     assert list(sent[-1][-1]) == []

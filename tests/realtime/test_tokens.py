@@ -31,7 +31,7 @@ async def test_SEC6_a_token_opens_the_socket_from_anywhere(team, tabs, made):
 
 
 async def test_EDIT6_a_read_only_token_changes_nothing_by_the_socket(team, tabs, made, monkeypatch):
-    monkeypatch.setattr(read_cursors, "PAUSE", 0.0)
+    monkeypatch.setattr(read_cursors, "WRITE_DELAY_SECONDS", 0.0)
     token, text = made
     await run_in_db_thread(ApiToken.objects.filter(pk=token.pk).update, scope="read")
     tab, bob, topic = by_token(tabs, text), await tabs.of(team.bob), f"chat:{team.chat.id}"

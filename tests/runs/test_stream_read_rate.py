@@ -17,10 +17,10 @@ def slow(monkeypatch):
 @pytest.mark.usefixtures("slow")
 def test_FAIR1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_waits():
     flooding, other = new_id(), new_id()
-    waits = [get_reading_rate(flooding).take("word ") for _ in range(12)]
+    waits = [get_reading_rate(flooding).get_pause("word ") for _ in range(12)]
     assert waits[:10] == [0.0] * 10
     assert 0 < waits[10] < waits[11]
-    assert get_reading_rate(other).take("word ") == 0.0
+    assert get_reading_rate(other).get_pause("word ") == 0.0
 
 
 @pytest.mark.usefixtures("slow")
@@ -28,7 +28,7 @@ def test_FAIR1_the_runs_of_one_workspace_share_a_pace_and_no_other_workspace_wai
 def test_FAIR1_a_long_chunk_counts_by_its_length(text, chunks):
     paced = ReadingRate()
     number = 0
-    while not paced.take(text):
+    while not paced.get_pause(text):
         number += 1
     assert number == (chunks if chunks > 1 else 0)
 
@@ -39,13 +39,13 @@ def test_FAIR1_an_answer_that_comes_too_fast_is_read_more_slowly_and_wholly(envi
     monkeypatch.setattr(reading_rate, "BURST_CHUNKS", 10.0)
     monkeypatch.setattr(reading_rate, "CHUNKS_PER_SECOND", 100.0)
     waits = []
-    take = ReadingRate.take
+    get_pause = ReadingRate.get_pause
 
     def noted(self, text):
-        waits.append(take(self, text))
+        waits.append(get_pause(self, text))
         return waits[-1]
 
-    monkeypatch.setattr(ReadingRate, "take", noted)
+    monkeypatch.setattr(ReadingRate, "get_pause", noted)
     tokens = [f"w{number} " for number in range(200)]
     model.script(match="go on", tokens=tokens)
     environment.post("go on")

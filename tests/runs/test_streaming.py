@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from events.stream import partials_of
+from events.stream import get_partials
 from runs.runtime.conversation import get_call_id
 from tests import chaos
 from tests.realtime.recording import Recording
@@ -108,13 +108,13 @@ def test_A_newcomer_sees_what_was_said_so_far_until_the_row_is_there(environment
     environment.post("hello")
     environment.wait(lambda: environment.model.requests)
     [run] = environment.runs()
-    [partial] = environment.wait(lambda: partials_of([run.id]))
+    [partial] = environment.wait(lambda: get_partials([run.id]))
     run.refresh_from_db()
     assert (partial.message_id, partial.attempt, partial.part) == (run.message_id, 1, "text")
     assert partial.text.startswith("w0 ")
     environment.wait_until_idle()
     assert environment.log("TEXT_MESSAGE")[-1].id == partial.message_id
-    environment.wait(lambda: not partials_of([run.id]))
+    environment.wait(lambda: not get_partials([run.id]))
 
 
 @pytest.mark.parametrize("mode", ["cleancut", "stall"])
@@ -134,4 +134,4 @@ def test_RUN11_what_is_asked_for_again_takes_the_place_of_what_was_shown(environ
     assert [frame["attempt"] for frame in deltas] == sorted(frame["attempt"] for frame in deltas)
     assert {frame["message_id"] for frame in deltas} == {str(answer.id)}
     assert [row["attempt"] for row in rows_of(frames, "run")] == [0, 1, 2, 2]
-    assert partials_of([environment.runs()[0].id]) == []
+    assert get_partials([environment.runs()[0].id]) == []

@@ -63,7 +63,7 @@ def test_key_that_is_set_meanwhile_is_not_overwritten(stored, monkeypatch):
         Credential.objects.filter(encrypted_key=sealed).update(encrypted_key="set meanwhile")
         return "the old one, encrypted anew"
 
-    monkeypatch.setattr(workspaces, "rotated", meanwhile)
+    monkeypatch.setattr(workspaces, "reencrypt", meanwhile)
     assert list(workspaces.rotate_model_keys()) == [(0, 0)]
     assert set(Credential.objects.values_list("encrypted_key", flat=True)) == {"set meanwhile"}
 

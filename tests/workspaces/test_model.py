@@ -7,7 +7,7 @@ from agents.models import AgentSpec, Origin
 from agents.services import specs
 from agents.specs.content import SpecContent
 from common.errors import Code, Conflict, Invalid
-from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for, rotated
+from common.secrets import Secret, WrongOwner, decrypt_for, encrypt_for, reencrypt
 from events.models import AuditRecord
 from llm.endpoints import get_endpoint
 from tests.factories.workspaces import CredentialFactory
@@ -59,7 +59,7 @@ def test_SEC18_keys_rotate_and_an_old_key_still_opens_until_it_is_retired(settin
     sealed = encrypt_for(Secret("s"), owner="w", purpose="p")
     settings.SECRET_KEYS = [new, old]
     assert decrypt_for(sealed, owner="w", purpose="p").reveal() == "s"
-    fresh = rotated(sealed)
+    fresh = reencrypt(sealed)
     settings.SECRET_KEYS = [new]
     assert decrypt_for(fresh, owner="w", purpose="p").reveal() == "s"
     with pytest.raises(WrongOwner):

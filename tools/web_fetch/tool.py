@@ -11,7 +11,7 @@ from pydantic import Field
 from yarl import URL
 
 from common.egress import read_capped
-from common.fetching import FetchFailed, opened
+from common.fetching import FetchFailed, open_url
 from common.tenants import current_tenant
 from events.payloads import WebPageData
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
@@ -68,7 +68,7 @@ class WebFetch(Tool):
         try:
             async with (
                 _page_semaphore(),
-                opened(
+                open_url(
                     args.url.strip(),
                     allow_private=settings.ALLOW_PRIVATE_HOSTS,
                     headers={"Accept": _ACCEPT},
