@@ -14,9 +14,9 @@ from rest_framework.request import Request
 from actors.models import ApiToken
 from common.bounded import BoundedMap
 
-MAX_REMEMBERED = 10_000
+MAX_CACHED_CREDENTIALS = 10_000
 
-_people: BoundedMap[bytes, UUID | None] = BoundedMap(MAX_REMEMBERED)
+_people: BoundedMap[bytes, UUID | None] = BoundedMap(MAX_CACHED_CREDENTIALS)
 
 
 def remember_caller(request: Request) -> None:

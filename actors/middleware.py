@@ -15,7 +15,7 @@ from redis import RedisError
 from actors.rates import get_anonymous_bucket, throttle
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, Unavailable
 
-RETRY_AFTER = 60
+RETRY_AFTER_SECONDS = 60
 """Seconds after which a client may try again; allauth does not say."""
 
 Next = Callable[[HttpRequest], HttpResponseBase]
@@ -50,7 +50,11 @@ class AllauthMiddleware:
 def build_rate_limit_response() -> JsonResponse:
     """Return the response to too many attempts."""
     return build_error_response(
-        LimitReached("Too many attempts.", hints=[f"Try again in {RETRY_AFTER} s."], data={"seconds": RETRY_AFTER})
+        LimitReached(
+            "Too many attempts.",
+            hints=[f"Try again in {RETRY_AFTER_SECONDS} s."],
+            data={"seconds": RETRY_AFTER_SECONDS},
+        )
     )
 
 

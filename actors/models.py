@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from common.clock import now
-from common.models import Identified, Revised
+from common.models import Identified, WithRevision
 from events.rows import ActorRow, ApiTokenRow
 
 
@@ -53,7 +53,7 @@ class People(Actors):
         return self.get(email__iexact=username)
 
 
-class Actor(Identified, Revised, AbstractBaseUser, PermissionsMixin):
+class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     """Somebody who can be in a chat: a person, who is in any number of workspaces, or an agent, which belongs to one
     or is public. Name and description belong to the actor, not to its spec.
     """

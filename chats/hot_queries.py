@@ -12,9 +12,9 @@ from django.db.models.functions import Cast, Left
 from chats.models import Chat, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
 
-PREVIEW = 300
+MAX_PREVIEW_CHARACTERS = 300
 """Characters of the last message in a summary of its chat."""
-MAX_UNREAD = 100
+MAX_UNREAD_MESSAGES = 100
 """Unread messages are counted up to this number, so that a long absence costs no more."""
 MENTION_WINDOW = 500
 """A mention is searched for among the newest versions of a chat only; this is how many."""
@@ -41,7 +41,7 @@ def build_unread_annotations(
     new = texts.filter(seq__gt=OuterRef("last_read_seq")).exclude(author=reader)
     recent = new.filter(seq__gt=OuterRef(version) - MENTION_WINDOW)
     return {
-        "unread": CountRows(new.order_by().values("pk")[:MAX_UNREAD]),
+        "unread": CountRows(new.order_by().values("pk")[:MAX_UNREAD_MESSAGES]),
         "mentioned": Exists(recent.filter(payload__mentions__contains=reader_as_json)),
         "last_id": Subquery(texts.order_by("-seq").values("pk")[:1]),
     }
@@ -60,7 +60,7 @@ PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_build_activity, list[UUID])
 
 
 def _build_previews(ids: list[UUID]) -> QuerySet[Message]:
-    beginning = Func(Left(KT("payload__text"), PREVIEW), function="to_jsonb")
+    beginning = Func(Left(KT("payload__text"), MAX_PREVIEW_CHARACTERS), function="to_jsonb")
     preview = Func(
         F("payload"),
         Value(["text"], ArrayField(TextField())),

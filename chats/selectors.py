@@ -23,7 +23,7 @@ from chats.permissions import chats_visible_to
 from common.errors import NotFound
 from events.rows import ActorRow, ChatActivityRow, ChatSummaryRow
 
-PAGE = 50
+MESSAGES_PER_PAGE = 50
 PAGE_BYTES = 512 * 1024
 """Payloads of one page of messages, in bytes, beyond the first message."""
 END = 2**63 - 1
@@ -120,7 +120,12 @@ class MessagePage:
 
 
 def list_messages(
-    *, chat: Chat, before: int | None = None, after: int | None = None, around: UUID | None = None, limit: int = PAGE
+    *,
+    chat: Chat,
+    before: int | None = None,
+    after: int | None = None,
+    around: UUID | None = None,
+    limit: int = MESSAGES_PER_PAGE,
 ) -> MessagePage:
     """Return a page of the chat's log that holds at most `limit` messages and `PAGE_BYTES` beyond the first one.
 

@@ -36,18 +36,18 @@ _NOT_PUBLIC = [
 _NUMERIC_END = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$", re.IGNORECASE)
 
 
-class NotAnAddress(ValueError):
+class AmbiguousAddress(ValueError):
     """It looks like an address, but not like one that everybody reads the same way."""
 
 
 def literal_address(host: str) -> Address | None:
-    """The address that `host` spells, or None when it is a name. Raises `NotAnAddress` for the forms in between."""
+    """The address that `host` spells, or None when it is a name. Raises `AmbiguousAddress` for the forms in between."""
     if ":" not in host and not _NUMERIC_END.search(host):
         return None
     try:
         return ipaddress.ip_address(host)
     except ValueError as error:
-        raise NotAnAddress(host) from error
+        raise AmbiguousAddress(host) from error
 
 
 def is_public(address: Address) -> bool:

@@ -20,7 +20,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from django.conf import settings
 from yarl import URL
 
-from common.addresses import NotAnAddress, is_public, literal_address
+from common.addresses import AmbiguousAddress, is_public, literal_address
 from common.dns import resolve_host
 from common.errors import Code, Invalid
 
@@ -152,7 +152,7 @@ def _parse_url(url: str) -> URL:
 def _check_host(host: str) -> None:
     try:
         address = literal_address(host)
-    except NotAnAddress as error:
+    except AmbiguousAddress as error:
         raise HostRefused("The address is a number in an unusual form.") from error
     if address is not None:
         check_addresses(host, [host])
@@ -160,7 +160,7 @@ def _check_host(host: str) -> None:
         raise HostRefused(f"{host} is not a name on the public internet.")
 
 
-class CheckingResolver(AbstractResolver):
+class PublicOnlyResolver(AbstractResolver):
     """Returns the addresses of a name only if all of them are public. The connection uses these addresses."""
 
     async def resolve(self, host: str, port: int = 0, family: int = socket.AF_UNSPEC) -> list[ResolveResult]:
@@ -214,7 +214,7 @@ def _build_session(*, trusted: bool) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(limit=0)
     else:
         connector = aiohttp.TCPConnector(
-            limit=0, ttl_dns_cache=30, resolver=CheckingResolver(), socket_factory=make_checked_socket
+            limit=0, ttl_dns_cache=30, resolver=PublicOnlyResolver(), socket_factory=make_checked_socket
         )
     return aiohttp.ClientSession(
         connector=connector,

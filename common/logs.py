@@ -6,11 +6,11 @@ import time
 from collections import OrderedDict
 from threading import Lock
 
-STARS = "***"
+MASK = "***"
 PATTERNS = (
-    (re.compile(r"\b(?:(?:sk|pk|rk|atl|xox[a-z]|gh[opsu])[-_]|AIza)[-_A-Za-z0-9]{8,}"), STARS),
-    (re.compile(r"(?i)\b(bearer\s+)[-._~+/=A-Za-z0-9]{8,}"), rf"\1{STARS}"),
-    (re.compile(r"(://[^/\s:@]*:)[^/\s@]+@"), rf"\1{STARS}@"),
+    (re.compile(r"\b(?:(?:sk|pk|rk|atl|xox[a-z]|gh[opsu])[-_]|AIza)[-_A-Za-z0-9]{8,}"), MASK),
+    (re.compile(r"(?i)\b(bearer\s+)[-._~+/=A-Za-z0-9]{8,}"), rf"\1{MASK}"),
+    (re.compile(r"(://[^/\s:@]*:)[^/\s@]+@"), rf"\1{MASK}@"),
 )
 # Shorter ones would be found by chance in ordinary words.
 MIN_SECRET_LENGTH = 8
@@ -37,7 +37,7 @@ def scrub(text: str) -> str:
         found = [value for value in _live if value in text]
     # Longest first: a secret may be the beginning of another.
     for value in sorted(found, key=len, reverse=True):
-        text = text.replace(value, STARS)
+        text = text.replace(value, MASK)
     for pattern, instead in PATTERNS:
         text = pattern.sub(instead, text)
     return text
@@ -61,7 +61,7 @@ class ScrubSecrets(logging.Filter):
         return True
 
 
-class OccasionalWarning:
+class ThrottledWarning:
     """Logs a warning at most once in `INTERVAL_SECONDS`, with the number of those left out: for what any client can cause."""
 
     INTERVAL_SECONDS = 10.0

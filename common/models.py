@@ -34,7 +34,7 @@ class Identified(models.Model):
         abstract = True
 
 
-class Revised(models.Model):
+class WithRevision(models.Model):
     """A row that people edit. A write names the revision that it is based on; a stale one is refused."""
 
     revision = models.PositiveIntegerField(_("revision"), default=1)

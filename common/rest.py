@@ -57,7 +57,7 @@ class Page(BaseModel, Generic[T]):
     next: str | None = None
 
 
-class Storable(JSONParser):
+class StorableJSONParser(JSONParser):
     """JSON, its texts made fit for our columns once and for all; what cannot be is bad input (SEC20)."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:

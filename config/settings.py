@@ -341,7 +341,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["actors.auth.SignedIn"],
     "DEFAULT_THROTTLE_CLASSES": ["actors.rates.Throttle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["common.rest.Storable"],
+    "DEFAULT_PARSER_CLASSES": ["common.rest.StorableJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "common.rest.answer_error",
     "UNAUTHENTICATED_USER": None,

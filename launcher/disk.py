@@ -5,14 +5,14 @@ import time
 from pathlib import Path
 
 # PostgreSQL writes its journal in files of 16 MB; with room for less than two, the next one may fail.
-FULL_BELOW = 32 << 20  # bytes
-CHECK_INTERVAL = 5.0  # seconds
+MIN_FREE_BYTES = 32 << 20
+CHECK_INTERVAL_SECONDS = 5.0
 
 
 def megabytes_left(folder: Path) -> int | None:
     """Return the megabytes left on a full disk; None when the disk is not full."""
     free = shutil.disk_usage(folder).free
-    return free >> 20 if free < FULL_BELOW else None
+    return free >> 20 if free < MIN_FREE_BYTES else None
 
 
 class Disk:
@@ -27,7 +27,7 @@ class Disk:
         """Return a line for people when the disk has become full or has room again; else the empty string."""
         if time.monotonic() < self._next:
             return ""
-        self._next = time.monotonic() + CHECK_INTERVAL
+        self._next = time.monotonic() + CHECK_INTERVAL_SECONDS
         left = megabytes_left(self._folder)
         if (left is not None) == self._was_full:
             return ""

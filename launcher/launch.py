@@ -26,7 +26,7 @@ from launcher.server import Server
 from launcher.service import Service
 from launcher.valkey import Valkey
 
-TICK = 0.2  # seconds
+LOOP_INTERVAL_SECONDS = 0.2
 STOP_TIMEOUT = 20.0  # seconds that web and worker have to finish their work (RUN6)
 # A server that dies more often than this within a minute is given up.
 MAX_DEATHS_PER_MINUTE = 3
@@ -173,7 +173,7 @@ class Launcher:
 
     def _process_events(self) -> None:
         """Wait for events of at most one tick: output of children, signals, an answer to the probe."""
-        for key, _ in self._selector.select(TICK):
+        for key, _ in self._selector.select(LOOP_INTERVAL_SECONDS):
             if callable(key.data):
                 key.data()
             else:

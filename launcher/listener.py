@@ -14,7 +14,7 @@ from common.processes import StartError
 
 USUAL_PORT = 8000
 PORTS_TRIED = 100
-PROBE_INTERVAL = 0.2  # seconds
+PROBE_INTERVAL_SECONDS = 0.2
 
 
 def open_listener(settings: Mapping[str, str]) -> tuple[socket.socket, str]:
@@ -63,7 +63,7 @@ class ReadinessProbe:
         return False
 
     def _send_request(self) -> None:
-        self._next = time.monotonic() + PROBE_INTERVAL
+        self._next = time.monotonic() + PROBE_INTERVAL_SECONDS
         # Neither connecting nor sending waits: the kernel buffers both until the web process reads.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=5)
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from common.processes import StartError, give_to_unprivileged_user, is_root, join_last_lines, list_processes_in, spawn
 from launcher.server import Server, read_version
 
-OLDEST = 16
+MIN_MAJOR_VERSION = 16
 USER = DATABASE = "atelier"
 # The password is 32 random bytes, so more iterations protect nothing and cost 5 ms per connection.
 SCRAM_ITERATIONS = "1"
@@ -29,8 +29,8 @@ def find_binaries(written_by: int = 0) -> tuple[int, Path]:
     for folder in _list_candidates():
         if (folder / "initdb").exists():
             found.setdefault(next(iter(read_version(folder / "postgres")), 0), folder)
-    major = written_by or next((major for major in found if major >= OLDEST), 0)
-    if major in found and major >= OLDEST:
+    major = written_by or next((major for major in found if major >= MIN_MAJOR_VERSION), 0)
+    if major in found and major >= MIN_MAJOR_VERSION:
         return major, found[major]
     there = "; found: " + ", ".join(f"{major} in {folder}" for major, folder in found.items()) if found else ""
     if written_by:
@@ -39,7 +39,7 @@ def find_binaries(written_by: int = 0) -> tuple[int, Path]:
             f"Install PostgreSQL {written_by}, or dump the data with it and load them into a newer one."
         )
     raise StartError(
-        f"No PostgreSQL ({OLDEST} or newer) was found: the package brings none for this machine{there}. "
+        f"No PostgreSQL ({MIN_MAJOR_VERSION} or newer) was found: the package brings none for this machine{there}. "
         "Install one, or name a server in DATABASE_URL."
     )
 

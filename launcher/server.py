@@ -24,7 +24,7 @@ from launcher.disk import megabytes_left
 
 START_TRIES = 3
 RESTART_TRIES = 20
-RESTART_DELAY = 0.5
+RESTART_DELAY_SECONDS = 0.5
 """Seconds between two tries of a restart."""
 
 
@@ -81,7 +81,7 @@ class Server(ABC):
             self.stop()
             output = read_last_lines(self.child)
             if keeps_port:
-                time.sleep(RESTART_DELAY)
+                time.sleep(RESTART_DELAY_SECONDS)
             else:
                 self._port = 0
         raise self.build_error(f"{self.title} did not start on {self._home}", output + self.if_damaged)

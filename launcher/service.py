@@ -9,11 +9,11 @@ from typing import IO
 
 from common.processes import spawn
 
-FIRST_DELAY = 0.5  # seconds
-LONGEST_DELAY = 30.0
+FIRST_DELAY_SECONDS = 0.5
+MAX_DELAY_SECONDS = 30.0
 # Seconds of life after which the delay is reset.
-GOOD_LIFE = 60.0
-HOPELESS_DELAY = 4.0
+STABLE_AFTER_SECONDS = 60.0
+HOPELESS_DELAY_SECONDS = 4.0
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Service:
     sockets: Sequence[int] = ()
     child: subprocess.Popen[bytes] | None = None
     _started: float = 0.0
-    _delay: float = FIRST_DELAY
+    _delay: float = FIRST_DELAY_SECONDS
     _due: float = field(default=0.0)
 
     def start(self) -> None:
@@ -54,7 +54,8 @@ class Service:
         if code is None:
             return None
         now = time.monotonic()
-        self._delay = FIRST_DELAY if now - self._started > GOOD_LIFE else min(self._delay * 2, LONGEST_DELAY)
+        was_stable = now - self._started > STABLE_AFTER_SECONDS
+        self._delay = FIRST_DELAY_SECONDS if was_stable else min(self._delay * 2, MAX_DELAY_SECONDS)
         self._due = now + self._delay
         self.child = None
         return code
@@ -62,7 +63,7 @@ class Service:
     @property
     def hint(self) -> str:
         """Advice for a child that dies at every start; empty while that may be chance."""
-        if self._delay < HOPELESS_DELAY:
+        if self._delay < HOPELESS_DELAY_SECONDS:
             return ""
         return " Its lines above say why; if packages are damaged: `make clean`, then start again (the data stay)."
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from common.processes import StartError, give_to_unprivileged_user, is_root, spawn
 from launcher.server import Server, read_version
 
-OLDEST = 7
+MIN_MAJOR_VERSION = 7
 
 
 def find_binary() -> Path:
@@ -19,11 +19,11 @@ def find_binary() -> Path:
     too_old = ""
     for program in _list_candidates():
         version = read_version(program)
-        if version >= (OLDEST,):
+        if version >= (MIN_MAJOR_VERSION,):
             return program
         too_old = f", only {program} of version {'.'.join(map(str, version))}" if version else too_old
     raise StartError(
-        f"No Valkey or Redis ({OLDEST} or newer) was found{too_old}; the package brings none for this machine. "
+        f"No Valkey or Redis ({MIN_MAJOR_VERSION} or newer) was found{too_old}; the package brings none for this machine. "
         "Install valkey-server or redis-server, or name a server in REDIS_URL."
     )
 

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 TASK = "runs.tasks.test_model"
 LIFETIME_SECONDS = 120
 """Seconds that a test and its result are known."""
-MAX_SECONDS = 40
+MAX_TEST_SECONDS = 40
 """Seconds after which a running test without a result has lost its worker."""
 MAX_WAIT_SECONDS = 10
 """Seconds within which a worker starts a test."""
@@ -135,7 +135,7 @@ def get_model_test(actor: Actor, workspace_id: UUID, test_id: UUID | str) -> Mod
     test = find_model_test(workspace.id, test_id)
     if test is None:
         raise NotFound("There is no such test, or it was long ago.")
-    limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_SECONDS}.get(test.state)
+    limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_TEST_SECONDS}.get(test.state)
     if limit is not None and time.time() - test.started_at > limit:
         _release_locks(test.locks, test.id)
         raise Unavailable("No worker has answered. Try again in a moment.")
@@ -230,7 +230,7 @@ def _store(workspace_id: UUID, test: ModelTest) -> None:
 def _acquire_locks(test: ModelTest) -> None:
     acquired: list[str] = []
     for lock in test.locks:
-        if not _call_redis(lambda client, lock=lock: client.set(lock, test.id, nx=True, ex=MAX_SECONDS)):
+        if not _call_redis(lambda client, lock=lock: client.set(lock, test.id, nx=True, ex=MAX_TEST_SECONDS)):
             _release_locks(acquired, test.id)
             seconds = max(1, _call_redis(lambda client, lock=lock: client.ttl(lock)))
             data = {"limit": "model_tests", "seconds": seconds}

@@ -12,13 +12,13 @@ from llm.protocol import LLM, LLMError
 MAX_TRIES = 3
 MAX_TRIES_BY_CODE = {"cut": 2, "timeout_first": 2}
 """A broken or silent stream has already taken long: one more request is enough."""
-BASE_DELAY = 0.5
-MAX_DELAY = 20.0
+BASE_DELAY_SECONDS = 0.5
+MAX_DELAY_SECONDS = 20.0
 """Seconds. A provider that asks for a longer wait gets no other request: the person decides."""
 MAX_FAILURES_IN_ROW = 10
 """Failures in a row, of a tenant's runs on one endpoint and model, after which requests pause."""
 REST_SECONDS = 5.0
-ANNOUNCED_DELAY = 2.0
+ANNOUNCED_DELAY_SECONDS = 2.0
 """Seconds from which on a wait before the next try is announced."""
 
 Announce = Callable[[float], Awaitable[None]]
@@ -112,7 +112,7 @@ class Retrying:
                 if has_yielded or not self._may_retry(error, tries):
                     raise
                 delay = self._delay(error, tries)
-                if self._announce is not None and delay >= ANNOUNCED_DELAY:
+                if self._announce is not None and delay >= ANNOUNCED_DELAY_SECONDS:
                     await self._announce(delay)
                 await self._sleep(delay)
             else:
@@ -120,11 +120,11 @@ class Retrying:
 
     def _may_retry(self, error: LLMError, tries: int) -> bool:
         max_tries = MAX_TRIES_BY_CODE.get(error.code, MAX_TRIES)
-        return error.retryable and tries < max_tries and (error.retry_after or 0.0) <= MAX_DELAY
+        return error.retryable and tries < max_tries and (error.retry_after or 0.0) <= MAX_DELAY_SECONDS
 
     def _delay(self, error: LLMError, tries: int) -> float:
         """Return the seconds that the provider asked for, else an exponential backoff, both with jitter."""
-        backoff: float = BASE_DELAY * 2 ** (tries - 1)
+        backoff: float = BASE_DELAY_SECONDS * 2 ** (tries - 1)
         if error.retry_after is not None:
             return error.retry_after + self._rng() * backoff / 2
         return backoff * (0.5 + self._rng())

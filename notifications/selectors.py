@@ -11,7 +11,7 @@ from events.rows import NotificationRow
 from notifications.models import Notification
 from workspaces.permissions import workspaces_visible_to
 
-MAX_UNREAD = 100
+MAX_UNREAD_NOTIFICATIONS = 100
 """Unread notifications are counted up to this number: the web app shows "99+"."""
 QUOTING_TYPES = frozenset({"mention"})
 """Types whose excerpt quotes a message of a chat. Others quote what every member of the workspace may read."""
@@ -30,8 +30,8 @@ def list_notifications(person: Actor, *, unread: bool = False) -> QuerySet[Any]:
 
 
 def count_unread(person: Actor) -> int:
-    """Return the number of unread notifications, at most `MAX_UNREAD`."""
-    return _list_of(person).filter(read_at=None)[:MAX_UNREAD].count()
+    """Return the number of unread notifications, at most `MAX_UNREAD_NOTIFICATIONS`."""
+    return _list_of(person).filter(read_at=None)[:MAX_UNREAD_NOTIFICATIONS].count()
 
 
 def build_notification_rows(notifications: Iterable[Any]) -> list[NotificationRow]:

@@ -16,7 +16,7 @@ from realtime.presence import list_present
 from realtime.topics import Topic
 from runs.models import ACTIVE, Run
 
-PAGE = 50
+MESSAGES_PER_SNAPSHOT = 50
 """The most messages in a snapshot, and they have at most `PAGE_BYTES`."""
 
 MAX_MISSED = 500
@@ -64,7 +64,7 @@ def _missed(chat: Chat, since: int | None) -> list[MessageRow] | None:
 
 def _newest(chat: Chat) -> tuple[list[MessageRow], bool]:
     """Return the newest page, oldest message first, and whether there are older messages."""
-    page = list_messages(chat=chat, before=chat.version + 1, limit=PAGE)
+    page = list_messages(chat=chat, before=chat.version + 1, limit=MESSAGES_PER_SNAPSHOT)
     return [message.to_row() for message in page.messages], page.before is not None
 
 

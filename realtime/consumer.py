@@ -13,7 +13,7 @@ from actors.models import Actor
 from actors.rates import get_address_bucket, throttle
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, NotFound, TooLarge
-from common.logs import OccasionalWarning
+from common.logs import ThrottledWarning
 from common.token_bucket import TokenBucket
 from events.frames import ErrorFrame, MarkRead, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
@@ -27,7 +27,7 @@ from server import limits
 from server.connections import abort
 
 logger = logging.getLogger(__name__)
-not_opened = OccasionalWarning(logger, "A socket could not be opened")
+not_opened = ThrottledWarning(logger, "A socket could not be opened")
 
 
 class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
@@ -37,7 +37,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.socket: Socket | None = None
-        self.allowance = TokenBucket(limits.PER_SECOND, limits.BURST)
+        self.allowance = TokenBucket(limits.SOCKET_MESSAGES_PER_SECOND, limits.SOCKET_BURST_MESSAGES)
         self.typed: dict[Topic, float] = {}
         self.writing: asyncio.Task[None] | None = None
         try:
@@ -118,7 +118,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def close_in_time(self, code: int) -> None:
         try:
-            async with asyncio.timeout(limits.CLOSING):
+            async with asyncio.timeout(limits.CLOSE_TIMEOUT_SECONDS):
                 await self.close(code)
         except (OSError, RuntimeError) as error:
             logger.info("A socket did not close in time and is cut: %r", error)
@@ -204,7 +204,10 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def publish_typing(self, socket: Socket, topic: Topic) -> None:
         now = time.monotonic()
-        if topic not in socket.subscriptions or now - self.typed.get(topic, -limits.TYPING_EVERY) < limits.TYPING_EVERY:
+        if (
+            topic not in socket.subscriptions
+            or now - self.typed.get(topic, -limits.TYPING_INTERVAL_SECONDS) < limits.TYPING_INTERVAL_SECONDS
+        ):
             return
         self.typed[topic] = now
         await run_in_db_thread(publish_typing, socket.actor, topic)

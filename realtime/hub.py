@@ -120,7 +120,9 @@ class Hub:
 
     def get_allowance(self, actor_id: UUID) -> TokenBucket:
         """Return the bucket for all sockets of a person in this process. It outlives them, so a new socket gets no new one."""
-        return self._allowances.get_or_set(actor_id, lambda: TokenBucket(limits.PERSON_PER_SECOND, limits.PERSON_BURST))
+        return self._allowances.get_or_set(
+            actor_id, lambda: TokenBucket(limits.PERSON_MESSAGES_PER_SECOND, limits.PERSON_BURST_MESSAGES)
+        )
 
     # --- the channel layer --------------------------------------------------------------------------------------------------
 
@@ -166,7 +168,7 @@ class Hub:
     def _receive_probe(self) -> None:
         """Note that a probe came back. After an interruption frames are missing: repair the buffers (MSG3)."""
         now = asyncio.get_running_loop().time()
-        if self._probe_received_at and now - self._probe_received_at > 3 * maintenance.PROBE_INTERVAL:
+        if self._probe_received_at and now - self._probe_received_at > 3 * maintenance.PROBE_INTERVAL_SECONDS:
             self.spawn(maintenance.repair_outdated_buffers(self))
         if self._is_disconnected:
             logger.info("The hub receives from Redis again")
@@ -181,10 +183,12 @@ class Hub:
         self._probe_received_at = 0.0
         loops = {
             "listener": self._listen(),
-            "probe": maintenance.run_every(maintenance.PROBE_INTERVAL, self._send_probe),
-            "rights": maintenance.run_every(maintenance.RIGHTS_INTERVAL, partial(maintenance.check_rights, self)),
+            "probe": maintenance.run_every(maintenance.PROBE_INTERVAL_SECONDS, self._send_probe),
+            "rights": maintenance.run_every(
+                maintenance.RIGHTS_CHECK_INTERVAL_SECONDS, partial(maintenance.check_rights, self)
+            ),
             "heartbeat": maintenance.run_every(
-                maintenance.HEARTBEAT_INTERVAL, partial(maintenance.send_heartbeats, self)
+                maintenance.HEARTBEAT_INTERVAL_SECONDS, partial(maintenance.send_heartbeats, self)
             ),
         }
         self._loops = [asyncio.create_task(loop, name=f"hub {name}") for name, loop in loops.items()]

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-HEARTBEAT_INTERVAL = 10.0
+HEARTBEAT_INTERVAL_SECONDS = 10.0
 """Seconds (MSG9)."""
 
-RIGHTS_INTERVAL = 4.0
+RIGHTS_CHECK_INTERVAL_SECONDS = 4.0
 """Seconds between two checks of all rights. With the time of the query, a lost right ends after five at most (SEC5)."""
 
-PROBE_INTERVAL = 1.0
+PROBE_INTERVAL_SECONDS = 1.0
 """Seconds between two liveness probes, which the hub sends to itself through Redis."""
 
 REPAIR_TIMEOUT = 2.0

@@ -97,7 +97,9 @@ class Outbox:
 
     def _is_over(self, text: str) -> bool:
         waiting = len(self._waiting)
-        return waiting > 0 and (waiting >= limits.MAX_WAITING or self._size + len(text) > limits.MAX_WAITING_SIZE)
+        return waiting > 0 and (
+            waiting >= limits.MAX_WAITING_FRAMES or self._size + len(text) > limits.MAX_WAITING_CHARACTERS
+        )
 
     def _drop_transient(self) -> None:
         self._waiting = deque(item for item in self._waiting if not item[1])

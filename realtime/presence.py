@@ -13,7 +13,7 @@ from events.frames import Presence
 from events.publish import publish_now
 from realtime.topics import Topic
 
-LIFETIME = 25.0
+ENTRY_TTL_SECONDS = 25.0
 """Seconds until an entry expires; hubs renew theirs with every heartbeat (10 s)."""
 
 
@@ -54,7 +54,7 @@ def _renewed(client: Any, mine: Mapping[Topic, Collection[UUID]], hub_id: str) -
         for topic, people in mine.items():
             pipe.zadd(_key(topic), {_entry(hub_id, actor_id): _expiry() for actor_id in people})
             pipe.zremrangebyscore(_key(topic), "-inf", time.time())
-            pipe.expire(_key(topic), int(LIFETIME) + 5)
+            pipe.expire(_key(topic), int(ENTRY_TTL_SECONDS) + 5)
             pipe.zrange(_key(topic), 0, -1)
         answers: list[Any] = pipe.execute()
     return answers
@@ -74,7 +74,7 @@ def _before_and_after(client: Any, topics: Sequence[Topic], step: Callable[[Any,
             pipe.zrangebyscore(_key(topic), time.time(), "+inf")
             step(pipe, topic)
             pipe.zrangebyscore(_key(topic), time.time(), "+inf")
-            pipe.expire(_key(topic), int(LIFETIME) + 5)
+            pipe.expire(_key(topic), int(ENTRY_TTL_SECONDS) + 5)
         answers: list[Any] = pipe.execute() if topics else []
     return answers
 
@@ -92,4 +92,4 @@ def _key(topic: Topic) -> str:
 
 
 def _expiry() -> float:
-    return time.time() + LIFETIME
+    return time.time() + ENTRY_TTL_SECONDS

@@ -15,19 +15,19 @@ from realtime.topics import Topic
 
 logger = logging.getLogger(__name__)
 
-GRACE = 0.05
+OUT_OF_ORDER_WAIT_SECONDS = 0.05
 """Seconds to wait for an earlier frame: two commits may publish in the other order."""
 
-SHARED = 1.0
+SHARED_READ_SECONDS = 1.0
 """Seconds in which the answer to a subscription is shared with others, for example when all come back after a restart (P8)."""
 
-PRESENCE = 1.0
+PRESENCE_INTERVAL_SECONDS = 1.0
 """Seconds between two presence frames, so that a team that comes back at once does not cause a frame for each member."""
 
-CROWD = 25
-"""With this many followers in this process, deltas are gathered for `GATHERED` seconds."""
+CROWD_FOLLOWERS = 25
+"""With this many followers in this process, deltas are gathered for `GATHERING_SECONDS`."""
 
-GATHERED = 0.25
+GATHERING_SECONDS = 0.25
 """Seconds between two writes of gathered deltas. A write costs one system call for each socket."""
 
 MAX_HELD_BACK = 512
@@ -202,7 +202,7 @@ class TopicBuffer:
         except Exception:
             self._forget(read)  # the next subscription tries again
             raise
-        asyncio.get_running_loop().call_later(SHARED, self._forget, read)
+        asyncio.get_running_loop().call_later(SHARED_READ_SECONDS, self._forget, read)
         streams = any(row.kind == "run" and row.state == "running" for row in found.rows)
         return Answer(found.model_dump_json(), found.version, is_shared=not streams)
 
@@ -231,7 +231,7 @@ class TopicBuffer:
             self._release_early_frames()
 
     def repair_up_to(self, version: int) -> None:
-        """Read what is missing up to this version of the chat, unless the frames arrive within `GRACE` seconds."""
+        """Read what is missing up to this version of the chat, unless the frames arrive within `OUT_OF_ORDER_WAIT_SECONDS`."""
         if self.version is not None and version > self.version and not self.is_empty:
             self._start_repair(version)
 
@@ -247,23 +247,23 @@ class TopicBuffer:
             self._forward_presence(frame["text"])
         elif frame["text"] is None:
             return
-        elif frame["kind"] == "delta" and len(self._followers) >= CROWD:
+        elif frame["kind"] == "delta" and len(self._followers) >= CROWD_FOLLOWERS:
             self._gather(frame["text"])
         else:
             self._send_to_followers(frame["text"], None)
 
     def _gather(self, text: str) -> None:
-        """Send the first delta at once, and those that follow within `GATHERED` seconds together."""
+        """Send the first delta at once, and those that follow within `GATHERING_SECONDS` together."""
         if self._gather_timer is None:
             self._send_to_followers(text, None)
-            self._gather_timer = asyncio.get_running_loop().call_later(GATHERED, self._flush_gathered)
+            self._gather_timer = asyncio.get_running_loop().call_later(GATHERING_SECONDS, self._flush_gathered)
         elif len(self._gathered) < MAX_HELD_BACK:
             self._gathered.append(text)
 
     def _flush_gathered(self) -> None:
         self._gather_timer = None
         if self._gathered:
-            self._gather_timer = asyncio.get_running_loop().call_later(GATHERED, self._flush_gathered)
+            self._gather_timer = asyncio.get_running_loop().call_later(GATHERING_SECONDS, self._flush_gathered)
             self._send_gathered()
 
     def _send_gathered(self) -> None:
@@ -282,7 +282,9 @@ class TopicBuffer:
         if self._presence is not None:
             self._send_to_followers(self._presence, None)
             self._sent_presence, self._presence = self._presence, None
-            self._presence_timer = asyncio.get_running_loop().call_later(PRESENCE, self._send_last_presence)
+            self._presence_timer = asyncio.get_running_loop().call_later(
+                PRESENCE_INTERVAL_SECONDS, self._send_last_presence
+            )
 
     def _is_next(self, frame: Frame) -> bool:
         known = self.version
@@ -315,7 +317,7 @@ class TopicBuffer:
             self.repair = asyncio.create_task(self._repair(version), name=f"repair {self.topic}")
 
     async def _repair(self, version: int) -> None:
-        await asyncio.sleep(GRACE)
+        await asyncio.sleep(OUT_OF_ORDER_WAIT_SECONDS)
         since = self.version
         if since is not None and since < version:
             try:

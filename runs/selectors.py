@@ -15,7 +15,7 @@ from chats.permissions import ChatVerb, chats_visible_to, get_chat_for
 from events.rows import ReplyRow
 from runs.models import ACTIVE, Run
 
-EXCERPT = 160
+MAX_EXCERPT_CHARACTERS = 160
 """Characters of an answer that a list shows."""
 
 
@@ -33,7 +33,11 @@ def list_replies_of_version(spec: AgentSpec, reader: Actor) -> QuerySet[Run]:
 def build_reply_rows(runs: Sequence[Run]) -> list[ReplyRow]:
     """Return runs in chats with the beginnings of their answers, by one query."""
     found = Message.objects.filter(run_id__in=[run.pk for run in runs], type="TEXT_MESSAGE")
-    last = found.order_by("run_id", "-seq").distinct("run_id").annotate(excerpt=Left(KT("payload__text"), EXCERPT))
+    last = (
+        found.order_by("run_id", "-seq")
+        .distinct("run_id")
+        .annotate(excerpt=Left(KT("payload__text"), MAX_EXCERPT_CHARACTERS))
+    )
     answers = {run_id: (pk, excerpt) for run_id, pk, excerpt in last.values_list("run_id", "pk", "excerpt")}
     return [_build_reply_row(run, *answers.get(run.pk, (None, ""))) for run in runs]
 

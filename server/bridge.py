@@ -23,7 +23,7 @@ Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 # Bytes of a response that are collected before they are sent, so that a slow reader occupies no thread. The rest is sent in parts.
 MAX_BUFFERED = 1024 * 1024
-REFUSAL_DELAY = 0.25
+REFUSAL_DELAY_SECONDS = 0.25
 """Seconds after which a caller over a limit is refused."""
 MAX_DELAYED = 1000
 """Refusals that are delayed at the same time. More are sent immediately."""
@@ -98,7 +98,7 @@ class Bridge:
         if self._refusals < MAX_DELAYED:
             self._refusals += 1
             try:
-                await asyncio.sleep(REFUSAL_DELAY)
+                await asyncio.sleep(REFUSAL_DELAY_SECONDS)
             finally:
                 self._refusals -= 1
 
@@ -115,7 +115,7 @@ class Bridge:
             raise self._too_large()
         body = bytearray()
         try:
-            async with asyncio.timeout(limits.BODY_TIME):
+            async with asyncio.timeout(limits.BODY_TIMEOUT_SECONDS):
                 while await self._read_on(receive, body):
                     pass
         except TimeoutError:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from common.bounded import BoundedMap
 from common.errors import LimitReached
 
-MAX_WAITING = 100
+MAX_WAITING_REQUESTS = 100
 """Requests of one caller that wait. More are refused."""
 
-MAX_REMEMBERED = 10_000
+MAX_REMEMBERED_CALLERS = 10_000
 """Callers whose use of the CPU is remembered."""
 
 
@@ -23,7 +23,7 @@ class CpuBudget:
     def __init__(self, per_second: float, burst: float) -> None:
         self._per_second = per_second
         self._burst = burst
-        self._full_at: BoundedMap[Hashable, float] = BoundedMap(MAX_REMEMBERED)
+        self._full_at: BoundedMap[Hashable, float] = BoundedMap(MAX_REMEMBERED_CALLERS)
 
     def charge(self, caller: Hashable, seconds: float) -> None:
         """Count the CPU time of a request."""
@@ -79,7 +79,7 @@ class FairQueue:
 
     async def _enter(self, caller: Caller) -> None:
         queue = self._waiting.setdefault(caller, deque())
-        if len(queue) >= MAX_WAITING:
+        if len(queue) >= MAX_WAITING_REQUESTS:
             raise LimitReached(
                 "Too many requests at once.", hints=["Wait for answers first."], data={"limit": "waiting", "seconds": 1}
             )

@@ -11,18 +11,18 @@ MAX_FRAME = 64 * 1024
 MAX_FRAGMENTS = 100
 """Frames of one message."""
 
-PER_SECOND = 20.0
-BURST = 120.0
+SOCKET_MESSAGES_PER_SECOND = 20.0
+SOCKET_BURST_MESSAGES = 120.0
 """Messages of one socket per second, and at once after a reconnect (a subscription for each topic)."""
 
-PERSON_PER_SECOND = 40.0
-PERSON_BURST = 600.0
+PERSON_MESSAGES_PER_SECOND = 40.0
+PERSON_BURST_MESSAGES = 600.0
 """The same for all sockets of one person in one process: twenty tabs that come back at once need sixty."""
 
 MAX_REFUSED = 100
 """Refused messages over the limit after which the socket is closed."""
 
-TYPING_EVERY = 2.0
+TYPING_INTERVAL_SECONDS = 2.0
 """Seconds between two `typing` frames of one socket on one topic that are passed on."""
 
 MAX_SUBSCRIPTIONS = 100
@@ -30,11 +30,11 @@ MAX_SUBSCRIPTIONS = 100
 
 # --- a socket: what goes out --------------------------------------------------------------------------------------
 
-MAX_WAITING = 512
-MAX_WAITING_SIZE = 1024 * 1024
+MAX_WAITING_FRAMES = 512
+MAX_WAITING_CHARACTERS = 1024 * 1024
 """Frames that wait to be sent to one socket, and their characters. A single frame may be larger."""
 
-CLOSING = 5.0
+CLOSE_TIMEOUT_SECONDS = 5.0
 """Seconds that a client has to read the closing frame before its connection is aborted."""
 
 # --- sockets ------------------------------------------------------------------------------------------------------
@@ -54,14 +54,14 @@ MAX_BODY = 1024 * 1024
 MAX_BODIES = 64 * 1024 * 1024
 """Bytes of incomplete bodies in one process."""
 
-BODY_TIME = 30.0
+BODY_TIMEOUT_SECONDS = 30.0
 """Seconds in which a body has to arrive."""
 
 MAX_HEAD = 32 * 1024
 """Bytes of a request's first line and headers."""
 
-HEAD_TIME = 20.0
+HEAD_TIMEOUT_SECONDS = 20.0
 """Seconds in which the head of a request has to arrive, also the first one of a new connection."""
 
-UNREAD_TIME = 30.0
+UNREAD_RESPONSE_TIMEOUT_SECONDS = 30.0
 """Seconds that a client may leave a response unread before its connection is aborted."""

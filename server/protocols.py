@@ -58,7 +58,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._head_deadline.set(transport, limits.HEAD_TIME)
+        self._head_deadline.set(transport, limits.HEAD_TIMEOUT_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         # The parser keeps a header that does not end and reports nothing, so bytes are counted as they arrive.
@@ -70,7 +70,7 @@ class BoundedHttp(HttpToolsProtocol):
         if self._is_too_large():
             self.send_400_response("")
         elif self._head_is_open and not self._head_deadline.is_set:
-            self._head_deadline.set(self.transport, limits.HEAD_TIME)
+            self._head_deadline.set(self.transport, limits.HEAD_TIMEOUT_SECONDS)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -101,7 +101,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._write_deadline.set(self.transport, limits.UNREAD_TIME)
+        self._write_deadline.set(self.transport, limits.UNREAD_RESPONSE_TIMEOUT_SECONDS)
 
     def resume_writing(self) -> None:
         self._write_deadline.cancel()

@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
-from common.models import Identified, ObjectGrant, Revised, build_display_name
+from common.models import Identified, ObjectGrant, WithRevision, build_display_name
 from common.providers import list_provider_choices
 from events.rows import MembershipRow
 
@@ -17,7 +17,7 @@ class Role(models.TextChoices):
     SUGGESTER = "suggester", _("Suggester")
 
 
-class Workspace(Identified, Revised):
+class Workspace(Identified, WithRevision):
     """The container of a team: members, private agents, chats, model credentials."""
 
     name = models.CharField(_("name"), max_length=80)
@@ -95,7 +95,7 @@ class PastMembership(Identified):
         return build_display_name(self, "actor", "workspace")
 
 
-class Credential(Identified, Revised):
+class Credential(Identified, WithRevision):
     """What a workspace's agents think with: a provider, what it takes to reach it, the key (encrypted, write-only) and the
     default model. Which options a provider has is in `common.providers`, and checked by the service.
     """

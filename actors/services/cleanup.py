@@ -5,7 +5,7 @@ from django.contrib.sessions.models import Session
 from actors.models import EmailChange
 from common.clock import now
 
-BATCH = 1000
+ROWS_PER_BATCH = 1000
 
 
 def delete_expired() -> int:
@@ -14,7 +14,7 @@ def delete_expired() -> int:
     deleted = 0
     while True:
         expired = Session.objects.filter(expire_date__lt=now()).order_by("pk")
-        keys = list(expired.values_list("pk", flat=True)[:BATCH])
+        keys = list(expired.values_list("pk", flat=True)[:ROWS_PER_BATCH])
         deleted += Session.objects.filter(pk__in=keys).delete()[0]
-        if len(keys) < BATCH:
+        if len(keys) < ROWS_PER_BATCH:
             return deleted

@@ -24,7 +24,7 @@ from events.publish import notify_list_changed, notify_rights_changed
 KEY_PREFIX = "c-"
 """What the keys of address changes begin with; those of new accounts are allauth's."""
 
-HOURS = 24
+LINK_LIFETIME_HOURS = 24
 
 
 def start_email_change(actor: Actor, *, email: str, password: str, address: str, language: str) -> EmailChange:
@@ -59,7 +59,7 @@ def _start_change(person: Actor, email: str, password: str) -> EmailChange:
         raise Invalid("This is your address already.")
     EmailChange.objects.filter(person=person).delete()
     change = EmailChange.objects.create(
-        person=person, email=email, created_at=now(), expires_at=now() + timedelta(hours=HOURS)
+        person=person, email=email, created_at=now(), expires_at=now() + timedelta(hours=LINK_LIFETIME_HOURS)
     )
     audit.record(person, "email.change_started", object_id=person.id)
     return change
@@ -74,7 +74,7 @@ def send_email_change(*, change_id: UUID, address: str, language: str) -> None:
     key = KEY_PREFIX + secrets.token_urlsafe(24)
     EmailChange.objects.filter(pk=change_id).update(digest=hash_secret(key))
     link = f"{address}/confirm-email/{key}"
-    mails.send(change.person, "email_change", language, to=change.email, link=link, hours=HOURS)
+    mails.send(change.person, "email_change", language, to=change.email, link=link, hours=LINK_LIFETIME_HOURS)
 
 
 @transaction.atomic

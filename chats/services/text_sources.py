@@ -23,7 +23,7 @@ from chats.models import ChatActor, Message
 from tools.interface import ToolError
 from tools.registry import registry
 
-NEWEST = 2_000
+MAX_ROWS_READ = 2_000
 """Messages, counted from the end of the log, that are searched."""
 MAX_CHARACTERS = 1_000_000
 """Characters that are kept of people's messages and of results of tools each; the newest."""
@@ -83,7 +83,7 @@ class ReadTexts:
         """Read the messages since the last time, the newest first, until there are enough."""
         rows = Message.objects.filter(chat=self._chat_id)
         last = rows.order_by("-seq").values_list("seq", flat=True).first() or 0
-        first, before = max(self._seq, last - NEWEST) + 1, last + 1
+        first, before = max(self._seq, last - MAX_ROWS_READ) + 1, last + 1
         written, results = _NewestTexts(), _NewestTexts()
         while before > first and not (written.is_full and results.is_full):
             texts = _list_texts(rows.filter(seq__gte=first, seq__lt=before), written.is_full, results.is_full)

@@ -17,16 +17,16 @@ MAX_PARSE_ATTEMPTS = 32
 
 
 class Budget:
-    """Limits the characters in memory of all answers of this process, beyond `OWN_SHARE` for each answer (FAIR5)."""
+    """Limits the characters in memory of all answers of this process, beyond `OWN_SHARE_CHARACTERS` for each answer (FAIR5)."""
 
-    OWN_SHARE = 32 * 1024
-    TOTAL = 32 * 1024 * 1024
+    OWN_SHARE_CHARACTERS = 32 * 1024
+    TOTAL_CHARACTERS = 32 * 1024 * 1024
 
     def __init__(self) -> None:
-        self.left = self.TOTAL
+        self.left = self.TOTAL_CHARACTERS
 
-    def take(self, size: int) -> bool:
-        """Take `size` characters. Return false, and take nothing, if fewer are left."""
+    def consume(self, size: int) -> bool:
+        """Consume `size` characters. Return false, and consume nothing, if fewer are left."""
         if size > self.left:
             return False
         self.left -= size
@@ -73,7 +73,7 @@ class Assembly:
         self._thinking: list[str] = []
         self._call_builders: list[_CallBuilder] = []
         self._sizes = {"text": 0, "thinking": 0, "arguments": 0}
-        self._budget_taken = 0
+        self._consumed = 0
 
     @property
     def text(self) -> str:
@@ -150,18 +150,18 @@ class Assembly:
         if len(text) > available:
             text, self.is_full = text[:available], True
         size = sum(self._sizes.values()) + len(text)
-        wanted = max(0, size - Budget.OWN_SHARE) - self._budget_taken
-        if wanted > 0 and not budget.take(wanted):
+        wanted = max(0, size - Budget.OWN_SHARE_CHARACTERS) - self._consumed
+        if wanted > 0 and not budget.consume(wanted):
             self.is_full = True
             return ""
-        self._budget_taken += max(0, wanted)
+        self._consumed += max(0, wanted)
         self._sizes[part] += len(text)
         return text
 
     def release(self) -> None:
         """Return its characters to the budget of the process."""
-        budget.left += self._budget_taken
-        self._budget_taken = 0
+        budget.left += self._consumed
+        self._consumed = 0
 
 
 def _is_same_call(builder: _CallBuilder, key: int | None, provider_id: str) -> bool:

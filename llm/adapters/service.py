@@ -26,7 +26,7 @@ from llm.redaction import redact
 
 SERVICE_NAME = "merge service"
 """Its name in the usage log."""
-MAX_SECONDS = 60.0
+MAX_REQUEST_SECONDS = 60.0
 MAX_BODY_BYTES = 2 * 1024 * 1024
 SECRET_PREFIX = "whsec_"
 
@@ -41,7 +41,7 @@ class MergeServiceAdapter:
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
-        self._limit = min(MAX_SECONDS, timeouts.total)
+        self._limit = min(MAX_REQUEST_SECONDS, timeouts.total)
 
     async def ask(self, request: Request) -> AsyncGenerator[Chunk | Answer, None]:
         """Post the last turn, which is from `build_service_request`. Raises `LLMError`."""

@@ -11,7 +11,7 @@ from llm.messages import Answer, Chunk, Request, ToolCall, Usage
 from llm.tokens import estimate_input, estimate_tokens
 
 NAME = "demo"
-MAX_SECONDS = 8.0
+MAX_STREAM_SECONDS = 8.0
 """How long an answer may take to stream, whatever its length."""
 _WORDS = re.compile(r"[\u3000-\u9fff\uff00-\uffef]{1,2}|\s*[^\s\u3000-\u9fff\uff00-\uffef]+|\s+")
 
@@ -31,7 +31,7 @@ class DemoModel:
         for call in calls:
             parts = [call.arguments[start : start + 6] for start in range(0, len(call.arguments), 6)]
             chunks += [Chunk("arguments", part, name=None if at else call.name) for at, part in enumerate(parts)]
-        pause = min(self._pace, MAX_SECONDS / max(1, len(chunks)))
+        pause = min(self._pace, MAX_STREAM_SECONDS / max(1, len(chunks)))
         await asyncio.sleep(pause * 4)
         first_token_s = loop.time() - started
         for chunk in chunks:

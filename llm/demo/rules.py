@@ -103,7 +103,7 @@ def find_calls(conversation: Conversation) -> Iterator[Call]:
     question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
     if conversation.results:
         return
-    if _REVISE in tools and (instruction := _find_standing_instruction(question)):
+    if _REVISE in tools and (instruction := _find_permanent_instruction(question)):
         bullet = "- " if conversation.prompt.split("\n")[-1].startswith("- ") else ""
         prompt = f"{conversation.prompt}\n{bullet}{instruction}".strip("\n")
         yield Call(tools[_REVISE], {"prompt": prompt, "reason": question[:200]})
@@ -117,7 +117,7 @@ def find_calls(conversation: Conversation) -> Iterator[Call]:
             yield _fill(tool, "", question)
 
 
-def _find_standing_instruction(question: str) -> str:
+def _find_permanent_instruction(question: str) -> str:
     """Return what the model is to do from now on, as a sentence; empty when the text has no such instruction."""
     always = _ALWAYS.search(question)
     if re.search(r"[?？]\s*$", question) or not (always or _FROM_NOW_ON.search(question)):
@@ -132,10 +132,10 @@ def _fill(tool: ToolSchema, rest: str, question: str) -> Call:
     """Return the call with the arguments that are spelled out as JSON, else those that the question gives."""
     properties = tool.parameters.get("properties", {})
     try:
-        given_arguments = dict(json.loads(rest[rest.index("{") : rest.rindex("}") + 1]))
+        json_arguments = dict(json.loads(rest[rest.index("{") : rest.rindex("}") + 1]))
     except (TypeError, ValueError):
-        given_arguments = {}
-    arguments = {key: value for key, value in given_arguments.items() if key in properties}
+        json_arguments = {}
+    arguments = {key: value for key, value in json_arguments.items() if key in properties}
     if "timezone" in properties:
         city = _CITY.search(rest) or _CITY.search(question) or _CITY_ZH.search(question)
         arguments.setdefault("timezone", city["city"] if city else "UTC")

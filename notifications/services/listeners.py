@@ -18,7 +18,7 @@ from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, MergeState, Suggestion
 from workspaces.models import Credential, Membership
 
-EXCERPT = Notification._meta.get_field("excerpt").max_length or 0
+MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 
 
 def mentions(chat: Chat, message: Message) -> None:
@@ -30,7 +30,7 @@ def mentions(chat: Chat, message: Message) -> None:
     notify(
         people.values_list("actor_id", flat=True), event=_event("mention", message.id), type="mention",
         workspace_id=chat.workspace_id, actor=message.author, chat_id=chat.id, message_id=message.id,
-        excerpt=_excerpt(_with_names(message.text[: EXCERPT * 4], mentioned)),
+        excerpt=_excerpt(_with_names(message.text[: MAX_EXCERPT_CHARACTERS * 4], mentioned)),
     )  # fmt: skip
 
 
@@ -119,5 +119,5 @@ def _with_names(text: str, mentioned: list[UUID]) -> str:
 
 def _excerpt(text: str) -> str:
     """Return the beginning of a text, on one line."""
-    line = " ".join(text[: EXCERPT * 4].split())
-    return line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1]}…"
+    line = " ".join(text[: MAX_EXCERPT_CHARACTERS * 4].split())
+    return line if len(line) <= MAX_EXCERPT_CHARACTERS else f"{line[: MAX_EXCERPT_CHARACTERS - 1]}…"

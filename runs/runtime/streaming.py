@@ -10,7 +10,7 @@ from llm.messages import Chunk
 from runs.models import Run
 from runs.runtime.conversation import get_call_id, get_row_id
 
-PROGRESS_EVERY = 0.25
+PROGRESS_INTERVAL_SECONDS = 0.25
 """Seconds between two frames about how far a merge has come."""
 
 
@@ -76,7 +76,7 @@ class ProgressSink(StreamSink):
         self._done += len(chunk.text) if chunk.part == "text" else 0
         time = asyncio.get_running_loop().time()
         if time >= self._next_at and (self._sending is None or self._sending.done()):
-            self._next_at = time + PROGRESS_EVERY
+            self._next_at = time + PROGRESS_INTERVAL_SECONDS
             frame = self._frame.model_copy(update={"done": self._done})
             self._sending = asyncio.create_task(asyncio.to_thread(publish_now, frame), name="progress")
 

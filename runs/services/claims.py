@@ -17,7 +17,7 @@ from runs.kinds import kind_of
 from runs.models import ISOLATE_AFTER, Run, RunState
 from runs.services.capacity import Capacity, WaitingRun
 
-ISOLATION_PATIENCE = 20.0
+ISOLATION_START_SECONDS = 20.0
 """Seconds that a process has for claiming a poison run which was reserved for it."""
 SWEEP_LOCK = 0x41_54_45_4C
 """The advisory lock of the sweeper that picks runs: one at a time in the whole installation."""
@@ -116,10 +116,10 @@ def pick_undispatched_runs(seconds: float, limit: int = 200, *, full: Sequence[U
 
 @transaction.atomic
 def reserve_poison_runs(limit: int) -> list[UUID]:
-    """Return up to `limit` queued poison runs, the oldest first. For `ISOLATION_PATIENCE` no other caller gets them."""
+    """Return up to `limit` queued poison runs, the oldest first. For `ISOLATION_START_SECONDS` no other caller gets them."""
     if not limit or not try_lock_sweep():
         return []
-    free = Q(dispatched_at=None) | Q(dispatched_at__lt=Now() - timedelta(seconds=ISOLATION_PATIENCE))
+    free = Q(dispatched_at=None) | Q(dispatched_at__lt=Now() - timedelta(seconds=ISOLATION_START_SECONDS))
     waiting = list_claimable_runs().filter(free, crashes__gte=ISOLATE_AFTER).order_by("pk")
     return _dispatch_now(waiting, limit)
 

@@ -41,7 +41,7 @@ from runs.worker.sweeper import MAX_FAILURES, Sweeper
 
 logger = logging.getLogger(__name__)
 
-LEASE_PATIENCE = 0.8
+MAX_LEASE_SHARE_WITHOUT_RENEWAL = 0.8
 """The part of a lease after which a process that cannot reach the database stops its runs, because others may have them."""
 TOOL_THREADS = 4
 DRAIN_SECONDS = 15.0
@@ -276,7 +276,7 @@ class Engine:
                     leases = await self._lease_db(extend_leases, self.owner, list(runners))
             except (DatabaseError, TimeoutError) as error:
                 logger.warning("The leases could not be kept: %s", error)
-                if self._loop.time() - extended_at > LEASE_PATIENCE * settings.RUN_LEASE:
+                if self._loop.time() - extended_at > MAX_LEASE_SHARE_WITHOUT_RENEWAL * settings.RUN_LEASE:
                     self._cancel(runners.values(), "lost")
                 continue
             extended_at = asked_at

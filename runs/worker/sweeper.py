@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 MAX_FAILURES = 5
 """How often one process tries to start or to store a run before it ends it."""
-CLEAN_UP_EVERY = 60 * 60
+CLEAN_UP_INTERVAL_SECONDS = 60 * 60
 """Seconds between two times that a worker deletes what has expired."""
 
 
@@ -92,7 +92,7 @@ class Sweeper:
         self._isolated.start(reserve_poison_runs(self._isolated.count_free()))
         notify_expired_locks()
         if self._clean_up_at <= time.monotonic():
-            self._clean_up_at = time.monotonic() + CLEAN_UP_EVERY
+            self._clean_up_at = time.monotonic() + CLEAN_UP_INTERVAL_SECONDS
             actors.delete_expired()
 
     def _reclaim_runs(self) -> list[UUID]:

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from chats import services as chats
-from chats.hot_queries import PREVIEW
+from chats.hot_queries import MAX_PREVIEW_CHARACTERS
 from chats.models import Message
 from common.ids import new_id
 from realtime.catchup import MISSED_BYTES, catch_up
@@ -113,4 +113,4 @@ def test_FAIR3_a_summary_of_a_chat_holds_the_beginning_of_its_last_message(team)
         alice.ok("GET", f"workspaces/{team.workspace.pk}/chats")["results"][0]["last_message"],
         alice.ok("GET", f"chats/{team.chat.pk}")["last_message"],
     ):
-        assert last["payload"] == said.payload | {"text": said.payload["text"][:PREVIEW]}
+        assert last["payload"] == said.payload | {"text": said.payload["text"][:MAX_PREVIEW_CHARACTERS]}

@@ -4,7 +4,7 @@ import pytest
 
 from chats import hooks as chats_seams
 from chats import services as chats
-from chats.hot_queries import MAX_UNREAD, MENTION_WINDOW
+from chats.hot_queries import MAX_UNREAD_MESSAGES, MENTION_WINDOW
 from chats.models import Chat, ChatActor, Message
 from chats.selectors import activity_of, chat_summary
 from common.ids import new_id
@@ -32,8 +32,8 @@ def summary_of(team, name="bob"):
 def test_unread_lines_are_counted_up_to_a_limit(team):
     said(team, 3)
     assert (summary_of(team).unread, summary_of(team, "alice").unread) == (3, 0)
-    said(team, MAX_UNREAD)
-    assert summary_of(team).unread == MAX_UNREAD
+    said(team, MAX_UNREAD_MESSAGES)
+    assert summary_of(team).unread == MAX_UNREAD_MESSAGES
 
 
 def test_a_mention_is_found_among_the_newest_lines_only(team):

@@ -10,8 +10,8 @@ from yarl import URL
 
 from common.addresses import is_public
 from common.egress import (
-    CheckingResolver,
     HostRefused,
+    PublicOnlyResolver,
     check_model_server,
     check_url,
     close_sessions,
@@ -230,12 +230,12 @@ def test_the_standard_library_changes_no_answer(monkeypatch: pytest.MonkeyPatch)
 async def test_SEC13_a_name_that_has_one_bad_answer_is_not_resolved(names: Names, answer: list[str]) -> None:
     names.answers = [answer]
     with pytest.raises(HostRefused):
-        await CheckingResolver().resolve("models.example.com", 443)
+        await PublicOnlyResolver().resolve("models.example.com", 443)
 
 
 async def test_a_name_with_public_answers_only_is_resolved(names: Names) -> None:
     names.answers = [["8.8.8.8", "2606:4700:4700::1111"]]
-    found = await CheckingResolver().resolve("models.example.com", 443)
+    found = await PublicOnlyResolver().resolve("models.example.com", 443)
     assert [one["host"] for one in found] == ["8.8.8.8", "2606:4700:4700::1111"]
 
 
@@ -321,7 +321,7 @@ async def test_a_session_is_used_again_on_the_same_loop_only() -> None:
 
 
 async def test_SEC13_one_bad_answer_spoils_the_name_at_the_connection_too(names: Names) -> None:
-    resolver = CheckingResolver()
+    resolver = PublicOnlyResolver()
     names.answers = [["8.8.8.8", "10.0.0.1"]]
     with pytest.raises(HostRefused):
         await resolver.resolve("models.example.com", 443)

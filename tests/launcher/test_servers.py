@@ -23,7 +23,7 @@ from common.processes import StartError, is_alive, is_root, list_processes_in
 from launcher import disk
 from launcher.disk import Disk
 from launcher.home import ROOT, RUNNING, is_locked, load_secrets, lock, open_home
-from launcher.postgres import OLDEST, Postgres, find_binaries
+from launcher.postgres import MIN_MAJOR_VERSION, Postgres, find_binaries
 from launcher.valkey import Valkey, find_binary
 
 WHEEL = find_binaries()
@@ -324,13 +324,13 @@ def test_a_damaged_journal_of_valkey_is_left_alone_and_named(home: Path) -> None
 def test_a_disk_that_fills_up_is_told_once_and_again_when_there_is_room(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "CHECK_INTERVAL", 0.0)
+    monkeypatch.setattr(disk, "CHECK_INTERVAL_SECONDS", 0.0)
     watched = Disk(home)
     assert watched.report_change() == ""
-    monkeypatch.setattr(disk, "FULL_BELOW", sys.maxsize)
+    monkeypatch.setattr(disk, "MIN_FREE_BYTES", sys.maxsize)
     assert watched.report_change().startswith(f"The disk of {home} is full (")
     assert watched.report_change() == ""
-    monkeypatch.setattr(disk, "FULL_BELOW", 1)
+    monkeypatch.setattr(disk, "MIN_FREE_BYTES", 1)
     assert watched.report_change() == f"The disk of {home} has room again."
 
 
@@ -342,7 +342,7 @@ def test_what_fails_on_a_full_disk_says_so_whatever_the_program_said(
     (data / "global" / "pg_control").unlink()
     with pytest.raises(StartError, match="PostgreSQL did not start on .*pg_control"):
         Postgres(home, "secret", output=subprocess.PIPE).start()
-    monkeypatch.setattr(disk, "FULL_BELOW", sys.maxsize)
+    monkeypatch.setattr(disk, "MIN_FREE_BYTES", sys.maxsize)
     with pytest.raises(StartError, match=r"PostgreSQL did not start on .*: the disk of .* is full \(\d+ MB left\)"):
         Postgres(home, "secret", output=subprocess.PIPE).start()
 
@@ -367,4 +367,4 @@ def test_commands_know_a_launcher_that_runs_from_one_that_was_killed(home: Path)
 
 
 def test_the_oldest_major_is_the_one_that_is_promised() -> None:
-    assert f"PostgreSQL ≥ {OLDEST}" in (ROOT / "README.md").read_text()
+    assert f"PostgreSQL ≥ {MIN_MAJOR_VERSION}" in (ROOT / "README.md").read_text()

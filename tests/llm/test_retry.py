@@ -39,7 +39,7 @@ class Failing:
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """No breaker of another test, and short waits over the wire."""
-    monkeypatch.setattr(retry, "BASE_DELAY", 0.002)
+    monkeypatch.setattr(retry, "BASE_DELAY_SECONDS", 0.002)
     retry._breakers.clear()
 
 

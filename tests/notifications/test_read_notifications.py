@@ -8,7 +8,7 @@ from chats import services as chats
 from common.clock import now
 from common.ids import new_id
 from notifications.models import Notification
-from notifications.selectors import MAX_UNREAD
+from notifications.selectors import MAX_UNREAD_NOTIFICATIONS
 from tests.api.test_rights import client_for
 from tests.factories.notifications import NotificationFactory
 from workspaces import services as workspaces
@@ -84,9 +84,9 @@ def test_SEC1_who_left_the_workspace_sees_nothing_of_it(environment):
 def test_the_count_stops_where_nobody_reads_on(environment):
     team = environment.team
     Notification.objects.bulk_create(
-        NotificationFactory.build_batch(MAX_UNREAD + 5, person=team.bob, workspace=team.workspace)
+        NotificationFactory.build_batch(MAX_UNREAD_NOTIFICATIONS + 5, person=team.bob, workspace=team.workspace)
     )
-    assert unread(client_for(team, "bob")) == MAX_UNREAD
+    assert unread(client_for(team, "bob")) == MAX_UNREAD_NOTIFICATIONS
 
 
 @pytest.mark.parametrize("path", ["notifications", "notifications?unread=true", "notifications/count"])

@@ -32,6 +32,6 @@ async def tabs() -> AsyncIterator[Tabs]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hub's clock, faster."""
-    monkeypatch.setattr(maintenance, "HEARTBEAT_INTERVAL", 0.3)
-    monkeypatch.setattr(maintenance, "RIGHTS_INTERVAL", 0.2)
-    monkeypatch.setattr(maintenance, "PROBE_INTERVAL", 0.1)
+    monkeypatch.setattr(maintenance, "HEARTBEAT_INTERVAL_SECONDS", 0.3)
+    monkeypatch.setattr(maintenance, "RIGHTS_CHECK_INTERVAL_SECONDS", 0.2)
+    monkeypatch.setattr(maintenance, "PROBE_INTERVAL_SECONDS", 0.1)

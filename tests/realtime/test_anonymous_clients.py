@@ -9,7 +9,7 @@ from django.test import Client
 
 from actors import rates
 from actors.rates import LocalBuckets
-from common.logs import OccasionalWarning
+from common.logs import ThrottledWarning
 from realtime.batches import Batched
 from realtime.db_executor import run_in_db_thread
 from realtime.handshake import find_sign_ins, read_handshake
@@ -133,7 +133,7 @@ def test_FAIR7_outsiders_are_counted_where_people_sign_in(team, settings):
 
 
 def test_FAIR7_what_anybody_can_cause_is_logged_now_and_then(caplog):
-    warning = OccasionalWarning(logging.getLogger("of a test"), "It failed")
+    warning = ThrottledWarning(logging.getLogger("of a test"), "It failed")
     for number in range(100):
         warning.warn(f"reason {number} " + "x" * 10_000)
     assert [len(record.getMessage()) < 300 for record in caplog.records] == [True]

@@ -24,7 +24,7 @@ def kinds(found):
 
 
 def test_a_snapshot_has_the_newest_page_and_says_that_there_is_more(team, monkeypatch):
-    monkeypatch.setattr(catchup, "PAGE", 5)
+    monkeypatch.setattr(catchup, "MESSAGES_PER_SNAPSHOT", 5)
     for number in range(8):
         post(team.chat, team.alice, f"{number}")
     found = catch_up(team.chat.id, None)
@@ -33,7 +33,7 @@ def test_a_snapshot_has_the_newest_page_and_says_that_there_is_more(team, monkey
 
 
 def test_a_chat_that_fits_has_nothing_older(team, monkeypatch):
-    monkeypatch.setattr(catchup, "PAGE", 3)
+    monkeypatch.setattr(catchup, "MESSAGES_PER_SNAPSHOT", 3)
     found = catch_up(team.chat.id, None)  # three people came in
     assert (found.has_older, kinds(found).count("message")) == (False, 3)
 

@@ -41,4 +41,4 @@ def test_RUN8_no_thread_of_a_process_has_to_wait_for_ever_for_a_connection() -> 
 
 def test_SEC5_rights_are_looked_at_within_five_seconds_as_shipped() -> None:
     """Tests of withdrawn rights run with a faster clock; this holds the one that people get."""
-    assert 0 < maintenance.RIGHTS_INTERVAL <= 5
+    assert 0 < maintenance.RIGHTS_CHECK_INTERVAL_SECONDS <= 5

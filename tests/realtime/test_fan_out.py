@@ -18,7 +18,7 @@ from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
 from realtime.outbox import encode_frame
 from realtime.routing import application
-from realtime.topic_buffer import CROWD, Answer, TopicBuffer
+from realtime.topic_buffer import CROWD_FOLLOWERS, Answer, TopicBuffer
 from realtime.topics import Topic
 from server.protocols import BoundedSocket
 from tests.realtime.story import newest
@@ -116,18 +116,20 @@ def a_delta(number):
 
 
 async def test_what_an_agent_says_to_a_crowd_is_gathered_and_keeps_its_place():
-    crowded, crowd = crowded_feed(CROWD)
+    crowded, crowd = crowded_feed(CROWD_FOLLOWERS)
     for number in range(3):
         crowded.add(a_delta(number))
-    assert [reader.given for reader in crowd] == [["snapshot", "delta 0"]] * CROWD, "the first word does not wait"
+    assert [reader.given for reader in crowd] == [["snapshot", "delta 0"]] * CROWD_FOLLOWERS, (
+        "the first word does not wait"
+    )
     crowded.add({"kind": "changes", "after": 7, "version": 8, "text": "the row"})
     everything = ["snapshot", "delta 0", "delta 1", "delta 2", "the row"]
-    assert [reader.given for reader in crowd] == [everything] * CROWD
+    assert [reader.given for reader in crowd] == [everything] * CROWD_FOLLOWERS
     crowded.add(a_delta(3))
     crowded.add(a_delta(4))
     while len(crowd[0].given) < 7:
         await asyncio.sleep(0.01)
-    assert [reader.given for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD
+    assert [reader.given for reader in crowd] == [[*everything, "delta 3", "delta 4"]] * CROWD_FOLLOWERS
     while crowded._gather_timer is not None:
         await asyncio.sleep(0.01)
     crowded.add(a_delta(5))
@@ -135,7 +137,7 @@ async def test_what_an_agent_says_to_a_crowd_is_gathered_and_keeps_its_place():
 
 
 async def test_what_was_gathered_is_one_write_for_each_socket_and_comes_as_single_frames(team, monkeypatch):
-    monkeypatch.setattr(topic_buffer, "CROWD", SOCKETS)
+    monkeypatch.setattr(topic_buffer, "CROWD_FOLLOWERS", SOCKETS)
     async with readers([team.alice, team.bob], f"chat:{team.chat.id}") as sockets:
         written = count_calls(monkeypatch, BoundedSocket, "write_frame")
         await run_in_db_thread(publish_now, *(delta(team.chat, f"piece {number}") for number in range(5)))
@@ -159,10 +161,10 @@ async def test_what_was_gathered_waits_for_a_slow_connection_as_passing_frames(t
 
 
 async def test_a_few_hear_every_chunk_at_once():
-    crowded, crowd = crowded_feed(CROWD - 1)
+    crowded, crowd = crowded_feed(CROWD_FOLLOWERS - 1)
     for number in range(3):
         crowded.add(a_delta(number))
-    assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD - 1)
+    assert [reader.given for reader in crowd] == [["snapshot", "delta 0", "delta 1", "delta 2"]] * (CROWD_FOLLOWERS - 1)
 
 
 async def test_a_heartbeat_is_encoded_once_for_all_who_follow_the_same_chats(team, monkeypatch):

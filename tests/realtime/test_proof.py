@@ -174,7 +174,7 @@ async def play(story: Story, script: list[tuple[int, str]]) -> tuple[list[dict],
 @proof
 @given(script=scripts)
 async def test_MSG5_whatever_happens_and_whatever_is_lost_the_client_sees_what_is(team, monkeypatch, script):
-    monkeypatch.setattr(topic_buffer, "GRACE", 0.0)
+    monkeypatch.setattr(topic_buffer, "OUT_OF_ORDER_WAIT_SECONDS", 0.0)
     await play(await run_in_db_thread(Story, team), script)
 
 
@@ -242,7 +242,7 @@ KINDS = {
 @pytest.mark.skipif(not os.environ.get("WRITE_FIXTURES"), reason="writes tests/fixtures/frames anew")
 @pytest.mark.parametrize("name", KINDS)
 async def test_write_the_fixtures(team, monkeypatch, name):
-    monkeypatch.setattr(topic_buffer, "GRACE", 0.0)
+    monkeypatch.setattr(topic_buffer, "OUT_OF_ORDER_WAIT_SECONDS", 0.0)
     chance = random.Random(name)
     script = [(chance.randrange(10**9), chance.choice(KINDS[name])) for _ in range(60)]
     frames, fresh = await play(await run_in_db_thread(Story, team), script)

@@ -102,8 +102,8 @@ async def test_a_read_that_fails_fails_for_those_who_waited_and_the_next_one_is_
 
 
 async def test_all_sockets_of_a_person_have_one_allowance_and_another_person_has_their_own(team, tabs, monkeypatch):
-    monkeypatch.setattr(limits, "PERSON_PER_SECOND", 0.01)
-    monkeypatch.setattr(limits, "PERSON_BURST", 6)
+    monkeypatch.setattr(limits, "PERSON_MESSAGES_PER_SECOND", 0.01)
+    monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 6)
     alices = [await tabs.of(team.alice) for _ in range(3)]
     bob = await tabs.of(team.bob)
     topic = f"chat:{team.chat.pk}"

@@ -58,7 +58,7 @@ async def test_MSG7_a_reader_who_stalls_is_told_so_when_they_read_again_in_time(
                 publish_now, Changes(topic=topic, after=head + number - 1, version=head + number, rows=[row])
             )
             most = max(most, socket.outbox._size)
-        assert most <= limits.MAX_WAITING_SIZE
+        assert most <= limits.MAX_WAITING_CHARACTERS
         with contextlib.suppress(ConnectionClosed):
             async for _ in alice:
                 pass
@@ -179,8 +179,8 @@ def anything(rng, topics):
 
 
 async def test_SEC20_ten_thousand_messages_of_anything_and_the_socket_lives_on(team, server, monkeypatch, caplog):
-    monkeypatch.setattr(limits, "BURST", 1e6)
-    monkeypatch.setattr(limits, "PERSON_BURST", 1e6)
+    monkeypatch.setattr(limits, "SOCKET_BURST_MESSAGES", 1e6)
+    monkeypatch.setattr(limits, "PERSON_BURST_MESSAGES", 1e6)
     topics = [f"chat:{team.chat.id}", f"actor:{team.bob.id}", f"workspace:{team.workspace.id}", f"chat:{team.bob.id}"]
     rng, headers = random.Random(20), {"X-Session-Token": await run_in_db_thread(signed_in, team.bob)}
     async with connect(address(server), additional_headers=headers) as bob:

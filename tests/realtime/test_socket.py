@@ -142,8 +142,8 @@ async def test_MSG8_a_frame_that_is_too_large_ends_the_socket(team, tabs):
 
 
 async def test_who_sends_too_much_is_told_and_then_cut_off(team, tabs, monkeypatch):
-    monkeypatch.setattr(limits, "BURST", 5.0)
-    monkeypatch.setattr(limits, "PER_SECOND", 0.0)
+    monkeypatch.setattr(limits, "SOCKET_BURST_MESSAGES", 5.0)
+    monkeypatch.setattr(limits, "SOCKET_MESSAGES_PER_SECOND", 0.0)
     tab = await tabs.of(team.alice)
     tab_limit = 5 + limits.MAX_REFUSED + 2
     for _ in range(tab_limit):
@@ -229,7 +229,7 @@ async def test_MSG7_a_caret_that_is_told_lies_within_its_text(team, tabs, caret,
 
 
 async def test_MSG7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(team, tabs, monkeypatch):
-    monkeypatch.setattr(limits, "MAX_WAITING", 3)
+    monkeypatch.setattr(limits, "MAX_WAITING_FRAMES", 3)
     tab = await tabs.of(team.alice)
     socket = next(iter(get_hub().sockets))
     for number in range(6):
@@ -245,7 +245,7 @@ async def test_MSG7_a_reader_who_stalls_loses_deltas_first_and_then_the_line(tea
 @pytest.mark.parametrize("others", [True, False])
 async def test_MSG5_what_came_while_the_snapshot_was_read_follows_it(team, tabs, monkeypatch, others):
     """Subscribe first, read then; a message in between comes after the answer, whether others follow already or not."""
-    monkeypatch.setattr(topic_buffer, "SHARED", 0.0)
+    monkeypatch.setattr(topic_buffer, "SHARED_READ_SECONDS", 0.0)
     if others:
         await (await tabs.of(team.bob)).follow(f"chat:{team.chat.id}")
 

@@ -52,7 +52,7 @@ def _in_transaction(deed, *args):
 
 @pytest.mark.parametrize("end", ["revoked", "deactivated"])
 async def test_SEC5_with_the_token_its_sockets_end_at_once(team, tabs, made, end, monkeypatch):
-    monkeypatch.setattr(maintenance, "RIGHTS_INTERVAL", 60.0)  # not by the clock
+    monkeypatch.setattr(maintenance, "RIGHTS_CHECK_INTERVAL_SECONDS", 60.0)  # not by the clock
     token, text = made
     tab, session = by_token(tabs, text), await tabs.of(team.alice)
     assert await tab.connect()
@@ -78,7 +78,7 @@ async def test_SEC5_an_expired_token_ends_by_the_clock(team, tabs, made):
 async def test_SEC5_a_new_password_and_signing_out_everywhere_end_the_sockets_of_sessions_alone(
     team, tabs, made, monkeypatch
 ):
-    monkeypatch.setattr(maintenance, "RIGHTS_INTERVAL", 60.0)
+    monkeypatch.setattr(maintenance, "RIGHTS_CHECK_INTERVAL_SECONDS", 60.0)
     _, text = made
     program = by_token(tabs, text)
     assert await program.connect()

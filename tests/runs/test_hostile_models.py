@@ -43,7 +43,7 @@ def test_FAIR5_an_endless_answer_is_cut_where_it_is_stored_and_its_server_is_lef
     assert said.payload["incomplete"] is True
     assert run.llm_calls.get().finish == "length"
     environment.wait(lambda: model.requests[0].left_at)
-    assert budget.left == Budget.TOTAL
+    assert budget.left == Budget.TOTAL_CHARACTERS
 
 
 @pytest.mark.django_db(transaction=True)
@@ -161,7 +161,7 @@ def test_FAIR5_each_part_of_an_answer_has_its_limit():
     assert sum(len(call.arguments) for call in calling.calls()) == assembly.MAX_ARGUMENT_CHARACTERS
     for one in (made, thinking, calling):
         one.release()
-    assert budget.left == Budget.TOTAL
+    assert budget.left == Budget.TOTAL_CHARACTERS
 
 
 def test_FAIR5_what_all_answers_hold_has_a_limit_that_short_answers_do_not_meet():
@@ -171,13 +171,13 @@ def test_FAIR5_what_all_answers_hold_has_a_limit_that_short_answers_do_not_meet(
         one.add_thinking("x" * MAX_TEXT)
     assert any(one.is_full for one in long)
     held = sum(len(one.text) + len(one.thinking) for one in long)
-    assert held <= Budget.TOTAL + len(long) * Budget.OWN_SHARE
+    assert held <= Budget.TOTAL_CHARACTERS + len(long) * Budget.OWN_SHARE_CHARACTERS
     short = Assembly()
     short.add_text("x" * 10_000)
     assert (len(short.text), short.is_full) == (10_000, False)
     for one in long:
         one.release()
-    assert budget.left == Budget.TOTAL
+    assert budget.left == Budget.TOTAL_CHARACTERS
 
 
 def test_FAIR5_arguments_that_look_whole_again_and_again_are_read_a_few_times_only(monkeypatch):

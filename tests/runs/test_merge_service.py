@@ -137,7 +137,7 @@ async def test_what_is_no_answer_is_told(service: MergeService, body: bytes, sai
 
 
 async def test_it_has_a_limited_time(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_adapter, "MAX_SECONDS", 0.2)
+    monkeypatch.setattr(service_adapter, "MAX_REQUEST_SECONDS", 0.2)
     service.pause = 1.0
     with pytest.raises(LLMError) as raised:
         await ask()
@@ -152,7 +152,7 @@ async def test_it_is_not_followed_elsewhere(service: MergeService) -> None:
 
 
 async def test_a_service_that_is_away_is_told(service: MergeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llm.retry.BASE_DELAY", 0.01)
+    monkeypatch.setattr("llm.retry.BASE_DELAY_SECONDS", 0.01)
     service.close()
     with pytest.raises(LLMError) as raised:
         await ask()

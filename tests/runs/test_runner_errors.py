@@ -370,7 +370,7 @@ def test_RUN20_a_hundred_runs_against_a_server_that_fails_make_no_storm(environm
 
 
 def test_run_whose_model_asks_for_a_wait_says_when_it_is_asked_again(environment, monkeypatch):
-    monkeypatch.setattr(retry, "ANNOUNCED_FROM", 0.0)
+    monkeypatch.setattr(retry, "ANNOUNCED_DELAY_SECONDS", 0.0)
     environment.model.script(text="at last")
     environment.model.script(mode="status", status=429, retry_after="1", times=1)
     environment.post("hello")

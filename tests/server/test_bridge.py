@@ -10,7 +10,7 @@ import pytest
 
 from common.errors import LimitReached
 from server import limits
-from server.bridge import REFUSAL_DELAY, Bridge, identify_by_address
+from server.bridge import REFUSAL_DELAY_SECONDS, Bridge, identify_by_address
 from server.fair_queue import Caller
 
 
@@ -179,7 +179,7 @@ class Dripping(Exchange):
 
 
 async def test_MSG8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place(monkeypatch: Any) -> None:
-    monkeypatch.setattr(limits, "BODY_TIME", 0.2)
+    monkeypatch.setattr(limits, "BODY_TIMEOUT_SECONDS", 0.2)
     harness = bridge(threads=1, waiting=1)
     slow = [Dripping(b"a") for _ in range(20)]
     tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in slow]
@@ -253,7 +253,7 @@ async def test_a_refusal_is_delayed_and_holds_up_nobody_else(monkeypatch: pytest
     heard = asyncio.Event()
 
     async def until_heard(seconds: float) -> None:
-        assert seconds == REFUSAL_DELAY
+        assert seconds == REFUSAL_DELAY_SECONDS
         await heard.wait()
 
     monkeypatch.setattr("server.bridge.MAX_DELAYED", 2)

@@ -114,7 +114,7 @@ async def test_a_request_is_charged_the_cpu_time_of_its_thread(monkeypatch: Any)
 
 
 async def test_too_many_that_wait_are_refused_and_no_other_caller_is(monkeypatch: Any) -> None:
-    monkeypatch.setattr(fair_queue, "MAX_WAITING", 3)
+    monkeypatch.setattr(fair_queue, "MAX_WAITING_REQUESTS", 3)
     order: Order = []
     queue = FairQueue(2, share=1, budget=NO_BUDGET)
     async with queue.turn(MALLORY):

@@ -33,7 +33,7 @@ async def deaf(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 async def port(monkeypatch: Any) -> AsyncIterator[int]:
-    for name in ("HEAD_TIME", "BODY_TIME", "UNREAD_TIME"):
+    for name in ("HEAD_TIMEOUT_SECONDS", "BODY_TIMEOUT_SECONDS", "UNREAD_RESPONSE_TIMEOUT_SECONDS"):
         monkeypatch.setattr(limits, name, 0.5)
     http = Bridge(echo, threads=1, waiting=2)
 
@@ -135,7 +135,7 @@ ASK_MUCH = b"GET /x?40000000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 async def test_MSG8_answers_that_are_not_read_hold_no_thread(port, monkeypatch):
     monkeypatch.setattr("server.bridge.MAX_BUFFERED", 50_000_000)
-    monkeypatch.setattr(limits, "UNREAD_TIME", 3600.0)
+    monkeypatch.setattr(limits, "UNREAD_RESPONSE_TIMEOUT_SECONDS", 3600.0)
     for _ in range(3):
         async with line(port, ASK_MUCH) as (reader, writer):
             await reader.readexactly(10)
