@@ -67,7 +67,7 @@ class AgentSpec(Identified):
 
     @cached_property
     def tools(self) -> "list[AgentToolConfig]":
-        """The configuration of each tool, in order. `with_tools` prefetches it for many specs."""
+        """The configuration of each tool, in order. `tools_prefetch` prefetches it for many specs."""
         return list(self.tool_configs.all())
 
     def content(self) -> SpecContent:
@@ -79,7 +79,7 @@ class AgentSpec(Identified):
                 "parameters": self.parameters,
                 "limits": self.limits,
                 "memory": self.memory,
-                "tools": [config.use() for config in self.tools],
+                "tools": [config.as_tool_use_fields() for config in self.tools],
             }
         )
 
@@ -87,13 +87,13 @@ class AgentSpec(Identified):
         return SpecRow(
             id=self.id, agent_id=self.agent_id, number=self.number, prompt=self.prompt, model=self.model,
             parameters=self.parameters, limits=self.limits, memory=self.memory,
-            tools=[ToolConfigRow(**config.use()) for config in self.tools],
+            tools=[ToolConfigRow(**config.as_tool_use_fields()) for config in self.tools],
             message=self.message, origin=self.origin, base_number=self.base_number,
             author_id=self.author_id, created_at=self.created_at,
         )  # fmt: skip
 
 
-def with_tools(of: str = "") -> "Prefetch[Any, Any, Any]":
+def tools_prefetch(of: str = "") -> "Prefetch[Any, Any, Any]":
     """Return the prefetch of the tools of many specs; `of` is the path to the spec, as in `current_spec__`.
 
     They are prefetched into a list, as a query set for each spec costs more than the rows.
@@ -120,8 +120,8 @@ class AgentToolConfig(Identified):
     def __str__(self) -> str:
         return self.tool
 
-    def use(self) -> dict[str, object]:
-        """The fields of a `ToolUse`."""
+    def as_tool_use_fields(self) -> dict[str, object]:
+        """Return the fields of a `ToolUse`."""
         return {
             "tool": self.tool,
             "is_enabled": self.is_enabled,

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor
-from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, with_tools
+from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter, tools_prefetch
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.rows import agent_row, agent_summary_row
 from agents.specs.differences import diff
@@ -53,7 +53,7 @@ def _working_among(agent_ids: list[UUID]) -> set[UUID]:
 def list_versions(actor: Actor, agent_id: UUID) -> QuerySet[AgentSpec]:
     """Return the versions of an agent. Raises `NotFound`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
-    return AgentSpec.objects.filter(agent=agent, number__isnull=False).prefetch_related(with_tools())
+    return AgentSpec.objects.filter(agent=agent, number__isnull=False).prefetch_related(tools_prefetch())
 
 
 def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
@@ -63,7 +63,7 @@ def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
 
 def find_version(agent: Actor, number: int) -> AgentSpec:
     """Return a version of an agent that the reader may see. Raises `NotFound`."""
-    spec = agent.specs.filter(number=number).prefetch_related(with_tools()).first()
+    spec = agent.specs.filter(number=number).prefetch_related(tools_prefetch()).first()
     if spec is None:
         raise NotFound(f"{agent.name} has no version {number}.")
     return spec
@@ -78,7 +78,7 @@ def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
     chat_ids = chats_visible_to(actor).values("pk")
     in_chats = Q(pk__in=AgentSpec.objects.filter(pk=spec_id, runs__chat__in=chat_ids).values("pk"))
     in_chats |= Q(pk__in=Draft.objects.filter(applied=spec_id, chat__in=chat_ids).values("applied"))
-    specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id).prefetch_related(with_tools())
+    specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id).prefetch_related(tools_prefetch())
     if (spec := specs.first()) is None:
         raise NotFound("There is no such text of this agent.")
     return spec
@@ -95,7 +95,7 @@ def diff_applied_text(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     message = Message.objects.filter(pk=message_id, chat=chat, type="DRAFT_APPLIED").first()
     about = SystemPayload.model_validate(message.payload) if message else SystemPayload()
-    specs = AgentSpec.objects.filter(agent=about.target_id).prefetch_related(with_tools())
+    specs = AgentSpec.objects.filter(agent=about.target_id).prefetch_related(tools_prefetch())
     texts = specs.in_bulk([id for id in (about.before_id, about.spec_id) if id])
     if about.before_id not in texts or about.spec_id not in texts:
         raise NotFound("Nothing was applied there.")

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from agents.models import Draft, with_tools
+from agents.models import Draft, tools_prefetch
 from chats.models import Chat, ChatActor, VersionedRow
 from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
@@ -72,7 +72,7 @@ def _small_state(chat: Chat, since: int | None) -> list[AnyRow]:
     """Return everything but messages: the chat, its participants (also former ones, who wrote messages), live drafts and active
     runs, and those drafts and runs that changed after `since`."""
     newer = Q(version__gt=since) if since is not None else Q()
-    drafts = Draft.objects.select_related("applied").prefetch_related(with_tools("applied__"))
+    drafts = Draft.objects.select_related("applied").prefetch_related(tools_prefetch("applied__"))
     queries: list[QuerySet[ChatActor] | QuerySet[Draft] | QuerySet[Run]] = [
         chat.participants.select_related("actor").order_by("joined_at", "pk"),
         drafts.filter(Q(ended_at=None) | newer if newer else Q(ended_at=None), chat=chat).order_by("pk"),

@@ -40,7 +40,7 @@ class SuggestionAdmin(ReadOnlyAdmin):
     list_select_related = ("agent", "author", "base", "chat", "decided_by")
     search_fields = ("agent__name", "author__name", "note")
     search_help_text = _("An agent, a person, a note, or the id of a suggestion, an agent, a person, a chat or a merge")
-    search_id_fields = ("agent_id", "author_id", "chat_id", "merge_id", "line_id", "summary_run_id")
+    search_id_fields = ("agent_id", "author_id", "chat_id", "merge_id", "message_id", "summary_run_id")
     first_fields = ("state", "agent", "author", "note", "summary", "summary_state", "summary_error")
     related_links = (audit_link(),)
 

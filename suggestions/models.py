@@ -14,8 +14,10 @@ from workspaces.models import Workspace
 
 
 class State(models.TextChoices):
-    """Where a suggestion is. The last three are final; an accepted one is pending again when its draft is discarded. Unused: it
-    was accepted, and nothing of it was left in the version that its draft became."""
+    """The state of a suggestion. The last three are final. An accepted one is pending again if its draft is discarded.
+
+    Unused: it was accepted, but the version that its draft was saved as contains nothing of it.
+    """
 
     PENDING = "pending", _("Pending")
     ACCEPTED = "accepted", _("Accepted")
@@ -31,7 +33,7 @@ class SummaryState(models.TextChoices):
 
 
 class MergeState(models.TextChoices):
-    """Where a merge is. The last three are final."""
+    """The state of a merge. The last three are final."""
 
     WAITING = "waiting", _("Waiting")
     WORKING = "working", _("Working")
@@ -53,9 +55,11 @@ UNDER_WAY = (MergeState.WAITING, MergeState.WORKING)
 
 
 class Merge(Identified):
-    """Suggestions becoming one draft. `by` asked for it, and the draft is theirs. `chosen` are the suggestions' ids in the
-    order given, whatever became of them. `result` (a `Provenance`) and `content` are kept when the draft could not be placed,
-    so that trying again asks no model."""
+    """A merge of suggestions into one draft.
+
+    `by` requested it, and gets the lock of the draft. `chosen` are the ids of the suggestions, in the order chosen. `content` and
+    `result` (a `Provenance`) are its outcome. They are kept if the draft could not be created, for a retry without a model.
+    """
 
     workspace = models.ForeignKey(
         Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="merges"
@@ -71,7 +75,7 @@ class Merge(Identified):
     content = models.JSONField(_("content"), null=True)
     result = models.JSONField(_("result"), null=True)
     draft = models.ForeignKey(Draft, verbose_name=_("draft"), null=True, on_delete=models.SET_NULL, related_name="+")
-    # Why it was merged line by line, while the draft has not been placed.
+    # Why the stored outcome was merged line by line.
     fallback_code = models.CharField(_("fallback code"), max_length=40, blank=True, default="")
     fallback = models.CharField(_("fallback"), max_length=600, blank=True, default="")
     error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
@@ -96,9 +100,9 @@ class Merge(Identified):
 
 
 class Suggestion(Identified):
-    """What somebody proposes an agent should be: a whole spec, immutable, beside the version it was made on.
+    """A proposed spec of an agent, immutable, with the version (`base`) that it was made on.
 
-    `merge` is the one under way while pending, and the one that accepted it afterwards. `line` is its line in the chat's log.
+    `merge`: while it is pending, the merge under way; later the merge that accepted it. `message_id`: its message in the chat.
     """
 
     workspace = models.ForeignKey(
@@ -113,7 +117,7 @@ class Suggestion(Identified):
     content = models.JSONField(_("content"))
     touches = models.JSONField(_("touches"), default=list)
     note = models.CharField(_("note"), max_length=400, blank=True, default="")
-    line_id = models.UUIDField(_("line id"))
+    message_id = models.UUIDField(_("message id"))
     summary = models.TextField(_("summary"), blank=True, default="")
     summary_state = models.CharField(
         _("summary state"), max_length=8, choices=SummaryState.choices, default=SummaryState.PENDING
@@ -160,5 +164,5 @@ class Suggestion(Identified):
         return build_display_name(self, "agent", "author")
 
     def proposed(self) -> SpecContent:
-        """The spec that it proposes, as a value."""
+        """Return the proposed spec as a value."""
         return SpecContent.model_validate(self.content)

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec, with_tools
+from agents.models import AgentSpec, tools_prefetch
 from agents.permissions import agent_verbs, agents_visible_to
 from agents.specs.differences import diff
 from chats.permissions import chats_visible_to
@@ -90,7 +90,7 @@ def get_merge_row(actor: Actor, id: UUID) -> MergeRow:
 def get_suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
     """Return a suggestion with its base, production and the differences. The caller has checked that the actor may see it."""
     suggestion = select_row_fields(Suggestion.objects.all()).get(pk=id)
-    specs = AgentSpec.objects.prefetch_related(with_tools()).in_bulk(
+    specs = AgentSpec.objects.prefetch_related(tools_prefetch()).in_bulk(
         [suggestion.base_id, suggestion.agent.current_spec_id]
     )
     base, production = specs[suggestion.base_id], specs[suggestion.agent.current_spec_id]

@@ -48,7 +48,7 @@ REVISION_WITHOUT_CONTENT: JsonDict = {
 
 
 class DraftBody(Body):
-    """`revision` null acquires the lock, and starts a draft if there is none; a number writes `content` on that revision."""
+    """Without `revision`: acquire the lock, and start a draft if there is none. With it: write `content` on that revision."""
 
     model_config = ConfigDict(json_schema_extra={"not": REVISION_WITHOUT_CONTENT})
 

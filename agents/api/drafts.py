@@ -48,13 +48,13 @@ class DraftSnapshots(APIView):
         return answer_page(request, rows, by="-revision", max_rows=MAX_LARGE_ROWS)
 
 
-class Trial(APIView):
+class DraftTrial(APIView):
     @extend_schema(operation_id="read_draft_trial", responses=DraftTrialRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         return answer(selectors.get_draft_trial(request.user, chat_id, agent_id))
 
 
-class Waiter(APIView):
+class OneLockWaiter(APIView):
     @extend_schema(operation_id="read_lock_waiter", responses=LockWaiterRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         return answer(selectors.get_lock_waiter(request.user, chat_id, agent_id).to_row())
@@ -71,7 +71,7 @@ class RequestDraft(APIView):
         return answer(drafts.request_draft(request.user, chat_id, agent_id).to_row())
 
 
-class HandOver(APIView):
+class HandOverDraft(APIView):
     @extend_schema(operation_id="hand_over_draft", request=HandOverBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, HandOverBody)
@@ -79,14 +79,14 @@ class HandOver(APIView):
         return answer(draft.to_row())
 
 
-class Apply(APIView):
+class ApplyDraft(APIView):
     @extend_schema(operation_id="apply_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
         return answer(drafts.apply_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
 
 
-class Save(APIView):
+class SaveDraft(APIView):
     @extend_schema(operation_id="save_draft", request=SaveBody, responses=SpecRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, SaveBody)
@@ -101,7 +101,7 @@ class Save(APIView):
         return answer(spec.to_row())
 
 
-class Rebase(APIView):
+class RebaseDraft(APIView):
     @extend_schema(operation_id="rebase_draft", request=RebaseBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RebaseBody)
@@ -109,14 +109,14 @@ class Rebase(APIView):
         return answer(draft.to_row())
 
 
-class Discard(APIView):
+class DiscardDraft(APIView):
     @extend_schema(operation_id="discard_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)
         return answer(drafts.discard_draft(request.user, chat_id, agent_id, revision=body.revision).to_row())
 
 
-class Release(APIView):
+class ReleaseDraft(APIView):
     @extend_schema(operation_id="release_draft", request=RevisionBody, responses=DraftRow)
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         body = read(request, RevisionBody)

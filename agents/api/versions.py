@@ -16,7 +16,7 @@ from events.rows import DiffRow, SpecRow
 
 
 class RestoreBody(Body):
-    """`base_version` is the production that is replaced; `chat_id` is a chat whose log tells it."""
+    """`base_version` is the production that is replaced; `chat_id` is the chat whose log gets a message about it."""
 
     base_version: Version
     message: str = Field(default="", max_length=400)

@@ -1,1 +1,1 @@
-"""The writes of agents: versions, drafts, runs."""
+"""The services of agents: their versions, drafts and files."""

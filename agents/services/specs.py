@@ -76,7 +76,7 @@ def write_spec(
 def restore_version(
     actor: Actor, agent_id: UUID, number: int, *, base_version: int, message: str = "", chat_id: UUID | None = None
 ) -> AgentSpec:
-    """Make an old version the next one. The log of the chat `chat_id` tells it, if that is given.
+    """Make an old version the next one. `chat_id`: the chat whose log gets a message about it.
 
     Raises `NotFound`, `Forbidden`, `Invalid` for a tool that does not exist any more, and `Conflict`: `stale_base` with today's
     production if it is not `base_version`, `nothing_changed`.

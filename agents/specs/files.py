@@ -20,29 +20,29 @@ MAX_FILE = 512_000
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 NO_TEXT = "This file cannot be read as YAML or JSON."
 
-Why = Literal["missing", "unknown", "unfit", "syntax", "alias", "tag", "depth"]
-WHYS: dict[str, Why] = {"missing": "missing", "extra_forbidden": "unknown"}
-"""Of the kinds of errors that pydantic knows; a value that does not fit, for all others."""
+ProblemKind = Literal["missing", "unknown", "unfit", "syntax", "alias", "tag", "depth"]
+KIND_OF_ERROR: dict[str, ProblemKind] = {"missing": "missing", "extra_forbidden": "unknown"}
+"""By the type of a pydantic error. All other errors are `unfit`."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a file: at which field or line, if any, of what kind, and one English sentence about it.
+    """What is wrong with a file: the field or line, if any, the kind of problem, and one English sentence about it.
 
     The web app has a text for each kind in three languages (`fileProblem.<why>`).
     """
 
     where: str
-    why: Why
+    why: ProblemKind
     text: str
 
 
 class _Refused(ValueError):
     """A feature of YAML that is not allowed here."""
 
-    def __init__(self, why: Why, text: str) -> None:
+    def __init__(self, why: ProblemKind, text: str) -> None:
         super().__init__(text)
-        self.why: Why = why
+        self.why: ProblemKind = why
 
 
 class AgentFile(SpecContent):
@@ -96,7 +96,7 @@ def read_file(text: str) -> AgentFile:
 
 def _build_problem(error: ErrorDetails) -> Problem:
     where = ".".join(map(str, error["loc"])) or "file"
-    return Problem(where, WHYS.get(error["type"], "unfit"), error["msg"])
+    return Problem(where, KIND_OF_ERROR.get(error["type"], "unfit"), error["msg"])
 
 
 def _build_unreadable_error(message: str, *problems: Problem) -> AppError:

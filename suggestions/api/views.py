@@ -1,4 +1,4 @@
-"""Suggestions: made, listed, read, decided."""
+"""Create, list, read and decide suggestions."""
 
 from uuid import UUID
 
@@ -29,7 +29,7 @@ from suggestions.selectors import (
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-class FromDraft(APIView):
+class SuggestDraft(APIView):
     person_buckets = ("jobs",)
 
     @extend_schema(operation_id="suggest_draft", request=SuggestBody, responses={201: SuggestionRow})
@@ -39,7 +39,7 @@ class FromDraft(APIView):
         return answer(get_suggestion_row(request.user, made.id), 201)
 
 
-class FromText(APIView):
+class SuggestText(APIView):
     person_buckets = ("jobs",)
 
     @extend_schema(operation_id="suggest_text", request=NewSuggestionBody, responses={201: SuggestionRow})
@@ -82,7 +82,7 @@ class OneSuggestion(APIView):
         return answer(get_suggestion_detail(request.user, suggestion.id))
 
 
-class Reject(APIView):
+class RejectSuggestion(APIView):
     @extend_schema(operation_id="reject_suggestion", request=RejectBody, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         reason = read(request, RejectBody).reason
@@ -90,7 +90,7 @@ class Reject(APIView):
         return answer(get_suggestion_row(request.user, suggestion_id))
 
 
-class Accept(APIView):
+class AcceptSuggestion(APIView):
     person_buckets = ("jobs",)
 
     @extend_schema(operation_id="accept_suggestion", request=AcceptBody, responses={201: MergeRow})
@@ -100,7 +100,7 @@ class Accept(APIView):
         return answer(get_merge_row(request.user, merge.id), 201)
 
 
-class Withdraw(APIView):
+class WithdrawSuggestion(APIView):
     @extend_schema(operation_id="withdraw_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         suggestions.withdraw_suggestion(request.user, suggestion_id)

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('content', models.JSONField(verbose_name='content')),
                 ('touches', models.JSONField(default=list, verbose_name='touches')),
                 ('note', models.CharField(blank=True, default='', max_length=400, verbose_name='note')),
-                ('line_id', models.UUIDField(verbose_name='line id')),
+                ('message_id', models.UUIDField(verbose_name='message id')),
                 ('summary', models.TextField(blank=True, default='', verbose_name='summary')),
                 ('summary_state', models.CharField(choices=[('pending', 'Pending'), ('ready', 'Ready'), ('failed', 'Failed')], default='pending', max_length=8, verbose_name='summary state')),
                 ('summary_error', models.CharField(blank=True, default='', max_length=600, verbose_name='summary error')),

@@ -133,7 +133,7 @@ def _set_content(suggestion: Suggestion, content: SpecContent, base: AgentSpec) 
 
 def _store_suggestion(suggestion: Suggestion, message: Message, change: DiffRow) -> Suggestion:
     """Store the suggestion, start its summary, and report it."""
-    suggestion.line_id = message.pk
+    suggestion.message_id = message.pk
     suggestion.id = suggestion.id or new_id()
     start_summary(suggestion, suggestion.author, change)
     suggestion.save(force_insert=True)

@@ -18,6 +18,6 @@ def build_decision_message(suggestion: Suggestion, type_: SystemMessageType, act
 
 def build_summary_update(suggestion: Suggestion) -> RowUpdate[Message]:
     """Return the update of a suggestion's message with the state of its summary. The caller has locked the chat."""
-    message = Message.objects.get(pk=suggestion.line_id)
+    message = Message.objects.get(pk=suggestion.message_id)
     summary = {"summary": suggestion.summary, "summary_state": suggestion.summary_state}
     return RowUpdate(message).set(payload=message.payload | summary)

@@ -127,7 +127,7 @@ def _suggestions_of(draft: Draft, person: Actor, name: str, number: int) -> None
         NotificationFactory.create(
             person=person, event=f"{state}:{suggestion.id}", type=f"suggestion_{state.replace('pending', 'created')}",
             workspace=draft.chat.workspace, actor_name=name, agent_name=name, chat_id=draft.chat_id,
-            suggestion_id=suggestion.id, merge_id=suggestion.merge_id, message_id=suggestion.line_id, excerpt=name,
+            suggestion_id=suggestion.id, merge_id=suggestion.merge_id, message_id=suggestion.message_id, excerpt=name,
         )  # fmt: skip
 
 

@@ -77,7 +77,12 @@ def things_of(team: Team) -> Things:
 def a_suggestion(team: Team, line: Message) -> Suggestion:
     """Bob's, of which no summary could be written."""
     return SuggestionFactory.create(
-        chat=team.chat, agent=team.robin, author=team.bob, touches=["prompt"], line_id=line.id, summary_state="failed"
+        chat=team.chat,
+        agent=team.robin,
+        author=team.bob,
+        touches=["prompt"],
+        message_id=line.id,
+        summary_state="failed",
     )
 
 

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import TextField
 from django.test.utils import CaptureQueriesContext
 
-from agents.models import AgentSpec, with_tools
+from agents.models import AgentSpec, tools_prefetch
 from chats import permissions
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
@@ -87,7 +87,7 @@ def test_many_objects_and_plain_rows_by_values_of_any_kind(team):
 
 def test_what_the_query_set_prefetches_comes_with_the_objects(team):
     specs = PreparedQuery(
-        lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(with_tools()), UUID
+        lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(tools_prefetch()), UUID
     )
     for found in (specs.all(team.robin.pk)[0], specs.first(team.robin.pk)):
         assert found is not None

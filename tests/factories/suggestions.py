@@ -20,7 +20,7 @@ class SuggestionFactory(DjangoModelFactory[Suggestion]):
     workspace = SelfAttribute("chat.workspace")
     base = SelfAttribute("agent.current_spec")
     content = LazyAttribute(lambda suggestion: SpecContent(prompt=suggestion.prompt).as_json())
-    line_id = LazyFunction(new_id)
+    message_id = LazyFunction(new_id)
 
 
 class MergeFactory(DjangoModelFactory[Merge]):

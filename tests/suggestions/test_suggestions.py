@@ -120,7 +120,7 @@ def test_a_summary_appears_in_the_list_and_under_the_line(board):
     assert made.summary_state == "ready"
     assert made.summary.startswith("It answers in one sentence. x")
     assert len(made.summary) == 600
-    line = Message.objects.get(pk=made.line_id)
+    line = Message.objects.get(pk=made.message_id)
     assert (line.payload["summary"], line.payload["summary_state"]) == (made.summary, "ready")
     assert line.payload["note"] == "Please"
     assert line.version > line.seq

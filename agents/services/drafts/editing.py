@@ -158,7 +158,10 @@ def _describe_changes(actor: Actor, chat_id: UUID, agent_id: UUID, revision: int
 
 
 def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
-    """Raise `Forbidden` for a writing tool that production lacks, or has with other settings, unless the actor may save."""
+    """Raise `Forbidden` for a writing tool that production lacks, or has with other settings.
+
+    The actor that `agent` was fetched for may add it if they may save the agent (`agent_verbs` reads their rights from the row).
+    """
     if AgentVerb.SAVE in agent_verbs(agent):
         return
     if added := list_added_tools(get_production(agent).content(), content):

@@ -1603,7 +1603,7 @@ export interface components {
             prompt_added: number;
             prompt_removed: number;
         };
-        /** @description `revision` null acquires the lock, and starts a draft if there is none; a number writes `content` on that revision. */
+        /** @description Without `revision`: acquire the lock, and start a draft if there is none. With it: write `content` on that revision. */
         DraftBodyRequest: {
             /** @default null */
             caret?: number | null;
@@ -2499,7 +2499,7 @@ export interface components {
             seconds: number | null;
             state: string;
         };
-        /** @description `base_version` is the production that is replaced; `chat_id` is a chat whose log tells it. */
+        /** @description `base_version` is the production that is replaced; `chat_id` is the chat whose log gets a message about it. */
         RestoreBodyRequest: {
             base_version: number;
             /** @default null */
