@@ -50,7 +50,7 @@ def test_no_list_is_filtered_by_the_columns_of_rows_that_it_refers_to(rf, model)
 
 def test_hidden_columns_are_the_ones_that_lock_secrets():
     hidden = {f"{model.__name__}.{name}" for model in MODELS for name in get_model_admin(model).exclude}
-    secret = ("password", "digest", "sealed", "token_hash")
+    secret = ("password", "digest", "encrypted", "token_hash")
     named = {
         f"{model.__name__}.{field.name}"
         for model in MODELS
