@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, ClassVar
-from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
@@ -26,6 +24,7 @@ from common.writing import RowUpdate, insert
 from llm.messages import ToolCall
 from llm.protocol import LLMError
 from runs.errors import LeaseLost
+from runs.hot_queries import LOCKED_ATTEMPT
 from runs.models import Run, RunState, Step
 from runs.runtime.context import Transcript
 from runs.runtime.conversation import Conversation
@@ -121,7 +120,7 @@ class RunKind(ABC):
     @transaction.atomic
     def record_tool_start(self, claimed: Run, step: ToolsStarted) -> StepSaved:
         """Store calls before they are made, so that a crash in between shows (RUN15)."""
-        run = get_attempt(_LOCKED, claimed).row
+        run = get_attempt(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
         steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in step.calls]
         Step.objects.bulk_create(
@@ -181,18 +180,6 @@ class RunKind(ABC):
 
 
 # --- changing a run ---------------------------------------------------------------------------------------------
-
-
-def build_query_of_attempt(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
-    """Return the query for a running run by its id, attempt and owner."""
-
-    def build(id: UUID, attempt: int, owner: str) -> QuerySet[Run]:
-        return shape(Run.objects.filter(pk=id, attempt=attempt, lease_owner=owner, state=RunState.RUNNING))
-
-    return PreparedQuery(build, UUID, int, str)
-
-
-_LOCKED = build_query_of_attempt(lambda runs: runs.select_for_update(no_key=True))
 
 
 def get_attempt(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:

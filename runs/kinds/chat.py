@@ -6,31 +6,28 @@ The chat is locked first, so that what is read (new messages, open calls) and wh
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
 
 from actors.models import Actor
 from agents.selectors import find_answering_spec
 from agents.services.allowed_tools import configure_tools, list_allowed_tools
 from chats import services as chats
 from chats.hooks import message_posted
-from chats.models import Chat, ChatActor, Message, VersionedRow
+from chats.models import Chat, Message, VersionedRow
 from common.clock import now
-from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate
 from events.payloads import SystemMessageType
 from llm.context_window import get_context_budget, get_model_size
 from llm.endpoints import get_endpoint
 from llm.messages import Turn
 from runs.errors import LeaseLost, RunNotAllowed
+from runs.hot_queries import ANSWERED_WAKES, ATTEMPT, CLAIMED_RUN, ENDING_ATTEMPT
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
     RunKind,
     add_llm_step,
-    build_query_of_attempt,
     build_run_update,
     build_step_saved,
     extend_lease,
@@ -63,24 +60,6 @@ from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolResult, T
 from runs.runtime.streaming import ChatSink, StreamSink
 
 
-def _build_claimed(run_id: UUID) -> QuerySet[Run]:
-    """A run with its agent, its production version and its person, and `seen`: how far its agent has read the chat."""
-    participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
-    run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
-    return run.annotate(seen=Subquery(participants.values("last_read_seq")[:1]))
-
-
-def _build_answered_wakes(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
-    wakes = Run.objects.filter(concurrency_key=concurrency_key, origin="wake", state=RunState.QUEUED, attempt=0)
-    return wakes.filter(chat_id=chat_id, trigger_seq__lte=read_to)
-
-
-_CLAIMED = PreparedQuery(_build_claimed, UUID)
-_ANSWERED_WAKES = PreparedQuery(_build_answered_wakes, str, UUID, int)
-_ATTEMPT = build_query_of_attempt(lambda runs: runs)
-_ENDING = build_query_of_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
-
-
 class ChatRun(RunKind):
     """A run in a chat, woken by a message or repeated by a person."""
 
@@ -98,7 +77,7 @@ class ChatRun(RunKind):
             # The chat alone: a lock on its workspace would come after it, but removing a member takes it before.
             locked = Chat.objects.select_for_update(of=("self",), no_key=True)
             chat, obstacle = locked.select_related("workspace").get(pk=waiting.get_chat_id()), error
-        run: Any = _CLAIMED.first(waiting.pk)
+        run: Any = CLAIMED_RUN.first(waiting.pk)
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
@@ -126,7 +105,7 @@ class ChatRun(RunKind):
         The chat is locked: a message is either read by now, or finds no wake left to join.
         """
         chats.read_up_to(run.get_chat_id(), run.agent_id, run.read_to)
-        wakes = _ANSWERED_WAKES.all(run.concurrency_key, run.get_chat_id(), run.read_to)
+        wakes = ANSWERED_WAKES.all(run.concurrency_key, run.get_chat_id(), run.read_to)
         updates = [build_run_update(wake, state=RunState.QUEUED) for wake in wakes if wake.pk != run.pk]
         return [update.set(state=RunState.COMPLETED, ended_at=now()) for update in updates]
 
@@ -165,9 +144,9 @@ class ChatRun(RunKind):
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
         if at_end:
             self.lock(claimed)
-            return get_attempt(_ENDING, claimed)
+            return get_attempt(ENDING_ATTEMPT, claimed)
         chat = lock_chat_of_run(claimed)
-        update = get_attempt(_ATTEMPT, claimed)
+        update = get_attempt(ATTEMPT, claimed)
         update.row.agent, update.row.chat = claimed.agent, chat
         return update
 

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
 
@@ -12,7 +11,6 @@ from actors.models import AgentStatus
 from chats.models import Message
 from chats.services import RowChange
 from common.errors import Forbidden, NotFound
-from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate
 from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, build_service_request
@@ -20,12 +18,12 @@ from llm.endpoints import get_endpoint, merge_service
 from llm.messages import Turn
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hooks import job_ended
+from runs.hot_queries import ATTEMPT_OF_JOB
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
     RunKind,
     add_llm_step,
-    build_query_of_attempt,
     build_run_update,
     build_step_saved,
     extend_lease,
@@ -42,14 +40,6 @@ from runs.runtime.streaming import ProgressSink, StreamSink
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 logger = logging.getLogger(__name__)
-
-_CLAIMED: PreparedQuery[Run] = PreparedQuery(
-    lambda run_id: Run.objects.filter(pk=run_id).select_related(
-        "agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by"
-    ),
-    UUID,
-)
-_ATTEMPT = build_query_of_attempt(lambda runs: runs.select_related("agent", "on_behalf_of", "stopped_by"))
 
 
 @dataclass(frozen=True)
@@ -76,7 +66,8 @@ class Job(RunKind):
         """Lock nothing: the condition of each write decides which worker may write."""
 
     def claim(self, waiting: Run, owner: str) -> Run | None:
-        run = _CLAIMED.first(waiting.pk)
+        needed = ("agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by")
+        run = Run.objects.filter(pk=waiting.pk).select_related(*needed).first()
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
@@ -111,7 +102,7 @@ class Job(RunKind):
         return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.of(run).expected)
 
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
-        return get_attempt(_ATTEMPT, claimed)
+        return get_attempt(ATTEMPT_OF_JOB, claimed)
 
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
         extend_lease(update).save()

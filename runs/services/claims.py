@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import Coalesce, Now, RowNumber
 
 from common.database import is_database_away
-from common.prepared_query import PreparedQuery
 from runs.errors import LeaseLost, RunNotStartable
+from runs.hot_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, list_claimable_runs
 from runs.kinds import kind_of
 from runs.models import ISOLATE_AFTER, Run, RunState
 from runs.services.capacity import Capacity, WaitingRun
@@ -23,29 +23,6 @@ SWEEP_LOCK = 0x41_54_45_4C
 """The advisory lock of the sweeper that picks runs: one at a time in the whole installation."""
 
 
-def list_claimable_runs() -> QuerySet[Run]:
-    """Return the queued runs that may start, and whose concurrency key has no active run."""
-    active = [RunState.RUNNING, RunState.WAITING_CHILD]
-    busy = Run.objects.filter(concurrency_key=OuterRef("concurrency_key"), state__in=active)
-    may_start = Q(next_wake_at=None) | Q(next_wake_at__lte=Now())
-    return Run.objects.filter(~Exists(busy), may_start, state=RunState.QUEUED)
-
-
-def _get_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
-    """Return the oldest run with what is needed before its chat is locked. None of these fields ever changes."""
-    fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "agent__kind", "on_behalf_of__kind")
-    return runs.only(*fields).select_related("agent", "on_behalf_of").order_by("pk")[:1]
-
-
-def _build_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
-    key = Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("concurrency_key")[:1]
-    return _get_first(list_claimable_runs().filter(concurrency_key=Subquery(key)))
-
-
-_NEXT_OF_KEY = PreparedQuery(lambda key: _get_first(list_claimable_runs().filter(concurrency_key=key)), str)
-_NEXT_OF_SAME_KEY = PreparedQuery(_build_next_of_same_key, UUID)
-
-
 def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> Run | None:
     """Claim the oldest queued run of this run's concurrency key, so that the runs of a key keep their order (RUN17).
 
@@ -53,12 +30,12 @@ def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capaci
     claimed by an `isolated` process only, which claims no other run (ADR 0009). A claimed run keeps its slot until the caller
     releases it. Raises `RunNotStartable`.
     """
-    return _claim(partial(_NEXT_OF_SAME_KEY.first, run_id), owner, isolated, slots)
+    return _claim(partial(NEXT_OF_SAME_KEY.first, run_id), owner, isolated, slots)
 
 
 def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> Run | None:
     """Claim the oldest queued run of a concurrency key, as `claim_run` does."""
-    return _claim(partial(_NEXT_OF_KEY.first, key), owner, isolated, slots)
+    return _claim(partial(NEXT_OF_KEY.first, key), owner, isolated, slots)
 
 
 def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None) -> Run | None:

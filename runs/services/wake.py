@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from actors.models import Actor, AgentStatus, Kind
+from actors.models import Actor, AgentStatus
 from chats import services as chats
-from chats.models import Chat, ChatActor, Message, Wake
+from chats.models import Chat, Message, Wake
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from common.prepared_query import PreparedQuery
+from runs.hot_queries import AGENTS_OF_CHAT
 from runs.models import Run, RunState
 from runs.services.dispatch import dispatch_run
 
@@ -18,15 +18,6 @@ MAX_HOPS = 4
 """How often agents may wake each other in a row, counted from a person's message (RUN18)."""
 
 Refusal = Literal["suspended", "taken_down", "too_many_hops"]
-
-_AGENTS_OF_CHAT: PreparedQuery[ChatActor] = PreparedQuery(
-    lambda chat_id: (
-        ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT)
-        .select_related("actor")
-        .order_by("joined_at", "pk")
-    ),
-    UUID,
-)
 
 
 @dataclass(frozen=True)
@@ -89,7 +80,7 @@ def _find_addressed(
     """
     answered_id = answered.author_id if answered else None
     found: list[tuple[Actor, Refusal | None]] = []
-    for participant in _AGENTS_OF_CHAT.all(chat.id):
+    for participant in AGENTS_OF_CHAT.all(chat.id):
         agent = participant.actor
         is_addressed = agent.id in mentioned or (
             not author.is_agent and (agent.id == answered_id or participant.wake == Wake.ALWAYS)

@@ -9,6 +9,7 @@ from agents.services import drafts
 from chats import services as chats
 from chats.models import Chat
 from common.ids import new_id
+from runs.hot_queries import NEXT_OF_SAME_KEY
 from runs.kinds import chat as kinds
 from runs.kinds.job import JobInput
 from runs.models import Run
@@ -214,5 +215,5 @@ def test_FAIR1_a_claim_reads_its_concurrency_key_and_not_what_waits_elsewhere(en
         cursor.execute(f"SET LOCAL plan_cache_mode = {plan}")
         before = runs_read()
         for _ in range(10):  # from the sixth on it is a prepared statement
-            assert claims._NEXT_OF_SAME_KEY.first(mine.id) == mine
+            assert NEXT_OF_SAME_KEY.first(mine.id) == mine
         assert runs_read() - before <= 10 * 4

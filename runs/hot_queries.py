@@ -1,0 +1,122 @@
+"""The prepared queries of runs: those that each message, each claim and each step of a run makes (ADR 0011)."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models.functions import Now
+
+from actors.models import Kind
+from chats.models import ChatActor, Message
+from common.prepared_query import PreparedQuery
+from runs.models import Run, RunState
+from workspaces.models import Membership
+
+MAX_ROWS = 600
+"""Rows of a chat's log that are read at most; the budget of tokens ends the conversation earlier."""
+MAX_MEMBERS = 100
+LOG_TYPES = ("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
+LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
+
+
+# --- waking agents ----------------------------------------------------------------------------------------------
+
+
+def _build_agents(chat_id: UUID) -> QuerySet[ChatActor]:
+    agents = ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT)
+    return agents.select_related("actor").order_by("joined_at", "pk")
+
+
+AGENTS_OF_CHAT = PreparedQuery(_build_agents, UUID)
+
+
+# --- claiming ---------------------------------------------------------------------------------------------------
+
+
+def list_claimable_runs() -> QuerySet[Run]:
+    """Return the queued runs that may start, and whose concurrency key has no active run."""
+    active = [RunState.RUNNING, RunState.WAITING_CHILD]
+    busy = Run.objects.filter(concurrency_key=OuterRef("concurrency_key"), state__in=active)
+    may_start = Q(next_wake_at=None) | Q(next_wake_at__lte=Now())
+    return Run.objects.filter(~Exists(busy), may_start, state=RunState.QUEUED)
+
+
+def _get_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
+    """Return the oldest run with what is needed before its chat is locked. None of these fields ever changes."""
+    fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "agent__kind", "on_behalf_of__kind")
+    return runs.only(*fields).select_related("agent", "on_behalf_of").order_by("pk")[:1]
+
+
+def _build_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
+    key = Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("concurrency_key")[:1]
+    return _get_first(list_claimable_runs().filter(concurrency_key=Subquery(key)))
+
+
+def _build_claimed(run_id: UUID) -> QuerySet[Run]:
+    participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
+    run = Run.objects.filter(pk=run_id).select_related("agent__current_spec", "on_behalf_of")
+    return run.annotate(seen=Subquery(participants.values("last_read_seq")[:1]))
+
+
+NEXT_OF_SAME_KEY = PreparedQuery(_build_next_of_same_key, UUID)
+"""The oldest claimable run of the concurrency key of the run with this id."""
+NEXT_OF_KEY = PreparedQuery(lambda key: _get_first(list_claimable_runs().filter(concurrency_key=key)), str)
+CLAIMED_RUN = PreparedQuery(_build_claimed, UUID)
+"""A run with its agent, its production version and its person, and `seen`: how far its agent has read the chat."""
+
+
+# --- the attempt of a worker ------------------------------------------------------------------------------------
+
+
+def _prepare_attempt(shape: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
+    """Return the query for a running run by its id, attempt and owner."""
+
+    def build(id: UUID, attempt: int, owner: str) -> QuerySet[Run]:
+        return shape(Run.objects.filter(pk=id, attempt=attempt, lease_owner=owner, state=RunState.RUNNING))
+
+    return PreparedQuery(build, UUID, int, str)
+
+
+def _build_answered_wakes(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
+    wakes = Run.objects.filter(concurrency_key=concurrency_key, origin="wake", state=RunState.QUEUED, attempt=0)
+    return wakes.filter(chat_id=chat_id, trigger_seq__lte=read_to)
+
+
+ATTEMPT = _prepare_attempt(lambda runs: runs)
+LOCKED_ATTEMPT = _prepare_attempt(lambda runs: runs.select_for_update(no_key=True))
+ENDING_ATTEMPT = _prepare_attempt(lambda runs: runs.select_related("agent", "chat__workspace", "stopped_by"))
+ATTEMPT_OF_JOB = _prepare_attempt(lambda runs: runs.select_related("agent", "on_behalf_of", "stopped_by"))
+ANSWERED_WAKES = PreparedQuery(_build_answered_wakes, str, UUID, int)
+
+
+# --- the log of the chat that the model reads -------------------------------------------------------------------
+
+
+def _get_newest(rows: QuerySet[Message], max_bytes: int) -> QuerySet[Message, Any]:
+    """Return the newest of these rows in one statement: complete payloads, until there are `max_bytes` of them."""
+    newest = Message.objects.filter(pk__in=rows.order_by("-seq").values("pk")[:MAX_ROWS])
+    before = Window(Sum("payload_bytes"), order_by=F("seq").desc()) - F("payload_bytes")
+    return newest.annotate(before=before).filter(before__lt=max_bytes).order_by("-seq").values_list(*LOG_COLUMNS)
+
+
+def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, *conditions: Q) -> QuerySet[Message, Any]:
+    """Return everyone's messages and the tool calls of this agent, the newest first."""
+    is_read = Q(type__in=("TEXT_MESSAGE", "COMPARISON")) | Q(author_id=agent_id)
+    return _get_newest(Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES), max_bytes)
+
+
+def _build_new(chat_id: UUID, agent_id: UUID, max_bytes: int, since: int) -> QuerySet[Message, Any]:
+    rows = Message.objects.filter(chat_id=chat_id, seq__gt=since, type="TEXT_MESSAGE").exclude(author_id=agent_id)
+    return _get_newest(rows, max_bytes)
+
+
+def _build_members(chat_id: UUID) -> QuerySet[ChatActor]:
+    roles = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor")).values("role")[:1]
+    members = ChatActor.objects.filter(chat_id=chat_id, ended_at=None).annotate(role=Subquery(roles))
+    return members.select_related("actor").order_by("joined_at", "pk")[:MAX_MEMBERS]
+
+
+LOG = PreparedQuery(list_log, UUID, UUID, int)
+NEW_MESSAGES = PreparedQuery(_build_new, UUID, UUID, int, int)
+MEMBERS_OF_CHAT = PreparedQuery(_build_members, UUID)
