@@ -1,4 +1,4 @@
-"""How rights are computed: a role gives verbs, a grant on the object adds some, and who acts for somebody has what both have.
+"""Computes rights: a role gives verbs, a grant on the object adds some, and an agent acting for a person has the verbs of both.
 
 The apps' permission functions are built on this; it knows no table of theirs.
 """
@@ -80,7 +80,7 @@ class Fetch(Generic[M, V]):
     """Fetches one object and checks a right on it, in one query.
 
     `rows(principals)` returns the objects of this kind from `with_rights`; one of the verbs is `see`. `version` names a column
-    that rises whenever somebody loses their role on the object: if it has not risen, rights are not checked a second time.
+    that rises whenever an actor loses their role on the object: if it has not risen, rights are not checked a second time.
     `prepared` keeps the compiled query, for objects that are fetched with every message.
     """
 

@@ -1,4 +1,4 @@
-"""Which addresses belong to the public internet. Pure: no look-ups, no connections (SEC12)."""
+"""Decides which addresses belong to the public internet, without lookups and connections (SEC12)."""
 
 import ipaddress
 import re
@@ -37,11 +37,11 @@ _NUMERIC_END = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$", re.IGNORECASE)
 
 
 class AmbiguousAddress(ValueError):
-    """It looks like an address, but not like one that everybody reads the same way."""
+    """The text looks like an address, but parsers read it differently."""
 
 
 def literal_address(host: str) -> Address | None:
-    """The address that `host` spells, or None when it is a name. Raises `AmbiguousAddress` for the forms in between."""
+    """Return the address that `host` is, or null if it is a name. Raises `AmbiguousAddress` for unusual forms of an address."""
     if ":" not in host and not _NUMERIC_END.search(host):
         return None
     try:

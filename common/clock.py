@@ -1,4 +1,4 @@
-"""The one place that asks what time it is, so that tests can move it."""
+"""The current time, in one function that tests can replace."""
 
 from datetime import datetime
 
@@ -6,5 +6,5 @@ from django.utils import timezone
 
 
 def now() -> datetime:
-    """The present moment, aware, in UTC."""
+    """Return the current time in UTC."""
     return timezone.now()

@@ -1,4 +1,4 @@
-"""What the outside is told when something cannot be done: one shape, `{"error": {"code", "message", "hints"}}`."""
+"""The errors of the API, all in the form `{"error": {"code", "message", "hints"}}`."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Code(StrEnum):
-    """Every code a client may meet; the web app has a text for each in three languages."""
+    """The codes of all errors. The web app has a text for each in three languages."""
 
     NOT_FOUND = "not_found"
     FORBIDDEN = "forbidden"
@@ -75,7 +75,7 @@ class AppError(Exception):
         self.data = data or {}
 
     def body(self) -> dict[str, Any]:
-        """The answer as it goes out. `data` carries machine-readable facts beside the hints."""
+        """Return the body of the response. `data` has machine-readable facts."""
         error: dict[str, Any] = {"code": self.code.value, "message": self.message, "hints": self.hints}
         if self.data:
             error["data"] = self.data
@@ -83,14 +83,14 @@ class AppError(Exception):
 
 
 class NotFound(AppError):
-    """It does not exist, or the caller may not even know that it does: the two look the same (SEC1)."""
+    """The object does not exist, or the caller may not see it: clients cannot distinguish the two (SEC1)."""
 
     status = 404
     default_code = Code.NOT_FOUND
 
 
 class Forbidden(AppError):
-    """The caller may see it, but not do this with it."""
+    """The caller may see the object, but not do this."""
 
     status = 403
     default_code = Code.FORBIDDEN

@@ -31,12 +31,12 @@ def find_free_handle(name: str, existing: QuerySet[Any], *, fallback: str = "") 
 
 
 def normalize_handle(text: str) -> str:
-    """Return a handle that somebody wrote as it would be stored: without `@`, in small letters."""
+    """Return a handle as it is stored: without `@`, in small letters."""
     return text.strip().removeprefix("@").lower()
 
 
 def claim_handle(handle: str, existing: QuerySet[Any]) -> str:
-    """Return a handle that somebody chose, as it is stored; nobody else gets it until the caller's transaction ends.
+    """Return a chosen handle as it is stored, and lock it until the caller's transaction ends.
 
     Call it before chats are locked. Raises `Invalid` for what cannot be one, `Conflict` (`handle_taken`) for one of `existing`
     and for a reserved word.

@@ -1,4 +1,4 @@
-"""Who runs the installation: staff, with Django's permission on the table. The counterpart of the apps' `get_…_for`.
+"""Rights of operators: staff with Django's permission on the table. The counterpart of the apps' `get_…_for`.
 
 An operator's deed is fetched and checked here and then done by the service that members use, so that rules, frames and
 audit are the same whoever does it.
@@ -17,7 +17,7 @@ M = TypeVar("M", bound=Model)
 
 
 def may_operate(actor: Any, table: type[Model]) -> bool:
-    """Whether `actor` may change rows of this table: an active person, staff, with the permission to change them."""
+    """Return whether `actor` may change rows of this table: an active person, staff, with the permission to change them."""
     name = f"{table._meta.app_label}.change_{table._meta.model_name}"
     return bool(actor.is_authenticated and actor.is_active and actor.is_staff and actor.has_perm(name))
 
@@ -29,7 +29,7 @@ def check_operator(actor: Any, table: type[Model]) -> None:
 
 
 def get_for_operator(operator: Any, table: type[M], row_id: UUID | str | int) -> M:
-    """The row, when the operator may change it. Raises `Forbidden`, `NotFound`."""
+    """Return the row if the operator may change it. Raises `Forbidden`, `NotFound`."""
     check_operator(operator, table)
     row = table._default_manager.filter(pk=row_id).first()
     if row is None:

@@ -41,7 +41,7 @@ STAND_INS: dict[Any, Callable[[], Any]] = {
 
 
 class _Shape(NamedTuple):
-    """How a database row becomes an object: the columns of the model, annotations (name, column), related objects."""
+    """How to build an object from a database row: the columns of the model, annotations (name, column), related objects."""
 
     model: type[Model]
     own: slice

@@ -77,7 +77,7 @@ def spawn(
 
 
 def is_root() -> bool:
-    """Whether we run as root. PostgreSQL refuses to, so servers then run as the user `nobody`."""
+    """Return whether we run as root. PostgreSQL refuses to, so servers then run as the user `nobody`."""
     return os.geteuid() == 0
 
 
@@ -88,12 +88,12 @@ def give_to_unprivileged_user(path: Path) -> None:
 
 
 def is_reachable_by_others(path: Path) -> bool:
-    """Whether users other than the owner may enter all folders above `path`, and enter or run `path` itself."""
+    """Return whether users other than the owner may enter all folders above `path`, and enter or run `path` itself."""
     return all(part.stat().st_mode & 0o001 for part in [path, *path.parents])
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs. A zombie does not count: in a container it may never be reaped."""
+    """Return whether a process runs. A zombie does not count: in a container it may never be reaped."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -176,12 +176,12 @@ def owner_name() -> str:
 
 
 def is_on_this_host(owner: str) -> bool:
-    """Whether an owner's process is on this host, so that `is_dead` can judge it."""
+    """Return whether an owner's process is on this host, so that `is_dead` can judge it."""
     return owner.rsplit(":", 2)[0] == host() and Path("/proc/self/stat").exists()
 
 
 def is_dead(owner: str) -> bool:
-    """Whether the process of this owner is on this host and has certainly ended."""
+    """Return whether the process of this owner is on this host and has certainly ended."""
     where, pid, start = owner.rsplit(":", 2)
     if where != host():
         return False

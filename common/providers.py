@@ -40,7 +40,7 @@ OPTIONAL_KEY = Field("key", "api_key", is_required=False)
 
 @dataclass(frozen=True)
 class Provider:
-    """Where models are to be had, what it takes to reach them, and how they are spoken to.
+    """A provider of models: its address, the fields that it needs, and its adapter.
 
     `adapter`: `openai` reads the OpenAI protocol directly, `litellm` asks by way of that library.
     `api_base`: the address below which the provider answers; empty where a field names it, or litellm knows it.
@@ -60,7 +60,7 @@ class Provider:
     price_prefixes: tuple[str, ...] = ()
     price_owners: tuple[str, ...] = ()
     model_pattern: str = ""
-    """What a model's name must match where it becomes a part of an address; empty: anything."""
+    """The pattern of model names that become a part of an address; empty: any name."""
     # For the adapter `openai`:
     api_base: str = ""
     path: str = "chat/completions"
@@ -68,7 +68,7 @@ class Provider:
     key_header: Literal["Authorization", "api-key"] = "Authorization"
     max_tokens_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reports_cost: bool = False
-    """Whether the usage that it sends says what the request cost, in US dollars."""
+    """Whether the usage that it reports includes the cost, in US dollars."""
     # For the adapter `litellm`:
     model_prefix: str = ""
     litellm_parameters: Mapping[str, str] = field(default_factory=dict)
@@ -80,16 +80,16 @@ class Provider:
 
     @property
     def options(self) -> tuple[Field, ...]:
-        """The fields whose values are kept as options of a credential."""
+        """Return the fields whose values are stored as options of a credential."""
         return tuple(one for one in self.fields if one.name not in ("api_base", "key"))
 
     @property
     def has_address(self) -> bool:
-        """Whether a workspace names the address."""
+        """Return whether a workspace sets the address."""
         return self.find_field("api_base") is not None
 
     def is_model_name(self, model: str) -> bool:
-        """Whether a model of this provider can have that name."""
+        """Return whether a model of this provider can have that name."""
         return not self.model_pattern or re.fullmatch(self.model_pattern, model) is not None
 
     @property
@@ -233,7 +233,7 @@ _ENTRIES = (
 )
 
 PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ENTRIES}
-"""What a workspace can choose, in the order of the form."""
+"""The providers that a workspace can choose, in the order of the form."""
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
@@ -256,7 +256,7 @@ WRONG_ADDRESS: JsonDict = {
         },
     ]
 }
-"""The JSON schema of what a request must not say: no address where one is needed, or an address where there is none."""
+"""The JSON schema of wrong requests: a missing address, or an address for a provider that has its own."""
 
 
 def get_provider(name: str) -> Provider:

@@ -1,4 +1,4 @@
-"""How many of something one person or one workspace may have: a bound for accidents and abuse, far above what a team needs."""
+"""Limits how many objects a person or a workspace may have, against accidents and abuse, far above what a team needs."""
 
 from typing import Any
 

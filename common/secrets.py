@@ -20,7 +20,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The plain text; call it at the last moment, where it goes over the wire. No later log line shows it."""
+        """Return the plain text. Call it only where the text is sent. No later log line shows it."""
         hide_secret(self._value)
         return self._value
 

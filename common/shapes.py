@@ -15,7 +15,7 @@ QUERY = "query"
 """The context in which a query string is read."""
 
 WRONG_SHAPE = "Something in the request has the wrong shape."
-"""What is said of a request that the schema does not allow."""
+"""The message for a request that the schema does not allow."""
 MAX_NUMBER = 2**31 - 1
 """The highest revision or version that a column holds."""
 NOT_BLANK = r"[^\s\x00\x1c-\x1f]"
@@ -31,7 +31,7 @@ Language = Literal["en", "zh-hant", "zh-hans"]
 
 
 class Shape(BaseModel):
-    """A closed shape: what it does not name is refused, so that a misspelt field is never silently ignored."""
+    """A model that refuses unknown fields, so that a misspelt field is not ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 

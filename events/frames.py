@@ -1,4 +1,4 @@
-"""The frames of the socket, both ways. Declared once; TypeScript gets generated types."""
+"""The frames of the socket, both ways. TypeScript types are generated from them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -21,7 +21,7 @@ class Subscribe(Row):
 
 
 class MarkRead(Row):
-    """The sender has read this chat, which they follow, up to `seq`. Nothing is answered."""
+    """The sender has read this chat, which they follow, up to `seq`. The server does not answer."""
 
     type: Literal["mark_read"]
     topic: str = Field(max_length=80)
@@ -49,7 +49,7 @@ client_frame: TypeAdapter[Subscribe | Unsubscribe | TypingIn | MarkRead] = TypeA
 class Changes(Row):
     """The durable frame: rows changed between version `after` and `version` of the topic's chat.
 
-    A client whose version is below `after` has missed something and waits for the hub's repair, or asks again.
+    A client whose version is below `after` has missed a frame. It waits for the hub to send the rows, or subscribes again.
     """
 
     type: Literal["changes"] = "changes"
@@ -60,8 +60,8 @@ class Changes(Row):
 
 
 class Partial(Row):
-    """What of a message has streamed so far, for somebody who comes in the middle. `row_id` is the durable row that the part
-    becomes."""
+    """The streamed text so far of one part of a message, for a client that opens the chat during the stream. `row_id` is the
+    durable row that the part becomes."""
 
     message_id: UUID
     row_id: UUID
@@ -76,10 +76,11 @@ class Partial(Row):
 
 
 class Subscribed(Row):
-    """The answer to `subscribe`. `snapshot` true: forget what you had; false: the rows since what you had.
+    """The answer to `subscribe`. `snapshot` true: the rows replace those of the client; false: they are the changes since
+    the client's version.
 
-    `rows` always hold the whole small state (chat, members, live drafts, active runs), and messages: the newest page in a
-    snapshot, those changed since otherwise. `has_older`: there are messages before the oldest one in a snapshot.
+    `rows` always include the chat, its members, live drafts and active runs. They also include messages: the newest page in
+    a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
     """
 
     type: Literal["subscribed"] = "subscribed"
@@ -93,11 +94,11 @@ class Subscribed(Row):
 
 
 class Delta(Row):
-    """A piece of what an agent is saying. `offset`: how many characters (code points) of this part came before.
+    """The next text of a part of a streamed message. `offset`: how many characters (code points) of the part came before.
     `row_id` is the durable row that the part becomes.
 
-    A piece whose `attempt` is higher than what the client shows replaces it; a lower one is dropped. A hole in the
-    offsets is not repaired: the durable row that follows is the truth.
+    A frame with a higher `attempt` than the shown text replaces the text; one with a lower `attempt` is ignored. A gap in the
+    offsets is not filled: the durable row that follows is authoritative.
     """
 
     type: Literal["delta"] = "delta"
@@ -122,7 +123,7 @@ class Typing(Row):
 
 
 class Presence(Row):
-    """Who has this chat open right now."""
+    """The people who have this chat open now."""
 
     type: Literal["presence"] = "presence"
     topic: str
@@ -130,7 +131,7 @@ class Presence(Row):
 
 
 class DraftText(Row):
-    """Somebody's text as it is being written, with the caret (characters from the start of the prompt)."""
+    """A draft's text while a person writes it, with the caret (characters from the start of the prompt)."""
 
     type: Literal["draft"] = "draft"
     topic: str
@@ -156,15 +157,15 @@ class ListChanged(Row):
 
 
 class ChatActivity(ChatActivityRow):
-    """What is new in one chat for this reader: on their own topic when they have read it, on the workspace's when something
-    was said there. The list of chats need not be read again."""
+    """The unread count and last message of a chat for this reader. It is sent on their own topic when they have read the chat, and
+    on the workspace's topic when a message was posted, so that the client need not read the list of chats again."""
 
     type: Literal["chat_activity"] = "chat_activity"
     topic: str
 
 
 class Progress(Row):
-    """How far a merge has come, on its workspace's topic: `done` of about `expected` characters are written."""
+    """The progress of a merge, on its workspace's topic: `done` of about `expected` characters are written."""
 
     type: Literal["progress"] = "progress"
     topic: str
@@ -174,7 +175,7 @@ class Progress(Row):
 
 
 class AgentStates(Row):
-    """Which agents of a workspace have begun or ceased to work, on its topic: the agents' `state`, as in their list."""
+    """The agents of a workspace that started or stopped working, on its topic: their `state`, as in the list of agents."""
 
     type: Literal["agent_states"] = "agent_states"
     topic: str
@@ -183,7 +184,7 @@ class AgentStates(Row):
 
 
 class Access(Row):
-    """The reader's rights on a topic changed; `allowed` false: the subscription is over."""
+    """The reader's rights on a topic changed; `allowed` false: the subscription has ended."""
 
     type: Literal["access"] = "access"
     topic: str
@@ -198,7 +199,7 @@ class Heartbeat(Row):
 
 
 class ErrorFrame(Row):
-    """Something the client sent was refused; `topic` when it was about one."""
+    """A frame of the client was refused. `topic` is the topic of that frame, if it had one."""
 
     type: Literal["error"] = "error"
     topic: str | None = None

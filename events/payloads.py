@@ -27,7 +27,7 @@ class Payload(Row):
 
 
 class Stamp(Payload):
-    """Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
+    """The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
 
     `compared` is the id of the comparison that the answer is one `side` of.
     """
@@ -109,9 +109,9 @@ class ToolResponsePayload(Payload):
 
 
 class SystemPayload(Payload):
-    """Who did what to whom.
+    """An event in the chat: its actor, action and object.
 
-    The client resolves names from ids. The names are stored as well, for the time after somebody left. `via` is the
+    The client resolves names from ids. The names are stored as well, for the time after a person has left. `via` is the
     name of the agent that did it for the actor. `summary` is written later, by a model.
 
     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
@@ -131,7 +131,7 @@ class SystemPayload(Payload):
     suggestion_id: UUID | None = None
     merge_id: UUID | None = None
     authors: list[str] = []
-    # When somebody joins: the agent that answers only when mentioned from now on.
+    # When a person joins: the agent that answers only when mentioned from now on.
     wake_id: UUID | None = None
     wake_name: str = ""
     summary: str = ""

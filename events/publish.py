@@ -97,7 +97,7 @@ def notify_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> No
 def notify_rights_changed(actor_id: UUID) -> None:
     """On commit, make every hub check this person's rights again and end the subscriptions that are not allowed any more (SEC5).
 
-    Services call it when somebody leaves or is removed from a chat or workspace, signs out or is deactivated.
+    Services call it when a person leaves or is removed from a chat or workspace, signs out or is deactivated.
     """
     _send_on_commit(_serialize(RIGHTS_GROUP, {"type": "rights", "actor": str(actor_id)}))
 

@@ -12,7 +12,7 @@ from llm.protocol import Endpoint
 from llm.tokens import estimate_tokens, format_tool
 
 DEFAULT_BUDGET = 24_000
-"""Tokens of the conversation beside the system text, where nothing is known of the model."""
+"""Tokens of the conversation without the system text, for a model of unknown size."""
 MIN_BUDGET = 1_000
 """Tokens that are sent whatever the model's size is: the model itself reports when that is too much."""
 MAX_FOR_ANSWER = 16_000

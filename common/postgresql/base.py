@@ -1,4 +1,4 @@
-"""A pooled connection is asked about its health only when its socket has something to say.
+"""A database backend that checks the health of a pooled connection only if its socket is readable.
 
 Django's own check (`CONN_HEALTH_CHECKS`) is a round trip with every request. A server that ends closes its sockets, and
 the kernel knows: a look at the socket takes a microsecond, and after a restart of PostgreSQL no request meets a dead
@@ -14,7 +14,7 @@ from psycopg_pool import ConnectionPool
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """What `ENGINE` in the settings names."""
+    """The wrapper that `ENGINE` in the settings selects."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)

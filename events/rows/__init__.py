@@ -1,4 +1,4 @@
-"""The rows on the wire: the same shapes in REST answers and in frames, declared once, mirrored in TypeScript.
+"""The rows of the API: the same in REST responses and in frames. TypeScript types are generated from them.
 
 A row that belongs to a chat carries `version`: the chat's version at its last change. The client upserts by
 (`kind`, `id`) and keeps the higher version, so that applying a row twice or late changes nothing.

@@ -1,4 +1,4 @@
-"""How an actor looks: an emoji, or a letter on a colour. Null anywhere: the app draws one of its own."""
+"""The avatar of an actor: an emoji, or a letter on a colour. Null: the web app chooses one."""
 
 import re
 import unicodedata
@@ -47,7 +47,7 @@ class LetterAvatar(Row):
 
 
 class AutomaticAvatar(Row):
-    """In a request only: no avatar of one's own any more."""
+    """In a request only: remove the avatar."""
 
     kind: Literal["automatic"]
 

@@ -1,4 +1,4 @@
-"""What people are told of."""
+"""The rows of notifications."""
 
 from datetime import datetime
 from typing import Literal
@@ -8,7 +8,7 @@ from events.row import Row
 
 
 class NotificationRow(Row):
-    """Something happened that concerns the reader. Names are as they were then; what it leads to is asked for anew."""
+    """An event that concerns the reader. Names are those of that time; the object that it links to is read again."""
 
     id: UUID
     type: Literal[

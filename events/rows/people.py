@@ -14,7 +14,7 @@ RoleName = Literal["editor", "suggester"]
 
 
 class ActorRow(Row):
-    """A person or an agent as everyone who meets it sees it."""
+    """A person or an agent as shown to others."""
 
     id: UUID
     kind: Literal["human", "agent"]
@@ -61,7 +61,7 @@ class MembershipRow(Row):
 
 
 class ModelRow(Row):
-    """What a workspace's agents think with. The key is write-only: only its last four characters come back."""
+    """The model of a workspace's agents. The key is write-only: only its last four characters are returned."""
 
     provider: ProviderName
     api_base: str | None = None

@@ -1,4 +1,4 @@
-"""What is in a chat: its messages, members, drafts and runs."""
+"""The rows of a chat, its members, drafts and runs."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -37,7 +37,7 @@ class Contributor(Row):
 
 
 class Segment(Row):
-    """A run of whole lines of a prompt, and whose they are. No contributor: they stand in production. Several: joined from them."""
+    """Consecutive lines of a prompt and their contributors. No contributor: the lines of production. Several: merged."""
 
     text: str
     contributors: list[UUID] = []
@@ -152,7 +152,7 @@ AnyRow = Annotated[MessageRow | MemberRow | DraftRow | RunRow | ChatRow, Field(d
 
 
 class ChatSummaryRow(Row):
-    """A line of the sidebar: a chat, who is in it, and how much of it the reader has not read."""
+    """A chat in the sidebar, with its participants and the reader's unread count."""
 
     chat: ChatRow
     members: list[ActorRow]
@@ -163,7 +163,7 @@ class ChatSummaryRow(Row):
 
 
 class ChatActivityRow(Row):
-    """What of a chat's summary changes when something is said or read there. Of `last_message` the beginning of the text."""
+    """The part of a chat's summary that changes when a message is posted or read. `last_message` has the beginning of the text."""
 
     chat_id: UUID
     unread: int

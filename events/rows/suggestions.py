@@ -11,7 +11,7 @@ from events.rows.rooms import Provenance
 
 
 class ListedSuggestionRow(Row):
-    """A proposal to change an agent, as lists have it: without what it proposes, which may be long.
+    """A proposal to change an agent, in lists: without its content, which may be long.
 
     `chat_id` and `chat_title` are null for who is not in that chat.
     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
@@ -49,7 +49,7 @@ class SuggestionRow(ListedSuggestionRow):
 
 
 class SuggestionDetailRow(Row):
-    """A suggestion beside what it was made on, and beside what answers today."""
+    """A suggestion with the version that it was made on, and the production version."""
 
     suggestion: SuggestionRow
     base: SpecRow

@@ -97,7 +97,7 @@ class OpenAIAdapter:
             response.close()
 
     async def _open(self, request: Request) -> aiohttp.ClientResponse:
-        """The response, its headers read and good. Raises `LLMError`."""
+        """Return the response after its headers were read and accepted. Raises `LLMError`."""
         # Judged at every call: what was a public host when it was saved may be none by now (SEC13).
         target = target_of(self._endpoint, self._path(request.model))
         response = await self._post(target, self._body(request))

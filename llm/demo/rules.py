@@ -91,7 +91,7 @@ def language_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class Call:
-    """A tool to call. `missing` names required arguments that nothing is known for: then it is not called."""
+    """A tool to call. `missing` names the required arguments without a value: then it is not called."""
 
     tool: ToolSchema
     arguments: dict[str, Any]

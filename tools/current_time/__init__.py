@@ -1,1 +1,1 @@
-"""The tool that tells the time anywhere."""
+"""The tool that returns the time at a place."""

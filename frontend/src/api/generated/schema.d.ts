@@ -1284,7 +1284,7 @@ export interface components {
             /** Format: uuid */
             id: string;
         };
-        /** @description The reader's rights on a topic changed; `allowed` false: the subscription is over. */
+        /** @description The reader's rights on a topic changed; `allowed` false: the subscription has ended. */
         Access: {
             allowed: boolean;
             topic: string;
@@ -1294,7 +1294,7 @@ export interface components {
              */
             type: "access";
         };
-        /** @description A person or an agent as everyone who meets it sees it. */
+        /** @description A person or an agent as shown to others. */
         ActorRow: {
             /** @default null */
             avatar: (components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"]) | null;
@@ -1325,7 +1325,7 @@ export interface components {
             state: "idle" | "working";
             verbs: string[];
         };
-        /** @description Which agents of a workspace have begun or ceased to work, on its topic: the agents' `state`, as in their list. */
+        /** @description The agents of a workspace that started or stopped working, on its topic: their `state`, as in the list of agents. */
         AgentStates: {
             /** @default [] */
             idle: string[];
@@ -1366,7 +1366,7 @@ export interface components {
             /** @enum {string} */
             scope: "full" | "read";
         };
-        /** @description In a request only: no avatar of one's own any more. */
+        /** @description In a request only: remove the avatar. */
         AutomaticAvatarRequest: {
             /** @constant */
             kind: "automatic";
@@ -1374,7 +1374,7 @@ export interface components {
         /**
          * @description The durable frame: rows changed between version `after` and `version` of the topic's chat.
          *
-         *     A client whose version is below `after` has missed something and waits for the hub's repair, or asks again.
+         *     A client whose version is below `after` has missed a frame. It waits for the hub to send the rows, or subscribes again.
          */
         Changes: {
             after: number;
@@ -1388,8 +1388,8 @@ export interface components {
             version: number;
         };
         /**
-         * @description What is new in one chat for this reader: on their own topic when they have read it, on the workspace's when something
-         *     was said there. The list of chats need not be read again.
+         * @description The unread count and last message of a chat for this reader. It is sent on their own topic when they have read the chat, and
+         *     on the workspace's topic when a message was posted, so that the client need not read the list of chats again.
          */
         ChatActivity: {
             /** Format: uuid */
@@ -1425,7 +1425,7 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /** @description A line of the sidebar: a chat, who is in it, and how much of it the reader has not read. */
+        /** @description A chat in the sidebar, with its participants and the reader's unread count. */
         ChatSummaryRow: {
             chat: components["schemas"]["ChatRow"];
             /** @default null */
@@ -1451,7 +1451,7 @@ export interface components {
         };
         ClientFrame: components["schemas"]["Subscribe"] | components["schemas"]["Unsubscribe"] | components["schemas"]["TypingIn"] | components["schemas"]["MarkRead"];
         /**
-         * @description Every code a client may meet; the web app has a text for each in three languages.
+         * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
         Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_locked" | "draft_unlocked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
@@ -1563,11 +1563,11 @@ export interface components {
             pending: number;
         };
         /**
-         * @description A piece of what an agent is saying. `offset`: how many characters (code points) of this part came before.
+         * @description The next text of a part of a streamed message. `offset`: how many characters (code points) of the part came before.
          *     `row_id` is the durable row that the part becomes.
          *
-         *     A piece whose `attempt` is higher than what the client shows replaces it; a lower one is dropped. A hole in the
-         *     offsets is not repaired: the durable row that follows is the truth.
+         *     A frame with a higher `attempt` than the shown text replaces the text; one with a lower `attempt` is ignored. A gap in the
+         *     offsets is not filled: the durable row that follows is authoritative.
          */
         Delta: {
             /** Format: uuid */
@@ -1677,7 +1677,7 @@ export interface components {
             why: "takeover" | "merge" | "revise" | "rebase";
             written: components["schemas"]["SpecContent"];
         };
-        /** @description Somebody's text as it is being written, with the caret (characters from the start of the prompt). */
+        /** @description A draft's text while a person writes it, with the caret (characters from the start of the prompt). */
         DraftText: {
             /** Format: uuid */
             agent_id: string;
@@ -1741,7 +1741,7 @@ export interface components {
             hints: string[];
             message: string;
         };
-        /** @description Something the client sent was refused; `topic` when it was about one. */
+        /** @description A frame of the client was refused. `topic` is the topic of that frame, if it had one. */
         ErrorFrame: {
             code: string;
             message: string;
@@ -1888,7 +1888,7 @@ export interface components {
             type: "list_changed";
         };
         /**
-         * @description A proposal to change an agent, as lists have it: without what it proposes, which may be long.
+         * @description A proposal to change an agent, in lists: without its content, which may be long.
          *
          *     `chat_id` and `chat_title` are null for who is not in that chat.
          *     `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
@@ -1944,7 +1944,7 @@ export interface components {
             lock_expires_at: string;
             lock_holder: components["schemas"]["ActorRow"];
         };
-        /** @description The sender has read this chat, which they follow, up to `seq`. Nothing is answered. */
+        /** @description The sender has read this chat, which they follow, up to `seq`. The server does not answer. */
         MarkRead: {
             seq: number;
             topic: string;
@@ -2081,7 +2081,7 @@ export interface components {
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
             revision: number;
         };
-        /** @description What a workspace's agents think with. The key is write-only: only its last four characters come back. */
+        /** @description The model of a workspace's agents. The key is write-only: only its last four characters are returned. */
         ModelRow: {
             /** @default null */
             api_base: string | null;
@@ -2203,7 +2203,7 @@ export interface components {
             handle?: string | null;
             name: string;
         };
-        /** @description Something happened that concerns the reader. Names are as they were then; what it leads to is asked for anew. */
+        /** @description An event that concerns the reader. Names are those of that time; the object that it links to is read again. */
         NotificationRow: {
             actor_name: string;
             agent_id: string | null;
@@ -2351,8 +2351,8 @@ export interface components {
             top_p?: number | null;
         };
         /**
-         * @description What of a message has streamed so far, for somebody who comes in the middle. `row_id` is the durable row that the part
-         *     becomes.
+         * @description The streamed text so far of one part of a message, for a client that opens the chat during the stream. `row_id` is the
+         *     durable row that the part becomes.
          */
         Partial: {
             /** Format: uuid */
@@ -2410,7 +2410,7 @@ export interface components {
             name: string;
             revision: number;
         };
-        /** @description Who has this chat open right now. */
+        /** @description The people who have this chat open now. */
         Presence: {
             present: string[];
             topic: string;
@@ -2420,7 +2420,7 @@ export interface components {
              */
             type: "presence";
         };
-        /** @description How far a merge has come, on its workspace's topic: `done` of about `expected` characters are written. */
+        /** @description The progress of a merge, on its workspace's topic: `done` of about `expected` characters are written. */
         Progress: {
             done: number;
             expected: number;
@@ -2570,7 +2570,7 @@ export interface components {
             /** @default null */
             up_to?: string | null;
         };
-        /** @description A run of whole lines of a prompt, and whose they are. No contributor: they stand in production. Several: joined from them. */
+        /** @description Consecutive lines of a prompt and their contributors. No contributor: the lines of production. Several: merged. */
         Segment: {
             /** @default null */
             conflict: number | null;
@@ -2671,7 +2671,7 @@ export interface components {
             tools: components["schemas"]["ToolConfigRow"][];
         };
         /**
-         * @description Which text answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
+         * @description The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
          *
          *     `compared` is the id of the comparison that the answer is one `side` of.
          */
@@ -2726,10 +2726,11 @@ export interface components {
             type: "subscribe";
         };
         /**
-         * @description The answer to `subscribe`. `snapshot` true: forget what you had; false: the rows since what you had.
+         * @description The answer to `subscribe`. `snapshot` true: the rows replace those of the client; false: they are the changes since
+         *     the client's version.
          *
-         *     `rows` always hold the whole small state (chat, members, live drafts, active runs), and messages: the newest page in a
-         *     snapshot, those changed since otherwise. `has_older`: there are messages before the oldest one in a snapshot.
+         *     `rows` always include the chat, its members, live drafts and active runs. They also include messages: the newest page in
+         *     a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
          */
         Subscribed: {
             /** @default false */
@@ -2753,7 +2754,7 @@ export interface components {
             note?: string;
             revision: number;
         };
-        /** @description A suggestion beside what it was made on, and beside what answers today. */
+        /** @description A suggestion with the version that it was made on, and the production version. */
         SuggestionDetailRow: {
             against_base: components["schemas"]["DiffRow"];
             against_production: components["schemas"]["DiffRow"];
@@ -2819,9 +2820,9 @@ export interface components {
             version: number;
         };
         /**
-         * @description Who did what to whom.
+         * @description An event in the chat: its actor, action and object.
          *
-         *     The client resolves names from ids. The names are stored as well, for the time after somebody left. `via` is the
+         *     The client resolves names from ids. The names are stored as well, for the time after a person has left. `via` is the
          *     name of the agent that did it for the actor. `summary` is written later, by a model.
          *
          *     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
