@@ -20,18 +20,12 @@ LOG_TYPES = ("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
 
 
-# --- waking agents ----------------------------------------------------------------------------------------------
-
-
 def _build_agents(chat_id: UUID) -> QuerySet[ChatActor]:
     agents = ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT)
     return agents.select_related("actor").order_by("joined_at", "pk")
 
 
 AGENTS_OF_CHAT = PreparedQuery(_build_agents, UUID)
-
-
-# --- claiming ---------------------------------------------------------------------------------------------------
 
 
 def list_claimable_runs() -> QuerySet[Run]:

@@ -15,7 +15,6 @@ from runs.models import Run, RunState
 logger = logging.getLogger(__name__)
 
 PUBLISH_INTERVAL_SECONDS = 1.0
-"""Seconds between two frames."""
 
 AgentKey = tuple[UUID, UUID]
 """A workspace, and an agent that has started or ended a run there."""

@@ -38,7 +38,6 @@ logger = logging.getLogger(__name__)
 MAX_FAILURES = 5
 """How often one process tries to start or to store a run before it ends it."""
 CLEAN_UP_INTERVAL_SECONDS = 60 * 60
-"""Seconds between two times that a worker deletes what has expired."""
 
 
 class Executor(Protocol):
