@@ -1,7 +1,7 @@
 """P13: many people look at one chat while its agent answers; what their clients ask of the server for it.
 
 A few are real: the web app in Chromium. The others say and ask on the socket and over HTTP what the web app does
-(`frontend/src/app/bells.ts`, `features/chats/readCursor.ts`).
+(`frontend/src/app/listChanges.ts`, `features/chats/readCursor.ts`).
 """
 
 import asyncio

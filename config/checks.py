@@ -68,10 +68,18 @@ def check_sign_up_mode(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -
     return [] if settings.SIGN_UP in known else [Error("ATELIER_SIGN_UP is unknown.", hint=hint, id="atelier.E006")]
 
 
+@register(deploy=True)
+def check_lease(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse a lease that one late heartbeat would end: the run would be taken from a worker that is alive."""
+    hint = f"RUN_HEARTBEAT is {settings.RUN_HEARTBEAT:g} s: more than {2 * settings.RUN_HEARTBEAT:g} s."
+    is_long_enough = settings.RUN_LEASE > 2 * settings.RUN_HEARTBEAT
+    return [] if is_long_enough else [Error("RUN_LEASE is too short.", hint=hint, id="atelier.E007")]
+
+
 def refuse_to_serve_unsafely(*, web: bool = False) -> None:
     """Raise `ImproperlyConfigured` with all errors of the checks. A web process or worker calls it when it starts, because only
     management commands run the checks. `web` adds the checks for processes that are reached from outside."""
-    wrong = [*check_secrets(None), *check_merge_service_secret(None)]
+    wrong = [*check_secrets(None), *check_merge_service_secret(None), *check_lease(None)]
     if web:
         wrong += [*check_trusted_proxies(None), *check_sign_up_mode(None)]
     if wrong:

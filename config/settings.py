@@ -190,11 +190,11 @@ RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
 # … and of these for one workspace and for one person at most; each gets no more than are free, either (docs/security.md).
 RUNS_PER_WORKSPACE = env.int("RUNS_PER_WORKSPACE", default=40)
 RUNS_PER_PERSON = env.int("RUNS_PER_PERSON", default=20)
-# Seconds. Tests shorten them; the relation lease > 2 × heartbeat must stay.
+# Seconds. A lease must outlast two heartbeats (config/checks.py).
 RUN_LEASE = env.float("RUN_LEASE", default=10.0)
 RUN_HEARTBEAT = env.float("RUN_HEARTBEAT", default=3.0)
 SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
-# Tasks that wait in Redis for so long while none comes to a worker: it is deaf (RUN5).
+# Tasks that wait in Redis for so long while none comes to a worker: it is disconnected (RUN5).
 DEAF_AFTER = env.float("DEAF_AFTER", default=60.0)
 # A file that a worker touches every few seconds while it is well, for the health check of its container.
 WORKER_ALIVE_PATH = Path(path) if (path := env.str("WORKER_ALIVE_PATH", default="")) else None

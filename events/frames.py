@@ -13,7 +13,7 @@ from events.rows import AnyRow, ChatActivityRow, Row
 
 
 class Subscribe(Row):
-    """`since`: the chat's version that the client already has; null on first load. Ignored for doorbells."""
+    """`since`: the chat's version that the client already has; null on first load. Ignored for topics other than chats."""
 
     type: Literal["subscribe"]
     topic: str = Field(max_length=80)

@@ -95,7 +95,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def open_socket(self, hub: Hub, socket: Socket) -> None:
         self.socket, self.hub = socket, hub
-        hub.add(socket)  # before anything is awaited: of many who read_handshake at once, each counts
+        hub.add(socket)  # before anything is awaited: of many that connect at once, each counts
         await self.accept()
         if isinstance(connection := self.find_connection(), FrameWriter):
             socket.outbox.writer = connection

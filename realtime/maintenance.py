@@ -76,7 +76,7 @@ async def maintain_subscriptions(hub: "Hub") -> None:
 
 
 async def repair_outdated_buffers(hub: "Hub") -> dict[Topic, int]:
-    """The get_versions of all chats followed here, in one query; buffers that are behind are repaired."""
+    """Read the versions of all chats followed here in one query, and repair the buffers that are behind."""
     buffers = {
         topic.id: buffer for topic, buffer in hub.buffers.items() if topic.kind == "chat" and not buffer.is_empty
     }

@@ -1,4 +1,4 @@
-"""The agents that ship with Atelier. They belong to no workspace, and work in jobs (`runs/services/jobs.py`)."""
+"""The agents that ship with Atelier. They belong to no workspace, and work in jobs (`runs/services/runs.py`)."""
 
 from dataclasses import dataclass
 

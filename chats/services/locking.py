@@ -1,6 +1,6 @@
 """Locks of chats.
 
-All services take locks in this order: participants, workspace, chats by id, drafts, suggestions and merges, runs. A service that
+All services take locks in this order: participants, workspace, chats by id, then rows inside these chats, runs last. A service that
 needs the chat locks it first, before it reads what it changes. A job has no chat: its run is only ever written last.
 """
 

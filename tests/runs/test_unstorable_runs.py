@@ -67,7 +67,7 @@ def test_an_answer_that_can_never_be_stored_is_asked_for_so_often_and_no_more(
     assert (run.state, run.error_code, run.lease_owner, run.crashes) == ("failed", "internal", "", 0)
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE"]
     assert len(environment.model.requests) == 2 + 1
-    # The concurrency_key is free again.
+    # The concurrency key is free again.
     environment.post("and now?")
     assert [one.state for one in environment.wait_until_idle()] == ["failed", "completed"]
 

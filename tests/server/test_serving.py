@@ -55,6 +55,15 @@ def test_a_misspelt_mode_of_sign_up_does_not_serve(settings: Any) -> None:
         refuse_to_serve_unsafely(web=True)
 
 
+def test_a_lease_that_one_late_heartbeat_would_end_does_not_serve(settings: Any) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEYS = "anything else", ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
+    settings.RUN_LEASE, settings.RUN_HEARTBEAT = 6.0, 3.0
+    with pytest.raises(ImproperlyConfigured, match="RUN_LEASE is too short"):
+        refuse_to_serve_unsafely()
+    settings.RUN_LEASE = 6.5
+    refuse_to_serve_unsafely()
+
+
 def test_https_is_the_only_way_where_it_is_there(client: Client, settings: Any) -> None:
     settings.SECURE_SSL_REDIRECT, settings.SECURE_HSTS_SECONDS = True, 31536000
     answer = client.get("/api/v1/me")

@@ -2717,7 +2717,7 @@ export interface components {
             /** @enum {string} */
             state: "started" | "done";
         };
-        /** @description `since`: the chat's version that the client already has; null on first load. Ignored for doorbells. */
+        /** @description `since`: the chat's version that the client already has; null on first load. Ignored for topics other than chats. */
         Subscribe: {
             /** @default null */
             since: number | null;
