@@ -11,7 +11,7 @@ from pathlib import Path
 FILE = Path(__file__).with_name("RESULTS.md")
 HEAD = """# Results
 
-Written by `make bench`; the latest run of each row. The goals are in the documents of the design; the floor is the
+Written by `make bench`; the latest run of each row. The goal of each row stands in its table; the floor is the
 scripted model read directly (aiohttp on uvloop) in the same run, on the same machine, unless a row says otherwise.
 """
 
