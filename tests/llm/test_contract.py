@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -40,12 +40,6 @@ class LiteLLMAtTheScript(LiteLLMAdapter):
 
 class AzureAtTheScript(OpenAIAdapter):
     """The direct adapter, as it asks Azure OpenAI."""
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedModel]:
-    with ScriptedModel() as model:
-        yield model
 
 
 @pytest.fixture

@@ -1,22 +1,19 @@
 """litellm as it is really used: for a provider that does not speak OpenAI's wire, with its traps put right."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from common.egress import close_sessions
 from common.secrets import Secret
-from llm.adapters.litellm import LiteLLMAdapter, _litellm
+from llm.adapters.litellm import LiteLLMAdapter
 from llm.client import _ADAPTERS, try_model
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint, LLMError, Timeouts
 from tests.scripted_model import ScriptedModel
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("litellm_connections")]
 ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": {"timezone": {"type": "string"}}})
 ASK = Request("claude-sonnet-4-5", [Turn("system", "Be brief."), Turn("user", "Hello")], [ZONE])
 
@@ -26,20 +23,6 @@ class AtTheScript(LiteLLMAdapter):
 
     def _get_model_parameters(self, model: str) -> dict[str, Any]:
         return {"model": f"anthropic/{model}", "api_base": self._endpoint.api_base}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedModel]:
-    with ScriptedModel() as model:
-        yield model
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
-async def library() -> AsyncIterator[None]:
-    """Connections are kept by loop: so all tests here share one, and close them."""
-    _litellm()
-    yield
-    await close_sessions()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """What is particular to the direct wire: reading bytes cut anywhere, connections, hosts, and servers with habits."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -186,12 +186,6 @@ def test_SEC17_what_is_shown_of_an_error_holds_no_key_and_is_short() -> None:
 
 
 # --- over the wire ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedModel]:
-    with ScriptedModel() as model:
-        yield model
 
 
 @pytest.fixture

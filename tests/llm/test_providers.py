@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -23,27 +21,13 @@ from llm.protocol import Endpoint, LLMError, Timeouts
 from tests.hostile_web import Connects, Names
 from tests.scripted_model import ScriptedModel
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("litellm_connections")]
 KEY = "canary-4711-not-an-ordinary-key"
 ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": {"timezone": {"type": "string"}}})
 AZURE = {"api_version": "2024-10-21"}
 BEDROCK = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "region": "eu-central-1"}
 MODEL = "anthropic.claude-sonnet-4-5-20250929-v1:0"
 LIMITS = Timeouts(10, 2, 20)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedModel]:
-    with ScriptedModel() as model:
-        yield model
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
-async def library() -> AsyncIterator[None]:
-    """litellm keeps its connections by loop: so all tests here share one, and close them."""
-    _litellm()
-    yield
-    await close_sessions()
 
 
 @pytest.fixture

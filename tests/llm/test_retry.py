@@ -1,7 +1,7 @@
 """One layer asks again, within bounds, and never once something was shown."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -169,12 +169,6 @@ async def test_a_request_that_is_itself_at_error_does_not_count_against_the_endp
 
 
 # --- over the wire ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedModel]:
-    with ScriptedModel() as model:
-        yield model
 
 
 @pytest.fixture
