@@ -178,18 +178,18 @@ class GrantAdmin(ReadOnlyAdmin):
         return field
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        given = grants.give(
+        given = grants.add_grant(
             self.model, operator=get_operator(request), person=obj.user, permission=obj.permission,
             target=obj.content_object,
         )  # fmt: skip
         obj.pk = given.pk
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        grants.take(obj, get_operator(request))
+        grants.revoke_grant(obj, get_operator(request))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for grant in queryset:
-            grants.take(grant, get_operator(request))
+            grants.revoke_grant(grant, get_operator(request))
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         """Write nothing to Django's own log: the audit trail has it."""

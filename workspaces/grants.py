@@ -59,25 +59,25 @@ def _is_person(target: Any) -> bool:
     return bool(getattr(target, "is_human", False))
 
 
-def give(grants: Grants, *, operator: "Actor", person: "Actor", permission: Permission, target: Any) -> Any:
-    """Let `person` do this with `target`, from now on; twice is once. Raises `Forbidden`, `Invalid`."""
+def add_grant(grants: Grants, *, operator: "Actor", person: "Actor", permission: Permission, target: Any) -> Any:
+    """Let `person` do this with `target`. A grant that exists is kept. Raises `Forbidden`, `Invalid`."""
     check_operator(operator, grants)
     check_grant(person=person, target=target)
     if not grantable_verbs(grants).filter(pk=permission.pk).exists():
         raise Invalid(_("This kind of access can't be granted here."))
     grant, is_new = grants._default_manager.get_or_create(user=person, permission=permission, content_object=target)
     if is_new:
-        _tell(grant, operator, "grant.given")
+        _record_and_notify(grant, operator, "grant.given")
     return grant
 
 
-def take(grant: Any, operator: "Actor") -> None:
-    """Take a granted right away again, from now on. Raises `Forbidden`.
+def revoke_grant(grant: Any, operator: "Actor") -> None:
+    """Revoke a grant. Raises `Forbidden`.
 
     The invite links of a person who can no longer invite are revoked.
     """
     check_operator(operator, type(grant))
-    _tell(grant, operator, "grant.taken")
+    _record_and_notify(grant, operator, "grant.taken")
     grant.delete()
     target = grant.content_object
     if isinstance(target, Workspace) and grant.permission.codename == "invite_workspace":
@@ -85,23 +85,23 @@ def take(grant: Any, operator: "Actor") -> None:
             member_demoted(target, grant.user, operator)
 
 
-def end_grants(held: QuerySet[Any], by: "Actor") -> None:
-    """These end with what they were added to: their person leaves the workspace, and nothing comes back with them."""
-    for grant in held.select_related("content_object", "permission"):
-        _keep(grant, by, "grant.ended")
+def end_grants(grants: QuerySet[Any], by: "Actor") -> None:
+    """End the grants of a person who leaves the workspace. They do not come back when the person does."""
+    for grant in grants.select_related("content_object", "permission"):
+        _record(grant, by, "grant.ended")
         grant.delete()
 
 
-def _keep(grant: Any, by: "Actor", deed: str) -> None:
+def _record(grant: Any, by: "Actor", action: str) -> None:
     target = grant.content_object
     audit.record(
-        by, deed, workspace_id=workspace_of(target), object_id=target.pk, table=target._meta.label,
+        by, action, workspace_id=workspace_of(target), object_id=target.pk, table=target._meta.label,
         person=str(grant.user_id), verb=grant.permission.codename,
     )  # fmt: skip
 
 
-def _tell(grant: Any, operator: "Actor", deed: str) -> None:
-    _keep(grant, operator, deed)
+def _record_and_notify(grant: Any, operator: "Actor", action: str) -> None:
+    _record(grant, operator, action)
     notify_rights_changed(grant.user_id)
-    for what in ("me", "agents", "chats"):
-        notify_list_changed([grant.user_id], what)
+    for name in ("me", "agents", "chats"):
+        notify_list_changed([grant.user_id], name)

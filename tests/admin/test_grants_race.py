@@ -9,7 +9,7 @@ from common.errors import Invalid
 from tests.concurrency import ConcurrentTransaction
 from tests.people import make_operator, make_team
 from workspaces import services as workspaces
-from workspaces.grants import give
+from workspaces.grants import add_grant
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,7 +24,7 @@ def test_SEC5_a_right_given_while_its_person_leaves_goes_with_them():
         workspaces.remove_member(team.alice, workspace.id, team.bob.id)
 
     def grant():
-        give(AgentGrant, operator=operator, person=team.bob, permission=verb, target=team.robin)
+        add_grant(AgentGrant, operator=operator, person=team.bob, permission=verb, target=team.robin)
 
     with transaction.atomic():
         grant()

@@ -232,7 +232,7 @@ def test_links_of_who_was_granted_to_invite_are_revoked_with_the_grant(team):
     grant = grant_right(team.bob, "invite_workspace", team.workspace)
     link, token = make_link(team, creator=team.bob)
     with transaction.atomic():
-        grants.take(grant, operator)
+        grants.revoke_grant(grant, operator)
     refused(token, make_person("dana"))
     grant_right(team.bob, "invite_workspace", team.workspace)
     refused(token, make_person("erin"))
@@ -245,5 +245,5 @@ def test_editor_keeps_their_links_when_a_grant_they_did_not_need_is_taken(team):
     grant = grant_right(team.alice, "invite_workspace", team.workspace)
     _, token = make_link(team)
     with transaction.atomic():
-        grants.take(grant, make_operator())
+        grants.revoke_grant(grant, make_operator())
     assert chats.get_invitation(token)[1] == "suggester"
