@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 
 from bench import abuse, browser, first_words, lists, reconnects, results, sockets, start, streams, traffic
-from bench.installation import Installation, open_house
+from bench.installation import Installation, open_installation
 from bench.results import Table
 from server.serve import raise_file_limit
 
@@ -31,7 +31,7 @@ def tables(rows: Sequence[str], quick: bool) -> Iterator[Table]:
     if "P10" in rows:
         yield start.p10(quick)
     if wanted := [row for row in IN_A_HOUSE if row in rows]:
-        with open_house() as installation:
+        with open_installation() as installation:
             for row in wanted:
                 yield IN_A_HOUSE[row](installation, quick)
     if "P15" in rows:

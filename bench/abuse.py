@@ -18,8 +18,8 @@ from common.ids import new_id
 from tests.stack import Stack
 from tests.stories.integrator import Integrator
 
-AGENTS, ROOMS = 25, 20
-"""Each of the attacker's rooms has all the agents, and one message wakes them all: 500 runs, that drip for an hour."""
+AGENTS, CHATS = 25, 20
+"""Each of the attacker's chats has all the agents, and one message wakes them all: 500 runs, that drip for an hour."""
 DRIP = (0.2, 500)
 FLOOD = (0, 100_000)
 """An answer of about 700 kB, at once."""
@@ -61,7 +61,7 @@ def p15(quick: bool) -> Table:
         Figure("what the attacker got meanwhile", ours=told),
     ]
     how = (
-        f"Another tenant's {AGENTS * ROOMS} runs on a model that drips, {READERS} readers of pages of long messages, 9 tests of a "
+        f"Another tenant's {AGENTS * CHATS} runs on a model that drips, {READERS} readers of pages of long messages, 9 tests of a "
         f"model that does not answer, and answers of 700 kB; {count} of each, before (floor) and meanwhile. The attacker's clients "
         "and model are processes of their own at nice 19: they would be on other machines."
     )
@@ -114,22 +114,22 @@ class Mallory:
     def begin(self) -> None:
         """Prepare all of it, then begin at once. Returns when the runs are queued."""
         slow, flood = Integrator(self._stack, "Mallory"), Integrator(self._stack, "Oscar")
-        rooms = self._rooms(slow, self._model.base(rate=DRIP[0], count=DRIP[1]), AGENTS, ROOMS)
-        floods = self._rooms(flood, self._model.base(rate=FLOOD[0], count=FLOOD[1]), 1, 4)
-        mentions = " ".join(f"@{handle}" for handle in rooms.handles)
+        chats = self._make_chats(slow, self._model.base(rate=DRIP[0], count=DRIP[1]), AGENTS, CHATS)
+        floods = self._make_chats(flood, self._model.base(rate=FLOOD[0], count=FLOOD[1]), 1, 4)
+        mentions = " ".join(f"@{handle}" for handle in chats.handles)
         text = "word " * 15_000
         for _ in range(60):
             flood.status("POST", f"chats/{floods.ids[0]}/messages", _message(text, wake="nobody"))
-        for room in rooms.ids:
-            slow.status("POST", f"chats/{room}/messages", _message(mentions))
+        for chat in chats.ids:
+            slow.status("POST", f"chats/{chat}/messages", _message(mentions))
         for _ in range(READERS):
             self._keep(flood, "GET", f"chats/{floods.ids[0]}/messages?limit=200")
         test = {"provider": "openai_compatible", "api_base": silent(self._model), "key": "sk-bench"}
         for _ in range(9):
-            path = f"workspaces/{rooms.workspace}/model/test"
+            path = f"workspaces/{chats.workspace}/model/test"
             self._keep(slow, "POST", path, test | {"default_model": "scripted"}, pause=1.0)
-        for room in floods.ids[1:]:
-            self._keep(flood, "POST", f"chats/{room}/messages", _message("go"), pause=1.0)
+        for chat in floods.ids[1:]:
+            self._keep(flood, "POST", f"chats/{chat}/messages", _message("go"), pause=1.0)
         self.clients = child("bench.attacker", self._stack.address, nice=19, stdin=PIPE, stdout=PIPE)
         assert self.clients.stdin is not None
         self.clients.stdin.write(json.dumps(self._asks).encode())
@@ -148,7 +148,7 @@ class Mallory:
         ask = {"method": method, "path": f"/api/v1/{path}", "body": body, "pause": pause, "headers": headers}
         self._asks.append(ask)
 
-    def _rooms(self, who: Integrator, api_base: str, agents: int, rooms: int) -> "Rooms":
+    def _make_chats(self, who: Integrator, api_base: str, agents: int, chat_count: int) -> "BenchChats":
         workspace = who.ok("POST", "workspaces", {"name": "Worst"})["id"]
         model = {"provider": "openai_compatible", "api_base": api_base, "default_model": "scripted", "revision": 0}
         who.ok("PUT", f"workspaces/{workspace}/model", model | {"key": "sk-bench"})
@@ -161,13 +161,13 @@ class Mallory:
         ids = [agent["actor"]["id"] for agent in made]
         chats = [
             who.ok("POST", f"workspaces/{workspace}/chats", {"title": f"{n}", "member_ids": ids})["chat"]["id"]
-            for n in range(rooms)
+            for n in range(chat_count)
         ]
-        return Rooms(workspace, chats, [agent["actor"]["handle"] for agent in made])
+        return BenchChats(workspace, chats, [agent["actor"]["handle"] for agent in made])
 
 
 @dataclass(frozen=True)
-class Rooms:
+class BenchChats:
     """What the attacker has made."""
 
     workspace: str

@@ -41,7 +41,7 @@ UNBOUNDED = dict.fromkeys(
 
 
 @contextmanager
-def open_house() -> Iterator[Installation]:
+def open_installation() -> Iterator[Installation]:
     """Start all of it."""
     quiet = {"LOG_LEVEL": "WARNING", **UNBOUNDED}
     with work_model.running() as model, Stack(ATELIER_ALLOW_PRIVATE_HOSTS=",".join(model.paths()), **quiet) as stack:

@@ -35,11 +35,11 @@ def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[
         for person in others:
             workspaces.join_workspace(person, workspace.id, role="suggester", invited_by=reader)
         team = [make_agent(workspace, reader, f"Agent {number}", tools=["current_time"]) for number in range(agents)]
-    rooms = [_room(workspace, reader, others, team, 0, lines)]
-    _suggestions(rooms[0], reader, others[0], team[0])  # first: what is asked of models for them is done meanwhile
-    rooms += [_room(workspace, reader, others, team, number, lines) for number in range(1, chat_count)]
+    chats = [_make_chat(workspace, reader, others, team, 0, lines)]
+    _suggestions(chats[0], reader, others[0], team[0])  # first: what is asked of models for them is done meanwhile
+    chats += [_make_chat(workspace, reader, others, team, number, lines) for number in range(1, chat_count)]
     connections.close_all()
-    at, chat = f"/api/v1/workspaces/{workspace.id}", f"/api/v1/chats/{rooms[0].id}"
+    at, chat = f"/api/v1/workspaces/{workspace.id}", f"/api/v1/chats/{chats[0].id}"
     return signed_in(reader), {
         "the sidebar": f"{at}/chats", "agents": f"{at}/agents", "members": f"{at}/members",
         "workspaces": "/api/v1/workspaces", "me": "/api/v1/me", "versions": f"/api/v1/agents/{team[0].id}/versions",
@@ -50,7 +50,9 @@ def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[
 
 
 @transaction.atomic
-def _room(workspace: Workspace, reader: Actor, others: list[Actor], team: list[Actor], number: int, lines: int) -> Chat:
+def _make_chat(
+    workspace: Workspace, reader: Actor, others: list[Actor], team: list[Actor], number: int, lines: int
+) -> Chat:
     members = [others[number % len(others)], team[number % len(team)]]
     ids = [actor.id for actor in members]
     chat = chats.create_chat(reader, workspace.id, title=f"Chat {number}", member_ids=ids)

@@ -47,11 +47,11 @@ class Steps:
         self.profile = cProfile.Profile()
         with transaction.atomic():
             ids = [team.bob.id, team.robin.id]
-            rooms = [
+            chats = [
                 chats.create_chat(team.alice, team.workspace.id, title=str(number), member_ids=ids)
                 for number in range(10)
             ]
-        self._turns = itertools.cycle(rooms)
+        self._turns = itertools.cycle(chats)
         self.cpu: dict[str, list[float]] = defaultdict(list)
         self.wall: dict[str, list[float]] = defaultdict(list)
         self.statements: dict[str, int] = {}

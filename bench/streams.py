@@ -13,7 +13,7 @@ from bench.results import Figure, Table, percentile
 
 RATE = 25  # tokens a second
 POSTS_AT_ONCE = 50
-"""Requests of one person that may wait at the same time, and some room."""
+"""Requests of one person that may wait at the same time, and a few more."""
 
 
 @dataclass

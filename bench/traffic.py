@@ -34,7 +34,7 @@ LISTS = {"chats": "chats", "agents": "agents", "members": "members", "suggestion
 
 
 @dataclass
-class Room:
+class BenchChat:
     """The chat that everybody looks at."""
 
     address: str
@@ -65,7 +65,7 @@ class Viewer:
     """A client that is not real: it follows what the web app follows."""
 
     number: int
-    room: Room
+    chat: BenchChat
     session: aiohttp.ClientSession
     asked: Asked
     waiting: set[str] = field(default_factory=set)
@@ -75,10 +75,10 @@ class Viewer:
 
     async def live(self) -> None:
         """Open the socket and do as the web app does, for as long as the measurement lasts."""
-        headers = {"X-Session-Token": self.room.sessions[self.number]}
+        headers = {"X-Session-Token": self.chat.sessions[self.number]}
         async with self.session.ws_connect("/ws/", headers=headers, max_msg_size=0) as socket:
-            topics = [f"workspace:{self.room.workspace}", f"actor:{self.room.people[self.number]}"]
-            for topic in [*topics, f"chat:{self.room.chat}"]:
+            topics = [f"workspace:{self.chat.workspace}", f"actor:{self.chat.people[self.number]}"]
+            for topic in [*topics, f"chat:{self.chat.chat}"]:
                 await socket.send_json({"type": "subscribe", "topic": topic, "since": None})
             async for message in socket:
                 self.asked.frames += 1
@@ -110,57 +110,57 @@ class Viewer:
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         while self.seq > self.told:
             self.told = self.seq
-            await socket.send_json({"type": "mark_read", "topic": f"chat:{self.room.chat}", "seq": self.told})
+            await socket.send_json({"type": "mark_read", "topic": f"chat:{self.chat.chat}", "seq": self.told})
             await asyncio.sleep(READ_EVERY)
 
     async def _read_lists(self) -> None:
         await asyncio.sleep(READ_DELAY_SECONDS + random.random() * READ_JITTER_SECONDS)
         waiting, self.waiting = self.waiting, set()
         for what in waiting:
-            path = f"/api/v1/workspaces/{self.room.workspace}/{LISTS[what]}" if what in LISTS else "/api/v1/me"
+            path = f"/api/v1/workspaces/{self.chat.workspace}/{LISTS[what]}" if what in LISTS else "/api/v1/me"
             self.asked.others[f"GET {what}"] += 1
-            async with self.session.get(path, headers={"X-Session-Token": self.room.sessions[self.number]}) as answer:
+            async with self.session.get(path, headers={"X-Session-Token": self.chat.sessions[self.number]}) as answer:
                 await answer.read()
 
 
-async def _post(session: aiohttp.ClientSession, room: Room, number: int) -> None:
+async def _post(session: aiohttp.ClientSession, chat: BenchChat, number: int) -> None:
     """The first person, who looks at nothing, asks the agent."""
-    body = {"id": str(new_id()), "text": f"@{room.agent} question {number}"}
-    headers = {"X-Session-Token": room.sessions[0]}
-    async with session.post(f"/api/v1/chats/{room.chat}/messages", json=body, headers=headers) as answer:
+    body = {"id": str(new_id()), "text": f"@{chat.agent} question {number}"}
+    headers = {"X-Session-Token": chat.sessions[0]}
+    async with session.post(f"/api/v1/chats/{chat.chat}/messages", json=body, headers=headers) as answer:
         if answer.status != 201:
             raise RuntimeError(f"{answer.status}: {await answer.text()}")
 
 
-async def _open_pages(stack: AsyncExitStack, room: Room, asked: Asked) -> list[Page]:
+async def _open_pages(stack: AsyncExitStack, chat: BenchChat, asked: Asked) -> list[Page]:
     playwright = await stack.enter_async_context(async_playwright())
     browser = await playwright.chromium.launch(**chromium().launch_options)
     stack.push_async_callback(browser.close)
     pages = []
     for number in range(1, REAL + 1):
         context = await browser.new_context()
-        await context.add_cookies([{"name": "sessionid", "value": room.sessions[number], "url": room.address}])
+        await context.add_cookies([{"name": "sessionid", "value": chat.sessions[number], "url": chat.address}])
         page = await context.new_page()
-        await page.goto(f"{room.address}/w/{room.handle}/c/{room.chat}")
+        await page.goto(f"{chat.address}/w/{chat.handle}/c/{chat.chat}")
         await page.locator("[data-pane=composer] textarea").wait_for()
         page.on("request", lambda request: asked.real.update([f"{request.method} {request.url.split('?')[0]}"]))
         pages.append(page)
     return pages
 
 
-async def measure(installation: Installation, room: Room, answers: int) -> list[Figure]:
+async def measure(installation: Installation, chat: BenchChat, answers: int) -> list[Figure]:
     asked = Asked()
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
     async with AsyncExitStack() as stack:
-        session = await stack.enter_async_context(aiohttp.ClientSession(room.address, connector=connector))
-        await _open_pages(stack, room, asked)
-        viewers = [Viewer(number, room, session, asked) for number in range(REAL + 1, len(room.people))]
+        session = await stack.enter_async_context(aiohttp.ClientSession(chat.address, connector=connector))
+        await _open_pages(stack, chat, asked)
+        viewers = [Viewer(number, chat, session, asked) for number in range(REAL + 1, len(chat.people))]
         living = [asyncio.create_task(viewer.live()) for viewer in viewers]
         try:
             async with asyncio.timeout(120):
                 while asked.ready < 3 * len(viewers):
                     await asyncio.sleep(0.05)
-                await _post(session, room, 0)  # warm: the pages load what draws an answer
+                await _post(session, chat, 0)  # warm: the pages load what draws an answer
                 await asyncio.sleep(8)
                 idle, began = installation.meter(), time.perf_counter()
                 await asyncio.sleep(5)
@@ -171,7 +171,7 @@ async def measure(installation: Installation, room: Room, answers: int) -> list[
             asked.frames = asked.characters = 0
             meter, began = installation.meter(), time.perf_counter()
             for number in range(answers):
-                await _post(session, room, number)
+                await _post(session, chat, number)
                 async with asyncio.timeout(60):
                     while min(asked.ends[viewer.number] for viewer in viewers) <= number:
                         await asyncio.sleep(0.05)
@@ -179,7 +179,7 @@ async def measure(installation: Installation, room: Room, answers: int) -> list[
             took = time.perf_counter() - began
             web = meter.seconds("web")
             frames, size = asked.frames // len(viewers), asked.characters // max(1, asked.frames)
-            floor = await asyncio.to_thread(bare_seconds, len(room.people) - 1, frames, size, took / frames)
+            floor = await asyncio.to_thread(bare_seconds, len(chat.people) - 1, frames, size, took / frames)
             return figures(asked, len(viewers), answers, web, at_rest * took, floor)
         finally:
             for task in [*living, *(task for viewer in viewers for task in viewer.tasks)]:
@@ -248,7 +248,7 @@ def figures(asked: Asked, others: int, answers: int, web: float, at_rest: float,
     ]
 
 
-def make_room(installation: Installation, base: str, viewers: int) -> Room:
+def make_chat(installation: Installation, base: str, viewers: int) -> BenchChat:
     """A chat of so many people, of whom the first speaks, and an agent."""
     environment = environment_of(installation.stack.processes()["web"]) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
     command = [sys.executable, "-m", "bench.people", str(viewers + 1)]
@@ -261,7 +261,7 @@ async def _refuse(answer: aiohttp.ClientResponse) -> None:
         raise RuntimeError(f"{answer.status}: {await answer.text()}")
 
 
-async def _with_agent(address: str, made: dict[str, Any], base: str) -> Room:
+async def _with_agent(address: str, made: dict[str, Any], base: str) -> BenchChat:
     headers = {"X-Session-Token": made["sessions"][0]}
     async with aiohttp.ClientSession(f"{address}/api/v1/", headers=headers, raise_for_status=_refuse) as session:
         model = {"provider": "openai_compatible", "api_base": base, "default_model": "scripted", "revision": 0}
@@ -270,15 +270,15 @@ async def _with_agent(address: str, made: dict[str, Any], base: str) -> Room:
         agent = await (await session.post(f"workspaces/{made['workspace']}/agents", json=body)).json()
         await session.post(f"chats/{made['chat']}/members", json={"actor_id": agent["actor"]["id"]})
         workspace = await (await session.get(f"workspaces/{made['workspace']}")).json()
-    return Room(address, made["workspace"], workspace["handle"], made["chat"], agent["actor"]["handle"],
+    return BenchChat(address, made["workspace"], workspace["handle"], made["chat"], agent["actor"]["handle"],
                 made["people"], made["sessions"])  # fmt: skip
 
 
 def p13(installation: Installation, quick: bool) -> Table:
-    """A room reads an answer."""
+    """Measure the requests and the CPU while the people of a chat read an answer."""
     viewers, answers = (20, 3) if quick else (100, 10)
-    room = make_room(installation, installation.model.base(rate=25, count=100), viewers)
-    found = asyncio.run(measure(installation, room, answers))
+    chat = make_chat(installation, installation.model.base(rate=25, count=100), viewers)
+    found = asyncio.run(measure(installation, chat, answers))
     how = (
         f"{viewers} people look at one chat; {answers} answers of 4 s at 25 tokens a second, one after the other. "
         f"{REAL} of them are the web app in Chromium, the others say and ask the same. The floor of the CPU: a bare uvicorn that "
