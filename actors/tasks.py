@@ -17,8 +17,8 @@ def send_reset_link(email: str, address: str, language: str) -> None:
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=5, max_retries=5)
-def tell_of_new_password(actor_id: str, language: str, by_link: bool = False) -> None:
-    """Tell a person that their password was changed: it may not have been they."""
+def send_password_notice(actor_id: str, language: str, by_link: bool = False) -> None:
+    """Send a person a notice that their password was changed: perhaps it was not they who did it."""
     person = Actor.people.get(pk=UUID(actor_id))
     mails.send(person, "changed_by_link" if by_link else "changed", language, name=person.name)
 

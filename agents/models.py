@@ -143,7 +143,7 @@ class Draft(Identified, VersionedRow):
 
     `written` is the text that is edited and has no effect; `applied` is the text that answers in the chat. The edit lock is
     `lock_holder` and `lock_expires_at`; `revision` is its fencing token and rises with every write (EDIT1, EDIT2, EDIT3).
-    `provenance` is a `Provenance` and `votes` are `Tally` rows, both as JSON.
+    `provenance` is a `Provenance` and `votes` are `VoteCount` rows, both as JSON.
     """
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="drafts")

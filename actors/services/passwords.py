@@ -49,7 +49,7 @@ def set_password(person: Actor, password: str, *, by_link: bool = False, languag
     audit.record(person, "password.changed", object_id=person.id, by_link=by_link)
     notify_rights_changed(person.id)
     arguments = [str(person.pk), language, by_link]
-    transaction.on_commit(lambda: current_app.send_task("actors.tasks.tell_of_new_password", arguments), robust=True)
+    transaction.on_commit(lambda: current_app.send_task("actors.tasks.send_password_notice", arguments), robust=True)
     return True
 
 

@@ -14,7 +14,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, Forbidden, NotFound
 from common.writing import RowUpdate
 from events.payloads import ComparisonPayload, Vote, dump_payload
-from events.rows import Tally
+from events.rows import VoteCount
 
 Choice = Literal["production", "equal", "draft"]
 
@@ -43,7 +43,7 @@ def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: Choic
     # A person who writes in the draft does not lock the chat, so the draft's row is locked, too: the frame shows its newest text.
     locked = Draft.objects.select_for_update(of=("self",), no_key=True).select_related("applied")
     draft = locked.get(pk=comparison.draft_id)
-    counts = [Tally.model_validate(count) for count in draft.votes]
+    counts = [VoteCount.model_validate(count) for count in draft.votes]
     counts = count_vote(counts, comparison.draft.draft_apply or 0, before, choice)
     payload = dump_payload("COMPARISON", comparison.model_copy(update={"votes": votes}))
     chats.save_changes(
@@ -53,11 +53,13 @@ def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: Choic
     return message
 
 
-def count_vote(counts: Sequence[Tally], draft_apply: int, before: Choice | None, after: Choice | None) -> list[Tally]:
+def count_vote(
+    counts: Sequence[VoteCount], draft_apply: int, before: Choice | None, after: Choice | None
+) -> list[VoteCount]:
     """Return the votes of a draft, by its applies in their order, after a person's vote went from `before` to `after`."""
     by_apply = {count.draft_apply: count.model_dump() for count in counts}
-    changed = by_apply.setdefault(draft_apply, Tally(draft_apply=draft_apply).model_dump())
+    changed = by_apply.setdefault(draft_apply, VoteCount(draft_apply=draft_apply).model_dump())
     for choice, step in ((before, -1), (after, 1)):
         if choice is not None:
             changed[choice] += step
-    return [Tally(**by_apply[number]) for number in sorted(by_apply)]
+    return [VoteCount(**by_apply[number]) for number in sorted(by_apply)]

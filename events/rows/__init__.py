@@ -21,17 +21,7 @@ from events.rows.agents import (
     ToolRow,
 )
 from events.rows.avatars import AutomaticAvatar, Avatar, EmojiAvatar, LetterAvatar, NewAvatar, stored_avatar
-from events.rows.messages import MESSAGE_ROWS, MessageRow
-from events.rows.notifications import NotificationRow
-from events.rows.people import (
-    ActorRow,
-    ApiTokenRow,
-    MembershipRow,
-    ModelRow,
-    RoleName,
-    WorkspaceRow,
-)
-from events.rows.rooms import (
+from events.rows.chats import (
     AnyRow,
     ChatActivityRow,
     ChatRow,
@@ -45,7 +35,17 @@ from events.rows.rooms import (
     Provenance,
     RunRow,
     Segment,
-    Tally,
+    VoteCount,
+)
+from events.rows.messages import MESSAGE_ROWS, MessageRow
+from events.rows.notifications import NotificationRow
+from events.rows.people import (
+    ActorRow,
+    ApiTokenRow,
+    MembershipRow,
+    ModelRow,
+    RoleName,
+    WorkspaceRow,
 )
 from events.rows.suggestions import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 
@@ -91,7 +91,7 @@ __all__ = [
     "Stamp",
     "SuggestionDetailRow",
     "SuggestionRow",
-    "Tally",
+    "VoteCount",
     "ToolConfigRow",
     "ToolRow",
     "Contributor",

@@ -71,7 +71,7 @@ class Provenance(Row):
     conflicts: list[Conflict] = []
 
 
-class Tally(Row):
+class VoteCount(Row):
     """How the room voted when one apply of a draft was compared with production (RUN7)."""
 
     draft_apply: int
@@ -107,7 +107,7 @@ class DraftRow(Row):
     updated_at: datetime
     outcome: Literal["saved", "discarded", "suggested"] | None = None
     provenance: Provenance | None = None
-    votes: list[Tally] = []
+    votes: list[VoteCount] = []
     requested_by: list[UUID] = []
 
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from events.row import DescribedAs, Row
 from events.rows.agents import DiffRow, SpecRow
+from events.rows.chats import Provenance
 from events.rows.people import ActorRow
-from events.rows.rooms import Provenance
 
 
 class ListedSuggestionRow(Row):

@@ -172,9 +172,9 @@ def test_a_new_password_ends_every_session_and_tells_the_person(team, queue, dja
         assert reset(key_of(link_of(team.alice))).status_code == 200
     for session in (browser, app):
         session.refused(401, "not_signed_in", "GET", "me")
-    assert queue() == [("actors.tasks.tell_of_new_password", [str(team.alice.id), "en", True])]
+    assert queue() == [("actors.tasks.send_password_notice", [str(team.alice.id), "en", True])]
     assert AuditRecord.objects.filter(action="password.changed", actor=team.alice).count() == 1
-    tasks.tell_of_new_password(str(team.alice.id), "zh-hant")
+    tasks.send_password_notice(str(team.alice.id), "zh-hant")
     assert mail.outbox[0].subject == "你的 Atelier 密碼已變更"
 
 

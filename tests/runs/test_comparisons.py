@@ -11,7 +11,7 @@ from chats import services as chats
 from chats.models import ChatActor, Message
 from common.errors import AppError, Code, Conflict, Forbidden, NotFound, TooLarge
 from common.ids import new_id
-from events.rows import Tally
+from events.rows import VoteCount
 from runs.models import Run
 from runs.services import claims, comparisons, runs, wake
 from tools.interface import Tool, ToolArgs, ToolContext
@@ -269,7 +269,7 @@ def test_each_person_has_one_vote_and_may_change_it_or_take_it_back(team, applie
     ballot(team, message, "alice", "equal")
     assert votes_of(message) == [(str(team.bob.id), "production"), (str(team.alice.id), "equal")]
     applied.refresh_from_db()
-    assert applied.to_row().votes == [Tally(draft_apply=1, production=1, equal=1)]
+    assert applied.to_row().votes == [VoteCount(draft_apply=1, production=1, equal=1)]
     ballot(team, message, "bob", None)
     assert votes_of(message) == [(str(team.alice.id), "equal")]
 
@@ -288,7 +288,10 @@ def test_votes_are_counted_for_the_apply_that_was_compared(team, applied):
     ballot(team, second, "alice", "production")
     ballot(team, second, "bob", "draft")
     applied.refresh_from_db()
-    assert applied.to_row().votes == [Tally(draft_apply=1, draft=1), Tally(draft_apply=2, production=1, draft=1)]
+    assert applied.to_row().votes == [
+        VoteCount(draft_apply=1, draft=1),
+        VoteCount(draft_apply=2, production=1, draft=1),
+    ]
 
 
 def test_a_vote_tells_what_is_written_now_not_what_was(team, applied):
@@ -338,4 +341,4 @@ def test_votes_are_counted_up_and_down():
     votes = count_vote([], 3, None, "draft")
     votes = count_vote(votes, 1, None, "equal")
     votes = count_vote(votes, 3, "draft", "production")
-    assert votes == [Tally(draft_apply=1, equal=1), Tally(draft_apply=3, production=1)]
+    assert votes == [VoteCount(draft_apply=1, equal=1), VoteCount(draft_apply=3, production=1)]

@@ -47,7 +47,7 @@ export type ToolResponsePayload = Schemas['ToolResponsePayload']
 export type WebPage = Schemas['WebPageData']
 export type SystemPayload = Schemas['SystemPayload']
 export type ComparisonPayload = Schemas['ComparisonPayload']
-export type VoteCount = Schemas['Tally']
+export type VoteCount = Schemas['VoteCount']
 
 export type ServerFrame = Schemas['ServerFrame']
 export type ClientFrame = Schemas['ClientFrame']

@@ -1660,7 +1660,7 @@ export interface components {
             updated_by: string;
             version: number;
             /** @default [] */
-            votes: components["schemas"]["Tally"][];
+            votes: components["schemas"]["VoteCount"][];
             written: components["schemas"]["SpecContent"];
         };
         /** @description The text of a draft before another person's text, or a merge, replaced it. */
@@ -2872,16 +2872,6 @@ export interface components {
             /** @default  */
             wake_name: string;
         };
-        /** @description How the room voted when one apply of a draft was compared with production (RUN7). */
-        Tally: {
-            /** @default 0 */
-            draft: number;
-            draft_apply: number;
-            /** @default 0 */
-            equal: number;
-            /** @default 0 */
-            production: number;
-        };
         TemplateRow: {
             avatar: components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"];
             description: string;
@@ -3152,6 +3142,16 @@ export interface components {
         /** @description Null withdraws the vote. */
         VoteBodyRequest: {
             choice: ("production" | "equal" | "draft") | null;
+        };
+        /** @description How the room voted when one apply of a draft was compared with production (RUN7). */
+        VoteCount: {
+            /** @default 0 */
+            draft: number;
+            draft_apply: number;
+            /** @default 0 */
+            equal: number;
+            /** @default 0 */
+            production: number;
         };
         WakesBodyRequest: {
             /** @default null */
