@@ -3,7 +3,7 @@ import createClient, { createFinalURL, createQuerySerializer, defaultPathSeriali
 import type { paths } from './generated/schema'
 import type { ServerCode } from './types'
 
-/** `unreachable`: no answer came. `refused`: an answer of a shape that is not ours (a proxy's, allauth's). */
+/** `unreachable`: no response came. `refused`: an error response in a format other than ours (from a proxy or allauth). */
 export type ErrorCode = ServerCode | 'unreachable' | 'refused' | AccountCode
 
 /** Codes of the sign-in service that the client has a text for. */
@@ -27,58 +27,58 @@ export class ApiError extends Error {
     message: string,
     readonly hints: readonly string[] = [],
     readonly data: Readonly<Record<string, unknown>> = {},
-    /** Which field was wrong, where one was. */
+    /** The form field that the error is about, if any. */
     readonly field: string | null = null,
   ) {
     super(message)
   }
 }
 
-/** Who this page belongs to; named in each request, so that the server refuses what is meant for somebody else's session. */
-let person: string | null = null
+/** The id of the signed-in person. Every request sends it, and the server refuses the request if its session belongs to another person. */
+let personId: string | null = null
 let onSignedOut: () => void = () => undefined
 
-export function setRequestPerson(personId: string | null): void {
-  person = personId
+export function setRequestPerson(id: string | null): void {
+  personId = id
 }
 
-/** Calls `listener` whenever an answer says that nobody (or somebody else) is signed in. */
+/** Calls `listener` whenever a response says that this person is not signed in any more. */
 export function onUnauthenticated(listener: () => void): void {
   onSignedOut = listener
 }
 
-/** How long an answer may take. What is sent again under the same id does no harm, so a limit costs nothing. */
+/** Time limit of a request. A request that is repeated with the same id has no further effect, so a timeout is safe. */
 const TIMEOUT_MS = 15_000
 
-/** Where the app is served from. Unit tests run where there is no origin. */
+/** The origin of the app. Unit tests run in Node, which has none. */
 const origin = globalThis.origin ?? 'http://localhost'
 
-const cookie = (name: string) =>
+const readCookie = (name: string) =>
   document.cookie
     .split('; ')
     .find(pair => pair.startsWith(`${name}=`))
     ?.slice(name.length + 1) ?? ''
 
-async function csrfToken(signal: AbortSignal): Promise<string> {
-  if (!cookie('csrftoken')) await fetch('/_allauth/browser/v1/auth/session', { credentials: 'same-origin', signal })
-  return cookie('csrftoken')
+async function readCsrfToken(signal: AbortSignal): Promise<string> {
+  if (!readCookie('csrftoken')) await fetch('/_allauth/browser/v1/auth/session', { credentials: 'same-origin', signal })
+  return readCookie('csrftoken')
 }
 
-/** Sends a request with the headers that each one has, and reads the whole answer in time. Raises `ApiError` unless it succeeded. */
+/** Sends a request with the common headers and reads the whole response within `TIMEOUT_MS`. Throws `ApiError` unless it succeeded. */
 async function send(request: Request): Promise<Response> {
-  const limit = new AbortController()
-  const abort = () => limit.abort()
+  const controller = new AbortController()
+  const abort = () => controller.abort()
   const timer = setTimeout(abort, TIMEOUT_MS)
   request.signal.addEventListener('abort', abort)
-  let answer: Response
+  let response: Response
   let text: string
   try {
     request.signal.throwIfAborted()
     request.headers.set('Accept', 'application/json')
-    if (person !== null) request.headers.set('X-Atelier-Person', person)
-    if (request.method !== 'GET') request.headers.set('X-CSRFToken', await csrfToken(limit.signal))
-    answer = await fetch(request, { signal: limit.signal })
-    text = await answer.text()
+    if (personId !== null) request.headers.set('X-Atelier-Person', personId)
+    if (request.method !== 'GET') request.headers.set('X-CSRFToken', await readCsrfToken(controller.signal))
+    response = await fetch(request, { signal: controller.signal })
+    text = await response.text()
   } catch (cause) {
     if (request.signal.aborted) throw cause
     throw new ApiError(0, 'unreachable', String(cause))
@@ -86,31 +86,31 @@ async function send(request: Request): Promise<Response> {
     clearTimeout(timer)
     request.signal.removeEventListener('abort', abort)
   }
-  const isJson = answer.headers.get('content-type')?.includes('json') ?? false
-  if (!answer.ok) throw toError(answer.status, text && isJson ? JSON.parse(text) : null)
-  return text && isJson ? new Response(text, answer) : new Response(null, { status: 204 })
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false
+  if (!response.ok) throw toError(response.status, text && isJson ? JSON.parse(text) : null)
+  return text && isJson ? new Response(text, response) : new Response(null, { status: 204 })
 }
 
-interface OurError {
+interface ErrorBody {
   error?: { code: ServerCode; message: string; hints?: string[]; data?: Record<string, unknown> }
   errors?: { code: string; message: string; param?: string }[]
 }
 
-function toError(status: number, body: OurError | null): ApiError {
-  const ours = body?.error
-  if (ours) return new ApiError(status, ours.code, ours.message, ours.hints, ours.data)
-  const first = body?.errors?.[0]
-  if (first) return accountError(status, first)
+function toError(status: number, body: ErrorBody | null): ApiError {
+  const apiError = body?.error
+  if (apiError) return new ApiError(status, apiError.code, apiError.message, apiError.hints, apiError.data)
+  const serviceError = body?.errors?.[0]
+  if (serviceError) return toAccountError(status, serviceError)
   return new ApiError(status, status === 401 ? 'not_signed_in' : 'refused', `HTTP ${status}`)
 }
 
-function accountError(status: number, { code, message, param }: { code: string; message: string; param?: string }) {
-  const known = param === 'email' && code === 'invalid' ? 'invalid_email' : code
-  const ours = accountCodes.find(each => each === known) ?? 'refused'
-  return new ApiError(status, ours, message, [], {}, param ?? null)
+function toAccountError(status: number, { code, message, param }: { code: string; message: string; param?: string }) {
+  const specificCode = param === 'email' && code === 'invalid' ? 'invalid_email' : code
+  const knownCode = accountCodes.find(item => item === specificCode) ?? 'refused'
+  return new ApiError(status, knownCode, message, [], {}, param ?? null)
 }
 
-/** The REST API by its schema. Its methods raise `ApiError`: `answerOf` takes the answer out. */
+/** The REST API by its schema. Its methods throw `ApiError`; `unwrap` returns the data of a response. */
 export const rest = createClient<paths>({
   baseUrl: origin,
   fetch: async request => {
@@ -124,18 +124,21 @@ export const rest = createClient<paths>({
   },
 })
 
-/** Asked by who does not know whether anybody is signed in. */
+/** Requested to find out whether a person is signed in, so its 401 does not mean that a session ended. */
 const ME: keyof paths = '/api/v1/me'
 
-/** The answer to a request that succeeded; undefined where it has none. */
-export async function answerOf<Answer extends { data?: unknown }>(
+/** Returns the data of a successful request; undefined when the response has no body. */
+export async function unwrap<Answer extends { data?: unknown }>(
   request: Promise<Answer>,
 ): Promise<Exclude<Answer['data'], undefined>> {
   return (await request).data as Exclude<Answer['data'], undefined>
 }
 
-/** The address of a file, for a link. */
-export const urlOf = (path: keyof paths, params: { path: Record<string, unknown>; query: Record<string, unknown> }) =>
+/** Builds the address of a file, for a link. */
+export const buildUrl = (
+  path: keyof paths,
+  params: { path: Record<string, unknown>; query: Record<string, unknown> },
+) =>
   createFinalURL(path, {
     baseUrl: '',
     params,
@@ -143,10 +146,10 @@ export const urlOf = (path: keyof paths, params: { path: Record<string, unknown>
     pathSerializer: defaultPathSerializer,
   })
 
-/** Sends one request to the sign-in service, which is not in the schema. Raises `ApiError`. */
+/** Sends a request to the sign-in service, which is not in the schema. Throws `ApiError`. */
 export async function sendAccountRequest<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
   const content =
     body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
-  const answer = await send(new Request(origin + path, { method, ...content }))
-  return (answer.status === 204 ? null : await answer.json()) as T
+  const response = await send(new Request(origin + path, { method, ...content }))
+  return (response.status === 204 ? null : await response.json()) as T
 }

@@ -1,4 +1,4 @@
-/** Telling the operator of the server what went wrong in this browser. */
+/** Reports errors of this browser to the operator of the server. */
 
 import { rest } from './client'
 import type { BodyOf } from './types'

@@ -1,11 +1,11 @@
-/** Short names for the generated shapes. Nothing is declared here that the server declares. */
+/** Short names for the types that are generated from the server's schema. */
 import type { components, paths } from './generated/schema'
 
 type Schemas = components['schemas']
 
 export type ActorRow = Schemas['ActorRow']
 export type AgentRow = Schemas['AgentRow']
-/** As lists have it; the whole row has its production version, too. */
+/** The row in lists. `AgentRow` adds the production version. */
 export type AgentSummaryRow = Schemas['AgentSummaryRow']
 export type ApiTokenRow = Schemas['ApiTokenRow']
 export type ChatActivity = Schemas['ChatActivity']
@@ -36,7 +36,7 @@ export type RunRow = Schemas['RunRow']
 export type SpecRow = Schemas['SpecRow']
 export type Stamp = Schemas['Stamp']
 export type SuggestionDetailRow = Schemas['SuggestionDetailRow']
-/** As lists have it; the whole row has its content, too. */
+/** The row in lists. `SuggestionRow` adds the content. */
 export type ListedSuggestionRow = Schemas['ListedSuggestionRow']
 export type SuggestionRow = Schemas['SuggestionRow']
 export type ToolRow = Schemas['ToolRow']

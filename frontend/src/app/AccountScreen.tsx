@@ -5,7 +5,7 @@ import { ApiError, confirmEmail, keys, useSignUpMode } from '@/api'
 import { AccountForm, ForgotPassword, LanguageSelect, NewPassword } from '@/features/accounts'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { Button } from '@/ui/Button'
@@ -17,14 +17,14 @@ import { pathAfterSignIn } from './session'
 
 declare module '@tanstack/history' {
   interface HistoryState {
-    /** What was typed as one's address, on the way from one of these forms to another: never a part of the address bar. */
+    /** The email address typed so far, passed from one of these forms to the next outside the address bar. */
     email?: string
   }
 }
 
-const useTyped = () => useLocation({ select: location => location.state.email ?? '' })
+const useTypedEmail = () => useLocation({ select: location => location.state.email ?? '' })
 
-function useNext(from: '/sign-in' | '/sign-up') {
+function useNextPage(from: '/sign-in' | '/sign-up') {
   const { next } = useSearch({ from })
   const navigate = useNavigate()
   return { search: next ? { next } : {}, onDone: () => void navigate({ href: pathAfterSignIn(next), replace: true }) }
@@ -32,13 +32,13 @@ function useNext(from: '/sign-in' | '/sign-up') {
 
 export function SignInScreen() {
   const { t } = useTexts()
-  const { search, onDone } = useNext('/sign-in')
+  const { search, onDone } = useNextPage('/sign-in')
   return (
-    <Account title={t('welcomeBack')} lead={t('signInLead')}>
+    <AccountLayout title={t('welcomeBack')} lead={t('signInLead')}>
       <AccountForm
         mode="sign-in"
         onDone={onDone}
-        email={useTyped()}
+        email={useTypedEmail()}
         forgot={email => (
           <Link className="link" to="/forgot-password" state={{ email }}>
             {t('forgot')}
@@ -54,20 +54,20 @@ export function SignInScreen() {
           </>
         )}
       />
-    </Account>
+    </AccountLayout>
   )
 }
 
 export function SignUpScreen() {
   const { t } = useTexts()
-  const typed = useTyped()
-  const { search, onDone } = useNext('/sign-up')
+  const typedEmail = useTypedEmail()
+  const { search, onDone } = useNextPage('/sign-up')
   const mode = useSignUpMode().data?.mode ?? 'open'
   const invitation = /^\/join\/([^/?#]+)$/.exec(search.next ?? '')?.[1]
   const isClosed = mode === 'closed' || (mode === 'invited' && !invitation)
   if (isClosed) {
     return (
-      <Account title={t('signUpTitle')} lead={t(mode === 'closed' ? 'signUpClosed' : 'signUpInvited')}>
+      <AccountLayout title={t('signUpTitle')} lead={t(mode === 'closed' ? 'signUpClosed' : 'signUpInvited')}>
         <Link
           data-slot="button"
           data-size="lg"
@@ -77,15 +77,15 @@ export function SignUpScreen() {
         >
           {t('haveAccountSignIn')}
         </Link>
-      </Account>
+      </AccountLayout>
     )
   }
   return (
-    <Account title={t('signUpTitle')} lead={t('signUpLead')}>
+    <AccountLayout title={t('signUpTitle')} lead={t('signUpLead')}>
       <AccountForm
         mode="sign-up"
         invitation={invitation}
-        email={typed}
+        email={typedEmail}
         onDone={onDone}
         other={email => (
           <>
@@ -97,27 +97,27 @@ export function SignUpScreen() {
           </>
         )}
       />
-    </Account>
+    </AccountLayout>
   )
 }
 
 export function ForgotPasswordScreen() {
   const { t } = useTexts()
   return (
-    <Account title={t('forgotTitle')} lead={t('forgotLead')}>
+    <AccountLayout title={t('forgotTitle')} lead={t('forgotLead')}>
       <ForgotPassword
-        email={useTyped()}
+        email={useTypedEmail()}
         back={email => (
           <Link className="link" to="/sign-in" state={{ email }}>
             {t('backToSignIn')}
           </Link>
         )}
       />
-    </Account>
+    </AccountLayout>
   )
 }
 
-/** Where the link in a mail leads: nothing happens before the click, because mail programs open links by themselves. */
+/** The page behind the link in a confirmation mail. It waits for a click, because mail programs open links by themselves. */
 export function ConfirmEmailScreen() {
   const { t, rich } = useTexts()
   const { key } = useParams({ from: '/confirm-email/$key' })
@@ -131,7 +131,7 @@ export function ConfirmEmailScreen() {
     })
   if (confirmed !== null) {
     return (
-      <Account title={t('emailConfirmedTitle')} lead={rich('emailConfirmedLead', { email: confirmed })}>
+      <AccountLayout title={t('emailConfirmedTitle')} lead={rich('emailConfirmedLead', { email: confirmed })}>
         <Link
           data-slot="button"
           data-size="lg"
@@ -140,12 +140,12 @@ export function ConfirmEmailScreen() {
         >
           {t('goOn')}
         </Link>
-      </Account>
+      </AccountLayout>
     )
   }
   if (error instanceof ApiError && error.code === 'link_dead') {
     return (
-      <Account title={t('linkDeadTitle')} lead={t('emailLinkDeadLead')}>
+      <AccountLayout title={t('linkDeadTitle')} lead={t('emailLinkDeadLead')}>
         <Link
           data-slot="button"
           data-size="lg"
@@ -154,20 +154,20 @@ export function ConfirmEmailScreen() {
         >
           {t('goOn')}
         </Link>
-      </Account>
+      </AccountLayout>
     )
   }
   return (
-    <Account title={t('confirmEmailTitle')} lead={t('confirmEmailLead')}>
+    <AccountLayout title={t('confirmEmailTitle')} lead={t('confirmEmailLead')}>
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {textOfError(error)}
+          {getErrorText(error)}
         </div>
       ) : null}
       <Button tone="ink" size="lg" busy={busy ? t('confirming') : null} onClick={confirm}>
         {t('confirmEmail')}
       </Button>
-    </Account>
+    </AccountLayout>
   )
 }
 
@@ -175,11 +175,11 @@ export function NewPasswordScreen() {
   const { t } = useTexts()
   const { key } = useParams({ from: '/reset-password/$key' })
   const { isValid } = useLoaderData({ from: '/reset-password/$key' })
-  const [isDead, setDead] = useState(!isValid)
+  const [isLinkInvalid, setLinkInvalid] = useState(!isValid)
   const navigate = useNavigate()
-  if (isDead) {
+  if (isLinkInvalid) {
     return (
-      <Account title={t('linkDeadTitle')} lead={t('linkDeadLead')}>
+      <AccountLayout title={t('linkDeadTitle')} lead={t('linkDeadLead')}>
         <Link
           data-slot="button"
           data-size="lg"
@@ -188,21 +188,21 @@ export function NewPasswordScreen() {
         >
           {t('askAgain')}
         </Link>
-      </Account>
+      </AccountLayout>
     )
   }
   return (
-    <Account title={t('newPasswordTitle')} lead={t('newPasswordLead')}>
+    <AccountLayout title={t('newPasswordTitle')} lead={t('newPasswordLead')}>
       <NewPassword
         resetKey={key}
-        onDead={() => setDead(true)}
+        onLinkInvalid={() => setLinkInvalid(true)}
         onDone={() => void navigate({ to: '/', replace: true })}
       />
-    </Account>
+    </AccountLayout>
   )
 }
 
-function Account({ title, lead, children }: { title: string; lead: ReactNode; children: ReactNode }) {
+function AccountLayout({ title, lead, children }: { title: string; lead: ReactNode; children: ReactNode }) {
   usePageTitle(title)
   return (
     <div className={accountStyles.account}>

@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Hash, History } from 'lucide-react'
 import { Suspense } from 'react'
 import { useAgent, useAgents, useChats, useLockedDrafts } from '@/api'
-import { AgentPage, Editing } from '@/features/agents'
+import { AgentPage, EditedDrafts } from '@/features/agents'
 import { BackButton } from '@/features/chats'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -18,38 +18,38 @@ import sidebarStyles from './Sidebar.module.css'
 
 export function AgentScreen() {
   const { t } = useTexts()
-  const { me, workspace, newChat } = useShell()
+  const { me, workspace, openNewChat } = useShell()
   const drafts = useLockedDrafts(workspace.id).data ?? []
   const { agent: id } = useParams({ from: '/w/$workspace/agents/$agent' })
   const agents = useAgents(workspace.id)
-  const listed = agents.data?.find(each => each.actor.id === id)
+  const summary = agents.data?.find(each => each.actor.id === id)
   const agent = useAgent(workspace.id, id)
-  const who = useActorLookup()
-  useTitle(listed?.actor.name)
+  const findActor = useActorLookup()
+  useTitle(summary?.actor.name)
   const navigate = useNavigate()
   const params = { workspace: workspace.handle }
   const chat = (useChats(workspace.id).data ?? []).find(each => each.members.some(actor => actor.id === id))?.chat.id
-  const edit = () =>
-    void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: chat ?? '' }, search: { shop: id } })
-  if (agents.data && !listed) return <NotFound />
+  const openWorkshop = () =>
+    void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: chat ?? '' }, search: { workshop: id } })
+  if (agents.data && !summary) return <NotFound />
   if (!agents.data || !agent.data) return <LoadingAgent query={agents.data ? agent : agents} />
   return (
     <Suspense fallback={<main className={layout.stage} />}>
       <AgentPage
         key={id}
         agent={agent.data}
-        who={who}
+        findActor={findActor}
         back={<BackButton label={t('agents')} onClick={() => void navigate({ to: '/w/$workspace/agents', params })} />}
         editing={
-          <Editing
+          <EditedDrafts
             drafts={drafts.filter(draft => draft.agent_id === id)}
             me={me.actor.id}
             onGo={chat =>
-              void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: { shop: id } })
+              void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, search: { workshop: id } })
             }
           />
         }
-        chats={<ChatsOf agentId={id} />}
+        chats={<AgentChats agentId={id} />}
         history={
           <Link
             className={cx(buttonStyles.btn, buttonStyles.xs)}
@@ -60,15 +60,15 @@ export function AgentScreen() {
             {t('openHistory')}
           </Link>
         }
-        onNewChat={() => newChat([id])}
-        onEdit={chat ? edit : null}
+        onNewChat={() => openNewChat([id])}
+        onEdit={chat ? openWorkshop : null}
         onDeleted={() => void navigate({ to: '/w/$workspace', params })}
       />
     </Suspense>
   )
 }
 
-function ChatsOf({ agentId }: { agentId: string }) {
+function AgentChats({ agentId }: { agentId: string }) {
   const { t } = useTexts()
   const { workspace } = useShell()
   const chats = (useChats(workspace.id).data ?? []).filter(each => each.members.some(actor => actor.id === agentId))
@@ -89,7 +89,7 @@ function ChatsOf({ agentId }: { agentId: string }) {
             className={cx(buttonStyles.btn, buttonStyles.xs)}
             to="/w/$workspace/c/$chat"
             params={{ workspace: workspace.handle, chat: each.chat.id }}
-            search={{ shop: agentId }}
+            search={{ workshop: agentId }}
           >
             {t('workshop')}
           </Link>

@@ -22,19 +22,18 @@ import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { useActorLookup, useTitle } from './actorLookup'
-import { lastChat } from './HomeScreen'
-import { Resizer, useShopWidth } from './Resizer'
+import { Resizer, useWorkshopWidth } from './Resizer'
 import shellStyles from './Shell.module.css'
 import { useShell } from './ShellContext'
-import { openWorkshopIn } from './storageKeys'
+import { lastChatKey, openWorkshopKey } from './storageKeys'
 
 /** A chat, and beside it the workshop of one of its agents. */
 export function ChatScreen() {
   const { t } = useTexts()
   const { me, workspace } = useShell()
   const { chat: chatId } = useParams({ from: '/w/$workspace/c/$chat' })
-  const { shop } = useSearch({ from: '/w/$workspace/c/$chat' })
-  const at = useLocation({ select: location => location.hash }) || null
+  const { workshop: workshopAgentId } = useSearch({ from: '/w/$workspace/c/$chat' })
+  const messageId = useLocation({ select: location => location.hash }) || null
   const visit = useLocation({ select: location => location.state.__TSR_key })
   const navigate = useNavigate()
   const { history } = useRouter()
@@ -43,28 +42,28 @@ export function ChatScreen() {
   const agentsHere = useChatMembers(chatId)
     .map(member => member.actor)
     .filter(actor => actor.kind === 'agent')
-  const agent = agents.find(each => each.actor.id === shop)
-  const production = useAgent(workspace.id, shop)
-  const who = useActorLookup()
-  const [width, setWidth] = useShopWidth()
+  const agent = agents.find(each => each.actor.id === workshopAgentId)
+  const production = useAgent(workspace.id, workshopAgentId)
+  const findActor = useActorLookup()
+  const [width, setWidth] = useWorkshopWidth()
   const title = summary?.chat.title
 
-  useEffect(() => writeStored(lastChat(workspace.id), chatId), [workspace.id, chatId])
-  useEffect(() => writeStored(openWorkshopIn(chatId), shop ?? null), [chatId, shop])
+  useEffect(() => writeStored(lastChatKey(workspace.id), chatId), [workspace.id, chatId])
+  useEffect(() => writeStored(openWorkshopKey(chatId), workshopAgentId ?? null), [chatId, workshopAgentId])
   const isClosed = useIsClosed(chatId)
   useTitle(title ?? (isClosed ? t('chatClosed') : undefined))
 
-  const go = useCallback(
-    (chat: string, open: string | null) =>
+  const goToChat = useCallback(
+    (chat: string, workshopAgentId: string | null) =>
       void navigate({
         to: '/w/$workspace/c/$chat',
         params: { workspace: workspace.handle, chat },
-        search: open ? { shop: open } : {},
+        search: workshopAgentId ? { workshop: workshopAgentId } : {},
       }),
     [navigate, workspace.handle],
   )
   const goToPath = useCallback((path: string) => history.push(path), [history])
-  const openWorkshop = useCallback((id: string) => go(chatId, id), [go, chatId])
+  const openWorkshop = useCallback((id: string) => goToChat(chatId, id), [goToChat, chatId])
   const [comparing, setComparing] = useState<string | null>(null)
   const compare = useCallback(
     (agentId: string, text: string) => {
@@ -75,36 +74,36 @@ export function ChatScreen() {
   )
   const chat = useRef<ChatHandle>(null)
   const workshop = useRef<WorkshopHandle>(null)
-  const [wantsCaret, setWantsCaret] = useState(false)
+  const [isPromptFocusRequested, setPromptFocusRequested] = useState(false)
   const answerer = useLastAnswerer(chatId)
-  const first = (agentsHere.find(actor => actor.id === answerer) ?? agentsHere[0])?.id
-  const toggle = first ? () => go(chatId, agent ? null : first) : null
-  const moveToWorkshop = (id: string) => {
+  const firstAgentId = (agentsHere.find(actor => actor.id === answerer) ?? agentsHere[0])?.id
+  const toggleWorkshop = firstAgentId ? () => goToChat(chatId, agent ? null : firstAgentId) : null
+  const moveFocusToWorkshop = (id: string) => {
     if (agent && isInWorkshop()) {
-      go(chatId, null)
+      goToChat(chatId, null)
       chat.current?.focusComposer()
       return
     }
     if (!agent) openWorkshop(id)
-    setWantsCaret(true)
+    setPromptFocusRequested(true)
   }
-  useActions(() => ({ 'workshop.toggle': first ? () => moveToWorkshop(first) : null }))
+  useActions(() => ({ 'workshop.toggle': firstAgentId ? () => moveFocusToWorkshop(firstAgentId) : null }))
   const askDraft = useCallback(
     async (agentId: string, question: TextMessageRow) => {
-      const isOpen = workshop.current !== null && agentId === shop
+      const isOpen = workshop.current !== null && agentId === workshopAgentId
       const isApplied = isOpen ? await workshop.current?.apply() : await applyDraft(chatId, agentId, me.actor.id)
       const { text } = question.payload
       const { reply_to } = question
       if (isApplied) void send(chatId, { id: newId(), text, ...(reply_to ? { reply_to } : {}), wake: 'auto' })
     },
-    [chatId, shop, me.actor.id],
+    [chatId, workshopAgentId, me.actor.id],
   )
 
   return (
     <div
       className={cx(shellStyles.app, agent && shellStyles.withWorkshop)}
-      data-view={agent ? 'shop' : undefined}
-      style={width ? ({ '--shop': width } as CSSProperties) : undefined}
+      data-view={agent ? 'workshop' : undefined}
+      style={width ? ({ '--workshop-width': width } as CSSProperties) : undefined}
     >
       <ChatPage
         ref={chat}
@@ -112,7 +111,7 @@ export function ChatScreen() {
         workspace={workspace}
         summary={summary}
         me={me.actor.id}
-        at={at}
+        at={messageId}
         visit={visit}
         openWorkshop={openWorkshop}
         onCompare={compare}
@@ -124,7 +123,7 @@ export function ChatScreen() {
             workspace={workspace}
             summary={summary}
             isWorkshopOpen={Boolean(agent)}
-            onWorkshop={toggle}
+            onWorkshop={toggleWorkshop}
             back={
               <BackButton
                 label={t('chats')}
@@ -151,15 +150,15 @@ export function ChatScreen() {
               agent={production.data}
               agents={agentsHere}
               me={me.actor}
-              who={who}
+              findActor={findActor}
               onAgent={openWorkshop}
-              onClose={() => go(chatId, null)}
-              onGoToChat={chat => go(chat, agent.actor.id)}
+              onClose={() => goToChat(chatId, null)}
+              onGoToChat={chat => goToChat(chat, agent.actor.id)}
               onGo={goToPath}
               comparing={comparing}
               onComparing={setComparing}
-              wantsCaret={wantsCaret}
-              onCaret={() => setWantsCaret(false)}
+              isPromptFocusRequested={isPromptFocusRequested}
+              onPromptFocused={() => setPromptFocusRequested(false)}
               onApplied={() => chat.current?.offerQuestion(agent.actor.id)}
               onSaved={() => chat.current?.focusComposer()}
             />
@@ -170,7 +169,7 @@ export function ChatScreen() {
   )
 }
 
-/** In place of the workshop, until it and its agent are here. */
+/** Shown in place of the workshop until the workshop and its agent are loaded. */
 function WorkshopPlaceholder({ children }: { children?: ReactNode }) {
   const { t } = useTexts()
   return (

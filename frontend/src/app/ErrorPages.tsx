@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, Compass } from 'lucide-react'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { Button } from '@/ui/Button'
@@ -9,7 +9,7 @@ import buttonStyles from '@/ui/Button.module.css'
 import { EmptyState } from '@/ui/EmptyState'
 import accountStyles from './Account.module.css'
 
-/** There is no such page, or not for this person. */
+/** The page for an address that does not exist or is not open to this person. */
 export function NotFound() {
   const { t } = useTexts()
   usePageTitle(t('missing'))
@@ -30,7 +30,7 @@ export function NotFound() {
   )
 }
 
-/** Something could not be drawn or read: what happened, and the way on. */
+/** The page shown after an error while loading or rendering. */
 export function ErrorPage({ error }: { error: unknown }) {
   const { t } = useTexts()
   usePageTitle(t('broken'))
@@ -45,7 +45,7 @@ export function ErrorPage({ error }: { error: unknown }) {
           </Button>
         }
       >
-        {textOfError(error)}
+        {getErrorText(error)}
       </EmptyState>
     </main>
   )

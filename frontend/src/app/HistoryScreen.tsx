@@ -9,19 +9,19 @@ import { NotFound } from './ErrorPages'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
 
-/** The versions of an agent; which two are compared is in the address. */
+/** The versions of an agent. The address holds the two versions to compare. */
 export function HistoryScreen() {
   const { t } = useTexts()
   const { workspace } = useShell()
   const params = useParams({ from: '/w/$workspace/agents/$agent/history' })
   const search: HistorySearch = useSearch({ from: '/w/$workspace/agents/$agent/history' })
   const agents = useAgents(workspace.id)
-  const listed = agents.data?.find(each => each.actor.id === params.agent)
+  const summary = agents.data?.find(each => each.actor.id === params.agent)
   const agent = useAgent(workspace.id, params.agent)
-  const who = useActorLookup()
+  const findActor = useActorLookup()
   const navigate = useNavigate()
-  useTitle(listed ? t('versionsOf', { name: listed.actor.name }) : undefined)
-  if (agents.data && !listed) return <NotFound />
+  useTitle(summary ? t('versionsOf', { name: summary.actor.name }) : undefined)
+  if (agents.data && !summary) return <NotFound />
   if (!agents.data || !agent.data) return <LoadingAgent query={agents.data ? agent : agents} />
 
   const chat = search.chat ? { chat: search.chat } : {}
@@ -32,7 +32,7 @@ export function HistoryScreen() {
       ? navigate({
           to: '/w/$workspace/c/$chat',
           params: { ...params, chat: search.chat },
-          search: { shop: params.agent },
+          search: { workshop: params.agent },
         })
       : navigate({ to: '/w/$workspace/agents/$agent', params }))
   return (
@@ -41,7 +41,7 @@ export function HistoryScreen() {
         key={params.agent}
         agent={agent.data}
         search={search}
-        who={who}
+        findActor={findActor}
         onBack={back}
         onPick={pick}
         suggestionLink={(id, children) => (

@@ -11,18 +11,17 @@ import layout from '@/ui/layout.module.css'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { useTitle } from './actorLookup'
 import { useShell } from './ShellContext'
-import { Chats, ShellNotifications, WorkspaceMenu } from './Sidebar'
+import { ShellNotifications, SidebarChats, WorkspaceMenu } from './Sidebar'
 import sidebarStyles from './Sidebar.module.css'
+import { lastChatKey } from './storageKeys'
 
-export const lastChat = (workspaceId: string) => `atelier.chat.${workspaceId}`
-
-/** A workspace without a chosen chat: the last one on a wide screen, the list on a phone. */
+/** The start page of a workspace: on a wide screen it goes to the last open chat, on a phone it shows the list of chats. */
 export function HomeScreen() {
   const { workspace } = useShell()
   const isPhone = useIsPhone()
   const query = useChats(workspace.id)
   const chats = query.data
-  if (isPhone) return <PhoneList />
+  if (isPhone) return <PhoneChatList />
   if (!chats) {
     return (
       <main className={layout.stage}>
@@ -30,15 +29,15 @@ export function HomeScreen() {
       </main>
     )
   }
-  const last = readStored(lastChat(workspace.id), '')
+  const last = readStored(lastChatKey(workspace.id), '')
   const chat = chats.find(each => each.chat.id === last) ?? chats[0]
   if (!chat) return <NoChats />
   return <Navigate to="/w/$workspace/c/$chat" params={{ workspace: workspace.handle, chat: chat.chat.id }} replace />
 }
 
-function PhoneList() {
+function PhoneChatList() {
   const { t } = useTexts()
-  const { workspace, openPalette: find } = useShell()
+  const { workspace, openPalette } = useShell()
   useTitle(workspace.name)
   const chats = useChats(workspace.id).data
   return (
@@ -47,14 +46,14 @@ function PhoneList() {
         <h1 className="sr">{workspace.name}</h1>
         <WorkspaceMenu />
         <div className="end">
-          <IconButton label={t('palette')} onClick={find}>
+          <IconButton label={t('palette')} onClick={openPalette}>
             <Search className="i" />
           </IconButton>
           <ShellNotifications />
         </div>
       </header>
       <div className={cx(layout.page, sidebarStyles.phonepage)}>
-        <Chats />
+        <SidebarChats />
         {chats?.length === 0 ? <NoChatsHint /> : null}
       </div>
     </main>
@@ -72,17 +71,17 @@ function NoChats() {
 
 function NoChatsHint() {
   const { t } = useTexts()
-  const { workspace, newChat, newAgent } = useShell()
+  const { workspace, openNewChat, openNewAgent } = useShell()
   return (
     <EmptyState
       icon={MessagesSquare}
       title={t('noChats')}
       actions={
         <>
-          <Button tone="ink" onClick={() => newChat()}>
+          <Button tone="ink" onClick={() => openNewChat()}>
             {t('newChat')}
           </Button>
-          {workspace.verbs.includes('create_agent') ? <Button onClick={newAgent}>{t('newAgent')}</Button> : null}
+          {workspace.verbs.includes('create_agent') ? <Button onClick={openNewAgent}>{t('newAgent')}</Button> : null}
         </>
       }
     >

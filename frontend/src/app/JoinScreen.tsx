@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Link2Off } from 'lucide-react'
 import { useCallback, useEffect } from 'react'
-import { join, useJoinOffer, useMe } from '@/api'
+import { joinByLink, useJoinOffer, useMe } from '@/api'
 import { LanguageSelect } from '@/features/accounts'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { Button } from '@/ui/Button'
@@ -17,10 +17,10 @@ import { Logo } from '@/ui/Logo'
 import { Skeleton } from '@/ui/Skeleton'
 import accountStyles from './Account.module.css'
 
-/** The invite link that was accepted before sign-up. It is not kept in the address, where others could put it. */
-let agreed: string | null = null
+/** The token of the invite link that was accepted before sign-up. It is not kept in the address, where others could put it. */
+let acceptedToken: string | null = null
 
-/** Where an invite link leads. Works signed out: it leads through sign-up, and back here. */
+/** The page of an invite link. A person who is signed out goes through sign-up and comes back. */
 export function JoinScreen() {
   const { t } = useTexts()
   const { token } = useParams({ from: '/join/$token' })
@@ -39,7 +39,7 @@ export function JoinScreen() {
           <>
             <h1 className={blocks.headline}>{t('joinTitle', { workspace: offer.data.workspace_name })}</h1>
             <JoinLead offer={offer.data} />
-            <Accept token={token} />
+            <AcceptInvite token={token} />
           </>
         ) : offer.error ? (
           <EmptyState
@@ -51,7 +51,7 @@ export function JoinScreen() {
               </Link>
             }
           >
-            {textOfError(offer.error)}
+            {getErrorText(offer.error)}
           </EmptyState>
         ) : (
           <Skeleton lines={3} label={t('loading')} />
@@ -72,14 +72,14 @@ function JoinLead({ offer }: { offer: NonNullable<ReturnType<typeof useJoinOffer
   )
 }
 
-function useAccept(token: string) {
+function useAcceptInvite(token: string) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const { busy, error, run } = useAsyncAction()
   const accept = useCallback(
     () =>
       void run(async () => {
-        const joined = await join(token)
+        const joined = await joinByLink(token)
         await client.invalidateQueries()
         const params = { workspace: joined.workspace.handle, chat: joined.chat_id }
         void navigate({ to: '/w/$workspace/c/$chat', params, replace: true })
@@ -89,19 +89,19 @@ function useAccept(token: string) {
   return { busy, error, accept }
 }
 
-function Accept({ token }: { token: string }) {
+function AcceptInvite({ token }: { token: string }) {
   const { t } = useTexts()
   const me = useMe()
-  const { busy, error, accept } = useAccept(token)
+  const { busy, error, accept } = useAcceptInvite(token)
   const next = `/join/${token}`
   const isSignedIn = Boolean(me.data)
   useEffect(() => {
-    if (!isSignedIn || agreed !== token) return
-    agreed = null
+    if (!isSignedIn || acceptedToken !== token) return
+    acceptedToken = null
     accept()
   }, [isSignedIn, token, accept])
-  const agree = () => {
-    agreed = token
+  const rememberAcceptance = () => {
+    acceptedToken = token
   }
   if (me.data === undefined) return <Skeleton lines={1} label={t('loading')} />
   if (me.data === null) {
@@ -113,7 +113,7 @@ function Accept({ token }: { token: string }) {
           className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)}
           to="/sign-up"
           search={{ next }}
-          onClick={agree}
+          onClick={rememberAcceptance}
         >
           {t('signUpAndJoin')}
         </Link>
@@ -123,7 +123,7 @@ function Accept({ token }: { token: string }) {
           className={cx(buttonStyles.btn, buttonStyles.lg)}
           to="/sign-in"
           search={{ next }}
-          onClick={agree}
+          onClick={rememberAcceptance}
         >
           {t('haveAccountSignIn')}
         </Link>
@@ -139,7 +139,7 @@ function Accept({ token }: { token: string }) {
       </div>
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {textOfError(error)}
+          {getErrorText(error)}
         </div>
       ) : null}
     </div>

@@ -8,21 +8,21 @@ import { Dialog } from '@/ui/Dialog'
 import { Switch } from '@/ui/Switch'
 import styles from './KeysDialog.module.css'
 
-/** The keys of each line of the list, in the order of the table. */
+/** Returns the keys of each row of the dialog, by the text of the row, in the order of `actions`. */
 function listKeys(): Map<PlainTextKey, string[]> {
-  const lines = new Map<PlainTextKey, string[]>()
+  const rows = new Map<PlainTextKey, string[]>()
   for (const id of actionIds) {
     const { help, keys } = actions[id]
-    if (help) lines.set(help, [...(lines.get(help) ?? []), ...keys])
+    if (help) rows.set(help, [...(rows.get(help) ?? []), ...keys])
   }
-  return lines
+  return rows
 }
 
 export function KeysDialog({ onClose }: { onClose(): void }) {
   const { t } = useTexts()
-  const [letters, setLetters] = useState(areLettersOn)
-  const change = (on: boolean) => {
-    setLetters(on)
+  const [isLettersOn, setLettersOn] = useState(areLettersOn)
+  const handleLettersChange = (on: boolean) => {
+    setLettersOn(on)
     writeStored(LETTERS_KEY, on)
   }
   return (
@@ -39,7 +39,7 @@ export function KeysDialog({ onClose }: { onClose(): void }) {
       </dl>
       <div className="row">
         <span className="grow">{t('keys.letters')}</span>
-        <Switch on={letters} onChange={change} label={t('keys.letters')} />
+        <Switch on={isLettersOn} onChange={handleLettersChange} label={t('keys.letters')} />
       </div>
     </Dialog>
   )

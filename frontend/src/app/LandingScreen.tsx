@@ -10,7 +10,7 @@ import blocks from '@/ui/blocks.module.css'
 import { Logo } from '@/ui/Logo'
 import landingStyles from './Landing.module.css'
 
-/** What Atelier is, for somebody who is not signed in: a line, a picture, and the two ways in. */
+/** The page for visitors who are not signed in: a slogan, an illustration, and links to sign up and sign in. */
 export function LandingScreen() {
   const { t } = useTexts()
   usePageTitle(undefined)
@@ -38,7 +38,7 @@ export function LandingScreen() {
             </Link>
           </p>
         </div>
-        <Picture />
+        <Illustration />
       </main>
     </div>
   )
@@ -47,19 +47,19 @@ export function LandingScreen() {
 const planner = { id: 'planner', avatar: { kind: 'emoji', emoji: '🧭' } as const, square: true }
 const bob = { id: 'bob', avatar: { kind: 'letter', letter: 'B', color: 5 } as const, square: false }
 
-/** A chat in which an agent is made better: what it said, the change, and what it says now. */
-function Picture() {
+/** The illustration: a chat in which an agent is improved. It shows a reply, the change to the prompt, and the reply after it. */
+function Illustration() {
   const { t } = useTexts()
   const name = t('landing.agent')
   return (
     <figure className={landingStyles.picture} role="img" aria-label={t('landing.picture')}>
       <div className={landingStyles.chat} aria-hidden>
-        <Line face={{ ...bob, name: 'Bob' }} text={t('landing.question')} />
-        <Line face={{ ...planner, name }} text={t('landing.before')} layer="production" stamp="v6" />
+        <SampleMessage face={{ ...bob, name: 'Bob' }} text={t('landing.question')} />
+        <SampleMessage face={{ ...planner, name }} text={t('landing.before')} layer="production" stamp="v6" />
         <p className={landingStyles.applied}>
           <LayerIcon layer="applied" /> {t('sys.applied', { actor: 'Bob', apply: 'r1', target: name })}
         </p>
-        <Line
+        <SampleMessage
           face={{ ...planner, name }}
           text={t('landing.after')}
           layer="applied"
@@ -89,14 +89,14 @@ function Picture() {
   )
 }
 
-interface LineProps {
+interface SampleMessageProps {
   face: Pick<Parameters<typeof Avatar>[0], 'id' | 'name' | 'avatar' | 'square'>
   text: string
   layer?: 'production' | 'applied'
   stamp?: string
 }
 
-const Line = ({ face, text, layer, stamp }: LineProps) => (
+const SampleMessage = ({ face, text, layer, stamp }: SampleMessageProps) => (
   <div className={landingStyles.line}>
     <Avatar {...face} size="l" />
     <div>

@@ -3,7 +3,7 @@ import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 
-/** In place of an agent that is on its way, or cannot be read. */
+/** Shown until an agent is loaded, or when it cannot be read. */
 export function LoadingAgent({ query }: { query: { error: unknown; refetch(): unknown } }) {
   const { t } = useTexts()
   return (

@@ -15,7 +15,7 @@ vi.mock('@tanstack/react-router', async original => ({
 }))
 vi.mock('@/api', async original => ({
   ...(await original<object>()),
-  useChats: () => ({ data: ['Long room', 'Fares', 'Lunch'].map(title => ({ chat: { id: title, title } })) }),
+  useChats: () => ({ data: ['Harbour', 'Fares', 'Lunch'].map(title => ({ chat: { id: title, title } })) }),
   useAgents: () => ({ data: [{ actor: { id: 'a', name: 'Scribe', handle: 'scribe' } }] }),
 }))
 
@@ -38,10 +38,10 @@ beforeEach(() => {
   createChat.mockReset()
 })
 
-it('finds a chat by letters of its name, says which row is selected, and goes there at Enter', async () => {
+it('finds a chat by letters of its name, announces the selected row, and opens the chat on Enter', async () => {
   const onClose = vi.fn()
   const screen = await openPalette(onClose)
-  await expect.element(screen.getByRole('status')).toHaveTextContent('Long room')
+  await expect.element(screen.getByRole('status')).toHaveTextContent('Harbour')
   await userEvent.keyboard('lnch')
   await expect.element(screen.getByRole('option')).toHaveTextContent('Lunch')
   await expect.element(screen.getByRole('status')).toHaveTextContent('Lunch')
@@ -50,7 +50,7 @@ it('finds a chat by letters of its name, says which row is selected, and goes th
   expect(navigate.mock.calls).toMatchObject([[{ params: { workspace: 'lighthouse', chat: 'Lunch' } }]])
 })
 
-it('offers the actions that can be done now, in their groups, and goes round at the end of the list', async () => {
+it('groups the available actions and wraps around at the end of the list', async () => {
   const screen = await openPalette()
   await expect.element(screen.getByRole('option', { name: 'New chat' })).toBeVisible()
   await expect.element(screen.getByRole('option', { name: 'New agent' })).not.toBeInTheDocument()
@@ -61,7 +61,7 @@ it('offers the actions that can be done now, in their groups, and goes round at 
   expect(createChat).toHaveBeenCalledOnce()
 })
 
-it('says so when nothing fits', async () => {
+it('shows a notice when nothing matches', async () => {
   const screen = await openPalette()
   await userEvent.keyboard('qqqq')
   await expect.element(screen.getByText('No matches')).toBeVisible()
@@ -75,12 +75,10 @@ it('passes axe', async () => {
   expect(violations.map(each => each.id).filter(id => !['region', 'page-has-heading-one'].includes(id))).toEqual([])
 })
 
-it('has every key in the list of keys, those of one line together', async () => {
+it('lists every key in the keys dialog, with the keys of one row together', async () => {
   const screen = await render(<KeysDialog onClose={() => undefined} />)
-  const lines = screen.getByRole('dialog').element().querySelectorAll('dl > div')
-  const texts = [...lines].map(
-    line => `${line.querySelector('dt')?.textContent} ${line.querySelector('dd')?.textContent}`,
-  )
+  const rows = screen.getByRole('dialog').element().querySelectorAll('dl > div')
+  const texts = [...rows].map(row => `${row.querySelector('dt')?.textContent} ${row.querySelector('dd')?.textContent}`)
   expect(texts).toContain('Ctrl K Command palette')
   expect(texts).toContain('Alt ↑ ↓ Previous, next chat')
   expect(texts).toContain('G C  G S Go to chats, to suggestions')

@@ -18,7 +18,7 @@ import {
 import { useMemo, useState } from 'react'
 import { useAgents, useChats } from '@/api'
 import { useChatMembers } from '@/features/chats'
-import { type ActionId, actionIds, actions, findRun, keysOf } from '@/lib/actions'
+import { type ActionId, actionIds, actions, findRun, formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import blocks from '@/ui/blocks.module.css'
@@ -41,12 +41,12 @@ interface Group {
   options: readonly Option[]
 }
 
-/** As many are drawn before anything is typed. */
+/** Number of options shown before anything is typed. */
 const MAX_UNFILTERED = 40
 
 const filter = (_id: string, query: string, keywords: string[] = []) => defaultFilter(keywords.join(' '), query)
 
-/** Goes anywhere, and does what can be done here and now. */
+/** The command palette: finds chats, agents and pages, and runs the available actions. */
 export function Palette({ onClose }: { onClose(): void }) {
   const { t } = useTexts()
   const { workspace } = useShell()
@@ -74,10 +74,10 @@ export function Palette({ onClose }: { onClose(): void }) {
           <span className="faint xs nowrap">{t('inWorkspace', { name: workspace.name })}</span>
         </div>
         <Command.List className={styles.list} label={t('palette')}>
-          {(query ? groups : firstOf(groups)).map(({ title, options }) => (
+          {(query ? groups : takeFirstOptions(groups)).map(({ title, options }) => (
             <Command.Group key={title} heading={<span className={menuStyles.cap}>{title}</span>}>
               {options.map(option => (
-                <Line key={option.id} option={option} query={query} onRun={() => run(option)} />
+                <OptionRow key={option.id} option={option} query={query} onRun={() => run(option)} />
               ))}
             </Command.Group>
           ))}
@@ -106,7 +106,7 @@ export function Palette({ onClose }: { onClose(): void }) {
   )
 }
 
-function firstOf(groups: readonly Group[]): Group[] {
+function takeFirstOptions(groups: readonly Group[]): Group[] {
   let left = MAX_UNFILTERED
   return groups.flatMap(group => {
     const options = group.options.slice(0, left)
@@ -115,13 +115,13 @@ function firstOf(groups: readonly Group[]): Group[] {
   })
 }
 
-interface LineProps {
+interface OptionRowProps {
   option: Option
   query: string
   onRun(): void
 }
 
-function Line({ option, query, onRun }: LineProps) {
+function OptionRow({ option, query, onRun }: OptionRowProps) {
   const { icon: Icon, label, end, id } = option
   return (
     <Command.Item
@@ -146,12 +146,12 @@ function Line({ option, query, onRun }: LineProps) {
   )
 }
 
-/** A label cut where the query stands in it as it was typed: odd parts are the matches. */
+/** Splits a label around the first literal occurrence of the query. The part at index 1 is the match. */
 function splitAtMatch(label: string, query: string): string[] {
-  const wanted = query.trim().toLocaleLowerCase()
-  const at = wanted ? label.toLocaleLowerCase().indexOf(wanted) : -1
+  const needle = query.trim().toLocaleLowerCase()
+  const at = needle ? label.toLocaleLowerCase().indexOf(needle) : -1
   if (at < 0) return [label]
-  return [label.slice(0, at), label.slice(at, at + wanted.length), label.slice(at + wanted.length)]
+  return [label.slice(0, at), label.slice(at, at + needle.length), label.slice(at + needle.length)]
 }
 
 const icons: Partial<Record<ActionId, LucideIcon>> = {
@@ -168,7 +168,7 @@ const icons: Partial<Record<ActionId, LucideIcon>> = {
 
 const navigationIds: readonly ActionId[] = ['suggestions.open', 'versions.open']
 
-/** The actions of the table that have a name and can be done now. */
+/** Returns an option for each action of `actions` that has a text and is available. */
 function useActionOptions(): { id: ActionId; option: Option }[] {
   const { t } = useTexts()
   return useMemo(
@@ -178,7 +178,7 @@ function useActionOptions(): { id: ActionId; option: Option }[] {
         const run = text ? findRun(id) : null
         if (!text || !run) return []
         const label = about ? `${t(about)}: ${t(text)}` : t(text)
-        const end = keysOf(id)
+        const end = formatShortcut(id)
         return [{ id, option: { id, label, icon: icons[id] ?? Square, run: () => run(), ...(end ? { end } : {}) } }]
       }),
     [t],
@@ -193,12 +193,16 @@ function useGroups(): Group[] {
   const chats = useChats(workspace.id).data
   const agents = useAgents(workspace.id).data
   const members = useChatMembers(chat ?? '')
-  const offered = useActionOptions()
+  const actionOptions = useActionOptions()
 
   return useMemo(() => {
     const params = { workspace: workspace.handle }
-    const goToChat = (id: string, shop?: string) =>
-      void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: id }, search: shop ? { shop } : {} })
+    const goToChat = (id: string, workshop?: string) =>
+      void navigate({
+        to: '/w/$workspace/c/$chat',
+        params: { ...params, chat: id },
+        search: workshop ? { workshop } : {},
+      })
     const isNavigation = ({ id }: { id: ActionId }) => navigationIds.includes(id)
     return [
       {
@@ -220,7 +224,7 @@ function useGroups(): Group[] {
           run: () => void navigate({ to: '/w/$workspace/agents/$agent', params: { ...params, agent: each.actor.id } }),
         })),
       },
-      { title: t('goTo'), options: offered.filter(isNavigation).map(each => each.option) },
+      { title: t('goTo'), options: actionOptions.filter(isNavigation).map(each => each.option) },
       {
         title: t('do'),
         options: [
@@ -230,10 +234,10 @@ function useGroups(): Group[] {
               id: `workshop ${member.actor.id}`,
               icon: PencilRuler,
               label: t('openWorkshopOf', { name: member.actor.name }),
-              end: keysOf('workshop.toggle'),
+              end: formatShortcut('workshop.toggle'),
               run: () => goToChat(chat ?? '', member.actor.id),
             })),
-          ...offered.filter(each => !isNavigation(each)).map(each => each.option),
+          ...actionOptions.filter(each => !isNavigation(each)).map(each => each.option),
         ],
       },
       {
@@ -246,5 +250,5 @@ function useGroups(): Group[] {
         })),
       },
     ].filter(group => group.options.length > 0)
-  }, [t, workspace, navigate, chat, chats, agents, members, offered])
+  }, [t, workspace, navigate, chat, chats, agents, members, actionOptions])
 }

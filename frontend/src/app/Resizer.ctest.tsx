@@ -19,7 +19,7 @@ function Panes({ onWidth }: { onWidth(width: number): void }) {
   )
 }
 
-it('says how wide the workshop is, from the beginning and whenever that changes', async () => {
+it('reports the width of the workshop at first and after every change', async () => {
   await page.viewport(1280, 800)
   const onWidth = vi.fn()
   const screen = await render(<Panes onWidth={onWidth} />)

@@ -4,35 +4,35 @@ import { useTexts } from '@/lib/language'
 import { readStored, writeStored } from '@/lib/storage'
 import shellStyles from './Shell.module.css'
 
-const STORED = 'atelier.shop'
-const LOWEST = 400
-const HIGHEST = 700
+const STORAGE_KEY = 'atelier.workshop-width'
+const MIN_WIDTH = 400
+const MAX_WIDTH = 700
 const STEP = 24
 
-const inRange = (width: number) => Math.round(Math.min(HIGHEST, Math.max(LOWEST, width)))
+const clampWidth = (width: number) => Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)))
 
-/** The width that this person gave the workshop, as a CSS length; undefined: the screen decides. */
-export function useShopWidth(): [string | undefined, (width: number) => void] {
-  const [width, setWidth] = useState<number | null>(() => readStored<number | null>(STORED, null))
-  const set = useCallback((next: number) => {
-    setWidth(inRange(next))
-    writeStored(STORED, inRange(next))
+/** Returns the width that this person chose for the workshop as a CSS length, and a function to set it in px. Undefined: the default width. */
+export function useWorkshopWidth(): [string | undefined, (width: number) => void] {
+  const [width, setWidth] = useState<number | null>(() => readStored<number | null>(STORAGE_KEY, null))
+  const storeWidth = useCallback((next: number) => {
+    setWidth(clampWidth(next))
+    writeStored(STORAGE_KEY, clampWidth(next))
   }, [])
-  return [width === null ? undefined : `${width}px`, set]
+  return [width === null ? undefined : `${width}px`, storeWidth]
 }
 
-/** The edge between chat and workshop: dragged, or moved with the arrow keys. */
+/** The splitter between chat and workshop: dragged, or moved with the arrow keys. */
 export function Resizer({ onWidth }: { onWidth(width: number): void }) {
   const { t } = useTexts()
-  const [now, setNow] = useState(LOWEST)
-  const measured = useCallback((element: HTMLElement | null) => {
+  const [width, setWidth] = useState(MIN_WIDTH)
+  const observeWidth = useCallback((element: HTMLElement | null) => {
     const panel = element?.nextElementSibling
     if (!panel) return
-    const observer = new ResizeObserver(() => setNow(inRange(panel.getBoundingClientRect().width)))
+    const observer = new ResizeObserver(() => setWidth(clampWidth(panel.getBoundingClientRect().width)))
     observer.observe(panel)
     return () => observer.disconnect()
   }, [])
-  const widthNow = (element: Element) => element.nextElementSibling?.getBoundingClientRect().width ?? LOWEST
+  const measureWidth = (element: Element) => element.nextElementSibling?.getBoundingClientRect().width ?? MIN_WIDTH
   const onPointerDown = (event: PointerEvent<HTMLElement>) => {
     event.preventDefault()
     event.currentTarget.setPointerCapture(event.pointerId)
@@ -44,7 +44,7 @@ export function Resizer({ onWidth }: { onWidth(width: number): void }) {
     const step = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key]
     if (!step) return
     event.preventDefault()
-    onWidth(widthNow(event.currentTarget) + step)
+    onWidth(measureWidth(event.currentTarget) + step)
   }
   return (
     // biome-ignore lint/a11y/useSemanticElements: a rule cannot be moved
@@ -53,10 +53,10 @@ export function Resizer({ onWidth }: { onWidth(width: number): void }) {
       role="separator"
       aria-orientation="vertical"
       aria-label={t('resizeWorkshop')}
-      aria-valuemin={LOWEST}
-      aria-valuemax={HIGHEST}
-      aria-valuenow={now}
-      ref={measured}
+      aria-valuemin={MIN_WIDTH}
+      aria-valuemax={MAX_WIDTH}
+      aria-valuenow={width}
+      ref={observeWidth}
       tabIndex={0}
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}

@@ -19,7 +19,7 @@ import sidebarStyles from './Sidebar.module.css'
 import { useSignOut } from './signOut'
 import type { Section } from './storageKeys'
 
-/** One page of the settings; on a phone the list of them comes first. */
+/** One page of the settings. On a phone, the list of pages comes first. */
 export function SettingsScreen() {
   const { t } = useTexts()
   const { workspace } = useShell()
@@ -50,13 +50,13 @@ export function SettingsScreen() {
         <h1 className="cut">{t(`settings.${section}`)}</h1>
       </header>
       <div className={cx(layout.page, layout.pad)}>
-        <div className={layout.column}>{bodies[section]}</div>
+        <div className={layout.column}>{pages[section]}</div>
       </div>
     </main>
   )
 }
 
-const bodies: Record<Section, ReactNode> = {
+const pages: Record<Section, ReactNode> = {
   members: <MembersSection />,
   model: <ModelSection />,
   general: <GeneralSection />,
@@ -78,23 +78,23 @@ function MembersSection() {
   const { t } = useTexts()
   const { workspace } = useShell()
   const chats = useChats(workspace.id).data ?? []
-  const [chosen, setChosen] = useState('')
+  const [chosenId, setChosenId] = useState('')
   const navigate = useNavigate()
   const params = { workspace: workspace.handle }
-  const leave = () => void navigate({ to: '/w/$workspace/settings', params, search: { section: 'general' } })
-  const chat = chosen || chats[0]?.chat.id
+  const goToLeave = () => void navigate({ to: '/w/$workspace/settings', params, search: { section: 'general' } })
+  const chatId = chosenId || chats[0]?.chat.id
   return (
     <>
-      <Members workspace={workspace} onLeave={leave} />
-      {workspace.verbs.includes('invite') && chat ? (
+      <Members workspace={workspace} onLeave={goToLeave} />
+      {workspace.verbs.includes('invite') && chatId ? (
         <section className={blocks.sec}>
           <h2 className={blocks.h}>
             {t('inviteTo')}
             <select
               className={cx(fieldStyles.select, 'end')}
               aria-label={t('chat')}
-              value={chat}
-              onChange={event => setChosen(event.target.value)}
+              value={chatId}
+              onChange={event => setChosenId(event.target.value)}
             >
               {chats.map(each => (
                 <option key={each.chat.id} value={each.chat.id}>
@@ -105,7 +105,7 @@ function MembersSection() {
           </h2>
           <div className={blocks.b}>
             <Suspense fallback={null}>
-              <Links key={chat} chatId={chat} canInviteEditors={workspace.verbs.includes('change_role')} />
+              <Links key={chatId} chatId={chatId} canInviteEditors={workspace.verbs.includes('change_role')} />
             </Suspense>
           </div>
         </section>

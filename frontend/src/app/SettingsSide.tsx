@@ -1,4 +1,4 @@
-/** The list of settings: in place of the sidebar; on a phone a screen of its own. */
+/** The list of settings pages. It replaces the sidebar; on a phone it is a screen. */
 
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ArrowLeft, Building2, Cpu, KeyRound, Lock, type LucideIcon, Search, User, Users } from 'lucide-react'
@@ -25,13 +25,13 @@ const icons: Record<Section, LucideIcon> = {
   tokens: KeyRound,
 }
 
-const groups: readonly { title: PlainTextKey; of: readonly Section[] }[] = [
-  { title: 'workspace', of: ['general', 'members', 'model'] },
-  { title: 'settings.you', of: ['profile', 'security', 'tokens'] },
+const groups: readonly { title: PlainTextKey; pages: readonly Section[] }[] = [
+  { title: 'workspace', pages: ['general', 'members', 'model'] },
+  { title: 'settings.you', pages: ['profile', 'security', 'tokens'] },
 ]
 
-/** What stands on each page, to be found by its name. */
-const inside: Record<Section, readonly PlainTextKey[]> = {
+/** Texts of each page by which the search finds the page. */
+const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
   general: ['workspaceName', 'leave'],
   members: ['role', 'inviteLink'],
   model: ['standardModel', 'apiKey'],
@@ -78,27 +78,27 @@ export function SettingsSide() {
   )
 }
 
-/** The pages of the settings in their groups; those in which something of the searched name stands. */
+/** The settings pages in their groups, filtered by a search. */
 export function SettingsList() {
   const { t } = useTexts()
   const { workspace } = useShell()
   const { section } = useSearch({ strict: false })
   const members = useMembers(workspace.id).data
   const [query, setQuery] = useState('')
-  const find = useRef<HTMLInputElement>(null)
-  const low = query.trim().toLowerCase()
-  const hits = (each: Section) =>
-    ([`settings.${each}`, ...inside[each]] as PlainTextKey[])
+  const searchField = useRef<HTMLInputElement>(null)
+  const needle = query.trim().toLowerCase()
+  const findMatches = (each: Section) =>
+    ([`settings.${each}`, ...searchableTexts[each]] as PlainTextKey[])
       .map(key => t(key))
-      .filter(text => text.toLowerCase().includes(low))
-  const isFound = (each: Section) => low === '' || hits(each).length > 0
-  useActions(() => ({ 'settings.find': () => find.current?.focus() }))
+      .filter(text => text.toLowerCase().includes(needle))
+  const isMatch = (each: Section) => needle === '' || findMatches(each).length > 0
+  useActions(() => ({ 'settings.find': () => searchField.current?.focus() }))
   return (
     <div className={sidebarStyles.settingslist} data-settings>
       <label className={sidebarStyles.find}>
         <Search className="i s" aria-hidden />
         <input
-          ref={find}
+          ref={searchField}
           type="search"
           aria-label={t('findSetting')}
           placeholder={t('findSetting')}
@@ -112,11 +112,11 @@ export function SettingsList() {
         <kbd className="only-wide">/</kbd>
       </label>
       <div className={sidebarStyles.scroll}>
-        {groups.map(({ title, of }) =>
-          of.some(isFound) ? (
+        {groups.map(({ title, pages }) =>
+          pages.some(isMatch) ? (
             <div key={title}>
               <h2>{t(title)}</h2>
-              {of.filter(isFound).map(each => {
+              {pages.filter(isMatch).map(each => {
                 const Icon = icons[each]
                 return (
                   <Link
@@ -130,8 +130,10 @@ export function SettingsList() {
                   >
                     <Icon className="i" aria-hidden />
                     <span className="cut">{t(`settings.${each}`)}</span>
-                    {low ? <span className={cx(layout.st, sidebarStyles.hit, 'cut')}>{hits(each)[0]}</span> : null}
-                    {each === 'members' && members && !low ? (
+                    {needle ? (
+                      <span className={cx(layout.st, sidebarStyles.hit, 'cut')}>{findMatches(each)[0]}</span>
+                    ) : null}
+                    {each === 'members' && members && !needle ? (
                       <span className={cx(layout.st, 'num')}>{members.length}</span>
                     ) : null}
                   </Link>
@@ -140,7 +142,7 @@ export function SettingsList() {
             </div>
           ) : null,
         )}
-        {sections.some(isFound) ? null : <p className={cx(sidebarStyles.none, 'faint sm')}>{t('nothingFound')}</p>}
+        {sections.some(isMatch) ? null : <p className={cx(sidebarStyles.none, 'faint sm')}>{t('nothingFound')}</p>}
       </div>
     </div>
   )
@@ -148,13 +150,13 @@ export function SettingsList() {
 
 const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
 
-/** ↑ ↓ go from the search to the pages, and from page to page. */
+/** Moves the focus with ↑ ↓ between the search field and the pages. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const step = steps[event.key]
   if (!step) return
   const list = event.currentTarget.closest('[data-settings]')
-  const stops = [...(list?.querySelectorAll<HTMLElement>('input, a') ?? [])]
-  const next = stops[stops.indexOf(document.activeElement as HTMLElement) + step]
+  const focusable = [...(list?.querySelectorAll<HTMLElement>('input, a') ?? [])]
+  const next = focusable[focusable.indexOf(document.activeElement as HTMLElement) + step]
   if (!next) return
   event.preventDefault()
   next.focus()

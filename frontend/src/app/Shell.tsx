@@ -18,42 +18,42 @@ import styles from './Shell.module.css'
 import { ShellContext, type ShellValue } from './ShellContext'
 import { Sidebar } from './Sidebar'
 import { useShellActions } from './shellActions'
-import { lastWorkspace } from './storageKeys'
+import { LAST_WORKSPACE_KEY } from './storageKeys'
 import { TabBar } from './TabBar'
 
 const Palette = lazy(() => import('./Palette').then(module => ({ default: module.Palette })))
 const KeysDialog = lazy(() => import('./KeysDialog').then(module => ({ default: module.KeysDialog })))
 
-type Open = 'palette' | 'keys' | 'agent' | { chatWith: readonly string[] } | null
+type OpenDialog = 'palette' | 'keys' | 'agent' | { chatWith: readonly string[] } | null
 
-/** The frame around everything in a workspace: sidebar, stage, and what floats over them. */
+/** The frame of all screens of a workspace: the sidebar, the screen, and dialogs. */
 export function Shell() {
   const { workspace: handle } = useParams({ from: '/w/$workspace' })
   const me = useMe().data
   const workspace = me?.workspaces.find(each => each.handle === handle)
 
   useEffect(() => {
-    if (workspace) writeStored(lastWorkspace, workspace.handle)
+    if (workspace) writeStored(LAST_WORKSPACE_KEY, workspace.handle)
   }, [workspace])
 
   if (!me) return null
-  if (workspace) return <InWorkspace key={workspace.id} me={me} workspace={workspace} />
-  // An address that leads nowhere takes nothing else away.
-  const last = readStored(lastWorkspace, '')
+  if (workspace) return <WorkspaceShell key={workspace.id} me={me} workspace={workspace} />
+  // An unknown workspace in the address shows "not found" within another workspace of this person.
+  const last = readStored(LAST_WORKSPACE_KEY, '')
   const other = me.workspaces.find(each => each.handle === last) ?? me.workspaces[0]
-  return other ? <InWorkspace key={other.id} me={me} workspace={other} isMissing /> : <NotFound />
+  return other ? <WorkspaceShell key={other.id} me={me} workspace={other} isMissing /> : <NotFound />
 }
 
-interface InWorkspaceProps extends Pick<ShellValue, 'me' | 'workspace'> {
-  /** The address names no workspace of this person: this is another one, around the word of that. */
+interface WorkspaceShellProps extends Pick<ShellValue, 'me' | 'workspace'> {
+  /** The address names no workspace of this person: `workspace` is another one, and the screen is "not found". */
   isMissing?: boolean
 }
 
-function InWorkspace({ me, workspace, isMissing = false }: InWorkspaceProps) {
+function WorkspaceShell({ me, workspace, isMissing = false }: WorkspaceShellProps) {
   const { t } = useTexts()
   const navigate = useNavigate()
-  const match = useMatchRoute()
-  const [open, setOpen] = useState<Open>(null)
+  const matchRoute = useMatchRoute()
+  const [open, setOpen] = useState<OpenDialog>(null)
   const close = () => setOpen(null)
   useListChanges(workspace.id, me.actor.id)
   useAgentStates(workspace.id)
@@ -76,15 +76,15 @@ function InWorkspace({ me, workspace, isMissing = false }: InWorkspaceProps) {
       workspace,
       chats,
       openPalette,
-      newChat: (withIds = []) => setOpen({ chatWith: withIds }),
-      newAgent: () => setOpen('agent'),
+      openNewChat: (withIds = []) => setOpen({ chatWith: withIds }),
+      openNewAgent: () => setOpen('agent'),
     }),
     [me, workspace, chats, openPalette],
   )
-  const goTo = (chat: string) =>
+  const goToChat = (chat: string) =>
     void navigate({ to: '/w/$workspace/c/$chat', params: { workspace: workspace.handle, chat } })
-  const isInChat = Boolean(match({ to: '/w/$workspace/c/$chat' }))
-  const isInSettings = !isMissing && Boolean(match({ to: '/w/$workspace/settings' }))
+  const isInChat = Boolean(matchRoute({ to: '/w/$workspace/c/$chat' }))
+  const isInSettings = !isMissing && Boolean(matchRoute({ to: '/w/$workspace/settings' }))
   const chatWith = typeof open === 'object' && open ? open.chatWith : null
   return (
     <ShellContext value={value}>
@@ -100,14 +100,14 @@ function InWorkspace({ me, workspace, isMissing = false }: InWorkspaceProps) {
       </div>
       <Suspense fallback={null}>
         {chatWith ? (
-          <NewChatDialog workspaceId={workspace.id} open onOpenChange={close} onMade={goTo} withIds={chatWith} />
+          <NewChatDialog workspaceId={workspace.id} open onOpenChange={close} onMade={goToChat} withIds={chatWith} />
         ) : null}
         {open === 'agent' ? (
           <NewAgentDialog
             workspaceId={workspace.id}
             open
             onOpenChange={close}
-            onMade={made => made.chat_id && goTo(made.chat_id)}
+            onMade={made => made.chat_id && goToChat(made.chat_id)}
           />
         ) : null}
         {open === 'palette' ? <Palette onClose={close} /> : null}
@@ -117,7 +117,7 @@ function InWorkspace({ me, workspace, isMissing = false }: InWorkspaceProps) {
   )
 }
 
-/** To where one writes, in a chat; elsewhere to the screen itself. */
+/** Moves the focus to the composer of a chat, or to the main element of any other screen. */
 function skipToMain(): void {
   const main = document.querySelector<HTMLElement>('[data-pane=composer] textarea, main')
   if (main?.matches('main')) main.tabIndex = -1

@@ -1,22 +1,22 @@
 import { createContext, useContext } from 'react'
 import type { ChatSummaryRow, Me, WorkspaceRow } from '@/api'
 
-/** What every screen inside a workspace needs. */
+/** Data and dialogs that every screen of a workspace uses. */
 export interface ShellValue {
   me: Me
   workspace: WorkspaceRow
-  /** In the order in which they stand in the list. */
+  /** In the order of the sidebar. */
   chats: readonly ChatSummaryRow[] | undefined
-  /** Opens what finds and does everything. */
+  /** Opens the command palette. */
   openPalette(): void
-  newChat(withIds?: readonly string[]): void
-  newAgent(): void
+  openNewChat(withIds?: readonly string[]): void
+  openNewAgent(): void
 }
 
 export const ShellContext = createContext<ShellValue | null>(null)
 
 export function useShell(): ShellValue {
   const value = useContext(ShellContext)
-  if (!value) throw new Error('Outside of a workspace')
+  if (!value) throw new Error('useShell is used outside of a workspace')
   return value
 }

@@ -2,10 +2,10 @@ import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useAgents, useChats, useLockedDrafts } from '@/api'
-import { AgentLine } from '@/features/agents'
-import { ChatLine, chatLineClass } from '@/features/chats'
+import { AgentListItem } from '@/features/agents'
+import { ChatListItem, chatListItemClass } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
-import { keysOf } from '@/lib/actions'
+import { formatShortcut } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
 import { readStored } from '@/lib/storage'
 import { Avatar } from '@/ui/Avatar'
@@ -21,31 +21,31 @@ import { freezeChatOrder } from './chatOrder'
 import { useShell } from './ShellContext'
 import styles from './Sidebar.module.css'
 import { SuggestionsLink } from './SuggestionsLink'
-import { openWorkshopIn } from './storageKeys'
+import { openWorkshopKey } from './storageKeys'
 
 const Workspaces = lazy(() => import('./Workspaces').then(module => ({ default: module.Workspaces })))
 
 export function Sidebar() {
   const { t } = useTexts()
-  const { me, workspace, newChat, openPalette: find } = useShell()
+  const { me, workspace, openNewChat, openPalette } = useShell()
   return (
     <nav data-pane="sidebar" className={styles.side} aria-label={t('workspace')}>
       <div className={styles.top}>
         <WorkspaceMenu />
         <ShellNotifications />
-        <IconButton label={t('newChat')} onClick={() => newChat()}>
+        <IconButton label={t('newChat')} onClick={() => openNewChat()}>
           <SquarePen className="i" />
         </IconButton>
       </div>
-      <button type="button" className={styles.find} onClick={find}>
+      <button type="button" className={styles.find} onClick={openPalette}>
         <Search className="i s" aria-hidden />
         <span className="grow">{t('jumpTo')}</span>
-        <kbd>{keysOf('palette.open')}</kbd>
+        <kbd>{formatShortcut('palette.open')}</kbd>
       </button>
       <div className={styles.scroll}>
         <SuggestionsLink className={layout.nav} />
-        <Chats />
-        <Agents />
+        <SidebarChats />
+        <SidebarAgents />
       </div>
       <div className={styles.me}>
         <Avatar id={me.actor.id} name={me.actor.name} avatar={me.actor.avatar} square={false} size="m" isOnline />
@@ -73,12 +73,12 @@ export function ShellNotifications() {
   return <NotificationsButton me={me} workspaceId={workspace.id} onGo={path => history.push(path)} />
 }
 
-/** The menu of workspaces; what draws menus comes with the first use. */
+/** The menu of workspaces. Its code is loaded on first use. */
 export function WorkspaceMenu() {
   const { workspace } = useShell()
-  const [isWanted, setWanted] = useState(false)
+  const [isRequested, setRequested] = useState(false)
   const trigger = (
-    <button type="button" className={logoStyles.ws} aria-haspopup="menu" onClick={() => setWanted(true)}>
+    <button type="button" className={logoStyles.ws} aria-haspopup="menu" onClick={() => setRequested(true)}>
       <span className={logoStyles.logo} aria-hidden>
         {Array.from(workspace.name)[0]?.toUpperCase()}
       </span>
@@ -86,7 +86,7 @@ export function WorkspaceMenu() {
       <ChevronsUpDown className="i s faint" aria-hidden />
     </button>
   )
-  if (!isWanted) return trigger
+  if (!isRequested) return trigger
   return (
     <Suspense fallback={trigger}>
       <Workspaces trigger={trigger} />
@@ -94,23 +94,24 @@ export function WorkspaceMenu() {
   )
 }
 
-/** The workshop that was open in a chat is open again when one comes back. */
-function workshopOf(chatId: string): { shop?: string } {
-  const shop = readStored<string | null>(openWorkshopIn(chatId), null)
-  return shop ? { shop } : {}
+/** Returns the search parameters that reopen the workshop that was last open in a chat. */
+function readOpenWorkshop(chatId: string): { workshop?: string } {
+  const workshop = readStored<string | null>(openWorkshopKey(chatId), null)
+  return workshop ? { workshop } : {}
 }
 
-export function Chats() {
+/** The heading and the chats, in the sidebar. */
+export function SidebarChats() {
   const { t } = useTexts()
   const isPhone = useIsPhone()
-  const { me, workspace, chats, newChat } = useShell()
+  const { me, workspace, chats, openNewChat } = useShell()
   const query = useChats(workspace.id)
   const open = useParams({ strict: false }).chat
   return (
     <>
       <h2>
         {t('chats')}
-        <IconButton small label={t('newChat')} onClick={() => newChat()}>
+        <IconButton small label={t('newChat')} onClick={() => openNewChat()}>
           <Plus className="i" />
         </IconButton>
       </h2>
@@ -121,12 +122,12 @@ export function Chats() {
             onPointerMove={freezeChatOrder}
             to="/w/$workspace/c/$chat"
             params={{ workspace: workspace.handle, chat: summary.chat.id }}
-            search={isPhone ? {} : workshopOf(summary.chat.id)}
+            search={isPhone ? {} : readOpenWorkshop(summary.chat.id)}
             activeOptions={{ includeSearch: false }}
-            className={chatLineClass(summary, summary.chat.id === open)}
+            className={chatListItemClass(summary, summary.chat.id === open)}
             activeProps={{ 'aria-current': 'page' }}
           >
-            <ChatLine summary={summary} me={me.actor.id} isCurrent={summary.chat.id === open} />
+            <ChatListItem summary={summary} me={me.actor.id} isCurrent={summary.chat.id === open} />
           </Link>
         ))
       ) : (
@@ -137,7 +138,7 @@ export function Chats() {
 }
 
 /** The heading and the agents, in the sidebar. */
-function Agents() {
+function SidebarAgents() {
   const { t } = useTexts()
   return (
     <>
@@ -152,10 +153,10 @@ function Agents() {
 
 export function NewAgentButton({ small = false }: { small?: boolean }) {
   const { t } = useTexts()
-  const { workspace, newAgent } = useShell()
+  const { workspace, openNewAgent } = useShell()
   if (!workspace.verbs.includes('create_agent')) return null
   return (
-    <IconButton small={small} label={t('newAgent')} onClick={newAgent}>
+    <IconButton small={small} label={t('newAgent')} onClick={openNewAgent}>
       <Plus className="i" />
     </IconButton>
   )
@@ -176,10 +177,10 @@ export function AgentList() {
       className={layout.nav}
       activeProps={{ 'aria-current': 'page' }}
     >
-      <AgentLine
+      <AgentListItem
         agent={agent}
         chatId={chat}
-        elsewhere={lockedDrafts?.find(draft => draft.agent_id === agent.actor.id && draft.chat_id !== chat)}
+        draftElsewhere={lockedDrafts?.find(draft => draft.agent_id === agent.actor.id && draft.chat_id !== chat)}
         me={me.actor.id}
         nameOf={nameOf}
       />

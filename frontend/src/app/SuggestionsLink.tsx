@@ -6,7 +6,7 @@ import blocks from '@/ui/blocks.module.css'
 import layout from '@/ui/layout.module.css'
 import { useShell } from './ShellContext'
 
-/** The way to the suggestions, with how many wait for a decision. */
+/** The link to the suggestions, with the number of pending ones. */
 export function SuggestionsLink({ className }: { className?: string }) {
   const { t } = useTexts()
   const { workspace } = useShell()

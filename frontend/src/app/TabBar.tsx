@@ -7,7 +7,7 @@ import shellStyles from './Shell.module.css'
 import { useShell } from './ShellContext'
 import { SuggestionsLink } from './SuggestionsLink'
 
-/** On a phone: one screen at a time. In a chat it gives way to the composer. */
+/** The navigation on a phone. In a chat it is hidden, and the composer takes its place. */
 export function TabBar() {
   const { t } = useTexts()
   const { workspace } = useShell()

@@ -18,7 +18,7 @@ import { Skeleton } from '@/ui/Skeleton'
 import { useSignOut } from './signOut'
 import welcomeStyles from './Welcome.module.css'
 
-/** A new workspace in under a minute: its name, its model, its first agent, and the chat in which it says hello. */
+/** The steps to set up a workspace: its name, its model, its first agent, and the first chat with the agent. */
 export function WelcomeScreen() {
   const { t } = useTexts()
   const { workspace: handle, step = 'model' } = useSearch({ from: '/welcome' })
@@ -26,36 +26,36 @@ export function WelcomeScreen() {
   const navigate = useNavigate()
   const workspace = useMe().data?.workspaces.find(each => each.handle === handle)
 
-  const named = async (made: WorkspaceRow) => {
+  const handleNamed = async (made: WorkspaceRow) => {
     await client.invalidateQueries({ queryKey: keys.me })
     void navigate({ to: '/welcome', search: { workspace: made.handle, step: 'model' }, replace: true })
   }
-  const at = workspace ? { name: 0, model: 1, agent: 2 }[step] : 0
+  const currentStep = workspace ? { name: 0, model: 1, agent: 2 }[step] : 0
   const signOut = useSignOut()
   const [preview, setPreview] = useState<AgentPreview | null>(null)
-  const isPreviewed = at === 2 && preview !== null
-  const done = workspace ? { workspace: workspace.handle } : null
+  const isPreviewed = currentStep === 2 && preview !== null
+  const finishedSearch = workspace ? { workspace: workspace.handle } : null
   return (
     <div className={cx(welcomeStyles.onb, isPreviewed && welcomeStyles.previewed)}>
       <nav aria-label={t('steps')}>
         <Logo />
         <ol>
-          <Step
+          <StepItem
             n={1}
-            at={at}
+            currentStep={currentStep}
             title={t('workspace')}
             detail={workspace?.name ?? t('step.workspace')}
-            to={done && { ...done, step: 'name' }}
+            to={finishedSearch && { ...finishedSearch, step: 'name' }}
           />
-          <Step
+          <StepItem
             n={2}
-            at={at}
+            currentStep={currentStep}
             title={t('model')}
-            detail={at > 1 && workspace ? <ModelSummary id={workspace.id} /> : t('step.model')}
-            to={done && { ...done, step: 'model' }}
+            detail={currentStep > 1 && workspace ? <ModelSummary id={workspace.id} /> : t('step.model')}
+            to={finishedSearch && { ...finishedSearch, step: 'model' }}
           />
-          <Step n={3} at={at} title={t('firstAgent')} detail={t('step.agent')} />
-          <Step n={4} at={at} title={t('startChat')} detail={t('step.chat')} />
+          <StepItem n={3} currentStep={currentStep} title={t('firstAgent')} detail={t('step.agent')} />
+          <StepItem n={4} currentStep={currentStep} title={t('startChat')} detail={t('step.chat')} />
         </ol>
         <div className={welcomeStyles.leave}>
           <LanguageSelect />
@@ -66,11 +66,11 @@ export function WelcomeScreen() {
       </nav>
       <main>
         {workspace && step !== 'name' ? (
-          <Next workspace={workspace} step={step} onPreview={setPreview} />
+          <ModelOrAgentStep workspace={workspace} step={step} onPreview={setPreview} />
         ) : (
-          <Head title={t('nameTitle')} lead={t('nameLead')}>
-            <NameForm key={workspace?.id} made={workspace} onMade={named} />
-          </Head>
+          <StepLayout title={t('nameTitle')} lead={t('nameLead')}>
+            <NameForm key={workspace?.id} made={workspace} onMade={handleNamed} />
+          </StepLayout>
         )}
       </main>
       {isPreviewed ? <Preview {...preview} /> : null}
@@ -85,52 +85,52 @@ function ModelSummary({ id }: { id: string }) {
   return model.provider === 'demo' ? t('demoModel') : model.default_model
 }
 
-interface NextProps {
+interface ModelOrAgentStepProps {
   workspace: WorkspaceRow
   step: 'model' | 'agent'
   onPreview(preview: AgentPreview): void
 }
 
-function Next({ workspace, step, onPreview }: NextProps) {
+function ModelOrAgentStep({ workspace, step, onPreview }: ModelOrAgentStepProps) {
   const { t } = useTexts()
   const navigate = useNavigate()
   const model = useModel(workspace.id).data
   const params = { workspace: workspace.handle }
-  const toAgent = () => void navigate({ to: '/welcome', search: { ...params, step: 'agent' } })
-  const toChat = (chat: string | null) =>
+  const goToAgentStep = () => void navigate({ to: '/welcome', search: { ...params, step: 'agent' } })
+  const goToChat = (chat: string | null) =>
     void (chat
       ? navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat }, replace: true })
       : navigate({ to: '/w/$workspace', params, replace: true }))
   if (step === 'model') {
     return (
-      <Head title={t('modelTitle')} lead={t('modelLead')}>
+      <StepLayout title={t('modelTitle')} lead={t('modelLead')}>
         {model ? (
-          <ModelForm workspaceId={workspace.id} current={model} action={t('continue')} onDone={toAgent} />
+          <ModelForm workspaceId={workspace.id} current={model} action={t('continue')} onDone={goToAgentStep} />
         ) : null}
-      </Head>
+      </StepLayout>
     )
   }
   return (
-    <Head title={t('agentTitle')} lead={t('agentLead')}>
+    <StepLayout title={t('agentTitle')} lead={t('agentLead')}>
       <Suspense fallback={<Skeleton lines={4} label={t('loading')} />}>
         <AgentForm
           workspaceId={workspace.id}
           large
           onPreview={onPreview}
           action={t('createAndChat')}
-          onMade={made => toChat(made.chat_id)}
+          onMade={made => goToChat(made.chat_id)}
           aside={
-            <Button tone="flat" size="lg" onClick={() => toChat(null)}>
+            <Button tone="flat" size="lg" onClick={() => goToChat(null)}>
               {t('skipForNow')}
             </Button>
           }
         />
       </Suspense>
-    </Head>
+    </StepLayout>
   )
 }
 
-function Head({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
+function StepLayout({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
   usePageTitle(title)
   return (
     <>
@@ -141,7 +141,7 @@ function Head({ title, lead, children }: { title: string; lead: string; children
   )
 }
 
-/** What the agent would be: its prompt, and how it says hello. */
+/** The agent as it would be created: its prompt and its greeting. */
 function Preview({ name, avatar, prompt, greeting }: AgentPreview) {
   const { t } = useTexts()
   return (
@@ -165,21 +165,21 @@ function Preview({ name, avatar, prompt, greeting }: AgentPreview) {
   )
 }
 
-interface StepProps {
+interface StepItemProps {
   n: number
-  at: number
+  currentStep: number
   title: string
   detail: ReactNode
-  /** Where a step that is done can be done anew. */
+  /** Search parameters of a completed step that can be reopened. */
   to?: { workspace: string; step: 'name' | 'model' } | null
 }
 
-function Step({ n, at, title, detail, to }: StepProps) {
-  const isDone = n <= at
+function StepItem({ n, currentStep, title, detail, to }: StepItemProps) {
+  const isDone = n <= currentStep
   return (
     <li
-      className={cx(welcomeStyles.ob, isDone && welcomeStyles.done, n === at + 1 && welcomeStyles.now)}
-      aria-current={n === at + 1 ? 'step' : undefined}
+      className={cx(welcomeStyles.ob, isDone && welcomeStyles.done, n === currentStep + 1 && welcomeStyles.now)}
+      aria-current={n === currentStep + 1 ? 'step' : undefined}
     >
       <span className={welcomeStyles.n}>{isDone ? <Check className="i" aria-hidden /> : n}</span>
       <div>

@@ -5,7 +5,7 @@ import { useTexts } from '@/lib/language'
 import { Menu, MenuCaption, MenuItem, MenuLine } from '@/ui/Menu'
 import { useShell } from './ShellContext'
 
-/** The workspaces of this person, and the way to a new one. Open from the start: it is drawn when it was asked for. */
+/** The menu of this person's workspaces, with a link to create one. It is rendered on first use, so it starts open. */
 export function Workspaces({ trigger }: { trigger: ReactNode }) {
   const { t } = useTexts()
   const { me, workspace } = useShell()

@@ -4,7 +4,7 @@ import { type ActorRow, useAgents, useChats, useMembers } from '@/api'
 import { usePageTitle } from '@/lib/title'
 import { useShell } from './ShellContext'
 
-/** Anybody of the workspace by id. */
+/** Returns a function that finds a member or an agent of the workspace by id. */
 export function useActorLookup(): (id: string) => ActorRow | null {
   const { workspace } = useShell()
   const people = useMembers(workspace.id).data
@@ -16,11 +16,11 @@ export function useActorLookup(): (id: string) => ActorRow | null {
 }
 
 export function useNameOf(): (id: string) => string {
-  const who = useActorLookup()
-  return useCallback(id => who(id)?.name ?? '', [who])
+  const findActor = useActorLookup()
+  return useCallback(id => findActor(id)?.name ?? '', [findActor])
 }
 
-/** How many lines are unread in the chats that are not open. */
+/** Returns the number of unread messages in the chats that are not open. */
 export function useUnread(): number {
   const { workspace } = useShell()
   const open = useParams({ strict: false }).chat
@@ -28,7 +28,7 @@ export function useUnread(): number {
   return chats.reduce((sum, each) => sum + (each.chat.id === open ? 0 : each.unread), 0)
 }
 
-/** Name the page in the browser's tab, after how much is unread. */
+/** Sets the title of the page, with the number of unread messages before it. */
 export function useTitle(title: string | undefined): void {
   usePageTitle(title, useUnread())
 }

@@ -22,7 +22,7 @@ it('changes the agents that the frame names and leaves the others as they are', 
   expect(client.getQueryData<AgentSummaryRow[]>(keys.agents('w'))?.[2]).toBe(quill)
 })
 
-it('leaves the list of another workspace, and one that was never read', () => {
+it('does not change the list of another workspace or a list that was never read', () => {
   const client = new QueryClient()
   applyAgentStates(client, 'w', frame(['robin'], []))
   expect(states(client)).toBeUndefined()
@@ -31,14 +31,14 @@ it('leaves the list of another workspace, and one that was never read', () => {
   expect(client.getQueryData<AgentSummaryRow[]>(keys.agents('v'))?.[0]?.state).toBe('idle')
 })
 
-it('reads a list again that was on its way when the frame came', async () => {
+it('reads the list again if a request for it was pending when the frame came', async () => {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   const answers = ['working', 'idle'] as const
-  let asked = 0
+  let requestCount = 0
   const reading = client.fetchQuery({
     queryKey: keys.agents('w'),
     queryFn: () =>
-      new Promise<AgentSummaryRow[]>(done => setTimeout(done, 5, [agent('robin', answers[asked++] ?? 'idle')])),
+      new Promise<AgentSummaryRow[]>(done => setTimeout(done, 5, [agent('robin', answers[requestCount++] ?? 'idle')])),
   })
   applyAgentStates(client, 'w', frame([], ['robin']))
   await reading.catch(() => undefined)

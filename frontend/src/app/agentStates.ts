@@ -1,4 +1,4 @@
-/** Which agents are at work, kept as the server says it, in the list of agents. */
+/** Applies the states of agents that the server sends (working or idle) to the cached list of agents. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { type AgentSummaryRow, keys, type ServerFrame } from '@/api'
@@ -20,7 +20,7 @@ function withStates(agents: readonly AgentSummaryRow[], frame: AgentStates): Age
 export function applyAgentStates(client: QueryClient, workspaceId: string, frame: ServerFrame): void {
   if (frame.type !== 'agent_states' || frame.topic !== workspaceTopic(workspaceId)) return
   const queryKey = keys.agents(workspaceId)
-  // A list that is on its way may be older than the frame.
+  // The response of a pending request may be older than the frame.
   if (client.isFetching({ queryKey, exact: true }) > 0) void client.invalidateQueries({ queryKey, exact: true })
   client.setQueryData<AgentSummaryRow[]>(queryKey, agents => agents && withStates(agents, frame))
 }

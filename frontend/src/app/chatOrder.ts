@@ -1,30 +1,30 @@
-/** The order in which the chats stand in the sidebar, and in which the keys walk through them. */
+/** The order of the chats in the sidebar, which the keys for the next and previous chat follow. */
 import { useEffect, useMemo, useState } from 'react'
 import { type ChatSummaryRow, useChats } from '@/api'
 import { observable, useSelector } from '@/lib/observable'
 import { sameItems } from '@/lib/sameItems'
 
-/** As long after the pointer moved over the list it is still being aimed at (ms). */
+/** How long the order stays fixed after the pointer moved over the list, in ms. */
 const FREEZE_MS = 2_000
 
 const isOrderFrozen = observable(false)
 const identity = (value: boolean) => value
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Somebody aims at a chat in the list: none moves away under the pointer. */
+/** Keeps the order for `FREEZE_MS`, so that no chat moves away under the pointer. */
 export function freezeChatOrder(): void {
   clearTimeout(timer)
   isOrderFrozen.set(true)
   timer = setTimeout(() => isOrderFrozen.set(false), FREEZE_MS)
 }
 
-/** The chats in an order that was seen before; those that are new to it come first. */
-export function inOrder(chats: readonly ChatSummaryRow[], order: readonly string[]): readonly ChatSummaryRow[] {
+/** Sorts chats by an earlier order of their ids. Chats that are not in it come first. */
+export function sortByOrder(chats: readonly ChatSummaryRow[], order: readonly string[]): readonly ChatSummaryRow[] {
   const positions = new Map(order.map((id, at) => [id, at]))
   return [...chats].sort((a, b) => (positions.get(a.chat.id) ?? -1) - (positions.get(b.chat.id) ?? -1))
 }
 
-/** While Alt is held the keys walk through the list; it stays as it is until they are done. */
+/** Returns whether the Alt key is down: Alt with an arrow key goes through the list. */
 function useIsAltDown(): boolean {
   const [isDown, setDown] = useState(false)
   useEffect(() => {
@@ -42,7 +42,7 @@ function useIsAltDown(): boolean {
   return isDown
 }
 
-/** The chats of a workspace, the most recently active first. The order does not change while the reader chooses among them. */
+/** Returns the chats of a workspace, the most recently active first. The order stays fixed while the reader chooses a chat. */
 export function useOrderedChats(workspaceId: string): readonly ChatSummaryRow[] | undefined {
   const chats = useChats(workspaceId).data
   const isFrozen = useSelector(isOrderFrozen, identity)
@@ -50,5 +50,5 @@ export function useOrderedChats(workspaceId: string): readonly ChatSummaryRow[] 
   const [order, setOrder] = useState<readonly string[]>([])
   const ids = useMemo(() => chats?.map(each => each.chat.id) ?? [], [chats])
   if (!(isChoosing || sameItems(order, ids))) setOrder(ids)
-  return useMemo(() => chats && inOrder(chats, isChoosing ? order : ids), [chats, isChoosing, order, ids])
+  return useMemo(() => chats && sortByOrder(chats, isChoosing ? order : ids), [chats, isChoosing, order, ids])
 }

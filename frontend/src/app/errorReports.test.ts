@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeError, listFrames } from './errorReports'
 
-it('lists the frames of a stack, and nothing that an error quotes', () => {
+it('lists the frames of a stack without the message of the error', () => {
   const chrome = `SyntaxError: "my secret" is not valid JSON
     at JSON.parse (<anonymous>)
     at read (https://atelier.example/static/assets/chats-LLzUyTON.js:1:2077)
@@ -11,7 +11,7 @@ it('lists the frames of a stack, and nothing that an error quotes', () => {
   expect(listFrames(firefox)).toEqual(['chats-LLzUyTON.js:1:2077', 'b.js:1:2'])
 })
 
-it('has a bounded form whatever was thrown', () => {
+it('describes any thrown value within fixed limits', () => {
   const error = new TypeError('my secret')
   expect(JSON.stringify(describeError('error', error, '/w/$workspace'))).not.toContain('secret')
   expect(describeError('error', error, '/w/$workspace')).toMatchObject({ name: 'TypeError', screen: '/w/$workspace' })

@@ -1,14 +1,14 @@
-/** Errors of this app, reported to the operator: kind, screen and stack frames in our files; never user content. */
+/** Reports errors of this app to the operator: kind, screen and stack frames in our files; never user content. */
 import { ApiError, type ClientError, reportClientError } from '@/api'
 
-/** A page that goes on failing says no more about it. */
+/** Number of errors that one page reports; further errors are ignored. */
 const MAX_REPORTS = 5
 const MAX_FRAMES = 8
 
 const reported = new Set<string>()
-let screen: () => string = () => ''
+let getScreen: () => string = () => ''
 
-/** The places of a stack in our own files, innermost first. What stands before them may quote a text. */
+/** Lists the frames of a stack in our own files, innermost first. The message before the frames is left out: it may quote user content. */
 export function listFrames(stack: string): string[] {
   return [...stack.matchAll(/([\w.-]{1,80}\.(?:js|mjs|tsx?))(?:\?[\w=&-]*)?:(\d{1,7}):(\d{1,7})/g)]
     .slice(0, MAX_FRAMES)
@@ -24,17 +24,17 @@ export function describeError(kind: ClientError['kind'], thrown: unknown, where:
 /** Report an error once. Errors of the API are not reported. */
 export function reportError(kind: ClientError['kind'], error: unknown): void {
   if (error instanceof ApiError) return
-  const report = describeError(kind, error, screen())
-  const known = JSON.stringify(report)
-  if (reported.has(known) || reported.size >= MAX_REPORTS) return
-  reported.add(known)
+  const report = describeError(kind, error, getScreen())
+  const fingerprint = JSON.stringify(report)
+  if (reported.has(fingerprint) || reported.size >= MAX_REPORTS) return
+  reported.add(fingerprint)
   reportClientError(report).catch(() => undefined)
 }
 
 /** Report uncaught errors. `currentScreen` returns the route without the values of its parameters. */
 export function reportErrors(currentScreen: () => string): void {
-  screen = currentScreen
-  // Without an error it is a note of the browser, such as that of a ResizeObserver that goes on in the next frame.
+  getScreen = currentScreen
+  // An event without an error is a notice of the browser, such as "ResizeObserver loop completed".
   window.addEventListener('error', event => event.error && reportError('error', event.error))
   window.addEventListener('unhandledrejection', event => reportError('rejection', event.reason))
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type ChatActivity, type ChatSummaryRow, withActivity } from '@/api'
+import { applyChatActivity, type ChatActivity, type ChatSummaryRow } from '@/api'
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`
 const summary = (id: string, at: number) =>
@@ -14,14 +14,14 @@ const summary = (id: string, at: number) =>
 const activity = (chat_id: string, unread: number, at: number) =>
   ({ chat_id, unread, mentioned: true, last_read_seq: 4, last_message: { created_at: day(at) } }) as ChatActivity
 
-it('the chat with the newest message comes first, with its unread count; the others stay as they are', () => {
+it('puts the chat with the newest message first, with its unread count, and leaves the others unchanged', () => {
   const chats = [summary('a', 3), summary('b', 2), summary('c', 1)]
-  const after = withActivity(chats, activity('c', 7, 5))
+  const after = applyChatActivity(chats, activity('c', 7, 5))
   expect(after?.map(each => each.chat.id)).toEqual(['c', 'a', 'b'])
   expect(after?.[0]).toMatchObject({ unread: 7, mentioned: true, last_read_seq: 4 })
   expect(after?.[1]).toBe(chats[0])
 })
 
-it('a chat that is not in the list is not invented', () => {
-  expect(withActivity([summary('a', 1)], activity('b', 1, 2))).toBeNull()
+it('returns null for a chat that is not in the list', () => {
+  expect(applyChatActivity([summary('a', 1)], activity('b', 1, 2))).toBeNull()
 })

@@ -1,17 +1,17 @@
-/** Frames that say that a list has changed: it is read again. */
+/** Reads lists again when a frame says that they changed. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { type ChatSummaryRow, keys, type ServerFrame, withActivity } from '@/api'
+import { applyChatActivity, type ChatSummaryRow, keys, type ServerFrame } from '@/api'
 import { actorTopic, connection, onFrame, startLive, useTopic, workspaceTopic } from '@/realtime'
 
 type ListChanged = Extract<ServerFrame, { type: 'list_changed' }>
 type Activity = Extract<ServerFrame, { type: 'chat_activity' }>
 
-/** Lists that change together are read together, and not by everybody at the same moment. */
+/** Changes within the pause are read together; the jitter spreads the requests of many clients. */
 const PAUSE_MS = 150
 const JITTER_MS = 850
 
-function keyOf(change: ListChanged, workspaceId: string): readonly unknown[] {
+function getQueryKey(change: ListChanged, workspaceId: string): readonly unknown[] {
   switch (change.list) {
     case 'chats':
       return keys.chats(workspaceId)
@@ -36,27 +36,27 @@ function keyOf(change: ListChanged, workspaceId: string): readonly unknown[] {
 }
 
 function createInvalidator(client: QueryClient, workspaceId: string) {
-  const waiting = new Map<string, readonly unknown[]>()
+  const pendingKeys = new Map<string, readonly unknown[]>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
     timer = undefined
-    for (const key of waiting.values()) void client.invalidateQueries({ queryKey: key })
-    waiting.clear()
+    for (const key of pendingKeys.values()) void client.invalidateQueries({ queryKey: key })
+    pendingKeys.clear()
   }
   const key = keys.chats(workspaceId)
-  const applyActivity = (activity: Activity) => {
+  const tryApplyActivity = (activity: Activity) => {
     const chats = client.getQueryData<ChatSummaryRow[]>(key)
-    const known = chats && withActivity(chats, activity)
-    if (known) client.setQueryData(key, known)
-    // An answer that is on its way may be older than this; and a chat of this workspace that is not in the list is new.
-    return !(known ? client.isFetching({ queryKey: key }) : activity.topic === workspaceTopic(workspaceId))
+    const updated = chats && applyChatActivity(chats, activity)
+    if (updated) client.setQueryData(key, updated)
+    // Read the list again if a pending response may be older than the frame, or if the chat is new to this workspace.
+    return !(updated ? client.isFetching({ queryKey: key }) : activity.topic === workspaceTopic(workspaceId))
   }
   return {
     handleFrame(frame: ServerFrame) {
-      if (frame.type === 'chat_activity' && applyActivity(frame)) return
-      if (frame.type === 'access') waiting.set('chats', keys.chats(workspaceId)).set('me', keys.me)
-      else if (frame.type === 'chat_activity') waiting.set('chats', key)
-      else if (frame.type === 'list_changed') waiting.set(frame.list, keyOf(frame, workspaceId))
+      if (frame.type === 'chat_activity' && tryApplyActivity(frame)) return
+      if (frame.type === 'access') pendingKeys.set('chats', keys.chats(workspaceId)).set('me', keys.me)
+      else if (frame.type === 'chat_activity') pendingKeys.set('chats', key)
+      else if (frame.type === 'list_changed') pendingKeys.set(frame.list, getQueryKey(frame, workspaceId))
       else return
       timer ??= setTimeout(flush, PAUSE_MS + Math.random() * JITTER_MS)
     },
@@ -64,7 +64,7 @@ function createInvalidator(client: QueryClient, workspaceId: string) {
   }
 }
 
-/** Keeps the lists of a workspace fresh. After a break in the line, every list is read again: frames may have been missed. */
+/** Keeps the lists of a workspace up to date. After a reconnect every list is read again, because frames may have been missed. */
 export function useListChanges(workspaceId: string | null, actorId: string): void {
   const client = useQueryClient()
   useTopic(workspaceId ? workspaceTopic(workspaceId) : null)
@@ -72,19 +72,19 @@ export function useListChanges(workspaceId: string | null, actorId: string): voi
   useEffect(() => startLive(), [])
   useEffect(() => {
     const invalidator = createInvalidator(client, workspaceId ?? '')
-    const off = onFrame(invalidator.handleFrame)
+    const unsubscribe = onFrame(invalidator.handleFrame)
     return () => {
-      off()
+      unsubscribe()
       invalidator.stop()
     }
   }, [client, workspaceId])
   useEffect(() => {
-    let wasAway = false
+    let wasDisconnected = false
     return connection.subscribe(() => {
       const { state } = connection.get()
-      if (state === 'waiting') wasAway = true
-      if (state !== 'open' || !wasAway) return
-      wasAway = false
+      if (state === 'waiting') wasDisconnected = true
+      if (state !== 'open' || !wasDisconnected) return
+      wasDisconnected = false
       void client.invalidateQueries()
     })
   }, [client])

@@ -9,7 +9,7 @@ import { showChosenTheme } from '@/lib/theme'
 import { reportError } from './errorReports'
 import { Providers } from './providers'
 
-async function start(root: HTMLElement): Promise<void> {
+async function startApp(root: HTMLElement): Promise<void> {
   showChosenTheme()
   await loadLanguage(chosenLanguage())
   createRoot(root, { onCaughtError: error => reportError('rendering', error) }).render(
@@ -19,21 +19,21 @@ async function start(root: HTMLElement): Promise<void> {
   )
 }
 
-/** Without the texts of a language the app cannot start: show a notice in all languages. */
-async function giveUp(root: HTMLElement, error: unknown): Promise<void> {
+/** Shows a notice in all languages: without the texts of a language, the app cannot start. */
+async function showStartError(root: HTMLElement, error: unknown): Promise<void> {
   if (isMissingFile(error) && (await reloadOnce())) return
   const notice = document.createElement('main')
   notice.className = accountStyles.errorPage
   const message = document.createElement('p')
   message.textContent = 'Atelier could not be loaded. · 無法載入 Atelier。 · 无法加载 Atelier。'
-  const again = document.createElement('button')
-  again.className = `${buttonStyles.btn} ${buttonStyles.ink}`
-  again.textContent = 'Load again · 重新載入 · 重新加载'
-  again.onclick = () => location.reload()
-  notice.append(message, again)
+  const reload = document.createElement('button')
+  reload.className = `${buttonStyles.btn} ${buttonStyles.ink}`
+  reload.textContent = 'Load again · 重新載入 · 重新加载'
+  reload.onclick = () => location.reload()
+  notice.append(message, reload)
   root.replaceChildren(notice)
 }
 
 const root = document.getElementById('root')
-if (!root) throw new Error('The page has no place for the app')
-start(root).catch((error: unknown) => giveUp(root, error))
+if (!root) throw new Error('The page has no element #root')
+startApp(root).catch((error: unknown) => showStartError(root, error))

@@ -4,10 +4,10 @@ import { ApiError } from '@/api'
 import { useShortcuts } from '@/lib/actions'
 import { Toasts } from '@/ui/Toasts'
 import { reportErrors } from './errorReports'
-import { makeRouter } from './routes'
+import { createAppRouter } from './routes'
 import { watchSession } from './session'
 
-const isWorthAnotherTry = (error: unknown) => !(error instanceof ApiError) || error.status === 0 || error.status >= 500
+const isRetryable = (error: unknown) => !(error instanceof ApiError) || error.status === 0 || error.status >= 500
 
 const client = new QueryClient({
   defaultOptions: {
@@ -15,13 +15,13 @@ const client = new QueryClient({
       // The server sends a frame when a list changes.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
-      retry: (count, error) => count < 2 && isWorthAnotherTry(error),
+      retry: (count, error) => count < 2 && isRetryable(error),
     },
   },
 })
 
 watchSession(client)
-const router = makeRouter(client)
+const router = createAppRouter(client)
 reportErrors(() => router.state.matches.at(-1)?.fullPath ?? '')
 
 declare module '@tanstack/react-router' {

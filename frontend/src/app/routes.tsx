@@ -8,15 +8,15 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { agentsQuery, isResetKeyValid, keys, type Me, meQuery } from '@/api'
-import { historySearchOf } from '@/features/agents'
-import { searchOf } from '@/features/suggestions'
+import { parseHistorySearch } from '@/features/agents'
+import { parseSuggestionSearch } from '@/features/suggestions'
 import { readStored } from '@/lib/storage'
 import { ChatScreen } from './ChatScreen'
 import { ErrorPage, NotFound } from './ErrorPages'
 import { HomeScreen } from './HomeScreen'
 import { Shell } from './Shell'
 import { pathAfterSignIn } from './session'
-import { lastWorkspace, type Section, sections } from './storageKeys'
+import { LAST_WORKSPACE_KEY, type Section, sections } from './storageKeys'
 
 interface Context {
   client: QueryClient
@@ -25,8 +25,8 @@ interface Context {
 const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound })
 
 /**
- * Return who is signed in. Whoever is known is not waited for: an old answer is read anew beside it, so that a server that
- * cannot be reached stops nobody, and only the answer that nobody is signed in leads away.
+ * Return the signed-in person, or null. A person who is already known is returned at once and read again in the background,
+ * so that a page works while the server cannot be reached.
  */
 async function readMe(client: QueryClient, isPreload: boolean): Promise<Me | null> {
   const known = client.getQueryData<Me | null>(keys.me)
@@ -34,26 +34,30 @@ async function readMe(client: QueryClient, isPreload: boolean): Promise<Me | nul
   return isPreload ? known : client.ensureQueryData({ ...meQuery, revalidateIfStale: true })
 }
 
-interface Entering {
+interface BeforeLoadInput {
   context: Context
   location: { href: string }
   preload: boolean
 }
 
-/** Only ways inside the app: an address from outside must not lead out of it. */
-const inside = (next: unknown) => (typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined)
-const nextOf = (search: Record<string, unknown>): { next?: string } => {
-  const next = inside(search['next'])
+/** Accepts only paths inside the app, so that an address from outside cannot redirect out of it. */
+const toInternalPath = (next: unknown) => (typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined)
+const parseNext = (search: Record<string, unknown>): { next?: string } => {
+  const next = toInternalPath(search['next'])
   return next ? { next } : {}
 }
 
-async function signedIn({ context, location, preload }: Entering): Promise<{ me: Me }> {
+async function requireSignedIn({ context, location, preload }: BeforeLoadInput): Promise<{ me: Me }> {
   const me = await readMe(context.client, preload)
   if (!me) throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { next: location.href } })
   return { me }
 }
 
-async function signedOut({ context, search, preload }: Entering & { search: { next?: string } }): Promise<void> {
+async function requireSignedOut({
+  context,
+  search,
+  preload,
+}: BeforeLoadInput & { search: { next?: string } }): Promise<void> {
   if (await readMe(context.client, preload)) throw redirect({ href: pathAfterSignIn(search.next) })
 }
 
@@ -63,7 +67,7 @@ const start = createRoute({
   beforeLoad: async input => {
     const me = await readMe(input.context.client, input.preload)
     if (!me) return
-    const last = readStored(lastWorkspace, '')
+    const last = readStored(LAST_WORKSPACE_KEY, '')
     const workspace = me.workspaces.find(each => each.handle === last) ?? me.workspaces[0]
     if (!workspace) throw redirect({ to: '/welcome' })
     throw redirect({ to: '/w/$workspace', params: { workspace: workspace.handle }, replace: true })
@@ -74,16 +78,16 @@ const start = createRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: nextOf,
-  beforeLoad: signedOut,
+  validateSearch: parseNext,
+  beforeLoad: requireSignedOut,
   component: lazyRouteComponent(() => import('./AccountScreen'), 'SignInScreen'),
 })
 
 const signUp = createRoute({
   getParentRoute: () => root,
   path: '/sign-up',
-  validateSearch: nextOf,
-  beforeLoad: signedOut,
+  validateSearch: parseNext,
+  beforeLoad: requireSignedOut,
   component: lazyRouteComponent(() => import('./AccountScreen'), 'SignUpScreen'),
 })
 
@@ -106,8 +110,8 @@ const confirmEmail = createRoute({
   component: lazyRouteComponent(() => import('./AccountScreen'), 'ConfirmEmailScreen'),
 })
 
-/** Whoever was interrupted while making a workspace goes on with that one, instead of making a second. */
-async function unfinished(client: QueryClient, me: Me) {
+/** Finds a workspace of this person that has no agent yet: an interrupted setup is continued instead of creating a second workspace. */
+async function findUnfinishedWorkspace(client: QueryClient, me: Me) {
   const own = me.workspaces.filter(each => each.role === 'editor')
   const agents = await Promise.all(own.map(each => client.fetchQuery(agentsQuery(each.id))))
   return own.find((_, at) => agents[at]?.length === 0)
@@ -116,11 +120,11 @@ async function unfinished(client: QueryClient, me: Me) {
 interface WelcomeSearch {
   workspace?: string
   step?: 'name' | 'model' | 'agent'
-  /** Another workspace is wanted, whatever is unfinished. */
+  /** Create another workspace, even if one is unfinished. */
   another?: true
 }
 
-const stepOf = (step: unknown): WelcomeSearch =>
+const parseStep = (step: unknown): WelcomeSearch =>
   step === 'name' || step === 'model' || step === 'agent' ? { step } : {}
 
 const welcome = createRoute({
@@ -128,14 +132,15 @@ const welcome = createRoute({
   path: '/welcome',
   validateSearch: (search: Record<string, unknown>): WelcomeSearch => ({
     ...(typeof search['workspace'] === 'string' ? { workspace: search['workspace'] } : {}),
-    ...stepOf(search['step']),
+    ...parseStep(search['step']),
     ...(search['another'] === true ? { another: true } : {}),
   }),
   beforeLoad: async input => {
-    const { me } = await signedIn(input)
+    const { me } = await requireSignedIn(input)
     if (input.search.workspace || input.search.another) return
-    const left = await unfinished(input.context.client, me)
-    if (left) throw redirect({ to: '/welcome', search: { workspace: left.handle, step: 'model' }, replace: true })
+    const unfinished = await findUnfinishedWorkspace(input.context.client, me)
+    if (unfinished)
+      throw redirect({ to: '/welcome', search: { workspace: unfinished.handle, step: 'model' }, replace: true })
   },
   component: lazyRouteComponent(() => import('./WelcomeScreen'), 'WelcomeScreen'),
 })
@@ -149,7 +154,7 @@ const join = createRoute({
 const workspace = createRoute({
   getParentRoute: () => root,
   path: '/w/$workspace',
-  beforeLoad: signedIn,
+  beforeLoad: requireSignedIn,
   component: Shell,
   notFoundComponent: NotFound,
 })
@@ -159,8 +164,8 @@ const home = createRoute({ getParentRoute: () => workspace, path: '/', component
 const chat = createRoute({
   getParentRoute: () => workspace,
   path: '/c/$chat',
-  validateSearch: (search: Record<string, unknown>): { shop?: string } =>
-    typeof search['shop'] === 'string' ? { shop: search['shop'] } : {},
+  validateSearch: (search: Record<string, unknown>): { workshop?: string } =>
+    typeof search['workshop'] === 'string' ? { workshop: search['workshop'] } : {},
   component: ChatScreen,
 })
 
@@ -179,14 +184,14 @@ const agent = createRoute({
 const suggestions = createRoute({
   getParentRoute: () => workspace,
   path: '/suggestions',
-  validateSearch: searchOf,
+  validateSearch: parseSuggestionSearch,
   component: lazyRouteComponent(() => import('./SuggestionsScreen'), 'SuggestionsScreen'),
 })
 
 const versions = createRoute({
   getParentRoute: () => workspace,
   path: '/agents/$agent/history',
-  validateSearch: historySearchOf,
+  validateSearch: parseHistorySearch,
   component: lazyRouteComponent(() => import('./HistoryScreen'), 'HistoryScreen'),
 })
 
@@ -212,5 +217,5 @@ const tree = root.addChildren([
   workspace.addChildren([home, chat, agents, agent, versions, suggestions, settings]),
 ])
 
-export const makeRouter = (client: QueryClient) =>
+export const createAppRouter = (client: QueryClient) =>
   createRouter({ routeTree: tree, context: { client }, defaultPreload: 'intent', defaultErrorComponent: ErrorPage })

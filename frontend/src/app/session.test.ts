@@ -3,18 +3,18 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 const json = { 'content-type': 'application/json' }
 const signedOut = { error: { code: 'not_signed_in', message: 'Sign in.' } }
-const personOf = (id: string) => ({ actor: { id, name: id }, workspaces: [] })
+const buildMe = (id: string) => ({ actor: { id, name: id }, workspaces: [] })
 
-/** Who the server takes the cookie for; null: nobody; an error: it cannot be reached. */
+/** The person whom the server recognizes by the cookie; null: no one; an error: the server cannot be reached. */
 let cookie: string | null | Error
-const left: string[] = []
+const visitedUrls: string[] = []
 let headers: Headers[]
 
 const answer = (status: number, body: unknown) => new Response(JSON.stringify(body), { status, headers: json })
 
 beforeEach(() => {
   vi.resetModules()
-  left.length = 0
+  visitedUrls.length = 0
   headers = []
   cookie = null
   const memory = (items: Map<string, string>) => ({
@@ -26,62 +26,67 @@ beforeEach(() => {
   vi.stubGlobal('sessionStorage', memory(new Map()))
   vi.stubGlobal('window', { addEventListener: () => undefined })
   vi.stubGlobal('document', { cookie: 'csrftoken=x', addEventListener: () => undefined })
-  vi.stubGlobal('location', { pathname: '/w/lab/c/1', search: '', hash: '', assign: (to: string) => left.push(to) })
+  vi.stubGlobal('location', {
+    pathname: '/w/lab/c/1',
+    search: '',
+    hash: '',
+    assign: (to: string) => visitedUrls.push(to),
+  })
   vi.stubGlobal('fetch', ({ url, headers: sent }: Request) => {
     headers.push(sent)
     if (cookie instanceof Error) return Promise.reject(cookie)
     const named = sent.get('X-Atelier-Person')
     if (cookie === null || (named && named !== cookie)) return Promise.resolve(answer(401, signedOut))
-    return Promise.resolve(answer(200, url.endsWith('/me') ? personOf(cookie) : {}))
+    return Promise.resolve(answer(200, url.endsWith('/me') ? buildMe(cookie) : {}))
   })
 })
 afterEach(() => vi.unstubAllGlobals())
 
-/** A page that has just been loaded. */
-async function aPage() {
-  const { watchSession, pathAfterSignIn: wayAfterSignIn } = await import('./session')
+/** Loads the session module as a fresh page would. */
+async function loadPage() {
+  const { watchSession, pathAfterSignIn } = await import('./session')
   const api = await import('@/api')
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } })
   watchSession(client)
   const readMe = () => client.fetchQuery({ ...api.meQuery, staleTime: 0 }).catch(() => undefined)
-  return { client, api, readMe, wayAfterSignIn }
+  return { client, api, readMe, pathAfterSignIn }
 }
 
 describe('FAIR6: a page belongs to one person', () => {
-  it('is left, and forgets everything, when the session has ended', async () => {
-    const { client, readMe } = await aPage()
+  it('forgets everything and goes to sign-in when the session has ended', async () => {
+    const { client, readMe } = await loadPage()
     cookie = 'alice'
     await readMe()
     client.setQueryData(['workspace', 'lab', 'chats'], ['secret'])
     cookie = null
     await readMe()
-    expect(left).toEqual(['/sign-in?next=%2Fw%2Flab%2Fc%2F1'])
+    expect(visitedUrls).toEqual(['/sign-in?next=%2Fw%2Flab%2Fc%2F1'])
     expect(client.getQueryData(['workspace', 'lab', 'chats'])).toBeUndefined()
   })
 
-  it('is left when somebody else is signed in now', async () => {
-    const { client, readMe } = await aPage()
+  it('goes to sign-in when another person is signed in', async () => {
+    const { client, readMe } = await loadPage()
     cookie = 'alice'
     await readMe()
     client.setQueryData(['notifications'], ['secret'])
     cookie = 'bob'
     await readMe()
-    expect(left).toHaveLength(1)
+    expect(visitedUrls).toHaveLength(1)
     expect(client.getQueryData(['notifications'])).toBeUndefined()
   })
 
-  it('is left at the first request that is refused', async () => {
-    const { api, readMe } = await aPage()
+  it('goes to sign-in at the first refused request', async () => {
+    const { api, readMe } = await loadPage()
     cookie = 'alice'
     await readMe()
     cookie = 'bob'
     await expect(api.rest.GET('/api/v1/notifications/count')).rejects.toMatchObject({ code: 'not_signed_in' })
-    await vi.waitFor(() => expect(left).toHaveLength(1))
+    await vi.waitFor(() => expect(visitedUrls).toHaveLength(1))
     expect(headers[1]?.get('X-Atelier-Person')).toBe('alice')
   })
 
   it('stays when the server cannot be reached, and when the same person is read again', async () => {
-    const { client, readMe } = await aPage()
+    const { client, readMe } = await loadPage()
     cookie = 'alice'
     await readMe()
     client.setQueryData(['notifications'], ['mine'])
@@ -89,26 +94,26 @@ describe('FAIR6: a page belongs to one person', () => {
     await readMe()
     cookie = 'alice'
     await readMe()
-    expect(left).toEqual([])
+    expect(visitedUrls).toEqual([])
     expect(client.getQueryData(['notifications'])).toEqual(['mine'])
   })
 })
 
-describe('FAIR6: where somebody goes who has signed in', () => {
+describe('FAIR6: the path after sign-in', () => {
   const signInAs = async (person: string) => {
     vi.resetModules()
-    const page = await aPage()
+    const page = await loadPage()
     cookie = person
     await page.readMe()
-    return page.wayAfterSignIn
+    return page.pathAfterSignIn
   }
 
-  it('is where they wanted to go, and never where another person was in this tab', async () => {
+  it('is the requested path, but not a path from another person in this tab', async () => {
     expect((await signInAs('alice'))('/w/lab/c/1')).toBe('/w/lab/c/1')
     expect((await signInAs('alice'))('/w/lab/c/1')).toBe('/w/lab/c/1')
-    const ofBob = await signInAs('bob')
-    expect(ofBob('/w/lab/c/1')).toBe('/')
-    expect(ofBob('/join/token')).toBe('/join/token')
-    expect(ofBob(undefined)).toBe('/')
+    const pathForBob = await signInAs('bob')
+    expect(pathForBob('/w/lab/c/1')).toBe('/')
+    expect(pathForBob('/join/token')).toBe('/join/token')
+    expect(pathForBob(undefined)).toBe('/')
   })
 })

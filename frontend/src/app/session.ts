@@ -1,69 +1,69 @@
-/** Who is signed in at this page. A page belongs to one person: for somebody else, or nobody, it is loaded anew. */
+/** The signed-in person of this page. When another person, or no one, is signed in, the page is reloaded. */
 import { hashKey, type QueryClient } from '@tanstack/react-query'
 import { keys, type Me, meQuery, onUnauthenticated, setRequestPerson } from '@/api'
 import { startOutbox } from '@/features/chats'
 import { removeUnowned, setStorageOwner } from '@/lib/storage'
 import { onSignedOut, stopLive } from '@/realtime'
 
-const LAST = 'atelier.person'
-/** A new password ends the sockets while the answer with the new session is still on its way. */
+const LAST_PERSON_KEY = 'atelier.person'
+/** Delay before `/me` is read after a socket ended, in ms: a password change ends the sockets before the response with the new session arrives. */
 const SETTLE_MS = 500
 
 interface Session {
   person: string | null
-  /** Who was signed in in this tab before this page. */
-  before: string | null
-  isOver: boolean
+  /** The person who was signed in in this tab before this page was loaded. */
+  previousPerson: string | null
+  hasEnded: boolean
 }
 
-const session: Session = { person: null, before: null, isOver: false }
+const session: Session = { person: null, previousPerson: null, hasEnded: false }
 
-/** Watches who is signed in: the first person gets the page, any change after that ends it. */
+/** Watches the signed-in person: the first one starts the session, any change after that ends it. */
 export function watchSession(client: QueryClient): void {
-  const mine = hashKey(keys.me)
-  const ask = () => void client.fetchQuery({ ...meQuery, staleTime: 0 }).catch(() => undefined)
+  const meHash = hashKey(keys.me)
+  const refetchMe = () => void client.fetchQuery({ ...meQuery, staleTime: 0 }).catch(() => undefined)
   client.getQueryCache().subscribe(({ type, query }) => {
-    if (type !== 'updated' || query.queryHash !== mine || query.state.data === undefined) return
+    if (type !== 'updated' || query.queryHash !== meHash || query.state.data === undefined) return
     const id = (query.state.data as Me | null)?.actor.id ?? null
-    if (session.person === null && id !== null) begin(id)
-    else if (id !== session.person) endSession(client, signInPath())
+    if (session.person === null && id !== null) startSession(id)
+    else if (id !== session.person) endSession(client, buildSignInPath())
   })
-  onUnauthenticated(ask)
-  onSignedOut(() => setTimeout(ask, SETTLE_MS))
-  // Going back may show a page as it was left, whoever is signed in now.
+  onUnauthenticated(refetchMe)
+  onSignedOut(() => setTimeout(refetchMe, SETTLE_MS))
+  // Going back may restore a page from the cache, although another person is signed in now.
   window.addEventListener('pageshow', event => event.persisted && location.reload())
 }
 
-function begin(person: string): void {
+function startSession(person: string): void {
   session.person = person
-  session.before = sessionStorage.getItem(LAST)
-  sessionStorage.setItem(LAST, person)
+  session.previousPerson = sessionStorage.getItem(LAST_PERSON_KEY)
+  sessionStorage.setItem(LAST_PERSON_KEY, person)
   setStorageOwner(person)
   removeUnowned()
   setRequestPerson(person)
   startOutbox()
 }
 
-const signInPath = () => `/sign-in?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`
+const buildSignInPath = () => `/sign-in?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`
 
-/** Forgets everything of this person and leaves the page: nothing of it is there for the next one. */
+/** Clears all data of this person and leaves the page. */
 function endSession(client: QueryClient, to: string): void {
-  if (session.isOver) return
-  session.isOver = true
+  if (session.hasEnded) return
+  session.hasEnded = true
   stopLive()
   client.clear()
   location.assign(to)
 }
 
-/** For a person who leaves on purpose: who comes next in this tab is not led where they were. */
+/** Ends the session after a sign-out. The next person in this tab is not sent to the page of this one. */
 export function signOutHere(client: QueryClient): void {
-  sessionStorage.removeItem(LAST)
+  sessionStorage.removeItem(LAST_PERSON_KEY)
   endSession(client, '/sign-in')
 }
 
-/** Where somebody who has just signed in goes: not to where another person was in this tab. An invitation is for anybody. */
+/** Returns the path to open after sign-in: `next`, unless another person used this tab before. Invite links are always followed. */
 export function pathAfterSignIn(next: string | undefined): string {
   if (!next) return '/'
-  const isForeign = session.before !== null && session.before !== session.person
-  return isForeign && !next.startsWith('/join/') ? '/' : next
+  const isPathOfAnotherPerson = session.previousPerson !== null && session.previousPerson !== session.person
+  return isPathOfAnotherPerson && !next.startsWith('/join/') ? '/' : next
 }

@@ -10,12 +10,12 @@ interface ShellActions {
   openPalette(): void
   openKeys(): void
   createChat(): void
-  /** Null: this person may not. */
+  /** Null if this person may not create agents. */
   createAgent: (() => void) | null
 }
 
-/** The next of `list` after `from` in a direction, around the ends. */
-function nextOf<T>(list: readonly T[], from: T | undefined, step: 1 | -1): T | undefined {
+/** Returns the item after (or before) `from` in `list`, wrapping around at the ends. */
+function getNext<T>(list: readonly T[], from: T | undefined, step: 1 | -1): T | undefined {
   if (list.length === 0) return undefined
   const at = from === undefined ? -1 : list.indexOf(from)
   return list[(at + step + list.length) % list.length]
@@ -25,24 +25,24 @@ interface InView {
   /** The agent whose page is open. */
   agent: string | undefined
   /** The agent whose workshop is open. */
-  shop: string | undefined
+  workshop: string | undefined
   members: readonly string[]
 }
 
-/** Whose versions are meant: of the agent on the screen, else of the first in the chat, else of the first there is. */
-export function agentInView(agents: readonly string[], { agent, shop, members }: InView): string | undefined {
-  return [agent, shop, ...members, ...agents].find(id => id !== undefined && agents.includes(id))
+/** Returns the id of the agent on the screen, else of the first agent in the chat, else of the first in the workspace. */
+export function findAgentInView(agents: readonly string[], { agent, workshop, members }: InView): string | undefined {
+  return [agent, workshop, ...members, ...agents].find(id => id !== undefined && agents.includes(id))
 }
 
-/** Opens the versions of the agent in view; the way back leads to the chat one came from. */
+/** Returns a function that opens the versions of the agent in view, with the chat to return to; null without agents. */
 function useOpenVersions(workspace: WorkspaceRow): (() => void) | null {
   const navigate = useNavigate()
   const { agent, chat } = useParams({ strict: false })
-  const { shop } = useSearch({ strict: false })
+  const { workshop } = useSearch({ strict: false })
   const agents = useAgents(workspace.id).data
   const open = useChats(workspace.id).data?.find(each => each.chat.id === chat)
   const members = open?.members.map(actor => actor.id) ?? []
-  const id = agentInView(agents?.map(each => each.actor.id) ?? [], { agent, shop, members })
+  const id = findAgentInView(agents?.map(each => each.actor.id) ?? [], { agent, workshop, members })
   if (!id) return null
   return () => {
     const params = { workspace: workspace.handle, agent: id }
@@ -50,16 +50,16 @@ function useOpenVersions(workspace: WorkspaceRow): (() => void) | null {
   }
 }
 
-/** F6 goes from pane to pane. */
+/** Moves the focus to the next or previous pane (F6). */
 function focusPane(step: 1 | -1): void {
   const panes = [
     ...document.querySelectorAll<HTMLElement>(
       '[data-pane=sidebar] a[aria-current], [data-pane=list] [aria-current], [data-pane=log], [data-pane=composer] textarea, [data-pane=workshop] [role=tab][aria-selected=true]',
     ),
   ].filter(pane => pane.offsetParent !== null)
-  const region = (element: Element | null) => element?.closest('[data-pane]')
-  const here = panes.find(pane => region(pane) === region(document.activeElement))
-  nextOf(panes, here, step)?.focus()
+  const findRegion = (element: Element | null) => element?.closest('[data-pane]')
+  const here = panes.find(pane => findRegion(pane) === findRegion(document.activeElement))
+  getNext(panes, here, step)?.focus()
 }
 
 export function useShellActions(shell: ShellActions): void {
@@ -72,11 +72,11 @@ export function useShellActions(shell: ShellActions): void {
     const list = (chats ?? [])
       .filter(each => !unreadOnly || each.unread > 0 || each.chat.id === open)
       .map(each => each.chat.id)
-    const chat = nextOf(list, open, step)
+    const chat = getNext(list, open, step)
     if (chat) void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat } })
   }
   const theme = useTheme()
-  const choose = (next: Theme) => (next === theme ? null : () => chooseTheme(next))
+  const chooseOtherTheme = (next: Theme) => (next === theme ? null : () => chooseTheme(next))
   useActions(() => ({
     'palette.open': shell.openPalette,
     'keys.open': shell.openKeys,
@@ -91,8 +91,8 @@ export function useShellActions(shell: ShellActions): void {
     'chats.open': () => void navigate({ to: '/w/$workspace', params, search: {} }),
     'suggestions.open': () => void navigate({ to: '/w/$workspace/suggestions', params, search: {} }),
     'versions.open': openVersions,
-    'theme.light': choose('light'),
-    'theme.dark': choose('dark'),
-    'theme.system': choose('system'),
+    'theme.light': chooseOtherTheme('light'),
+    'theme.dark': chooseOtherTheme('dark'),
+    'theme.system': chooseOtherTheme('system'),
   }))
 }

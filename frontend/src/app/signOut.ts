@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { signOut } from '@/api'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { showToast } from '@/ui/toast'
 import { signOutHere } from './session'
 
@@ -12,7 +12,7 @@ export function useSignOut(): () => void {
       await signOut()
       signOutHere(client)
     } catch (error) {
-      showToast(textOfError(error))
+      showToast(getErrorText(error))
     }
   }
   return () => void leave()

@@ -1,10 +1,11 @@
-/** Places of the app that more than its routes know of. */
+/** The keys under which this browser stores what was open last, and the pages of the settings. */
 
-/** Under which name this browser keeps the workspace that was open last. */
-export const lastWorkspace = 'atelier.workspace'
+export const LAST_WORKSPACE_KEY = 'atelier.workspace'
 
-/** Under which name it keeps whose workshop was open in a chat. */
-export const openWorkshopIn = (chatId: string) => `atelier.workshop.${chatId}`
+export const lastChatKey = (workspaceId: string) => `atelier.chat.${workspaceId}`
+
+/** The key of the id of the agent whose workshop was last open in a chat. */
+export const openWorkshopKey = (chatId: string) => `atelier.workshop.${chatId}`
 
 export const sections = ['general', 'members', 'model', 'profile', 'security', 'tokens'] as const
 /** A page of the settings. */

@@ -68,7 +68,7 @@ export const actions: Readonly<Record<ActionId, Action>> = table
 export const actionIds = Object.keys(table) as ActionId[]
 
 /** The keys of an action as people read them, such as "Ctrl K". */
-export const keysOf = (id: ActionId): string => formatKeys(actions[id].keys)
+export const formatShortcut = (id: ActionId): string => formatKeys(actions[id].keys)
 
 /** Does the action. False: it does not apply here, and the press is left to the browser. */
 type Run = (event?: KeyboardEvent) => unknown

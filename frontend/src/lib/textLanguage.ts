@@ -11,7 +11,7 @@ const onlyTraditional = new Set(
  * A BCP 47 tag, as far as the script tells it; undefined where the page's own language serves. Letters that many
  * languages share tell nothing: such a text is of an unknown language (`lang=""`), so that nobody hears French in English.
  */
-export function languageOf(text: string): 'zh-Hans' | 'zh-Hant' | 'ja' | 'ko' | '' | undefined {
+export function detectLanguage(text: string): 'zh-Hans' | 'zh-Hant' | 'ja' | 'ko' | '' | undefined {
   const start = text.slice(0, 2_000)
   if (/\p{Script=Hiragana}|\p{Script=Katakana}/u.test(start)) return 'ja'
   if (/\p{Script=Hangul}/u.test(start)) return 'ko'

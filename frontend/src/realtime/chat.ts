@@ -122,7 +122,7 @@ class NextTables {
 
   private put(name: TableName, row: AnyRow, orEqual: boolean): boolean {
     const known = this.tables[name].get(row.id)
-    if (!isNewer(row, known, orEqual) || isSame(row, known)) return false
+    if (!isNewer(row, known, orEqual) || isSameContent(row, known)) return false
     this.writable(name).set(row.id, row)
     return true
   }
@@ -174,7 +174,7 @@ function logWith(log: readonly MessageRow[], rows: readonly MessageRow[]): Messa
 }
 
 /** Whether two rows of one version say the same: an answer that names everything repeats most of it. */
-const isSame = (row: AnyRow, known: AnyRow | undefined) =>
+const isSameContent = (row: AnyRow, known: AnyRow | undefined) =>
   known !== undefined && row.version === known.version && JSON.stringify(row) === JSON.stringify(known)
 
 /** Whether `row` is newer than `known`. An autosave raises a draft's revision only. */

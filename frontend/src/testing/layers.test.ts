@@ -58,7 +58,7 @@ test.each([
   ['realtime/chat.ts', "import '../features/chats'"],
   ['features/chats/hooks.ts', "import { useTitle } from '../../app/names'"],
   ['features/chats/hooks.ts', "import { layers } from '../agents/workshop/layers'"],
-  ['app/Shell.tsx', "import { useDirectory } from '../features/chats/hooks'"],
+  ['app/Shell.tsx', "import { useFindActor } from '../features/chats/hooks'"],
   ['app/Shell.tsx', "import config from '../../vite.config'"],
   ['app/Shell.tsx', "import {\n  a,\n} from '@/testing/components'"],
 ])('%s may not hold: %s', (file, source) => {

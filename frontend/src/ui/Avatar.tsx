@@ -13,7 +13,7 @@ import {
   TrendingDown,
 } from 'lucide-react'
 import { cx } from '@/lib/cx'
-import { hashOf } from '@/lib/ids'
+import { hashText } from '@/lib/ids'
 import styles from './Avatar.module.css'
 
 /** An avatar that was chosen: an emoji, or a letter on one of the five colours. */
@@ -47,9 +47,9 @@ const icons: readonly LucideIcon[] = [
 ]
 
 /** The icon that stands for something square. */
-const iconOf = (id: string): LucideIcon => icons[hashOf(id) % icons.length] ?? Bot
+const iconOf = (id: string): LucideIcon => icons[hashText(id) % icons.length] ?? Bot
 
-const colorOf = (text: string) => colors[hashOf(text) % colors.length] ?? 1
+const colorOf = (text: string) => colors[hashText(text) % colors.length] ?? 1
 
 /** The letter people know a name by: the given name's first character in Chinese, else the first letter. */
 function initialOf(name: string): string {

@@ -1,6 +1,6 @@
 import { CircleAlert } from 'lucide-react'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from './Button'
 import blocks from './blocks.module.css'
@@ -22,7 +22,7 @@ export function LoadError({ text, error, onRetry }: LoadErrorProps) {
         <CircleAlert className="i s" aria-hidden />
         <span className="grow">
           {text ? `${text} ` : ''}
-          {textOfError(error)}
+          {getErrorText(error)}
         </span>
         <Button size="xs" onClick={onRetry}>
           {t('retry')}

@@ -1,5 +1,5 @@
 import { CircleAlert } from 'lucide-react'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from './Button'
 import styles from './Loading.module.css'
@@ -17,7 +17,7 @@ export function Loading({ query, lines = 4 }: LoadingProps) {
   return (
     <p className={styles.unreadable} role="alert">
       <CircleAlert className="i s" aria-hidden />
-      <span className="grow">{textOfError(query.error)}</span>
+      <span className="grow">{getErrorText(query.error)}</span>
       <Button size="xs" busy={query.isFetching ? t('loading') : null} onClick={() => void query.refetch()}>
         {t('tryAgain')}
       </Button>

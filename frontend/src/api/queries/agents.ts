@@ -1,6 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Language } from '@/lib/language'
-import { answerOf, rest } from '../client'
+import { rest, unwrap } from '../client'
 import type { AgentRow, BodyOf } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -11,7 +11,7 @@ export const agentsQuery = (workspaceId: string) =>
     queryKey: keys.agents(workspaceId),
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/workspaces/{workspace_id}/agents', {
             params: { path: { workspace_id: workspaceId }, query },
             signal,
@@ -21,12 +21,12 @@ export const agentsQuery = (workspaceId: string) =>
   })
 export const useAgents = (workspaceId: string) => useQuery(agentsQuery(workspaceId))
 
-/** One agent with its production version; none without an id. */
+/** Reads one agent with its production version. Disabled while `id` is undefined. */
 export const useAgent = (workspaceId: string, id: string | undefined) =>
   useQuery({
     queryKey: keys.agent(workspaceId, id ?? ''),
     queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/v1/agents/{agent_id}', { params: { path: { agent_id: id ?? '' } }, signal })),
+      unwrap(rest.GET('/api/v1/agents/{agent_id}', { params: { path: { agent_id: id ?? '' } }, signal })),
     enabled: id !== undefined,
   })
 
@@ -34,20 +34,20 @@ export const useTemplates = (language: Language) =>
   useQuery({
     queryKey: keys.templates(language),
     queryFn: async () =>
-      (await answerOf(rest.GET('/api/v1/agent-templates', { params: { query: { language } } }))).results,
+      (await unwrap(rest.GET('/api/v1/agent-templates', { params: { query: { language } } }))).results,
     staleTime: Number.POSITIVE_INFINITY,
   })
 
 export const useTools = () =>
   useQuery({
     queryKey: keys.tools,
-    queryFn: async () => (await answerOf(rest.GET('/api/v1/tools'))).results,
+    queryFn: async () => (await unwrap(rest.GET('/api/v1/tools'))).results,
     staleTime: 300_000,
   })
 
-/** `open_chat`: the agent says hello in a chat of its own. */
+/** With `open_chat`, a chat is created too, in which the agent posts its greeting. */
 export const createAgent = (workspaceId: string, body: BodyOf<'/api/v1/workspaces/{workspace_id}/agents', 'post'>) =>
-  answerOf(
+  unwrap(
     rest.POST('/api/v1/workspaces/{workspace_id}/agents', { params: { path: { workspace_id: workspaceId } }, body }),
   )
 
@@ -55,7 +55,7 @@ export function useChangeAgent(agent: AgentRow) {
   const client = useQueryClient()
   return useAction({
     mutationFn: (change: Omit<BodyOf<'/api/v1/agents/{agent_id}', 'patch'>, 'revision'>) =>
-      answerOf(
+      unwrap(
         rest.PATCH('/api/v1/agents/{agent_id}', {
           params: { path: { agent_id: agent.actor.id } },
           body: { ...change, revision: agent.revision },

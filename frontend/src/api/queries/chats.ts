@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { answerOf, rest } from '../client'
+import { rest, unwrap } from '../client'
 import type { BodyOf, ChatActivity, ChatSummaryRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -10,7 +10,7 @@ export const useChats = (workspaceId: string) =>
     queryKey: keys.chats(workspaceId),
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/workspaces/{workspace_id}/chats', {
             params: { path: { workspace_id: workspaceId }, query },
             signal,
@@ -20,36 +20,36 @@ export const useChats = (workspaceId: string) =>
   })
 
 /**
- * The list after a message or a read cursor changed one of its chats; the most recently active chat comes first.
- * Null when that chat is not in the list.
+ * Returns the list of chats after a message or a read cursor changed one of them, the most recently active first.
+ * Returns null when that chat is not in the list.
  */
-export function withActivity(
+export function applyChatActivity(
   chats: readonly ChatSummaryRow[],
   { chat_id, unread, mentioned, last_read_seq, last_message }: ChatActivity,
 ): ChatSummaryRow[] | null {
   if (!chats.some(each => each.chat.id === chat_id)) return null
   return chats
     .map(each => (each.chat.id === chat_id ? { ...each, unread, mentioned, last_read_seq, last_message } : each))
-    .sort((a, b) => Date.parse(lastActivityAt(b)) - Date.parse(lastActivityAt(a)))
+    .sort((a, b) => Date.parse(getLastActivity(b)) - Date.parse(getLastActivity(a)))
 }
 
-const lastActivityAt = ({ chat, last_message }: ChatSummaryRow) => last_message?.created_at ?? chat.created_at
+const getLastActivity = ({ chat, last_message }: ChatSummaryRow) => last_message?.created_at ?? chat.created_at
 
 export const createChat = (workspaceId: string, body: BodyOf<'/api/v1/workspaces/{workspace_id}/chats', 'post'>) =>
-  answerOf(
+  unwrap(
     rest.POST('/api/v1/workspaces/{workspace_id}/chats', { params: { path: { workspace_id: workspaceId } }, body }),
   )
 
 export const renameChat = (id: string, title: string) =>
-  answerOf(rest.PATCH('/api/v1/chats/{chat_id}', { params: { path: { chat_id: id } }, body: { title } }))
+  unwrap(rest.PATCH('/api/v1/chats/{chat_id}', { params: { path: { chat_id: id } }, body: { title } }))
 export const addToChat = (id: string, actorId: string) =>
-  answerOf(
+  unwrap(
     rest.POST('/api/v1/chats/{chat_id}/members', { params: { path: { chat_id: id } }, body: { actor_id: actorId } }),
   )
 export const removeFromChat = (id: string, actorId: string) =>
   rest.DELETE('/api/v1/chats/{chat_id}/members/{actor_id}', { params: { path: { chat_id: id, actor_id: actorId } } })
 export const setWake = (id: string, actorId: string, wake: 'mention' | 'always') =>
-  answerOf(
+  unwrap(
     rest.PATCH('/api/v1/chats/{chat_id}/members/{actor_id}', {
       params: { path: { chat_id: id, actor_id: actorId } },
       body: { wake },
@@ -61,26 +61,26 @@ export const setWake = (id: string, actorId: string, wake: 'mention' | 'always')
 export type NewMessage = BodyOf<'/api/v1/chats/{chat_id}/messages', 'post'>
 
 export const postMessage = (chatId: string, body: NewMessage) =>
-  answerOf(rest.POST('/api/v1/chats/{chat_id}/messages', { params: { path: { chat_id: chatId } }, body }))
+  unwrap(rest.POST('/api/v1/chats/{chat_id}/messages', { params: { path: { chat_id: chatId } }, body }))
 
 const readMessages = (chatId: string, query: { before?: number; after?: number; around?: string; limit: number }) =>
-  answerOf(rest.GET('/api/v1/chats/{chat_id}/messages', { params: { path: { chat_id: chatId }, query } }))
+  unwrap(rest.GET('/api/v1/chats/{chat_id}/messages', { params: { path: { chat_id: chatId }, query } }))
 
-export const readOlder = (chatId: string, before: number, limit = 50) => readMessages(chatId, { before, limit })
-/** A part of the log: after a place, or around a message. Refused as `not_found` when there is no such message. */
-export const readNewer = (chatId: string, after: number, limit = 50) => readMessages(chatId, { after, limit })
-export const readAround = (chatId: string, messageId: string, limit = 50) =>
+export const readOlderMessages = (chatId: string, before: number, limit = 50) => readMessages(chatId, { before, limit })
+export const readNewerMessages = (chatId: string, after: number, limit = 50) => readMessages(chatId, { after, limit })
+/** Reads the messages around one. Fails with `not_found` when there is no such message. */
+export const readMessagesAround = (chatId: string, messageId: string, limit = 50) =>
   readMessages(chatId, { around: messageId, limit })
 
 export const previewWakes = async (chatId: string, body: BodyOf<'/api/v1/chats/{chat_id}/wakes', 'post'>) =>
-  (await answerOf(rest.POST('/api/v1/chats/{chat_id}/wakes', { params: { path: { chat_id: chatId } }, body }))).results
+  (await unwrap(rest.POST('/api/v1/chats/{chat_id}/wakes', { params: { path: { chat_id: chatId } }, body }))).results
 export const markRead = (chatId: string, seq: number) =>
-  answerOf(rest.PUT('/api/v1/chats/{chat_id}/read', { params: { path: { chat_id: chatId } }, body: { seq } }))
+  unwrap(rest.PUT('/api/v1/chats/{chat_id}/read', { params: { path: { chat_id: chatId } }, body: { seq } }))
 
 export const stopRun = (id: string) =>
-  answerOf(rest.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: id } } }))
+  unwrap(rest.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: id } } }))
 export const retryRun = (id: string) =>
-  answerOf(rest.POST('/api/v1/runs/{run_id}/retry', { params: { path: { run_id: id } } }))
+  unwrap(rest.POST('/api/v1/runs/{run_id}/retry', { params: { path: { run_id: id } } }))
 
 // --- links ------------------------------------------------------------------------------------------------------
 
@@ -89,7 +89,7 @@ export const useLinks = (chatId: string, enabled = true) =>
     queryKey: keys.links(chatId),
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
-        answerOf(rest.GET('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId }, query }, signal })),
+        unwrap(rest.GET('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId }, query }, signal })),
       ),
     enabled,
     // The server sends no frame when a link is used.
@@ -101,7 +101,7 @@ export function useCreateLink(chatId: string) {
   const client = useQueryClient()
   return useAction({
     mutationFn: (body: BodyOf<'/api/v1/chats/{chat_id}/links', 'post'>) =>
-      answerOf(rest.POST('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId } }, body })),
+      unwrap(rest.POST('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId } }, body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.links(chatId) }),
   })
 }
@@ -117,8 +117,8 @@ export function useRevokeLink(chatId: string) {
 export const useJoinOffer = (token: string) =>
   useQuery({
     queryKey: keys.join(token),
-    queryFn: () => answerOf(rest.GET('/api/v1/join/{token}', { params: { path: { token } } })),
+    queryFn: () => unwrap(rest.GET('/api/v1/join/{token}', { params: { path: { token } } })),
     retry: false,
   })
 
-export const join = (token: string) => answerOf(rest.POST('/api/v1/join/{token}', { params: { path: { token } } }))
+export const joinByLink = (token: string) => unwrap(rest.POST('/api/v1/join/{token}', { params: { path: { token } } }))

@@ -1,23 +1,23 @@
-/** Asking production and the draft the same, and voting which is better. */
-import { answerOf, rest } from '../client'
+/** Comparisons: production and the draft answer the same message, and people vote for the better reply. */
+import { rest, unwrap } from '../client'
 import type { BodyOf, ComparisonPayload } from '../types'
 
 export const comparisons = {
-  /** `id` is made here: asked twice, it is one. `revision` null: what is applied, whatever has been written since. */
+  /** The client generates `id`, so a repeated request starts one comparison. With `revision` null, the applied draft is compared. */
   start: (
     chatId: string,
     agentId: string,
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/comparisons', 'post'>,
   ) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/comparisons', {
         params: { path: { chat_id: chatId, agent_id: agentId } },
         body,
       }),
     ),
-  /** Null takes the vote back. */
+  /** Votes for a reply; null withdraws the vote. */
   vote: (chatId: string, id: string, choice: ComparisonPayload['votes'][number]['choice'] | null) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/comparisons/{comparison_id}/vote', {
         params: { path: { chat_id: chatId, comparison_id: id } },
         body: { choice },

@@ -1,4 +1,4 @@
-/** The query keys of everything that is read over REST. */
+/** The query keys of all data that is read over REST. */
 export const keys = {
   me: ['me'] as const,
   signUp: ['sign-up'] as const,
@@ -8,16 +8,16 @@ export const keys = {
   memberLinks: (id: string, actorId: string) => ['workspace', id, 'members', actorId, 'links'] as const,
   model: (id: string) => ['workspace', id, 'model'] as const,
   agents: (id: string) => ['workspace', id, 'agents'] as const,
-  /** Below the list: what says that the agents changed means the whole rows, too. */
+  /** Starts with the key of the list, so that invalidating the list also invalidates every agent. */
   agent: (workspaceId: string, id: string) => ['workspace', workspaceId, 'agents', id] as const,
   chats: (id: string) => ['workspace', id, 'chats'] as const,
-  lockedDrafts: (id: string) => ['workspace', id, 'held-drafts'] as const,
+  lockedDrafts: (id: string) => ['workspace', id, 'locked-drafts'] as const,
   suggestions: (id: string) => ['workspace', id, 'suggestions'] as const,
   notifications: ['notifications'] as const,
   versions: (id: string) => ['agent', id, 'versions'] as const,
   spec: (id: string, specId: string) => ['agent', id, 'specs', specId] as const,
   version: (id: string, number: number) => ['agent', id, 'versions', number] as const,
-  draftSnapshots: (draftId: string) => ['draft', draftId, 'earlier'] as const,
+  draftSnapshots: (draftId: string) => ['draft', draftId, 'snapshots'] as const,
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,
   lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'waiter', holderId] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,

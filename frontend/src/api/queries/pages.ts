@@ -4,15 +4,15 @@ interface Page<T> {
   next: string | null
 }
 
-/** The part of a query string that names a page; the first one without a cursor. */
-export const pageQuery = (cursor: string) => (cursor ? { cursor } : {})
+/** Builds the query parameter that selects a page; an empty cursor selects the first. */
+export const buildPageQuery = (cursor: string) => (cursor ? { cursor } : {})
 
-/** All pages of a list, in order. */
+/** Reads all pages of a list, in order. */
 export async function fetchAllPages<T>(read: (page: { cursor?: string }) => Promise<Page<T>>): Promise<T[]> {
   const results: T[] = []
   let next: string | null = ''
   while (next !== null) {
-    const page: Page<T> = await read(pageQuery(next))
+    const page: Page<T> = await read(buildPageQuery(next))
     results.push(...page.results)
     next = page.next
   }

@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { answerOf, rest } from '../client'
+import { rest, unwrap } from '../client'
 import type { ListedSuggestionRow, MergeRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
-import { fetchAllPages, pageQuery } from './pages'
+import { buildPageQuery, fetchAllPages } from './pages'
 import { drafts } from './workshop'
 
 export type SuggestionState = ListedSuggestionRow['state']
@@ -14,7 +14,7 @@ interface SuggestionFilter {
   authorId?: string | undefined
 }
 
-const queryOf = ({ state, agentId, authorId }: SuggestionFilter) => ({
+const buildFilterQuery = ({ state, agentId, authorId }: SuggestionFilter) => ({
   state,
   ...(agentId ? { agent_id: agentId } : {}),
   ...(authorId ? { author_id: authorId } : {}),
@@ -27,9 +27,12 @@ export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>
   useInfiniteQuery({
     queryKey: suggestionsKey(workspaceId, 'list', filter),
     queryFn: ({ pageParam, signal }) =>
-      answerOf(
+      unwrap(
         rest.GET('/api/v1/workspaces/{workspace_id}/suggestions', {
-          params: { path: { workspace_id: workspaceId }, query: { ...queryOf(filter), ...pageQuery(pageParam) } },
+          params: {
+            path: { workspace_id: workspaceId },
+            query: { ...buildFilterQuery(filter), ...buildPageQuery(pageParam) },
+          },
           signal,
         }),
       ),
@@ -41,7 +44,7 @@ export const useSuggestionCount = (workspaceId: string) =>
   useQuery({
     queryKey: suggestionsKey(workspaceId, 'count'),
     queryFn: ({ signal }) =>
-      answerOf(
+      unwrap(
         rest.GET('/api/v1/workspaces/{workspace_id}/suggestions/count', {
           params: { path: { workspace_id: workspaceId } },
           signal,
@@ -53,23 +56,23 @@ export const useSuggestion = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: suggestionsKey(workspaceId, 'one', id),
     queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } }, signal })),
+      unwrap(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } }, signal })),
   })
 
 export const useMerge = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: suggestionsKey(workspaceId, 'merge', id),
     queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/v1/merges/{merge_id}', { params: { path: { merge_id: id } }, signal })),
+      unwrap(rest.GET('/api/v1/merges/{merge_id}', { params: { path: { merge_id: id } }, signal })),
   })
 
-/** The merges under way. */
+/** Reads the merges that have not ended. */
 export const useActiveMerges = (workspaceId: string) =>
   useQuery({
     queryKey: suggestionsKey(workspaceId, 'merges'),
     queryFn: ({ signal }) =>
       fetchAllPages(page =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/workspaces/{workspace_id}/merges', {
             params: { path: { workspace_id: workspaceId }, query: { state: 'active', ...page } },
             signal,
@@ -78,7 +81,7 @@ export const useActiveMerges = (workspaceId: string) =>
       ),
   })
 
-/** Who writes the agent in that chat now, if anybody; asked before a draft is to be opened there. */
+/** Reads the draft of an agent in a chat, to show who is editing it before a merge opens a draft there. */
 export const useChatDraft = (chatId: string | null, agentId: string) =>
   useQuery({
     queryKey: ['chat', chatId, 'draft', agentId],
@@ -88,7 +91,7 @@ export const useChatDraft = (chatId: string | null, agentId: string) =>
     staleTime: 0,
   })
 
-/** An action on a suggestion or a merge, after which all of them are read again. */
+/** An action on a suggestion or a merge, after which all suggestions of the workspace are read again. */
 function useSuggestionAction<Result, Input>(workspaceId: string, action: (input: Input) => Promise<Result>) {
   const client = useQueryClient()
   return useAction<Result, Input>({
@@ -97,8 +100,8 @@ function useSuggestionAction<Result, Input>(workspaceId: string, action: (input:
   })
 }
 
-/** Rejects some, one after the other; what went through stays so when a later one is refused. */
-export const useReject = (workspaceId: string) =>
+/** Rejects suggestions one after the other. If one request fails, those before it stay rejected. */
+export const useRejectSuggestions = (workspaceId: string) =>
   useSuggestionAction(workspaceId, async ({ ids, reason }: { ids: readonly string[]; reason: string }) => {
     for (const id of ids)
       await rest.POST('/api/v1/suggestions/{suggestion_id}/reject', {
@@ -107,13 +110,13 @@ export const useReject = (workspaceId: string) =>
       })
   })
 
-export const useWithdraw = (workspaceId: string) =>
+export const useWithdrawSuggestion = (workspaceId: string) =>
   useSuggestionAction(workspaceId, (id: string) =>
-    answerOf(rest.POST('/api/v1/suggestions/{suggestion_id}/withdraw', { params: { path: { suggestion_id: id } } })),
+    unwrap(rest.POST('/api/v1/suggestions/{suggestion_id}/withdraw', { params: { path: { suggestion_id: id } } })),
   )
 
 interface NewMerge {
-  /** Made by the client: asking twice merges once. */
+  /** Generated by the client, so a repeated request starts one merge. */
   id: string
   agentId: string
   suggestionIds: readonly string[]
@@ -121,15 +124,15 @@ interface NewMerge {
 }
 
 export function startMerge({ id, agentId, suggestionIds, chatId }: NewMerge): Promise<MergeRow> {
-  const [only, ...others] = suggestionIds
-  if (only && others.length === 0)
-    return answerOf(
+  const [single, ...others] = suggestionIds
+  if (single && others.length === 0)
+    return unwrap(
       rest.POST('/api/v1/suggestions/{suggestion_id}/accept', {
-        params: { path: { suggestion_id: only } },
+        params: { path: { suggestion_id: single } },
         body: { id, chat_id: chatId },
       }),
     )
-  return answerOf(
+  return unwrap(
     rest.POST('/api/v1/agents/{agent_id}/merges', {
       params: { path: { agent_id: agentId } },
       body: { id, suggestion_ids: [...suggestionIds], chat_id: chatId },
@@ -139,10 +142,10 @@ export function startMerge({ id, agentId, suggestionIds, chatId }: NewMerge): Pr
 
 export const useStopMerge = (workspaceId: string) =>
   useSuggestionAction(workspaceId, (id: string) =>
-    answerOf(rest.POST('/api/v1/merges/{merge_id}/stop', { params: { path: { merge_id: id } } })),
+    unwrap(rest.POST('/api/v1/merges/{merge_id}/stop', { params: { path: { merge_id: id } } })),
   )
 
 export const useRetryMerge = (workspaceId: string) =>
   useSuggestionAction(workspaceId, (id: string) =>
-    answerOf(rest.POST('/api/v1/merges/{merge_id}/retry', { params: { path: { merge_id: id } } })),
+    unwrap(rest.POST('/api/v1/merges/{merge_id}/retry', { params: { path: { merge_id: id } } })),
   )

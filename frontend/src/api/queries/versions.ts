@@ -1,30 +1,30 @@
-/** The versions of an agent, what each answered, and agents as files. */
+/** The versions of an agent, the replies of each, and agents as files. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { answerOf, rest, urlOf } from '../client'
+import { buildUrl, rest, unwrap } from '../client'
 import type { BodyOf, ListedSuggestionRow } from '../types'
 import { keys } from './keys'
-import { fetchAllPages, pageQuery } from './pages'
+import { buildPageQuery, fetchAllPages } from './pages'
 
-/** Every version, newest first; read again when another one is production. */
+/** Reads every version, newest first; again when `production`, the id of the production spec, changes. */
 export const useVersions = (agentId: string, production: string) =>
   useQuery({
     queryKey: [...keys.versions(agentId), 'all', production],
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/agents/{agent_id}/versions', { params: { path: { agent_id: agentId }, query }, signal }),
         ),
       ),
     placeholderData: keepPreviousData,
   })
 
-/** The accepted suggestions that went into each version of an agent, by its number; the first one first. */
+/** Reads the accepted suggestions of each version of an agent, by version number, oldest first. */
 export const useSuggestionsByVersion = (workspaceId: string, agentId: string, production: string) =>
   useQuery({
-    queryKey: [...keys.suggestions(workspaceId), 'went into', agentId, production],
+    queryKey: [...keys.suggestions(workspaceId), 'by-version', agentId, production],
     queryFn: async ({ signal }) => {
       const rows = await fetchAllPages(page =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/workspaces/{workspace_id}/suggestions', {
             params: { path: { workspace_id: workspaceId }, query: { state: 'accepted', agent_id: agentId, ...page } },
             signal,
@@ -39,12 +39,12 @@ export const useSuggestionsByVersion = (workspaceId: string, agentId: string, pr
     placeholderData: keepPreviousData,
   })
 
-/** The text behind a stamp: a version, or what was applied in a chat of the reader's. It never changes. */
+/** Reads the spec behind a stamp: a version, or a draft applied in one of the reader's chats. It never changes. */
 export const useSpec = (agentId: string, specId: string) =>
   useQuery({
     queryKey: keys.spec(agentId, specId),
     queryFn: () =>
-      answerOf(
+      unwrap(
         rest.GET('/api/v1/agents/{agent_id}/specs/{spec_id}', {
           params: { path: { agent_id: agentId, spec_id: specId } },
         }),
@@ -52,12 +52,12 @@ export const useSpec = (agentId: string, specId: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** What an apply changed, by its message in the chat. It never changes. */
+/** Reads what applying a draft changed, by the id of its system message. It never changes. */
 export const useAppliedDiff = (chatId: string, messageId: string) =>
   useQuery({
     queryKey: ['chat', chatId, 'applied', messageId],
     queryFn: ({ signal }) =>
-      answerOf(
+      unwrap(
         rest.GET('/api/v1/chats/{chat_id}/messages/{message_id}/diff', {
           params: { path: { chat_id: chatId, message_id: messageId } },
           signal,
@@ -66,14 +66,14 @@ export const useAppliedDiff = (chatId: string, messageId: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** What a version answered in the reader's chats, newest first, page by page. */
+/** Reads the replies of a version in the reader's chats, newest first, page by page. */
 export const useReplies = (agentId: string, version: number) =>
   useInfiniteQuery({
     queryKey: [...keys.version(agentId, version), 'replies'],
     queryFn: ({ pageParam, signal }) =>
-      answerOf(
+      unwrap(
         rest.GET('/api/v1/agents/{agent_id}/versions/{number}/replies', {
-          params: { path: { agent_id: agentId, number: version }, query: { limit: 20, ...pageQuery(pageParam) } },
+          params: { path: { agent_id: agentId, number: version }, query: { limit: 20, ...buildPageQuery(pageParam) } },
           signal,
         }),
       ),
@@ -83,13 +83,13 @@ export const useReplies = (agentId: string, version: number) =>
     staleTime: 0,
   })
 
-/** `base_version`: the production that is replaced. `chat_id`: the chat that gets a message about it. */
+/** `base_version` is the number of the production version that is replaced; `chat_id` the chat that gets a message about it. */
 export const restoreVersion = (
   agentId: string,
   version: number,
   body: BodyOf<'/api/v1/agents/{agent_id}/versions/{number}/restore', 'post'>,
 ) =>
-  answerOf(
+  unwrap(
     rest.POST('/api/v1/agents/{agent_id}/versions/{number}/restore', {
       params: { path: { agent_id: agentId, number: version } },
       body,
@@ -99,14 +99,14 @@ export const restoreVersion = (
 export type FileFormat = 'yaml' | 'json'
 
 export const exportUrl = (agentId: string, version: number, format: FileFormat) =>
-  urlOf('/api/v1/agents/{agent_id}/file', { path: { agent_id: agentId }, query: { format, version } })
+  buildUrl('/api/v1/agents/{agent_id}/file', { path: { agent_id: agentId }, query: { format, version } })
 
-/** `is_trial`: nothing is made; the answer says what would be. */
+/** With `is_trial`, nothing is created: the response describes the agent that would be. */
 export const importAgent = (
   workspaceId: string,
   body: BodyOf<'/api/v1/workspaces/{workspace_id}/agents/import', 'post'>,
 ) =>
-  answerOf(
+  unwrap(
     rest.POST('/api/v1/workspaces/{workspace_id}/agents/import', {
       params: { path: { workspace_id: workspaceId } },
       body,

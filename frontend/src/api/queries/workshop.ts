@@ -1,15 +1,15 @@
-/** The draft of one agent in one chat, and what leads from it to a suggestion. */
+/** The draft of one agent in one chat, its lock, and the suggestions made from it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { answerOf, rest } from '../client'
+import { rest, unwrap } from '../client'
 import type { BodyOf, DraftRow, LockWaiterRow, SpecContent } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
 import { fetchAllPages } from './pages'
 
-/** The parameters of an address below the draft of one agent in one chat. */
+/** Builds the path parameters of the draft of one agent in one chat. */
 const draftParams = (chatId: string, agentId: string) => ({ params: { path: { chat_id: chatId, agent_id: agentId } } })
 
-/** `revision` null acquires the edit lock, which must be free. `caret`: characters from the start of the prompt. */
+/** With `revision` null, the write acquires the edit lock, which must be free. `caret` counts characters from the start of the prompt. */
 export interface DraftWrite extends BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft', 'put'> {
   content?: SpecContent
 }
@@ -20,7 +20,7 @@ export const useLockedDrafts = (workspaceId: string) =>
     queryKey: keys.lockedDrafts(workspaceId),
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/workspaces/{workspace_id}/locked-drafts', {
             params: { path: { workspace_id: workspaceId }, query },
             signal,
@@ -28,8 +28,10 @@ export const useLockedDrafts = (workspaceId: string) =>
         ),
       ),
     refetchInterval: query => {
-      const ends = query.state.data?.map(draft => Date.parse(draft.lock_expires_at)) ?? []
-      return ends.length > 0 ? Math.max(MIN_REFETCH_MS, Math.min(...ends) - Date.now() + MIN_REFETCH_MS) : false
+      const expiryTimes = query.state.data?.map(draft => Date.parse(draft.lock_expires_at)) ?? []
+      return expiryTimes.length > 0
+        ? Math.max(MIN_REFETCH_MS, Math.min(...expiryTimes) - Date.now() + MIN_REFETCH_MS)
+        : false
     },
   })
 
@@ -37,11 +39,11 @@ const MIN_REFETCH_MS = 5_000
 
 export const drafts = {
   read: (chatId: string, agentId: string) =>
-    answerOf(rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', draftParams(chatId, agentId))),
+    unwrap(rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', draftParams(chatId, agentId))),
   write: (chatId: string, agentId: string, body: DraftWrite) =>
-    answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', { ...draftParams(chatId, agentId), body })),
+    unwrap(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', { ...draftParams(chatId, agentId), body })),
   apply: (chatId: string, agentId: string, revision: number) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/apply', {
         ...draftParams(chatId, agentId),
         body: { revision },
@@ -52,12 +54,12 @@ export const drafts = {
     agentId: string,
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save', 'post'>,
   ) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/save', { ...draftParams(chatId, agentId), body }),
     ),
-  /** `merge` brings what production changed into the text; otherwise the text stays as it is. */
+  /** With `merge`, the changes of production are merged into the text; otherwise the text stays as it is. */
   rebase: (chatId: string, agentId: string, revision: number, merge: boolean) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/rebase', {
         ...draftParams(chatId, agentId),
         body: { revision, merge },
@@ -68,20 +70,20 @@ export const drafts = {
     agentId: string,
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggest', 'post'>,
   ) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggest', { ...draftParams(chatId, agentId), body }),
     ),
-  /** Offers a text that came too late for its draft as a suggestion. Its id is made by its writer: sent twice, it is one. */
+  /** Makes a suggestion of a text whose draft was lost. The client generates the id, so a repeated request creates one. */
   suggestText: (
     chatId: string,
     agentId: string,
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions', 'post'>,
   ) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/suggestions', { ...draftParams(chatId, agentId), body }),
     ),
   discard: (chatId: string, agentId: string, revision: number) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/discard', {
         ...draftParams(chatId, agentId),
         body: { revision },
@@ -92,11 +94,11 @@ export const drafts = {
     agentId: string,
     body: BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft/hand-over', 'post'>,
   ) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/hand-over', { ...draftParams(chatId, agentId), body }),
     ),
   release: (chatId: string, agentId: string, revision: number) =>
-    answerOf(
+    unwrap(
       rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/release', {
         ...draftParams(chatId, agentId),
         body: { revision },
@@ -104,12 +106,12 @@ export const drafts = {
     ),
 }
 
-/** Whether what is written has been applied and tried in its chat. */
+/** Reads whether the draft as it is now has been applied and has answered in its chat. */
 export const useDraftTrial = (draft: DraftRow | null) =>
   useQuery({
     queryKey: keys.draftTrial(draft?.id ?? ''),
     queryFn: ({ signal }) =>
-      answerOf(
+      unwrap(
         rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/trial', {
           ...draftParams(draft?.chat_id ?? '', draft?.agent_id ?? ''),
           signal,
@@ -121,13 +123,13 @@ export const useDraftTrial = (draft: DraftRow | null) =>
     gcTime: 0,
   })
 
-/** The earlier texts of the live draft, newest first. */
+/** Reads the snapshots of the current draft, newest first. */
 export const useDraftSnapshots = (chatId: string, draft: DraftRow) =>
   useQuery({
     queryKey: keys.draftSnapshots(draft.id),
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/snapshots', {
             params: { path: { chat_id: chatId, agent_id: draft.agent_id }, query },
             signal,
@@ -139,18 +141,18 @@ export const useDraftSnapshots = (chatId: string, draft: DraftRow) =>
     refetchOnMount: 'always',
   })
 
-/** Whether this person waits for a draft that another person edits, and has requested it. */
+/** Reads whether this person is on the waitlist of a draft that another person edits, and has requested it. */
 export const useLockWaiter = (draft: DraftRow, holderId: string) =>
   useQuery({
     queryKey: keys.lockWaiter(draft.id, holderId),
     queryFn: ({ signal }) =>
-      answerOf(
+      unwrap(
         rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', {
           ...draftParams(draft.chat_id, draft.agent_id),
           signal,
         }),
       ),
-    // It ends with the lock, and the server sends no frame for the next one.
+    // It is valid for one lock only, and the server sends no frame when the next lock begins.
     staleTime: 0,
     gcTime: 0,
   })
@@ -164,30 +166,30 @@ function useWaiterAction<Input>(
   const queryKey = keys.lockWaiter(draft.id, holderId)
   return useAction({
     mutationFn: (input: Input) => action(draftParams(draft.chat_id, draft.agent_id), input),
-    // An answer that is still under way is older.
+    // A response that is still on its way would be older.
     onMutate: () => client.cancelQueries({ queryKey }),
     onSuccess: waiter => client.setQueryData(queryKey, waiter),
   })
 }
 
-/** Ask the lock's holder for the draft: once per lock. */
+/** Asks the lock holder for the draft, once per lock. */
 export const useRequestDraft = (draft: DraftRow, holderId: string) =>
   useWaiterAction<void>(draft, holderId, address =>
-    answerOf(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/request', address)),
+    unwrap(rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/request', address)),
   )
 
-/** Join or leave the waitlist for the draft. */
+/** Joins or leaves the waitlist of the draft. */
 export const useWaitForDraft = (draft: DraftRow, holderId: string) =>
   useWaiterAction<boolean>(draft, holderId, (address, is_waiting) =>
-    answerOf(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', { ...address, body: { is_waiting } })),
+    unwrap(rest.PUT('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/waiter', { ...address, body: { is_waiting } })),
   )
 
-/** One saved version; it never changes. */
+/** Reads one saved version. It never changes. */
 export const useVersion = (agentId: string, number: number, enabled = true) =>
   useQuery({
     queryKey: keys.version(agentId, number),
     queryFn: () =>
-      answerOf(
+      unwrap(
         rest.GET('/api/v1/agents/{agent_id}/versions/{number}', { params: { path: { agent_id: agentId, number } } }),
       ),
     staleTime: Number.POSITIVE_INFINITY,
@@ -196,16 +198,16 @@ export const useVersion = (agentId: string, number: number, enabled = true) =>
 
 interface PendingCount {
   count: number
-  /** There are more than one page of them. */
+  /** There is more than one page. */
   isMore: boolean
 }
 
-/** How many suggestions wait for a decision on one agent. */
+/** Reads how many suggestions for one agent are pending. */
 export const usePendingSuggestions = (workspaceId: string, agentId: string) =>
   useQuery({
-    queryKey: [...keys.suggestions(workspaceId), 'pending of', agentId],
+    queryKey: [...keys.suggestions(workspaceId), 'pending', agentId],
     queryFn: async (): Promise<PendingCount> => {
-      const page = await answerOf(
+      const page = await unwrap(
         rest.GET('/api/v1/workspaces/{workspace_id}/suggestions', {
           params: { path: { workspace_id: workspaceId }, query: { agent_id: agentId, state: 'pending' } },
         }),
@@ -214,18 +216,18 @@ export const usePendingSuggestions = (workspaceId: string, agentId: string) =>
     },
   })
 
-/** A suggestion as its line in a chat needs it. */
+/** Reads a suggestion for its system message in a chat. */
 export const useSuggestionRow = (workspaceId: string, id: string) =>
   useQuery({
-    queryKey: [...keys.suggestions(workspaceId), 'of line', id],
+    queryKey: [...keys.suggestions(workspaceId), 'row', id],
     queryFn: async () =>
-      (await answerOf(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } } })))
+      (await unwrap(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } } })))
         .suggestion,
   })
 
-/** Asks the model once more to say what a suggestion changes. */
+/** Asks the model again to summarize a suggestion. */
 export const useSummarize = () =>
   useAction({
     mutationFn: (id: string) =>
-      answerOf(rest.POST('/api/v1/suggestions/{suggestion_id}/summarize', { params: { path: { suggestion_id: id } } })),
+      unwrap(rest.POST('/api/v1/suggestions/{suggestion_id}/summarize', { params: { path: { suggestion_id: id } } })),
   })

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { answerOf, rest } from '../client'
+import { rest, unwrap } from '../client'
 import type { BodyOf, Role, WorkspaceRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -7,17 +7,17 @@ import { fetchAllPages } from './pages'
 
 export type ModelChoice = BodyOf<'/api/v1/workspaces/{workspace_id}/model', 'put'>
 
-/** The parameters of an address below a workspace. */
+/** Builds the path parameters of a workspace. */
 const workspaceParams = (id: string) => ({ params: { path: { workspace_id: id } } })
 
-export const createWorkspace = (name: string) => answerOf(rest.POST('/api/v1/workspaces', { body: { name } }))
+export const createWorkspace = (name: string) => unwrap(rest.POST('/api/v1/workspaces', { body: { name } }))
 
 export const useMembers = (id: string) =>
   useQuery({
     queryKey: keys.members(id),
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/workspaces/{workspace_id}/members', {
             params: { path: { workspace_id: id }, query },
             signal,
@@ -26,13 +26,13 @@ export const useMembers = (id: string) =>
       ),
   })
 
-/** The living links that a member made: they end with the member's right to invite. */
+/** Reads the active invite links made by a member. They end when the member loses the right to invite. */
 export const useMemberLinks = (id: string, actorId: string, enabled: boolean) =>
   useQuery({
     queryKey: keys.memberLinks(id, actorId),
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
-        answerOf(
+        unwrap(
           rest.GET('/api/v1/workspaces/{workspace_id}/members/{actor_id}/links', {
             params: { path: { workspace_id: id, actor_id: actorId }, query },
             signal,
@@ -43,35 +43,39 @@ export const useMemberLinks = (id: string, actorId: string, enabled: boolean) =>
     staleTime: 0,
   })
 
-const readModel = (id: string) => answerOf(rest.GET('/api/v1/workspaces/{workspace_id}/model', workspaceParams(id)))
-export const useModel = (id: string) => useQuery({ queryKey: keys.model(id), queryFn: () => readModel(id) })
-export const useOffers = () =>
+export const useModel = (id: string) =>
+  useQuery({
+    queryKey: keys.model(id),
+    queryFn: () => unwrap(rest.GET('/api/v1/workspaces/{workspace_id}/model', workspaceParams(id))),
+  })
+
+export const useModelOffers = () =>
   useQuery({
     queryKey: keys.offers,
-    queryFn: async () => (await answerOf(rest.GET('/api/v1/model-offers'))).results,
+    queryFn: async () => (await unwrap(rest.GET('/api/v1/model-offers'))).results,
     staleTime: 60_000,
   })
 
-/** The providers of models, with what each needs: they change with a release only. */
-export const useProviders = () =>
+/** Reads the model providers and the fields that each requires. They change only with a release. */
+export const useModelProviders = () =>
   useQuery({
     queryKey: keys.providers,
-    queryFn: async () => (await answerOf(rest.GET('/api/v1/model-providers'))).results,
+    queryFn: async () => (await unwrap(rest.GET('/api/v1/model-providers'))).results,
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** How long a test of a model is waited for between two questions, in ms. */
+/** Pause between two requests for the state of a model test, in ms. */
 const TEST_POLL_MS = 500
 
-/** Has a worker try a model, and asks until it is done. Without a model's name only the server's models are listed. */
+/** Starts a test of a model and polls until it is done. Without a model name, the test only lists the server's models. */
 export async function testModel(id: string, { revision: _, ...choice }: ModelChoice, signal: AbortSignal) {
-  let test = await answerOf(
+  let test = await unwrap(
     rest.POST('/api/v1/workspaces/{workspace_id}/model/test', { ...workspaceParams(id), body: choice }),
   )
   while (test.state !== 'done') {
     await new Promise(resolve => setTimeout(resolve, TEST_POLL_MS))
     signal.throwIfAborted()
-    test = await answerOf(
+    test = await unwrap(
       rest.GET('/api/v1/workspaces/{workspace_id}/model/test/{test_id}', {
         params: { path: { workspace_id: id, test_id: test.id } },
         signal,
@@ -80,18 +84,16 @@ export async function testModel(id: string, { revision: _, ...choice }: ModelCho
   }
   return test
 }
-const chooseModel = (id: string, choice: ModelChoice) =>
-  answerOf(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...workspaceParams(id), body: choice }))
 
-/** A change to a workspace, after which all that hangs on it is read again. */
-function useWorkspaceChange<T>(id: string, change: (input: T) => Promise<unknown>) {
-  return useAction(useChange(id, change))
+/** An action on a workspace, after which its data and `me` are read again. */
+function useWorkspaceAction<T>(id: string, action: (input: T) => Promise<unknown>) {
+  return useAction(useWorkspaceMutationOptions(id, action))
 }
 
-function useChange<T>(id: string, change: (input: T) => Promise<unknown>) {
+function useWorkspaceMutationOptions<T>(id: string, action: (input: T) => Promise<unknown>) {
   const client = useQueryClient()
   return {
-    mutationFn: change,
+    mutationFn: action,
     onSettled: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: keys.workspace(id) }),
@@ -101,19 +103,19 @@ function useChange<T>(id: string, change: (input: T) => Promise<unknown>) {
 }
 
 export const renameWorkspace = (workspace: WorkspaceRow, name: string) =>
-  answerOf(
+  unwrap(
     rest.PATCH('/api/v1/workspaces/{workspace_id}', {
       ...workspaceParams(workspace.id),
       body: { name, revision: workspace.revision },
     }),
   )
 
-export const useRename = (workspace: WorkspaceRow) =>
-  useWorkspaceChange(workspace.id, (name: string) => renameWorkspace(workspace, name))
+export const useRenameWorkspace = (workspace: WorkspaceRow) =>
+  useWorkspaceAction(workspace.id, (name: string) => renameWorkspace(workspace, name))
 
 export const useSetRole = (id: string) =>
   useMutation(
-    useChange(id, ({ actorId, role }: { actorId: string; role: Role }) =>
+    useWorkspaceMutationOptions(id, ({ actorId, role }: { actorId: string; role: Role }) =>
       rest.PATCH('/api/v1/workspaces/{workspace_id}/members/{actor_id}', {
         params: { path: { workspace_id: id, actor_id: actorId } },
         body: { role },
@@ -122,12 +124,15 @@ export const useSetRole = (id: string) =>
   )
 
 export const useRemoveMember = (id: string) =>
-  useWorkspaceChange(id, (actorId: string) =>
+  useWorkspaceAction(id, (actorId: string) =>
     rest.DELETE('/api/v1/workspaces/{workspace_id}/members/{actor_id}', {
       params: { path: { workspace_id: id, actor_id: actorId } },
     }),
   )
 
-export const useChooseModel = (id: string) => useWorkspaceChange(id, (choice: ModelChoice) => chooseModel(id, choice))
+export const useChooseModel = (id: string) =>
+  useWorkspaceAction(id, (choice: ModelChoice) =>
+    unwrap(rest.PUT('/api/v1/workspaces/{workspace_id}/model', { ...workspaceParams(id), body: choice })),
+  )
 
 export const leaveWorkspace = (id: string) => rest.POST('/api/v1/workspaces/{workspace_id}/leave', workspaceParams(id))

@@ -28,7 +28,7 @@ beforeEach(() => {
   api.readMe.mockResolvedValue({})
 })
 
-it('shows at the field what is missing or malformed, and sends nothing', async () => {
+it('marks missing or malformed fields and sends nothing', async () => {
   const { screen } = await openForm('sign-up')
   await screen.getByRole('button', { name: 'Sign up' }).click()
   const name = screen.getByLabelText('Your name')
@@ -46,9 +46,9 @@ it('shows at the field what is missing or malformed, and sends nothing', async (
   expect(api.signUp).not.toHaveBeenCalled()
 })
 
-it('signs up once, however often it is pressed, and goes on when the account is read', async () => {
-  let answer: (value?: unknown) => void = () => undefined
-  api.signUp.mockImplementation(() => new Promise(resolve => (answer = resolve)))
+it('signs up once on a double submit and continues after reading the account', async () => {
+  let respond: (value?: unknown) => void = () => undefined
+  api.signUp.mockImplementation(() => new Promise(resolve => (respond = resolve)))
   const { screen, onDone } = await openForm('sign-up')
   await screen.getByLabelText('Your name').fill('Alice')
   await screen.getByLabelText('Email').fill('alice@example.org')
@@ -57,14 +57,14 @@ it('signs up once, however often it is pressed, and goes on when the account is 
   await expect
     .element(screen.getByRole('button', { name: /Creating your account/ }))
     .toHaveAttribute('aria-busy', 'true')
-  answer()
+  respond()
   await vi.waitFor(() => expect(onDone).toHaveBeenCalledOnce())
   expect(api.signUp.mock.calls).toEqual([
     [{ name: 'Alice', email: 'alice@example.org', password: 'a long enough password', language: 'en' }],
   ])
 })
 
-it('shows a refusal at its field, else above the button, and keeps what was typed', async () => {
+it('shows an error without a field above the button and keeps what was typed', async () => {
   api.signIn.mockRejectedValue(new ApiError(400, 'invalid', 'Wrong.'))
   const { screen, onDone } = await openForm('sign-in')
   await screen.getByLabelText('Email').fill('alice@example.org')

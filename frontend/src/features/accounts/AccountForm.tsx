@@ -3,7 +3,7 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { ApiError, meQuery, signIn, signUp } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -11,20 +11,20 @@ import { TextField } from '@/ui/Field'
 
 interface AccountFormProps {
   mode: 'sign-in' | 'sign-up'
-  /** The address that was typed in the form before this one. */
+  /** The initial email address: typed in the form before this one. */
   email: string
-  /** Leads to the other form. */
+  /** Renders the link to the other form. */
   other(email: string): ReactNode
-  /** Leads whoever has forgotten the password on. */
+  /** Renders the link for a forgotten password. */
   forgot?(email: string): ReactNode
-  /** The token of the invite link that led here. */
+  /** The token of the invite link that the person followed. */
   invitation?: string | undefined
   onDone(): void
 }
 
-const fieldOf = (error: unknown) => (error instanceof ApiError ? error.field : null)
+const getErrorField = (error: unknown) => (error instanceof ApiError ? error.field : null)
 
-/** Signing in, or signing up: one form. */
+/** The form to sign in or to sign up. */
 export function AccountForm({ mode, email, other, forgot, invitation, onDone }: AccountFormProps) {
   const { t, rich } = useTexts()
   const client = useQueryClient()
@@ -32,9 +32,9 @@ export function AccountForm({ mode, email, other, forgot, invitation, onDone }: 
   const { busy, error, run } = useAsyncAction()
   const isNew = mode === 'sign-up'
   const set = (field: keyof typeof form) => (value: string) => setForm({ ...form, [field]: value })
-  const errorAt = (field: string) => (error && fieldOf(error) === field ? textOfError(error) : null)
-  const [isMailed, setMailed] = useState(false)
-  const isElsewhere = Boolean(error) && !['name', 'email', 'password'].includes(fieldOf(error) ?? '')
+  const getFieldError = (field: string) => (error && getErrorField(error) === field ? getErrorText(error) : null)
+  const [isConfirmationSent, setConfirmationSent] = useState(false)
+  const hasFormError = Boolean(error) && !['name', 'email', 'password'].includes(getErrorField(error) ?? '')
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -44,14 +44,14 @@ export function AccountForm({ mode, email, other, forgot, invitation, onDone }: 
           ? signUp({ ...form, language: currentLanguage(), ...(invitation ? { invitation } : {}) })
           : signIn({ email: form.email, password: form.password }))
       } catch (problem) {
-        if (problem instanceof ApiError && problem.code === 'email_unconfirmed') return setMailed(true)
+        if (problem instanceof ApiError && problem.code === 'email_unconfirmed') return setConfirmationSent(true)
         throw problem
       }
       await client.fetchQuery({ ...meQuery, staleTime: 0 })
       onDone()
     })
   }
-  if (isMailed) {
+  if (isConfirmationSent) {
     return (
       <div className="col gap" role="status">
         <b>{t('checkMailTitle')}</b>
@@ -69,7 +69,7 @@ export function AccountForm({ mode, email, other, forgot, invitation, onDone }: 
           required
           maxLength={80}
           autoFocus
-          error={errorAt('name')}
+          error={getFieldError('name')}
           onChange={set('name')}
         />
       ) : null}
@@ -80,7 +80,7 @@ export function AccountForm({ mode, email, other, forgot, invitation, onDone }: 
         autoComplete="email"
         required
         autoFocus={!isNew && !email}
-        error={errorAt('email')}
+        error={getFieldError('email')}
         onChange={set('email')}
       />
       <TextField
@@ -92,13 +92,13 @@ export function AccountForm({ mode, email, other, forgot, invitation, onDone }: 
         required
         minLength={isNew ? 10 : 1}
         hint={isNew ? t('passwordHint') : null}
-        error={errorAt('password')}
+        error={getFieldError('password')}
         onChange={set('password')}
       />
       {forgot ? <p className={cx(blocks.forgot, 'sm')}>{forgot(form.email)}</p> : null}
-      {isElsewhere ? (
+      {hasFormError ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {textOfError(error)}
+          {getErrorText(error)}
         </div>
       ) : null}
       <Button tone="ink" size="lg" type="submit" busy={busy ? t(isNew ? 'signingUp' : 'signingIn') : null}>

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { ApiError, type EmailChange, type Me, useCancelEmailChange, useStartEmailChange } from '@/api'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
@@ -8,7 +8,7 @@ import { TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 
-/** The address one signs in with, and changing it: by the password and a link to the new one. */
+/** The email address of this person, with a dialog to change it. */
 export function EmailAddress({ me }: { me: Me }) {
   const { t, rich } = useTexts()
   const [isOpen, setOpen] = useState(false)
@@ -25,13 +25,13 @@ export function EmailAddress({ me }: { me: Me }) {
       <div className="row wrap">
         <Button onClick={() => setOpen(true)}>{t('changeEmail')}</Button>
         {me.new_email ? (
-          <Button onClick={() => cancel.mutate(undefined, { onError: error => showToast(textOfError(error)) })}>
+          <Button onClick={() => cancel.mutate(undefined, { onError: error => showToast(getErrorText(error)) })}>
             {t('cancelEmailChange')}
           </Button>
         ) : null}
       </div>
       <Dialog open={isOpen} onOpenChange={setOpen} title={t('changeEmailTitle')} description={t('changeEmailLead')}>
-        <ChangeForm
+        <ChangeEmailForm
           onStarted={change => {
             setStarted(change)
             setOpen(false)
@@ -42,11 +42,11 @@ export function EmailAddress({ me }: { me: Me }) {
   )
 }
 
-function ChangeForm({ onStarted }: { onStarted(change: EmailChange): void }) {
+function ChangeEmailForm({ onStarted }: { onStarted(change: EmailChange): void }) {
   const { t } = useTexts()
   const [form, setForm] = useState({ email: '', password: '' })
   const start = useStartEmailChange()
-  const isOfPassword = start.error instanceof ApiError && start.error.code === 'wrong_password'
+  const isPasswordWrong = start.error instanceof ApiError && start.error.code === 'wrong_password'
   const submit = (event: FormEvent) => {
     event.preventDefault()
     start.mutate(form, { onSuccess: onStarted })
@@ -60,7 +60,7 @@ function ChangeForm({ onStarted }: { onStarted(change: EmailChange): void }) {
         autoComplete="email"
         required
         autoFocus
-        error={start.error && !isOfPassword ? textOfError(start.error) : null}
+        error={start.error && !isPasswordWrong ? getErrorText(start.error) : null}
         onChange={email => setForm({ ...form, email })}
       />
       <TextField
@@ -69,7 +69,7 @@ function ChangeForm({ onStarted }: { onStarted(change: EmailChange): void }) {
         value={form.password}
         autoComplete="current-password"
         required
-        error={isOfPassword ? textOfError(start.error) : null}
+        error={isPasswordWrong ? getErrorText(start.error) : null}
         onChange={password => setForm({ ...form, password })}
       />
       <div className="row endrow">

@@ -2,33 +2,33 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { ApiError, requestPasswordReset } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
 
-/** Asks for a link to set a new password. What it says does not tell who has an account. */
-export function ForgotPassword({ email: typed, back }: { email: string; back(email: string): ReactNode }) {
+/** The form that requests a password reset link. The text after it does not reveal whether an account exists. */
+export function ForgotPassword({ email: initialEmail, back }: { email: string; back(email: string): ReactNode }) {
   const { t, rich } = useTexts()
-  const [email, setEmail] = useState(typed)
-  const [asked, setAsked] = useState<{ byMail: boolean } | null>(null)
+  const [email, setEmail] = useState(initialEmail)
+  const [response, setResponse] = useState<{ byMail: boolean } | null>(null)
   const { busy, error, run } = useAsyncAction()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void run(async () => setAsked(await requestPasswordReset(email)))
+    void run(async () => setResponse(await requestPasswordReset(email)))
   }
-  if (asked) {
+  if (response) {
     return (
       <div className="col gap">
         <p className="sm" role="status">
-          {rich(asked.byMail ? 'linkSent' : 'linkLogged', { email })}
+          {rich(response.byMail ? 'linkSent' : 'linkLogged', { email })}
         </p>
         <p className="sm">{back(email)}</p>
       </div>
     )
   }
-  const isWrong = error instanceof ApiError && error.field === 'email'
+  const isEmailInvalid = error instanceof ApiError && error.field === 'email'
   return (
     <form className="col gap" onSubmit={submit}>
       <TextField
@@ -38,12 +38,12 @@ export function ForgotPassword({ email: typed, back }: { email: string; back(ema
         autoComplete="email"
         required
         autoFocus
-        error={isWrong ? textOfError(error) : null}
+        error={isEmailInvalid ? getErrorText(error) : null}
         onChange={setEmail}
       />
-      {error && !isWrong ? (
+      {error && !isEmailInvalid ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {textOfError(error)}
+          {getErrorText(error)}
         </div>
       ) : null}
       <Button tone="ink" size="lg" type="submit" busy={busy ? t('sendingLink') : null}>

@@ -3,7 +3,7 @@ import { cx } from '@/lib/cx'
 import { currentLanguage, type Language, languageNames, languages, setLanguage, useTexts } from '@/lib/language'
 import fieldStyles from '@/ui/Field.module.css'
 
-/** The language of the screen; changes at once. */
+/** The choice of the display language, which changes at once. */
 export function LanguageSelect({ onChosen }: { onChosen?(language: Language): void }) {
   const { t } = useTexts()
   const pick = async (language: Language) => {

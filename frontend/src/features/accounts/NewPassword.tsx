@@ -2,30 +2,30 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ApiError, meQuery, resetPassword } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { TextField } from '@/ui/Field'
 
 interface NewPasswordProps {
   resetKey: string
-  /** The link was used meanwhile, or is too old. */
-  onDead(): void
-  /** The password is set, and this browser is signed in. */
+  /** Called when the link was used already or has expired. */
+  onLinkInvalid(): void
+  /** Called when the password is set and this browser is signed in. */
   onDone(): void
 }
 
-/** A new password by the link of a mail. */
-export function NewPassword({ resetKey, onDead, onDone }: NewPasswordProps) {
+/** The form that sets a new password with the key of a reset link. */
+export function NewPassword({ resetKey, onLinkInvalid, onDone }: NewPasswordProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [password, setPassword] = useState('')
   const { busy, error, run } = useAsyncAction()
-  const set = async () => {
+  const setNewPassword = async () => {
     try {
       await resetPassword(resetKey, password)
     } catch (problem) {
-      if (problem instanceof ApiError && problem.code === 'invalid_password_reset') return onDead()
+      if (problem instanceof ApiError && problem.code === 'invalid_password_reset') return onLinkInvalid()
       throw problem
     }
     client.clear()
@@ -34,7 +34,7 @@ export function NewPassword({ resetKey, onDead, onDone }: NewPasswordProps) {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void run(set)
+    void run(setNewPassword)
   }
   return (
     <form className="col gap" onSubmit={submit}>
@@ -47,7 +47,7 @@ export function NewPassword({ resetKey, onDead, onDone }: NewPasswordProps) {
         autoFocus
         minLength={10}
         hint={t('passwordHint')}
-        error={error ? textOfError(error) : null}
+        error={error ? getErrorText(error) : null}
         onChange={setPassword}
       />
       <Button tone="ink" size="lg" type="submit" busy={busy ? t('settingPassword') : null}>

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { ApiError, type Me, useChangeMe } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { chooseTheme, type Theme, themes, useTheme } from '@/lib/theme'
 import { AvatarPicker } from '@/ui/AvatarPicker'
@@ -25,7 +25,7 @@ export function Profile({ me, onSignOut }: ProfileProps) {
   const [name, setName] = useState(me.actor.name)
   const [handle, setHandle] = useState(me.actor.handle)
   const isChanged = name.trim() !== me.actor.name || handle.trim() !== me.actor.handle
-  const isOfHandle = change.error instanceof ApiError && change.variables?.handle !== undefined
+  const isHandleError = change.error instanceof ApiError && change.variables?.handle !== undefined
   const save = (event: FormEvent) => {
     event.preventDefault()
     change.mutate({
@@ -51,7 +51,7 @@ export function Profile({ me, onSignOut }: ProfileProps) {
             required
             maxLength={80}
             onChange={setName}
-            error={change.error && !isOfHandle ? textOfError(change.error) : null}
+            error={change.error && !isHandleError ? getErrorText(change.error) : null}
           />
         </div>
         <TextField
@@ -62,7 +62,7 @@ export function Profile({ me, onSignOut }: ProfileProps) {
           autoComplete="off"
           hint={t('handleHint', { handle: handle.trim() })}
           onChange={setHandle}
-          error={isOfHandle ? textOfError(change.error) : null}
+          error={isHandleError ? getErrorText(change.error) : null}
         />
         <div className="row">
           <Button

@@ -1,21 +1,21 @@
 import { type FormEvent, useState } from 'react'
 import { ApiError, changePassword, type Me, useEndSessions } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { TextField } from '@/ui/Field'
 import { showToast } from '@/ui/toast'
 
-/** The password, and where one is signed in. */
+/** The settings for the password and the sessions of this person. */
 export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {
   const { t } = useTexts()
-  const end = useEndSessions()
-  const endOthers = () =>
-    end.mutate(undefined, {
+  const endSessions = useEndSessions()
+  const handleEnd = () =>
+    endSessions.mutate(undefined, {
       onSuccess: () => showToast(t('sessionsEnded')),
-      onError: error => showToast(textOfError(error)),
+      onError: error => showToast(getErrorText(error)),
     })
   return (
     <>
@@ -30,7 +30,7 @@ export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {
         <div className={cx(blocks.b, 'col gap')}>
           <p className="hint">{t('sessionsHint')}</p>
           <div className="row wrap">
-            <Button tone="bad" busy={end.isPending ? t('endingSessions') : null} onClick={endOthers}>
+            <Button tone="bad" busy={endSessions.isPending ? t('endingSessions') : null} onClick={handleEnd}>
               {t('endSessions')}
             </Button>
             <Button onClick={onSignOut}>{t('signOutHere')}</Button>
@@ -41,7 +41,7 @@ export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {
   )
 }
 
-const EMPTY = { current: '', fresh: '' }
+const EMPTY = { current: '', next: '' }
 
 function ChangePassword({ me }: { me: Me }) {
   const { t } = useTexts()
@@ -49,14 +49,14 @@ function ChangePassword({ me }: { me: Me }) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const field = error instanceof ApiError ? error.field : null
-  const isOfCurrent = field === 'current_password'
+  const isCurrentWrong = field === 'current_password'
   const change = async (event: FormEvent) => {
     event.preventDefault()
     if (busy) return
     setBusy(true)
     setError(null)
     try {
-      await changePassword(form.current, form.fresh)
+      await changePassword(form.current, form.next)
       setForm(EMPTY)
       showToast(t('passwordChanged'))
     } catch (problem) {
@@ -66,7 +66,7 @@ function ChangePassword({ me }: { me: Me }) {
   }
   return (
     <form className="col gap" onSubmit={event => void change(event)}>
-      {/* Password keepers look for whose password it is. */}
+      {/* Password managers read the account name from this field. */}
       <input className="sr" type="email" autoComplete="username" value={me.email} readOnly tabIndex={-1} aria-hidden />
       <TextField
         label={t('currentPassword')}
@@ -74,23 +74,23 @@ function ChangePassword({ me }: { me: Me }) {
         value={form.current}
         autoComplete="current-password"
         required
-        error={isOfCurrent ? textOfError(error) : null}
+        error={isCurrentWrong ? getErrorText(error) : null}
         onChange={current => setForm({ ...form, current })}
       />
       <TextField
         label={t('newPassword')}
         type="password"
-        value={form.fresh}
+        value={form.next}
         autoComplete="new-password"
         required
         minLength={10}
         hint={t('passwordHint')}
-        error={error && !isOfCurrent ? textOfError(error) : null}
-        onChange={fresh => setForm({ ...form, fresh })}
+        error={error && !isCurrentWrong ? getErrorText(error) : null}
+        onChange={next => setForm({ ...form, next })}
       />
       <p className="hint">{t('changePasswordHint')}</p>
       <div className="row">
-        <Button type="submit" blocked={!form.current || !form.fresh} busy={busy ? t('changingPassword') : null}>
+        <Button type="submit" blocked={!form.current || !form.next} busy={busy ? t('changingPassword') : null}>
           {t('changePassword')}
         </Button>
       </div>

@@ -2,7 +2,7 @@ import { KeyRound } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { ApiError, type ApiTokenRow, type TokenInput, useCreateToken, useRevokeToken, useTokens } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
 import { formatShortDate, isFuture } from '@/lib/time'
 import { Button } from '@/ui/Button'
@@ -13,8 +13,8 @@ import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
 
-const lives = ['7', '30', '90', '365', ''] as const
-type Life = (typeof lives)[number]
+const lifetimes = ['7', '30', '90', '365', ''] as const
+type Lifetime = (typeof lifetimes)[number]
 
 /** The API tokens of the person who is signed in. */
 export function Tokens() {
@@ -32,13 +32,13 @@ export function Tokens() {
       <section className={blocks.sec}>
         <h2 className={blocks.h}>{t('newToken')}</h2>
         <div className={blocks.b}>
-          <MakeToken />
+          <CreateToken />
         </div>
       </section>
       <section className={blocks.sec}>
         <h2 className={blocks.h}>{t('tokens')}</h2>
         <div className={blocks.b}>
-          {tokens.data ? <List tokens={tokens.data} /> : <Loading query={tokens} lines={2} />}
+          {tokens.data ? <TokenList tokens={tokens.data} /> : <Loading query={tokens} lines={2} />}
           <p className="hint">{t('tokensStored')}</p>
         </div>
       </section>
@@ -46,22 +46,22 @@ export function Tokens() {
   )
 }
 
-function MakeToken() {
+function CreateToken() {
   const { t } = useTexts()
-  const make = useCreateToken()
+  const create = useCreateToken()
   const [name, setName] = useState('')
-  const [life, setLife] = useState<Life>('90')
+  const [lifetime, setLifetime] = useState<Lifetime>('90')
   const [scope, setScope] = useState<TokenInput['scope']>('full')
   const [password, setPassword] = useState('')
-  const isOfPassword = make.error instanceof ApiError && make.error.code === 'wrong_password'
+  const isPasswordWrong = create.error instanceof ApiError && create.error.code === 'wrong_password'
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const days = (life ? Number(life) : null) as TokenInput['days']
-    const done = () => {
+    const days = (lifetime ? Number(lifetime) : null) as TokenInput['days']
+    const clearForm = () => {
       setName('')
       setPassword('')
     }
-    make.mutate({ name: name.trim(), days, password, scope }, { onSuccess: done })
+    create.mutate({ name: name.trim(), days, password, scope }, { onSuccess: clearForm })
   }
   return (
     <form className="col gap" onSubmit={submit}>
@@ -72,7 +72,7 @@ function MakeToken() {
         required
         maxLength={80}
         autoComplete="off"
-        error={make.error && !isOfPassword ? textOfError(make.error) : null}
+        error={create.error && !isPasswordWrong ? getErrorText(create.error) : null}
         onChange={setName}
       />
       <SelectField<TokenInput['scope']>
@@ -81,14 +81,14 @@ function MakeToken() {
         options={(['full', 'read'] as const).map(value => ({ value, label: t(`tokenScope.${value}`) }))}
         onChange={setScope}
       />
-      <SelectField<Life>
+      <SelectField<Lifetime>
         label={t('tokenLife')}
-        value={life}
-        options={lives.map(value => ({
+        value={lifetime}
+        options={lifetimes.map(value => ({
           value,
           label: value ? t('inDays', { count: Number(value) }) : t('never'),
         }))}
-        onChange={setLife}
+        onChange={setLifetime}
       />
       <TextField
         label={t('tokenPassword')}
@@ -96,7 +96,7 @@ function MakeToken() {
         value={password}
         required
         autoComplete="current-password"
-        error={isOfPassword ? textOfError(make.error) : null}
+        error={isPasswordWrong ? getErrorText(create.error) : null}
         onChange={setPassword}
       />
       <div className="row">
@@ -104,18 +104,20 @@ function MakeToken() {
           tone="ink"
           type="submit"
           blocked={!name.trim() || !password}
-          busy={make.isPending ? t('makingToken') : null}
+          busy={create.isPending ? t('makingToken') : null}
         >
           <KeyRound className="i s" aria-hidden />
           {t('makeToken')}
         </Button>
       </div>
-      {make.data ? <NewToken key={make.data.token.id} name={make.data.token.name} text={make.data.text} /> : null}
+      {create.data ? (
+        <NewToken key={create.data.token.id} name={create.data.token.name} text={create.data.text} />
+      ) : null}
     </form>
   )
 }
 
-/** The text is shown this once: only its hash is stored. */
+/** A new token. Its text is shown once, because the server stores only a hash. */
 function NewToken({ name, text }: { name: string; text: string }) {
   const { t } = useTexts()
   return (
@@ -129,19 +131,19 @@ function NewToken({ name, text }: { name: string; text: string }) {
   )
 }
 
-function List({ tokens }: { tokens: readonly ApiTokenRow[] }) {
+function TokenList({ tokens }: { tokens: readonly ApiTokenRow[] }) {
   const { t } = useTexts()
   if (tokens.length === 0) return <p className="muted sm">{t('noTokens')}</p>
   return (
     <ul className={blocks.rows}>
       {tokens.map(token => (
-        <Token key={token.id} token={token} />
+        <TokenItem key={token.id} token={token} />
       ))}
     </ul>
   )
 }
 
-function Token({ token }: { token: ApiTokenRow }) {
+function TokenItem({ token }: { token: ApiTokenRow }) {
   const { t } = useTexts()
   const hasExpired = token.expires_at !== null && !isFuture(token.expires_at)
   const used = token.last_used_at ? t('tokenUsed', { date: formatShortDate(token.last_used_at) }) : t('tokenUnused')
@@ -155,17 +157,17 @@ function Token({ token }: { token: ApiTokenRow }) {
           <code>{token.prefix}…</code> · {hasExpired ? t('tokenExpired') : until} · {used}
         </span>
       </span>
-      <Revoke token={token} />
+      <RevokeButton token={token} />
     </li>
   )
 }
 
-/** Revoking shows its effects first. */
-function Revoke({ token }: { token: ApiTokenRow }) {
+/** The button that revokes a token after a dialog has shown the effects. */
+function RevokeButton({ token }: { token: ApiTokenRow }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
   const revoke = useRevokeToken()
-  const go = () => revoke.mutate(token.id, { onError: error => showToast(textOfError(error)) })
+  const handleRevoke = () => revoke.mutate(token.id, { onError: error => showToast(getErrorText(error)) })
   return (
     <>
       <Button size="xs" tone="bad" aria-label={t('revokeToken', { name: token.name })} onClick={() => setOpen(true)}>
@@ -179,7 +181,7 @@ function Revoke({ token }: { token: ApiTokenRow }) {
       >
         <div className="row endrow">
           <Button onClick={() => setOpen(false)}>{t('cancel')}</Button>
-          <Button tone="bad" busy={revoke.isPending ? t('revoking') : null} onClick={go}>
+          <Button tone="bad" busy={revoke.isPending ? t('revoking') : null} onClick={handleRevoke}>
             {t('revoke')}
           </Button>
         </div>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ApiError, type DraftRow, type DraftWrite, type SpecContent } from '@/api'
-import { Autosave, type AutosaveState, type Lost, type Unstored } from './autosave'
+import { Autosave, type AutosaveState, type LostEdit, type UnsavedText } from './autosave'
 
 const content = (prompt: string): SpecContent => ({
   prompt,
@@ -14,10 +14,10 @@ const content = (prompt: string): SpecContent => ({
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-function session(answer: (write: DraftWrite) => Promise<DraftRow>) {
+function startAutosave(answer: (write: DraftWrite) => Promise<DraftRow>) {
   const writes: DraftWrite[] = []
   const states: AutosaveState[] = []
-  const browser: { unstored: Unstored | null; lost: Lost[] } = { unstored: null, lost: [] }
+  const browser: { unsaved: UnsavedText | null; lost: LostEdit[] } = { unsaved: null, lost: [] }
   const autosave = new Autosave(
     { content: content('start'), revision: 1, status: 'saved', problem: null, lost: null },
     {
@@ -27,8 +27,8 @@ function session(answer: (write: DraftWrite) => Promise<DraftRow>) {
       },
       onChange: state => states.push(state),
       onRow: () => undefined,
-      onUnstored: unstored => {
-        browser.unstored = unstored
+      onUnsavedChange: unsaved => {
+        browser.unsaved = unsaved
       },
       onLost: lost => browser.lost.push(lost),
     },
@@ -36,21 +36,21 @@ function session(answer: (write: DraftWrite) => Promise<DraftRow>) {
   return { autosave, writes, states, browser }
 }
 
-const accepted = (write: DraftWrite) => Promise.resolve({ revision: (write.revision ?? 0) + 1 } as DraftRow)
+const acceptWrite = (write: DraftWrite) => Promise.resolve({ revision: (write.revision ?? 0) + 1 } as DraftRow)
 
 describe('autosave', () => {
-  it('stores the last text after a pause, once', async () => {
-    const { autosave, writes } = session(accepted)
+  it('stores the latest text once after a pause', async () => {
+    const { autosave, writes } = startAutosave(acceptWrite)
     for (const text of ['a', 'ab', 'abc']) autosave.edit(content(text), text.length)
     await vi.advanceTimersByTimeAsync(400)
     expect(writes).toEqual([{ content: content('abc'), revision: 1, caret: 3 }])
     expect(autosave.current).toMatchObject({ revision: 2, status: 'saved' })
   })
 
-  it('sends what was typed during a request on top of its revision', async () => {
-    const { autosave, writes } = session(async write => {
+  it('sends edits made during a request with the revision of its response', async () => {
+    const { autosave, writes } = startAutosave(async write => {
       await new Promise(done => setTimeout(done, 1_000))
-      return accepted(write)
+      return acceptWrite(write)
     })
     autosave.edit(content('one'))
     await vi.advanceTimersByTimeAsync(500)
@@ -63,8 +63,8 @@ describe('autosave', () => {
     expect(autosave.current).toMatchObject({ revision: 3, status: 'saved' })
   })
 
-  it('EDIT2: keeps the text when the lock is lost, and stores nothing more', async () => {
-    const { autosave, writes } = session(() =>
+  it('EDIT2: keeps the text and sends nothing more when the lock is lost', async () => {
+    const { autosave, writes } = startAutosave(() =>
       Promise.reject(new ApiError(409, 'draft_locked', '', [], { lock_holder_name: 'Bob' })),
     )
     autosave.edit(content('mine'))
@@ -76,10 +76,10 @@ describe('autosave', () => {
     expect(await autosave.flush()).toBeNull()
   })
 
-  it('EDIT2: stores again what is typed after a lost text, once begun anew', async () => {
+  it('EDIT2: stores edits again after a restart from the current draft', async () => {
     let isStale = true
-    const { autosave, writes } = session(write =>
-      isStale ? Promise.reject(new ApiError(409, 'stale_revision', '')) : accepted(write),
+    const { autosave, writes } = startAutosave(write =>
+      isStale ? Promise.reject(new ApiError(409, 'stale_revision', '')) : acceptWrite(write),
     )
     autosave.edit(content('mine'))
     await vi.advanceTimersByTimeAsync(400)
@@ -91,10 +91,10 @@ describe('autosave', () => {
     expect(autosave.current).toMatchObject({ status: 'saved', revision: 8, lost: null })
   })
 
-  it('tries again when nobody answers', async () => {
+  it('retries when the server does not respond', async () => {
     let isDown = true
-    const { autosave } = session(write =>
-      isDown ? Promise.reject(new ApiError(0, 'unreachable', '')) : accepted(write),
+    const { autosave } = startAutosave(write =>
+      isDown ? Promise.reject(new ApiError(0, 'unreachable', '')) : acceptWrite(write),
     )
     autosave.edit(content('kept'))
     await vi.advanceTimersByTimeAsync(500)
@@ -104,15 +104,15 @@ describe('autosave', () => {
     expect(autosave.current).toMatchObject({ status: 'saved', content: content('kept') })
   })
 
-  it('flush waits for everything and returns the revision to act on', async () => {
-    const { autosave, writes } = session(accepted)
+  it('flush stores all edits and returns the new revision', async () => {
+    const { autosave, writes } = startAutosave(acceptWrite)
     autosave.edit(content('now'))
     expect(await autosave.flush()).toBe(2)
     expect(writes).toHaveLength(1)
   })
 
-  it('takes over a newer text from another tab only while nothing is unsaved here', async () => {
-    const { autosave } = session(accepted)
+  it('adopts a newer text from another tab only while nothing is unsaved here', async () => {
+    const { autosave } = startAutosave(acceptWrite)
     autosave.adopt(content('theirs'), 5)
     expect(autosave.current).toMatchObject({ content: content('theirs'), revision: 5 })
     autosave.edit(content('mine'))
@@ -120,49 +120,49 @@ describe('autosave', () => {
     expect(autosave.current.content).toEqual(content('mine'))
   })
 
-  it('EDIT2: keeps in the browser what is typed until it is stored, and what was on its way', async () => {
-    const { autosave, browser } = session(async write => {
+  it('EDIT2: reports the unsaved text and the text in flight until they are stored', async () => {
+    const { autosave, browser } = startAutosave(async write => {
       await new Promise(done => setTimeout(done, 1_000))
-      return accepted(write)
+      return acceptWrite(write)
     })
     autosave.edit(content('one'))
-    expect(browser.unstored).toEqual({ content: content('one'), revision: 1, sent: null })
+    expect(browser.unsaved).toEqual({ content: content('one'), revision: 1, sent: null })
     await vi.advanceTimersByTimeAsync(500)
     autosave.edit(content('two'))
-    expect(browser.unstored).toEqual({ content: content('two'), revision: 1, sent: content('one') })
+    expect(browser.unsaved).toEqual({ content: content('two'), revision: 1, sent: content('one') })
     await vi.advanceTimersByTimeAsync(4_000)
-    expect(browser.unstored).toBeNull()
+    expect(browser.unsaved).toBeNull()
   })
 
-  it('EDIT2: what is stored after the panel was closed is not kept as unstored', async () => {
-    const { autosave, browser } = session(async write => {
+  it('EDIT2: reports no unsaved text when the last request succeeds after stop', async () => {
+    const { autosave, browser } = startAutosave(async write => {
       await new Promise(done => setTimeout(done, 1_000))
-      return accepted(write)
+      return acceptWrite(write)
     })
-    autosave.edit(content('last words'))
+    autosave.edit(content('last edit'))
     void autosave.flush()
     autosave.stop()
     await vi.advanceTimersByTimeAsync(1_500)
-    expect(browser.unstored).toBeNull()
+    expect(browser.unsaved).toBeNull()
   })
 
-  it('EDIT2: what is lost after the panel was closed is set aside, once', async () => {
-    const { autosave, browser } = session(() => Promise.reject(new ApiError(409, 'no_draft', '')))
-    autosave.edit(content('last words'))
+  it('EDIT2: reports a lost text once when the last request fails after stop', async () => {
+    const { autosave, browser } = startAutosave(() => Promise.reject(new ApiError(409, 'no_draft', '')))
+    autosave.edit(content('last edit'))
     void autosave.flush()
     autosave.stop()
     await vi.advanceTimersByTimeAsync(1_500)
-    expect(browser.lost).toEqual([{ content: content('last words'), code: 'no_draft', by: null }])
+    expect(browser.lost).toEqual([{ content: content('last edit'), code: 'no_draft', by: null }])
   })
 
-  it('goes on with a text that the server refuses for what it says', async () => {
-    const { autosave, browser } = session(write =>
-      write.content?.prompt === 'too long' ? Promise.reject(new ApiError(413, 'too_large', '')) : accepted(write),
+  it('stays refused until the next edit when the server rejects the text itself', async () => {
+    const { autosave, browser } = startAutosave(write =>
+      write.content?.prompt === 'too long' ? Promise.reject(new ApiError(413, 'too_large', '')) : acceptWrite(write),
     )
     autosave.edit(content('too long'))
     expect(await autosave.flush()).toBeNull()
     expect(autosave.current).toMatchObject({ status: 'refused', problem: 'too_large', lost: null })
-    expect(browser.unstored?.content).toEqual(content('too long'))
+    expect(browser.unsaved?.content).toEqual(content('too long'))
     autosave.edit(content('short'))
     await vi.advanceTimersByTimeAsync(400)
     expect(autosave.current).toMatchObject({ status: 'saved', problem: null, revision: 2 })

@@ -1,28 +1,28 @@
-/** Writing a draft: every pause is stored, one request at a time; what cannot be stored is never thrown away. */
+/** Autosave of a draft: stores the text after each pause, one request at a time. A text that cannot be stored is reported, never dropped. */
 import { ApiError, type DraftRow, type DraftWrite, type ErrorCode, type SpecContent } from '@/api'
 
-/** `lock_expired`: the time to write ran out before it could be stored. */
+/** `lock_expired`: the edit lock expired before the text could be stored. */
 export type LostCode = ErrorCode | 'lock_expired'
 
-export interface Lost {
+export interface LostEdit {
   content: SpecContent
   code: LostCode
-  /** Who has the lock now, where the server named them. */
+  /** The name of the current lock holder, if the server sent it. */
   by: string | null
 }
 
 export interface AutosaveState {
   content: SpecContent
   revision: number
-  /** `retrying`: no answer came; it is tried again. `refused`: it cannot be stored as it is; the next edit is tried again. */
+  /** `retrying`: the request failed and is repeated. `refused`: the server rejected the text; the next edit is sent. */
   status: 'saved' | 'dirty' | 'saving' | 'retrying' | 'refused'
-  /** Why it was refused. */
+  /** The error code while `refused`. */
   problem: ErrorCode | null
-  lost: Lost | null
+  lost: LostEdit | null
 }
 
-/** What is not stored yet, to be kept in this browser; `sent` is on its way, or was when the page went. */
-export interface Unstored {
+/** A text that is not stored yet, to be kept in this browser. `sent` is the text of the last request whose outcome is unknown. */
+export interface UnsavedText {
   content: SpecContent
   revision: number
   sent: SpecContent | null
@@ -31,11 +31,11 @@ export interface Unstored {
 interface AutosaveCallbacks {
   write(write: DraftWrite): Promise<DraftRow>
   onChange(state: AutosaveState): void
-  /** Called whenever what is not stored changes, also after `stop`; null when all of it is. */
-  onUnstored(unstored: Unstored | null): void
-  /** Called once with a text that cannot be stored any more, also after `stop`. */
-  onLost(lost: Lost): void
-  /** Called with every row that the server answered. */
+  /** Called whenever the unsaved text changes, also after `stop`; null when everything is stored. */
+  onUnsavedChange(unsaved: UnsavedText | null): void
+  /** Called once with a text that can no longer be stored, also after `stop`. */
+  onLost(lost: LostEdit): void
+  /** Called with the row of every response. */
   onRow(row: DraftRow): void
   pauseMs?: number
   retryMs?: number
@@ -64,13 +64,13 @@ export class Autosave {
     this.schedule(this.callbacks.pauseMs ?? 400)
   }
 
-  /** A newer text by the same person, from another tab: taken over unless something was typed here meanwhile. */
+  /** Adopts a newer text of the same person from another tab, unless there are unsaved edits here. */
   adopt(content: SpecContent, revision: number): void {
     if (revision <= this.state.revision || this.state.status !== 'saved') return
     this.change({ content, revision })
   }
 
-  /** The revision after everything typed is stored; null when it could not be. */
+  /** Stores all edits. Returns the revision, or null when they could not be stored. */
   async flush(): Promise<number | null> {
     clearTimeout(this.timer)
     while (!this.isStopped && (this.sending || this.state.status !== 'saved')) {
@@ -80,8 +80,8 @@ export class Autosave {
     return this.state.lost ? null : this.state.revision
   }
 
-  /** The lock was lost. Keep what is not stored yet for its writer. */
-  lose(code: LostCode, by: string | null): void {
+  /** Marks the unsaved text as lost, because the edit lock was lost. */
+  markLost(code: LostCode, by: string | null): void {
     clearTimeout(this.timer)
     if (this.state.lost || this.state.status === 'saved') return
     const lost = { content: this.state.content, code, by }
@@ -89,7 +89,7 @@ export class Autosave {
     this.callbacks.onLost(lost)
   }
 
-  /** Goes on from what is stored now, after a text was lost: without this, what is typed next would be stored nowhere. */
+  /** Resumes from the stored draft after a text was lost; until then, edits are ignored. */
   restart(content: SpecContent, revision: number): void {
     if (!this.state.lost) return
     this.change({ content, revision, status: 'saved', problem: null, lost: null })
@@ -107,13 +107,13 @@ export class Autosave {
   }
 
   private send(): Promise<void> {
-    this.sending ??= this.deliver().finally(() => {
+    this.sending ??= this.sendCurrent().finally(() => {
       this.sending = null
     })
     return this.sending
   }
 
-  private async deliver(): Promise<void> {
+  private async sendCurrent(): Promise<void> {
     const { content, revision } = this.state
     this.sent = content
     this.change({ status: 'saving' })
@@ -129,13 +129,13 @@ export class Autosave {
       this.callbacks.onRow(row)
       if (!isLatest) this.schedule(this.callbacks.pauseMs ?? 400)
     } catch (error) {
-      this.failed(error)
+      this.handleError(error)
     }
   }
 
-  private failed(error: unknown): void {
+  private handleError(error: unknown): void {
     const problem = error instanceof ApiError ? error : new ApiError(0, 'refused', String(error))
-    // `sent` stays: without an answer nobody knows whether it arrived.
+    // `sent` stays set: without a response it is unknown whether the request arrived.
     if (isTemporary(problem)) {
       this.change({ status: 'retrying' })
       this.schedule(this.callbacks.retryMs ?? 2_000)
@@ -145,18 +145,18 @@ export class Autosave {
     if (isInvalidText(problem)) this.change({ status: 'refused', problem: problem.code })
     else {
       const by = problem.data['lock_holder_name']
-      this.lose(problem.code, typeof by === 'string' ? by : null)
+      this.markLost(problem.code, typeof by === 'string' ? by : null)
     }
   }
 
   private change(change: Partial<AutosaveState>): void {
     this.state = { ...this.state, ...change }
     const { content, revision, status, lost } = this.state
-    this.callbacks.onUnstored(status === 'saved' || lost ? null : { content, revision, sent: this.sent })
+    this.callbacks.onUnsavedChange(status === 'saved' || lost ? null : { content, revision, sent: this.sent })
     if (!this.isStopped) this.callbacks.onChange(this.state)
   }
 }
 
 const isTemporary = ({ status }: ApiError) => status === 0 || status >= 500 || status === 429
-/** The server refused the text itself, so its writer can correct it. */
+/** The server rejected the text itself, so that the writer can correct it. */
 const isInvalidText = ({ code }: ApiError) => code === 'too_large' || code === 'invalid' || code === 'unsupported'

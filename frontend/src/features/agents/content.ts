@@ -1,10 +1,10 @@
-/** What a spec says, and how two of them differ. Pure. */
+/** Pure functions on the content of a spec: comparison, differences, changes. */
 import type { SpecContent, SpecRow } from '@/api'
 import type { Texts } from '@/lib/language'
 
 type ToolUse = SpecContent['tools'][number]
 
-export const contentOf = (spec: SpecRow): SpecContent => ({
+export const toSpecContent = (spec: SpecRow): SpecContent => ({
   prompt: spec.prompt,
   model: spec.model,
   parameters: spec.parameters,
@@ -13,40 +13,40 @@ export const contentOf = (spec: SpecRow): SpecContent => ({
   tools: spec.tools,
 })
 
-/** Whether two specs say the same. The prompts, which may be long, are compared first and as they are. */
-export const isSame = (a: SpecContent, b: SpecContent) => a === b || (a.prompt === b.prompt && isEqual(a, b))
+/** Returns whether two specs have the same content. The prompts, which may be long, are compared first. */
+export const isSameContent = (a: SpecContent, b: SpecContent) => a === b || (a.prompt === b.prompt && isEqual(a, b))
 
-/** Whether two values of JSON are equal; the server may send their names in another order. */
+/** Returns whether two JSON values are equal, whatever the order of their keys. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
-  const [one, other] = [definedIn(a), definedIn(b)]
+  const [one, other] = [getDefinedEntries(a), getDefinedEntries(b)]
   return (
     one.size === other.size && [...one].every(([name, value]) => other.has(name) && isEqual(value, other.get(name)))
   )
 }
 
-const definedIn = (value: object) => new Map(Object.entries(value).filter(([, each]) => each !== undefined))
+const getDefinedEntries = (object: object) => new Map(Object.entries(object).filter(([, value]) => value !== undefined))
 
 export interface FieldChange {
-  /** A field's name, or a tool's. */
+  /** The name of a field, or of a tool. */
   field: 'model' | 'temperature' | 'max_tokens' | 'top_p' | 'max_steps' | 'max_seconds' | 'memory' | `tool:${string}`
   before: string
   after: string
 }
 
 const formatValue = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
-/** A tool in one line: whether it is on, and how it is set. */
-export function toolText(tool: Partial<ToolUse> | undefined, t: Texts['t']): string {
+/** Describes a tool in one line: whether it is enabled, its settings and instructions. */
+export function describeTool(tool: Partial<ToolUse> | undefined, t: Texts['t']): string {
   const settings = Object.entries(tool?.custom_config ?? {}).map(([name, value]) => `${name} = ${formatValue(value)}`)
   const parts = [t(tool?.is_enabled ? 'toolIsOn' : 'toolIsOff'), ...settings.sort(), tool?.usage_instructions]
   return parts.filter(Boolean).join(' · ')
 }
 
-/** What differs apart from the prompt, in the order of the forms. */
-export function fieldChanges(before: SpecContent, after: SpecContent, t: Texts['t']): FieldChange[] {
-  const plain = [
+/** Lists the differences between two specs except for the prompt, in the order of the forms. */
+export function listFieldChanges(before: SpecContent, after: SpecContent, t: Texts['t']): FieldChange[] {
+  const values = [
     ['model', before.model, after.model],
     ['temperature', before.parameters.temperature, after.parameters.temperature],
     ['max_tokens', before.parameters.max_tokens, after.parameters.max_tokens],
@@ -61,22 +61,22 @@ export function fieldChanges(before: SpecContent, after: SpecContent, t: Texts['
     name =>
       ({
         field: `tool:${name}`,
-        before: toolText(find(before, name), t),
-        after: toolText(find(after, name), t),
+        before: describeTool(find(before, name), t),
+        after: describeTool(find(after, name), t),
       }) as const,
   )
-  const fields = plain.map(([field, a, b]) => ({ field, before: formatValue(a), after: formatValue(b) }))
+  const fields = values.map(([field, a, b]) => ({ field, before: formatValue(a), after: formatValue(b) }))
   return [...fields, ...tools].filter(change => change.before !== change.after)
 }
 
-/** The content with one tool switched or instructed; tools keep their order. */
-export function withTool(content: SpecContent, name: string, change: Partial<ToolUse>): SpecContent {
-  const known = content.tools.some(tool => tool.tool === name)
-  const fresh: ToolUse = { tool: name, is_enabled: true, custom_config: {}, usage_instructions: '', ...change }
-  const tools = known
+/** Returns the content with one tool changed or added; the order of the tools is kept. */
+export function updateTool(content: SpecContent, name: string, change: Partial<ToolUse>): SpecContent {
+  const hasTool = content.tools.some(tool => tool.tool === name)
+  const newTool: ToolUse = { tool: name, is_enabled: true, custom_config: {}, usage_instructions: '', ...change }
+  const tools = hasTool
     ? content.tools.map(tool => (tool.tool === name ? { ...tool, ...change } : tool))
-    : [...content.tools, fresh]
+    : [...content.tools, newTool]
   return { ...content, tools }
 }
 
-export const enabledTools = (content: SpecContent) => content.tools.filter(tool => tool.is_enabled)
+export const listEnabledTools = (content: SpecContent) => content.tools.filter(tool => tool.is_enabled)

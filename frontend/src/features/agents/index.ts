@@ -1,16 +1,16 @@
 import { lazy } from '@/ui/lazy'
 
 export type { AgentPreview } from './components/AgentForm'
-export { AgentLine } from './components/AgentLine'
-export { Editing } from './components/Editing'
-export { contentOf, toolText } from './content'
-export { type HistorySearch, historySearchOf, type Pair } from './history/pair'
+export { AgentListItem } from './components/AgentListItem'
+export { EditedDrafts } from './components/EditedDrafts'
+export { describeTool, toSpecContent } from './content'
+export { type HistorySearch, type Pair, parseHistorySearch } from './history/pair'
 export { applyDraft } from './workshop/applyDraft'
-export { contributorSide, partyNames } from './workshop/contributors'
+export { getContributorLabel, listParties } from './workshop/contributors'
 export { closeDraft, findOtherDraft, type OtherDraft } from './workshop/otherDraft'
 export type { WorkshopHandle } from './workshop/WorkshopPanel'
 
-/** The editor is large and not needed to chat: it comes when it is opened. */
+/** The editor is large and not needed to chat, so it is loaded when it is opened. */
 export const WorkshopPanel = lazy(() => import('./workshop/WorkshopPanel'))
 export const DiffView = lazy(() => import('./workshop/DiffView').then(module => ({ default: module.DiffView })))
 export const AnsweredDialog = lazy(() =>

@@ -17,8 +17,8 @@ function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
   return row !== undefined
 }
 
-/** Stop what works here now and may be stopped by the reader: all of it, since the keys name no one. Null if there is nothing. */
-function stopAll({ chatId, me, isEditor }: ChatContextValue): (() => void) | null {
+/** Returns a function that stops all active runs of the chat that the reader may stop; null if there is none. */
+function getStopAll({ chatId, me, isEditor }: ChatContextValue): (() => void) | null {
   const runs = [...chatState(chatId).runs.values()].filter(run => isActive(run) && canStop(run, me, isEditor))
   if (runs.length === 0) return null
   return () => {
@@ -34,6 +34,6 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
   useActions(() => ({
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
-    'runs.stop': stopAll(context),
+    'runs.stop': getStopAll(context),
   }))
 }

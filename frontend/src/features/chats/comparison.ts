@@ -1,4 +1,4 @@
-/** A comparison taken apart: which rows are whose answer, what each took, how people vote. Pure. */
+/** The data of a comparison: the rows and usage of each side, and the votes. Pure functions. */
 import type { ComparisonPayload, ComparisonRow, MessageRow, RunRow, Stamp } from '@/api'
 
 export type SideName = 'production' | 'draft'
@@ -6,79 +6,79 @@ export type Choice = ComparisonPayload['votes'][number]['choice']
 
 export const choices: readonly Choice[] = ['production', 'equal', 'draft']
 
-/** Whether a row is a comparison that this client can read: a newer server may send another. */
+/** Returns whether a row is a comparison in a format that this client knows; a newer server may send another. */
 export function isComparison(row: MessageRow): row is ComparisonRow {
   if (row.type !== 'COMPARISON') return false
   const { production, draft, votes }: Partial<ComparisonPayload> = row.payload
   return typeof production?.run_id === 'string' && typeof draft?.run_id === 'string' && Array.isArray(votes)
 }
 
-/** The message about the end of a run names the run in its payload. */
-export const runOf = (row: MessageRow) => row.run_id ?? ('run_id' in row.payload ? row.payload.run_id : null) ?? ''
-export const stampOf = (row: MessageRow): Stamp | null => ('stamp' in row.payload ? row.payload.stamp : null) ?? null
+/** Returns the id of the run of a message. A message about the end of a run has it in the payload. */
+export const getRunId = (row: MessageRow) => row.run_id ?? ('run_id' in row.payload ? row.payload.run_id : null) ?? ''
+export const getStamp = (row: MessageRow): Stamp | null => ('stamp' in row.payload ? row.payload.stamp : null) ?? null
 
-/** Who answers in a comparison, by run; also where its own message is on an older page, and not here. */
-function comparedRuns(messages: readonly MessageRow[]): string[] {
+/** Lists the ids of the runs that answer in a comparison, also if the message of the comparison is on a page that is not loaded. */
+function listComparedRuns(messages: readonly MessageRow[]): string[] {
   return messages.flatMap(row => {
-    if (!isComparison(row)) return stampOf(row)?.compared && row.run_id ? [row.run_id] : []
+    if (!isComparison(row)) return getStamp(row)?.compared && row.run_id ? [row.run_id] : []
     const { production, draft } = row.payload
     return [production, draft].flatMap(side => [side.run_id, ...(side.earlier ?? [])])
   })
 }
 
-/** The rows of each run that answers in a comparison. They stand there, and nowhere else in the log. */
-export function answersIn(messages: readonly MessageRow[]): ReadonlyMap<string, readonly MessageRow[]> {
-  const answers = new Map<string, MessageRow[]>(comparedRuns(messages).map(id => [id, []]))
-  if (answers.size > 0) for (const row of messages) answers.get(runOf(row))?.push(row)
+/** Groups the rows of the runs that answer in a comparison. They are shown only within the comparison. */
+export function groupAnswers(messages: readonly MessageRow[]): ReadonlyMap<string, readonly MessageRow[]> {
+  const answers = new Map<string, MessageRow[]>(listComparedRuns(messages).map(id => [id, []]))
+  if (answers.size > 0) for (const row of messages) answers.get(getRunId(row))?.push(row)
   return answers
 }
 
-interface Used {
+interface Usage {
   tokens: number
-  /** Null when nobody knows the price. */
+  /** In millionths of the currency; null when the price is unknown. */
   cost: number | null
   tools: number
 }
 
-/** What an answer took in all its steps. The rows of one step share a stamp; results of tools stand between steps. */
-export function usedBy(rows: readonly MessageRow[]): Used {
-  const used: Used = { tokens: 0, cost: null, tools: 0 }
+/** Sums the usage of all steps of an answer. The rows of a step share a stamp; tool responses separate the steps. */
+export function sumUsage(rows: readonly MessageRow[]): Usage {
+  const usage: Usage = { tokens: 0, cost: null, tools: 0 }
   let isStampCounted = false
   for (const row of rows) {
-    if (row.type === 'TOOL_CALL') used.tools += 1
+    if (row.type === 'TOOL_CALL') usage.tools += 1
     if (row.type === 'TOOL_RESPONSE') isStampCounted = false
-    const stamp = stampOf(row)
+    const stamp = getStamp(row)
     if (!stamp || isStampCounted) continue
     isStampCounted = true
-    used.tokens += (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0)
-    if (stamp.cost_micro != null) used.cost = (used.cost ?? 0) + stamp.cost_micro
+    usage.tokens += (stamp.input_tokens ?? 0) + (stamp.output_tokens ?? 0)
+    if (stamp.cost_micro != null) usage.cost = (usage.cost ?? 0) + stamp.cost_micro
   }
-  return used
+  return usage
 }
 
-/** Who voted for each choice. */
-export function votersOf(votes: ComparisonPayload['votes']): Record<Choice, string[]> {
+/** Groups the ids of the voters by choice. */
+export function groupVoters(votes: ComparisonPayload['votes']): Record<Choice, string[]> {
   const voters: Record<Choice, string[]> = { production: [], equal: [], draft: [] }
   for (const vote of votes) voters[vote.choice].push(vote.actor_id)
   return voters
 }
 
-interface Times {
+interface SideState {
   isWorking: boolean
-  /** Null of a side that was asked again: when, only a tab that saw it knows. */
-  isAskedAgain: boolean
+  /** Whether the run was retried. Only a tab that saw the retry has its time. */
+  isRetried: boolean
   run: RunRow | null
   rows: readonly MessageRow[]
-  /** When both were asked. */
+  /** When the comparison was started. */
   at: string
 }
 
-/** From when until when a side works. Once it is over, by the log alone: a tab that saw it says what one says that comes later. */
-export function timesOf({ isWorking, isAskedAgain, run, rows, at }: Times): {
+/** Returns when a side started and ended. A finished side is timed by the messages alone, so that every tab shows the same. */
+export function getSideTimes({ isWorking, isRetried, run, rows, at }: SideState): {
   from: string | null
   until: string | null
 } {
-  const askedAt = isAskedAgain ? null : at
-  if (isWorking) return { from: run?.started_at ?? askedAt, until: null }
-  return { from: askedAt, until: rows.at(-1)?.created_at ?? run?.ended_at ?? at }
+  const startedAt = isRetried ? null : at
+  if (isWorking) return { from: run?.started_at ?? startedAt, until: null }
+  return { from: startedAt, until: rows.at(-1)?.created_at ?? run?.ended_at ?? at }
 }

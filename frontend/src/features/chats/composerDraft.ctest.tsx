@@ -18,7 +18,7 @@ afterEach(() => {
   setStorageOwner(null)
 })
 
-it('follows what the same person writes and sends in another tab', async () => {
+it('shows the text that the same person writes in another tab', async () => {
   const screen = await render(<Field />)
   const field = screen.getByLabelText('text')
   const tab = document.createElement('iframe')

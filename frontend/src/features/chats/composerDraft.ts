@@ -1,4 +1,4 @@
-/** The text of the composer, kept per chat, with the message it answers. */
+/** The unsent text of the composer and the message it replies to, kept per chat. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { onStoredElsewhere, readStored, writeStored } from '@/lib/storage'
 import { sendTyping } from '@/realtime'
@@ -12,14 +12,14 @@ const empty: ComposerDraft = { text: '', replyTo: null }
 const storageKey = (chatId: string) => `atelier.text.${chatId}`
 const TYPING_EVERY_MS = 2_000
 
-/** Begins anew when the chat changes: draw the composer with the chat's id as its key. */
+/** Holds the unsent message of a chat. A component that uses it needs the chat's id as its key. */
 export function useComposerDraft(chatId: string) {
   const [value, setValue] = useState<ComposerDraft>(() => readStored(storageKey(chatId), empty))
   const lastTypingAt = useRef(0)
 
   useEffect(() => writeStored(storageKey(chatId), value.text || value.replyTo ? value : null), [chatId, value])
 
-  // One writes in one tab at a time, and the others follow: what was sent there is not left here.
+  // The other tabs of the same person show the same text, and clear it when it is sent.
   useEffect(
     () =>
       onStoredElsewhere<ComposerDraft>(storageKey(chatId), (rest, there) => {

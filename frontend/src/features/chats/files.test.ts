@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { hasFiles, isFileOnly } from './files'
 
-it('knows a file from a text that was copied with its picture', () => {
+it('distinguishes a file from text that was copied with an image', () => {
   expect(hasFiles({ types: ['Files'] })).toBe(true)
   expect(hasFiles({ types: ['text/plain'] })).toBe(false)
   expect(hasFiles(null)).toBe(false)

@@ -1,10 +1,10 @@
-/** Files that are dropped or pasted anywhere: the browser would leave the page for them, or swallow them without a word. */
+/** Rejects dropped and pasted files: otherwise the browser would open them in place of the page, or ignore them silently. */
 import { useEffect } from 'react'
 import { t } from '@/lib/language'
 import { showToast } from '@/ui/toast'
 
 export const hasFiles = (data: Pick<DataTransfer, 'types'> | null) => data?.types.includes('Files') ?? false
-/** A picture copied from a page comes with its text; then the text is meant. */
+/** Returns whether there are files without text. Text copied from a page may include an image; then the text is pasted. */
 export const isFileOnly = (data: Pick<DataTransfer, 'types'> | null) =>
   hasFiles(data) && !data?.types.includes('text/plain')
 
@@ -14,7 +14,7 @@ export function useFileRefusal(): void {
       if (hasFiles(event.dataTransfer)) event.preventDefault()
     }
     const onDrop = (event: DragEvent) => {
-      // Somewhere on the page files may be taken.
+      // An element that accepts files has prevented the default.
       if (event.defaultPrevented || !hasFiles(event.dataTransfer)) return
       event.preventDefault()
       showToast(t('noFiles'))

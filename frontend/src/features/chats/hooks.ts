@@ -1,4 +1,4 @@
-/** What the chat's components read: parts of the store, in the shape they draw. */
+/** Hooks that select parts of a chat's state for its components. */
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import {
   type ActorRow,
@@ -11,17 +11,17 @@ import {
   useMe,
   useMembers,
 } from '@/api'
-import { timeOfId } from '@/lib/ids'
+import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
 import { type ChatState, indexOfSeq, isActive, isEnded, type LiveText, useChatSelector } from '@/realtime'
 
-const logOf = (chat: ChatState) => chat.log
-const firstLoadedSeqOf = (chat: ChatState) => chat.firstLoadedSeq
+const selectLog = (chat: ChatState) => chat.log
+const selectFirstLoadedSeq = (chat: ChatState) => chat.firstLoadedSeq
 
-/** A part of the log, oldest first: from its floor on, or between two places of it. */
+/** Returns the loaded messages, oldest first, or those in a range of `seq`. */
 export function useMessages(chatId: string, range: { from: number; to: number } | null = null): readonly MessageRow[] {
-  const log = useChatSelector(chatId, logOf)
-  const firstLoadedSeq = useChatSelector(chatId, firstLoadedSeqOf)
+  const log = useChatSelector(chatId, selectLog)
+  const firstLoadedSeq = useChatSelector(chatId, selectFirstLoadedSeq)
   const from = range?.from ?? firstLoadedSeq
   const to = range?.to ?? Number.POSITIVE_INFINITY
   return useMemo(() => {
@@ -31,24 +31,25 @@ export function useMessages(chatId: string, range: { from: number; to: number } 
 }
 
 const membersIn = (chat: ChatState) => [...chat.members.values()].filter(member => !isEnded(member))
-/** The people and agents who are in the chat now. */
+/** Returns the people and agents of the chat. */
 export const useChatMembers = (chatId: string): readonly MemberRow[] => useChatSelector(chatId, membersIn, sameItems)
 
-const titleOf = (chat: ChatState) => chat.chat?.title ?? null
-/** The chat's title; until the chat is read, the one in the list of chats. */
+const selectTitle = (chat: ChatState) => chat.chat?.title ?? null
+/** Returns the title of the chat; until the chat is loaded, the one in the list of chats. */
 export const useChatTitle = (chatId: string, summary: ChatSummaryRow | undefined): string =>
-  useChatSelector(chatId, titleOf) ?? summary?.chat.title ?? ''
+  useChatSelector(chatId, selectTitle) ?? summary?.chat.title ?? ''
 
-const closedIn = (chat: ChatState) => chat.closed
-/** This person is not in the chat, or not any more. */
-export const useIsClosed = (chatId: string): boolean => useChatSelector(chatId, closedIn)
+const selectIsClosed = (chat: ChatState) => chat.closed
+/** Returns whether this person is not, or no longer, in the chat. */
+export const useIsClosed = (chatId: string): boolean => useChatSelector(chatId, selectIsClosed)
 
-const workingIn = (chat: ChatState) => [...chat.runs.values()].filter(isActive)
-const agentsAtWorkIn = (chat: ChatState) => [...new Set(workingIn(chat).map(run => run.agent_id))]
-/** The ids of the agents that are at work in this chat. */
-export const useAgentsAtWork = (chatId: string): readonly string[] => useChatSelector(chatId, agentsAtWorkIn, sameItems)
+const selectActiveRuns = (chat: ChatState) => [...chat.runs.values()].filter(isActive)
+const selectWorkingAgents = (chat: ChatState) => [...new Set(selectActiveRuns(chat).map(run => run.agent_id))]
+/** Returns the ids of the agents with an active run in this chat. */
+export const useAgentsAtWork = (chatId: string): readonly string[] =>
+  useChatSelector(chatId, selectWorkingAgents, sameItems)
 
-export const useWorking = (chatId: string): readonly RunRow[] => useChatSelector(chatId, workingIn, sameItems)
+export const useActiveRuns = (chatId: string): readonly RunRow[] => useChatSelector(chatId, selectActiveRuns, sameItems)
 
 export const useRun = (chatId: string, runId: string): RunRow | null =>
   useChatSelector(
@@ -56,34 +57,34 @@ export const useRun = (chatId: string, runId: string): RunRow | null =>
     useCallback((chat: ChatState) => chat.runs.get(runId) ?? null, [runId]),
   )
 
-const nothing: readonly LiveText[] = []
+const noTexts: readonly LiveText[] = []
 export const useLiveTexts = (chatId: string, runId: string): readonly LiveText[] =>
   useChatSelector(
     chatId,
-    useCallback((chat: ChatState) => chat.live.get(runId) ?? nothing, [runId]),
+    useCallback((chat: ChatState) => chat.live.get(runId) ?? noTexts, [runId]),
   )
 
-const liveSinceOf = (chat: ChatState) =>
+const selectLiveSteps = (chat: ChatState) =>
   [...chat.live].map(([run, texts]) => `${run} ${texts.at(-1)?.message_id ?? ''}`).sort()
 
-/** By run: when what is streaming now began (ms). It changes once per step, not with each word. */
+/** Returns the time at which the streaming step of each run began, in ms. It changes once per step, not with each delta. */
 export function useLiveSince(chatId: string): ReadonlyMap<string, number> {
-  const steps = useChatSelector(chatId, liveSinceOf, sameItems)
+  const steps = useChatSelector(chatId, selectLiveSteps, sameItems)
   return useMemo(() => {
     const since = new Map<string, number>()
     for (const step of steps) {
       const [run = '', message = ''] = step.split(' ')
-      const began = timeOfId(message)
+      const began = getTimeOfId(message)
       if (began !== null) since.set(run, began)
     }
     return since
   }, [steps])
 }
 
-const draftsOf = (chat: ChatState) => [...chat.drafts.values()].filter(draft => !isEnded(draft))
-export const useDrafts = (chatId: string): readonly DraftRow[] => useChatSelector(chatId, draftsOf, sameItems)
+const selectDrafts = (chat: ChatState) => [...chat.drafts.values()].filter(draft => !isEnded(draft))
+export const useDrafts = (chatId: string): readonly DraftRow[] => useChatSelector(chatId, selectDrafts, sameItems)
 
-/** Whether there is a draft of this agent that this person can try: one that is applied here, or their own. */
+/** Returns whether this person can try a draft of the agent: an applied one, or one that they are editing. */
 export const useHasDraft = (chatId: string, agentId: string | null, me: string): boolean =>
   useChatSelector(
     chatId,
@@ -97,19 +98,19 @@ export const useHasDraft = (chatId: string, agentId: string | null, me: string):
     ),
   )
 
-/** The agent that answered last, if one has. */
-export const useLastAnswerer = (chatId: string): string | null => useChatSelector(chatId, lastAnswererIn)
+/** Returns the id of the agent that answered last, if any. */
+export const useLastAnswerer = (chatId: string): string | null => useChatSelector(chatId, selectLastAnswerer)
 
-/** Who answered longer ago than so many messages is not looked for. */
-const RECENT = 500
+/** Number of messages that are searched for the last answer. */
+const MAX_SEARCHED = 500
 
-const lastAnswererIn = (chat: ChatState) =>
-  chat.log.slice(-RECENT).findLast(row => row.run_id && row.author_id)?.author_id ?? null
+const selectLastAnswerer = (chat: ChatState) =>
+  chat.log.slice(-MAX_SEARCHED).findLast(row => row.run_id && row.author_id)?.author_id ?? null
 
-export type Directory = (id: string | null | undefined) => ActorRow | null
+export type FindActor = (id: string | null | undefined) => ActorRow | null
 
-/** Everybody who may appear in this chat, by id: those in it, those who left, and the workspace's people and agents. */
-export function useDirectory(chatId: string, workspaceId: string): Directory {
+/** Returns a function that finds anyone who may appear in this chat, including those who left and the workspace's people and agents. */
+export function useFindActor(chatId: string, workspaceId: string): FindActor {
   const members = useChatSelector(chatId, membersOf)
   const agents = useAgents(workspaceId).data
   const people = useMembers(workspaceId).data
@@ -124,11 +125,11 @@ export function useDirectory(chatId: string, workspaceId: string): Directory {
 
 const membersOf = (chat: ChatState) => chat.members
 
-const typistsOf = (chat: ChatState) => chat.typing
+const selectTyping = (chat: ChatState) => chat.typing
 
-/** Who is typing a message right now, the reader apart. */
+/** Returns the ids of those who are typing a message, without the reader. */
 export function useTypists(chatId: string): readonly string[] {
-  const typing = useChatSelector(chatId, typistsOf)
+  const typing = useChatSelector(chatId, selectTyping)
   const me = useMe().data?.actor.id
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -141,5 +142,5 @@ export function useTypists(chatId: string): readonly string[] {
   return [...typing].filter(([actor, until]) => actor !== me && until > now).map(([actor]) => actor)
 }
 
-const presentOf = (chat: ChatState) => chat.present
-export const usePresent = (chatId: string) => useChatSelector(chatId, presentOf)
+const selectPresent = (chat: ChatState) => chat.present
+export const usePresent = (chatId: string) => useChatSelector(chatId, selectPresent)

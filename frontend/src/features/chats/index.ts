@@ -1,7 +1,7 @@
 import { lazy } from '@/ui/lazy'
 
 export { BackButton, ChatHeader } from './components/ChatHeader'
-export { ChatLine, chatLineClass } from './components/ChatList'
+export { ChatListItem, chatListItemClass } from './components/ChatList'
 export { type ChatHandle, ChatPage } from './components/ChatPage'
 export { ConnectionBanner } from './components/ConnectionBanner'
 export { useFileRefusal } from './files'

@@ -1,17 +1,17 @@
-/** The lines of a unified diff, as they are drawn. Pure. */
+/** The lines of a unified diff for display. Pure functions. */
 
 interface DiffLine {
-  /** Its place among the lines. */
+  /** Its index. */
   at: number
-  /** `…` stands for lines that are left out. */
+  /** `…` means omitted lines. */
   sign: '+' | '−' | ' ' | '…'
   text: string
 }
 
 const signs: Partial<Record<string, DiffLine['sign']>> = { '+': '+', '-': '−', ' ': ' ' }
 
-/** The lines that differ, with those around them; between two places that are apart stands one line for the gap. */
-export function diffLines(unified: string): DiffLine[] {
+/** Parses a unified diff into lines, with one line for each gap. */
+export function parseDiff(unified: string): DiffLine[] {
   if (!unified) return []
   const lines = unified.split('\n').map((line, at): DiffLine => {
     const sign = signs[line.charAt(0)]

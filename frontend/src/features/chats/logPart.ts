@@ -1,6 +1,6 @@
-/** The part of the log that is on the screen: its newest part, which grows, or one around an older place. */
+/** The loaded part of the log: the newest messages, or a range of older ones. */
 import { useCallback, useEffect, useState } from 'react'
-import { type MessagePage, type MessageRow, readNewer, readOlder } from '@/api'
+import { type MessagePage, type MessageRow, readNewerMessages, readOlderMessages } from '@/api'
 import { type ChatState, chatState, indexOfSeq, prependHistory, upsertRows, useChatSelector } from '@/realtime'
 
 interface Range {
@@ -10,41 +10,41 @@ interface Range {
 }
 
 export interface LogPart {
-  /** Null: the newest part, to which new messages are added. */
+  /** Null for the newest part, to which new messages are added. */
   range: Range | null
-  /** Where this part begins. */
+  /** The first `seq` of this part. */
   from: number
   hasOlder: boolean
-  /** Another number: another place of the log, drawn anew. */
+  /** Changes when another part of the log is opened. */
   generation: number
-  /** Shows a page that was read, joined to the newest part when it reaches that far. */
+  /** Shows a page of messages, joined to the newest part if it reaches that far. */
   open(page: MessagePage): void
   toNewest(): void
   loadOlder(): Promise<void>
   loadNewer(): Promise<void>
 }
 
-const hasOlderIn = (chat: ChatState) => chat.hasOlder
-const firstLoadedSeqOf = (chat: ChatState) => chat.firstLoadedSeq
+const selectHasOlder = (chat: ChatState) => chat.hasOlder
+const selectFirstLoadedSeq = (chat: ChatState) => chat.firstLoadedSeq
 
-const rowsFrom = (chatId: string, from: number, to: number): MessageRow[] =>
+const listRows = (chatId: string, from: number, to: number): MessageRow[] =>
   chatState(chatId).log.filter(row => row.seq >= from && row.seq <= to)
 
-/** Whether a page that ends here leaves nothing out before the newest part. */
+/** Returns whether no messages are missing between a page and the newest part. */
 const reachesNewest = (chatId: string, page: MessagePage) =>
   page.after === null || (page.results.at(-1)?.seq ?? 0) >= chatState(chatId).firstLoadedSeq
 
 export function useLogPart(chatId: string): LogPart {
-  const hasOlder = useChatSelector(chatId, hasOlderIn)
-  const firstLoadedSeq = useChatSelector(chatId, firstLoadedSeqOf)
+  const hasOlder = useChatSelector(chatId, selectHasOlder)
+  const firstLoadedSeq = useChatSelector(chatId, selectFirstLoadedSeq)
   const [range, setRange] = useState<Range | null>(null)
   const [generation, setGeneration] = useState(0)
-  const next = useCallback(() => setGeneration(before => before + 1), [])
+  const startGeneration = useCallback(() => setGeneration(before => before + 1), [])
 
   const toNewest = useCallback(() => {
     setRange(null)
-    next()
-  }, [next])
+    startGeneration()
+  }, [startGeneration])
 
   const open = useCallback(
     (page: MessagePage) => {
@@ -58,15 +58,15 @@ export function useLogPart(chatId: string): LogPart {
       }
       upsertRows(chatId, page.results)
       setRange({ from: first.seq, to: last.seq, hasOlder: page.before !== null })
-      next()
+      startGeneration()
     },
-    [chatId, next],
+    [chatId, startGeneration],
   )
 
   const loadOlder = useCallback(async () => {
     const chat = chatState(chatId)
     if (!(range ? range.hasOlder : chat.hasOlder)) return
-    const page = await readOlder(chatId, range?.from ?? chat.firstLoadedSeq)
+    const page = await readOlderMessages(chatId, range?.from ?? chat.firstLoadedSeq)
     if (!range) return prependHistory(chatId, page.results, page.before !== null)
     upsertRows(chatId, page.results)
     setRange({ ...range, from: page.results[0]?.seq ?? range.from, hasOlder: page.before !== null })
@@ -74,15 +74,15 @@ export function useLogPart(chatId: string): LogPart {
 
   const loadNewer = useCallback(async () => {
     if (!range) return
-    const page = await readNewer(chatId, range.to)
+    const page = await readNewerMessages(chatId, range.to)
     upsertRows(chatId, page.results)
     const to = page.results.at(-1)?.seq ?? range.to
     if (!reachesNewest(chatId, page)) return setRange({ ...range, to })
-    prependHistory(chatId, rowsFrom(chatId, range.from, to), range.hasOlder)
+    prependHistory(chatId, listRows(chatId, range.from, to), range.hasOlder)
     setRange(null)
   }, [chatId, range])
 
-  // After a long break the log is read anew, and rows that are not connected to its end are dropped.
+  // After a long disconnection the log is read again, and rows that are not connected to its end are dropped.
   const isGone = useChatSelector(
     chatId,
     useCallback(

@@ -1,32 +1,32 @@
-/** On touch there is no pointer that hovers: a long press shows what can be done with a message. */
+/** On touch devices, which have no hover, a long press shows the actions of a message. */
 import { type PointerEvent, useEffect, useMemo, useRef } from 'react'
 
-/** Shorter than the press that selects text, which the browser does beside it. */
+/** Shorter than the press by which the browser selects text. */
 const PRESS_MS = 400
-/** A finger that moved as far (px) scrolls or selects. */
+/** A finger that moved further than this scrolls or selects. */
 const SLOP_PX = 10
 
 const ACTING = '[data-acting]'
 
-const elementOf = (target: EventTarget | null) => (target instanceof Element ? target : null)
+const toElement = (target: EventTarget | null) => (target instanceof Element ? target : null)
 
-function hide(): void {
+function hideActions(): void {
   for (const message of document.querySelectorAll<HTMLElement>(ACTING)) delete message.dataset['acting']
 }
 
-/** Marks the message that is pressed, until something else is. Neither the focus nor what is selected changes. */
+/** Marks the pressed message until another element is pressed. Focus and selection do not change. */
 export function useLongPress() {
   const press = useRef<{ timer: ReturnType<typeof setTimeout>; x: number; y: number } | null>(null)
 
   useEffect(() => {
-    const onDown = (event: Event) => elementOf(event.target)?.closest(`${ACTING} [role=toolbar]`) || hide()
-    const onClick = (event: Event) => elementOf(event.target)?.closest(`${ACTING} [role=toolbar]`) && hide()
+    const onDown = (event: Event) => toElement(event.target)?.closest(`${ACTING} [role=toolbar]`) || hideActions()
+    const onClick = (event: Event) => toElement(event.target)?.closest(`${ACTING} [role=toolbar]`) && hideActions()
     document.addEventListener('pointerdown', onDown)
     document.addEventListener('click', onClick)
     return () => {
       document.removeEventListener('pointerdown', onDown)
       document.removeEventListener('click', onClick)
-      hide()
+      hideActions()
     }
   }, [])
 
@@ -38,11 +38,11 @@ export function useLongPress() {
     return {
       onPointerDown: (event: PointerEvent<HTMLElement>) => {
         end()
-        const target = elementOf(event.target)
+        const target = toElement(event.target)
         const message = target?.closest<HTMLElement>('article[data-message]')
         if (event.pointerType !== 'touch' || !message || target?.closest('a, button, input')) return
         const show = () => {
-          hide()
+          hideActions()
           message.dataset['acting'] = ''
         }
         press.current = { timer: setTimeout(show, PRESS_MS), x: event.clientX, y: event.clientY }

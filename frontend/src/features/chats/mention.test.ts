@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ActorRow } from '@/api'
-import { calledIn, completed, matching, mentionAt, withHandles } from './mention'
+import { filterByName, findMention, getMentionName, insertMention, replaceNamesByHandles } from './mention'
 
 const actor = (name: string, handle: string, kind: ActorRow['kind'] = 'human'): ActorRow => ({
   id: handle,
@@ -13,61 +13,64 @@ const actor = (name: string, handle: string, kind: ActorRow['kind'] = 'human'): 
   avatar: null,
 })
 
-describe('mentionAt', () => {
-  it('finds what is being written at the caret', () => {
-    expect(mentionAt('hi @scr', 7)).toEqual({ from: 3, query: 'scr' })
-    expect(mentionAt('@', 1)).toEqual({ from: 0, query: '' })
-    expect(mentionAt('問@小', 3)).toBeNull()
-    expect(mentionAt('，@小', 3)).toEqual({ from: 1, query: '小' })
+describe('findMention', () => {
+  it('finds the query at the caret', () => {
+    expect(findMention('hi @scr', 7)).toEqual({ from: 3, query: 'scr' })
+    expect(findMention('@', 1)).toEqual({ from: 0, query: '' })
+    expect(findMention('問@小', 3)).toBeNull()
+    expect(findMention('，@小', 3)).toEqual({ from: 1, query: '小' })
   })
 
-  it('is none in an address, or after a space', () => {
-    expect(mentionAt('mail me@example', 15)).toBeNull()
-    expect(mentionAt('@scribe hello', 13)).toBeNull()
+  it('finds nothing in an address or after a space', () => {
+    expect(findMention('mail me@example', 15)).toBeNull()
+    expect(findMention('@scribe hello', 13)).toBeNull()
   })
 })
 
-it('lists agents first, and what begins with the query before what contains it', () => {
+it('lists agents first, and names that start with the query before those that contain it', () => {
   const actors = [
     actor('Oscar', 'oscar'),
     actor('Carol', 'carol'),
     actor('Scribe', 'scribe', 'agent'),
     actor('Bob', 'bob'),
   ]
-  expect(matching(actors, 'c').map(each => each.name)).toEqual(['Scribe', 'Carol', 'Oscar'])
-  expect(matching(actors, '').map(each => each.name)).toEqual(['Scribe', 'Bob', 'Carol', 'Oscar'])
+  expect(filterByName(actors, 'c').map(each => each.name)).toEqual(['Scribe', 'Carol', 'Oscar'])
+  expect(filterByName(actors, '').map(each => each.name)).toEqual(['Scribe', 'Bob', 'Carol', 'Oscar'])
 })
 
-it('completes with one space after the handle', () => {
-  expect(completed('hi @sc you', 6, { from: 3, query: 'sc' }, 'scribe')).toEqual({ text: 'hi @scribe you', caret: 11 })
-  expect(completed('@sc', 3, { from: 0, query: 'sc' }, 'scribe')).toEqual({ text: '@scribe ', caret: 8 })
+it('completes the handle with one space after it', () => {
+  expect(insertMention('hi @sc you', 6, { from: 3, query: 'sc' }, 'scribe')).toEqual({
+    text: 'hi @scribe you',
+    caret: 11,
+  })
+  expect(insertMention('@sc', 3, { from: 0, query: 'sc' }, 'scribe')).toEqual({ text: '@scribe ', caret: 8 })
 })
 
-describe('who is called by name', () => {
+describe('a mention by name', () => {
   const planner = actor('Trip Planner', 'trip-planner', 'agent')
   const trip = actor('Trip', 'trip', 'agent')
   const ling = actor('王佳玲', 'u-4327cf')
-  const here = [trip, planner, ling, actor('all of us', 'all')]
+  const inChat = [trip, planner, ling, actor('all of us', 'all')]
 
-  it('is called by handle when the text is sent, also where the name was typed', () => {
-    expect(withHandles('@Trip Planner hello', here)).toBe('@trip-planner hello')
-    expect(withHandles('(@trip planner, @Trip)', here)).toBe('(@trip-planner, @trip)')
-    expect(withHandles('@trip-planner and @u-4327cf', here)).toBe('@trip-planner and @u-4327cf')
+  it('is replaced by the handle in the sent text', () => {
+    expect(replaceNamesByHandles('@Trip Planner hello', inChat)).toBe('@trip-planner hello')
+    expect(replaceNamesByHandles('(@trip planner, @Trip)', inChat)).toBe('(@trip-planner, @trip)')
+    expect(replaceNamesByHandles('@trip-planner and @u-4327cf', inChat)).toBe('@trip-planner and @u-4327cf')
   })
 
   it('needs no spaces in Chinese', () => {
-    expect(withHandles('你好@王佳玲你看', here)).toBe('你好 @u-4327cf 你看')
-    expect(withHandles('@王佳玲，@Trip', here)).toBe('@u-4327cf，@trip')
+    expect(replaceNamesByHandles('你好@王佳玲你看', inChat)).toBe('你好 @u-4327cf 你看')
+    expect(replaceNamesByHandles('@王佳玲，@Trip', inChat)).toBe('@u-4327cf，@trip')
   })
 
-  it('is nobody in the middle of a word or an address', () => {
-    expect(withHandles('@Tripod mail@Trip me', here)).toBe('@Tripod mail@Trip me')
+  it('is not found in the middle of a word or an address', () => {
+    expect(replaceNamesByHandles('@Tripod mail@Trip me', inChat)).toBe('@Tripod mail@Trip me')
   })
 
-  it('has a handle where two have the same name', () => {
+  it('is completed to the handle when two have the same name', () => {
     const other = { ...trip, id: 'other', handle: 'trip-2' }
-    expect(calledIn([trip, other], trip)).toBe('trip')
-    expect(calledIn([trip, planner], trip)).toBe('Trip')
-    expect(withHandles('@Trip hi', [trip, other])).toBe('@Trip hi')
+    expect(getMentionName([trip, other], trip)).toBe('trip')
+    expect(getMentionName([trip, planner], trip)).toBe('Trip')
+    expect(replaceNamesByHandles('@Trip hi', [trip, other])).toBe('@Trip hi')
   })
 })

@@ -1,33 +1,33 @@
-/** The mention list of the composer: what is being typed at the caret, and who matches. Pure. */
+/** Mentions in the composer: the query at the caret, the matching people and agents, and the sent text. Pure functions. */
 import type { ActorRow } from '@/api'
 
-interface Typing {
-  /** Where the `@` stands. */
+interface MentionQuery {
+  /** The position of the `@`. */
   from: number
   query: string
 }
 
-/** The mention that is being written at the caret, if one is. */
-export function mentionAt(text: string, caret: number): Typing | null {
+/** Finds the mention that is being typed at the caret. */
+export function findMention(text: string, caret: number): MentionQuery | null {
   const match = /(^|[^\p{L}\p{N}_@/])@([\p{L}\p{N}_-]{0,40})$/u.exec(text.slice(0, caret))
   if (!match) return null
   const query = match[2] ?? ''
   return { from: caret - query.length - 1, query }
 }
 
-/** Agents first, then people; those whose name or handle begins with the query before those that contain it. */
-export function matching(actors: readonly ActorRow[], query: string): ActorRow[] {
-  const low = query.toLowerCase()
+/** Filters by name or handle: agents before people, and names that start with the query before those that contain it. */
+export function filterByName(actors: readonly ActorRow[], query: string): ActorRow[] {
+  const needle = query.toLowerCase()
   const rank = ({ name, handle }: ActorRow) => {
-    if (handle.startsWith(low) || name.toLowerCase().startsWith(low)) return 0
-    return name.toLowerCase().includes(low) || handle.includes(low) ? 1 : 2
+    if (handle.startsWith(needle) || name.toLowerCase().startsWith(needle)) return 0
+    return name.toLowerCase().includes(needle) || handle.includes(needle) ? 1 : 2
   }
   const order = (actor: ActorRow) => (actor.kind === 'agent' ? 0 : 10) + rank(actor)
   return actors.filter(actor => rank(actor) < 2).sort((a, b) => order(a) - order(b) || a.name.localeCompare(b.name))
 }
 
-/** How somebody is called in the composer: by name, or by handle where two here have the same name. */
-export function calledIn(actors: readonly ActorRow[], actor: ActorRow): string {
+/** Returns the text of a mention in the composer: the name, or the handle if two have the same name. */
+export function getMentionName(actors: readonly ActorRow[], actor: ActorRow): string {
   const isShared = actors.some(other => other.id !== actor.id && isSameName(other.name, actor.name))
   return isShared || !actor.name ? actor.handle : actor.name
 }
@@ -36,31 +36,36 @@ const isSameName = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 /** Chinese, Japanese and Korean names need no space after them. */
 const isUnspaced = (name: string) =>
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]$/u.test(name)
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
- * The text as it is sent: who is called by name is called by handle, which is what counts. Of two names that fit the longer is
- * meant; a name that several bear says nobody.
+ * Replaces mentions by name with mentions by handle, for sending. Of two names that match, the longer is used; a name that several
+ * have is not replaced.
  */
-export function withHandles(text: string, actors: readonly ActorRow[]): string {
+export function replaceNamesByHandles(text: string, actors: readonly ActorRow[]): string {
   if (!text.includes('@')) return text
   const byName = actors
-    .filter(actor => actor.name && calledIn(actors, actor) === actor.name)
+    .filter(actor => actor.name && getMentionName(actors, actor) === actor.name)
     .sort((a, b) => b.name.length - a.name.length)
   return byName.reduce((done, { name, handle }) => {
     const end = isUnspaced(name) ? '' : '(?![\\p{L}\\p{N}_-])'
-    const called = new RegExp(`(^|[^a-zA-Z0-9_@/.-])@${escaped(name)}${end}(?=(.?))`, 'giu')
-    return done.replace(called, (_, before: string, next: string) => {
+    const pattern = new RegExp(`(^|[^a-zA-Z0-9_@/.-])@${escapeRegExp(name)}${end}(?=(.?))`, 'giu')
+    return done.replace(pattern, (_, before: string, next: string) => {
       const isWord = (char: string) => /[\p{L}\p{N}_-]/u.test(char)
       return `${before}${before && isWord(before) ? ' ' : ''}@${handle}${next && isWord(next) ? ' ' : ''}`
     })
   }, text)
 }
 
-/** The text and the caret after the mention is completed. */
-export function completed(text: string, caret: number, typing: Typing, name: string): { text: string; caret: number } {
+/** Returns the text and the caret after the mention is completed. */
+export function insertMention(
+  text: string,
+  caret: number,
+  mention: MentionQuery,
+  name: string,
+): { text: string; caret: number } {
   const after = text.slice(caret)
   const inserted = `@${name}${after.startsWith(' ') ? '' : ' '}`
-  const end = typing.from + inserted.length + (after.startsWith(' ') ? 1 : 0)
-  return { text: text.slice(0, typing.from) + inserted + after, caret: end }
+  const end = mention.from + inserted.length + (after.startsWith(' ') ? 1 : 0)
+  return { text: text.slice(0, mention.from) + inserted + after, caret: end }
 }

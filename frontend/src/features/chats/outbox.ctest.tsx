@@ -1,4 +1,4 @@
-/** Tabs of one browser: frames of their own, with the browser's own storage and locks between them. */
+/** Tests several tabs of one browser: each tab is an iframe, and they share the browser's storage and locks. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { NewMessage } from '@/api'
 
@@ -22,9 +22,9 @@ const page = `
     window.outbox = { send }
   </script>`
 
-/** The ids that the server was sent, in order, and what it does with them. */
+/** The ids of the messages posted to the server, in order, and the response. */
 let posted: string[]
-let serve: () => Promise<void>
+let respond: () => Promise<void>
 
 async function openTab(): Promise<Tab> {
   const frame = document.createElement('iframe')
@@ -34,7 +34,7 @@ async function openTab(): Promise<Tab> {
   tab.server = async body => {
     const { id } = JSON.parse(body) as NewMessage
     posted.push(id)
-    await serve()
+    await respond()
     const row = JSON.stringify({ kind: 'message', id, version: 1 })
     return new Response(row, { status: 201, headers: { 'content-type': 'application/json' } })
   }
@@ -43,17 +43,17 @@ async function openTab(): Promise<Tab> {
 }
 
 const sendText = (tab: Tab, id: string) => tab.send('chat', { id, text: id, wake: 'auto' })
-const online = (tab: Tab) => tab.frame.contentWindow?.dispatchEvent(new Event('online'))
-const stored = () => Object.keys(localStorage).filter(name => name.startsWith('atelier.unsent'))
+const dispatchOnline = (tab: Tab) => tab.frame.contentWindow?.dispatchEvent(new Event('online'))
+const listStoredKeys = () => Object.keys(localStorage).filter(name => name.startsWith('atelier.unsent'))
 
-const offline = () => Promise.reject(new TypeError('Failed to fetch'))
+const failToFetch = () => Promise.reject(new TypeError('Failed to fetch'))
 
 beforeEach(() => {
   // biome-ignore lint/suspicious/noDocumentCookie: as the server sets it
   document.cookie = 'csrftoken=x'
   localStorage.clear()
   posted = []
-  serve = () => Promise.resolve()
+  respond = () => Promise.resolve()
 })
 
 afterEach(() => {
@@ -61,45 +61,45 @@ afterEach(() => {
   localStorage.clear()
 })
 
-it('loses nothing of what two tabs could not send, and sends it in the order in which it was written', async () => {
+it('keeps the messages that two tabs could not send and sends them in the order of writing', async () => {
   const [one, two] = [await openTab(), await openTab()]
-  serve = offline
+  respond = failToFetch
   await sendText(one, '1')
   await sendText(two, '2')
   await sendText(one, '3')
-  expect(stored()).toHaveLength(3)
+  expect(listStoredKeys()).toHaveLength(3)
   one.frame.remove()
   two.frame.remove()
 
   posted = []
-  serve = () => Promise.resolve()
+  respond = () => Promise.resolve()
   await openTab()
-  await vi.waitFor(() => expect(stored()).toEqual([]))
+  await vi.waitFor(() => expect(listStoredKeys()).toEqual([]))
   expect(posted).toEqual(['1', '2', '3'])
 })
 
-it('sends each message once, in order, when both tabs find the server again', async () => {
+it('sends each message once and in order when both tabs are online again', async () => {
   const [one, two] = [await openTab(), await openTab()]
-  serve = offline
+  respond = failToFetch
   await sendText(one, '1')
   await sendText(two, '2')
   await sendText(one, '3')
 
   posted = []
-  serve = () => Promise.resolve()
-  online(two)
-  online(one)
-  await vi.waitFor(() => expect(stored()).toEqual([]))
+  respond = () => Promise.resolve()
+  dispatchOnline(two)
+  dispatchOnline(one)
+  await vi.waitFor(() => expect(listStoredKeys()).toEqual([]))
   expect(posted).toEqual(['1', '2', '3'])
 })
 
-it('sends what a tab that was closed had on its way', async () => {
+it('sends the message that a closed tab was sending', async () => {
   const [one] = [await openTab(), await openTab()]
-  serve = () => new Promise(() => undefined)
+  respond = () => new Promise(() => undefined)
   void sendText(one, '1')
   await vi.waitFor(() => expect(posted).toEqual(['1']))
-  serve = () => Promise.resolve()
+  respond = () => Promise.resolve()
   one.frame.remove()
-  await vi.waitFor(() => expect(stored()).toEqual([]), 12_000)
+  await vi.waitFor(() => expect(listStoredKeys()).toEqual([]), 12_000)
   expect(posted).toEqual(['1', '1'])
 })

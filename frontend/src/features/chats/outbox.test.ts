@@ -3,18 +3,18 @@ import { setStorageOwner } from '@/lib/storage'
 
 const refusal = { error: { code: 'limit_reached', message: 'Too many.', hints: [], data: { seconds: 7 } } }
 const json = { 'content-type': 'application/json' }
-const answer = (status: number, body: unknown) => new Response(JSON.stringify(body), { status, headers: json })
+const respond = (status: number, body: unknown) => new Response(JSON.stringify(body), { status, headers: json })
 
 interface Post {
   id: string
   text: string
 }
 
-/** What the server was sent, and how it answers: by default it takes everything. */
+/** The messages posted to the server, and its response: by default it accepts them. */
 const posts: Post[] = []
-let serve: (post: Post) => Promise<Response>
+let handlePost: (post: Post) => Promise<Response>
 const items = new Map<string, string>()
-/** As in a browser, its names are its own properties. */
+/** As in a browser, the keys are own properties of the storage. */
 const storage = new Proxy(
   {
     getItem: (key: string) => items.get(key) ?? null,
@@ -27,8 +27,8 @@ const storage = new Proxy(
   },
 )
 
-/** A page that has just been loaded by this person. */
-async function pageOf(person: string) {
+/** Loads the outbox module as a fresh page of this person would. */
+async function loadPage(person: string) {
   vi.resetModules()
   const stored = await import('@/lib/storage')
   stored.setStorageOwner(person)
@@ -37,8 +37,8 @@ async function pageOf(person: string) {
   return outbox
 }
 
-/** Each is sent a moment after the one before. */
-function sendText(id: string) {
+/** Builds a message, a millisecond later than the one before. */
+function buildText(id: string) {
   vi.setSystemTime(Date.now() + 1)
   return { id, text: id, wake: 'auto' as const }
 }
@@ -47,14 +47,14 @@ beforeEach(() => {
   vi.useFakeTimers()
   posts.length = 0
   items.clear()
-  serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
+  handlePost = post => Promise.resolve(respond(201, { kind: 'message', id: post.id, version: 1 }))
   vi.stubGlobal('document', { cookie: 'csrftoken=x', addEventListener: () => undefined })
   vi.stubGlobal('window', { addEventListener: () => undefined })
   vi.stubGlobal('localStorage', storage)
   vi.stubGlobal('fetch', async (request: Request) => {
     const post = (await request.json()) as Post
     posts.push(post)
-    return serve(post)
+    return handlePost(post)
   })
 })
 
@@ -64,83 +64,87 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const sent = () => posts.map(post => post.id)
+const listPosted = () => posts.map(post => post.id)
 
-describe('a message that was rate-limited', () => {
-  it('is kept, and sent again under the same id after the pause that the server named', async () => {
-    const { send } = await pageOf('alice')
-    serve = () => Promise.resolve(answer(429, refusal))
-    await send('chat', sendText('one'))
+describe('a rate-limited message', () => {
+  it('is sent again with the same id after the pause that the server named', async () => {
+    const { send } = await loadPage('alice')
+    handlePost = () => Promise.resolve(respond(429, refusal))
+    await send('chat', buildText('one'))
     await vi.advanceTimersByTimeAsync(6_900)
-    expect(sent()).toEqual(['one'])
+    expect(listPosted()).toEqual(['one'])
     await vi.advanceTimersByTimeAsync(200)
-    expect(sent()).toEqual(['one', 'one'])
+    expect(listPosted()).toEqual(['one', 'one'])
   })
 
-  it('goes before the messages after it', async () => {
-    const { send } = await pageOf('alice')
-    serve = () => Promise.resolve(answer(429, refusal))
-    await Promise.all([send('chat', sendText('one')), send('chat', sendText('two'))])
-    expect(sent()).toEqual(['one'])
-    serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
+  it('is sent before the messages after it', async () => {
+    const { send } = await loadPage('alice')
+    handlePost = () => Promise.resolve(respond(429, refusal))
+    await Promise.all([send('chat', buildText('one')), send('chat', buildText('two'))])
+    expect(listPosted()).toEqual(['one'])
+    handlePost = post => Promise.resolve(respond(201, { kind: 'message', id: post.id, version: 1 }))
     await vi.advanceTimersByTimeAsync(7_100)
-    expect(sent()).toEqual(['one', 'one', 'two'])
+    expect(listPosted()).toEqual(['one', 'one', 'two'])
   })
 })
 
 describe('messages of one chat', () => {
-  it('arrive in the order in which they were written, however slow the first is', async () => {
-    const { send } = await pageOf('alice')
+  it('arrive in the order of writing, however slow the first is', async () => {
+    const { send } = await loadPage('alice')
     const arrived: string[] = []
     let release: () => void = () => undefined
-    serve = post =>
+    handlePost = post =>
       new Promise(resolve => {
         const done = () => {
           arrived.push(post.id)
-          resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
+          resolve(respond(201, { kind: 'message', id: post.id, version: 1 }))
         }
         if (post.id === 'slow') release = done
         else done()
       })
-    const both = [send('chat', sendText('slow')), send('chat', sendText('two'))]
-    await send('another chat', sendText('elsewhere'))
+    const both = [send('chat', buildText('slow')), send('chat', buildText('two'))]
+    await send('another chat', buildText('elsewhere'))
     expect(arrived).toEqual(['elsewhere'])
     release()
     await Promise.all(both)
     expect(arrived).toEqual(['elsewhere', 'slow', 'two'])
   })
 
-  it('wait for the one that found no server, and follow it', async () => {
-    const { send } = await pageOf('alice')
-    serve = () => Promise.reject(new TypeError('Failed to fetch'))
-    await Promise.all([send('chat', sendText('one')), send('chat', sendText('two')), send('chat', sendText('three'))])
-    expect(sent()).toEqual(['one'])
-    serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
+  it('wait for one that found no server', async () => {
+    const { send } = await loadPage('alice')
+    handlePost = () => Promise.reject(new TypeError('Failed to fetch'))
+    await Promise.all([
+      send('chat', buildText('one')),
+      send('chat', buildText('two')),
+      send('chat', buildText('three')),
+    ])
+    expect(listPosted()).toEqual(['one'])
+    handlePost = post => Promise.resolve(respond(201, { kind: 'message', id: post.id, version: 1 }))
     await vi.advanceTimersByTimeAsync(35_000)
-    expect(sent()).toEqual(['one', 'one', 'two', 'three'])
+    expect(listPosted()).toEqual(['one', 'one', 'two', 'three'])
   })
 
-  it('do not wait for one that was refused for good, nor for one that was removed', async () => {
-    const { send, forget } = await pageOf('alice')
-    serve = () => Promise.resolve(answer(403, { error: { code: 'forbidden', message: 'No.' } }))
-    await send('chat', sendText('refused'))
-    serve = () => Promise.reject(new TypeError('Failed to fetch'))
-    await Promise.all([send('chat', sendText('one')), send('chat', sendText('two'))])
-    serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
+  it('do not wait for one that was rejected or removed', async () => {
+    const { send, forget } = await loadPage('alice')
+    handlePost = () => Promise.resolve(respond(403, { error: { code: 'forbidden', message: 'No.' } }))
+    await send('chat', buildText('refused'))
+    handlePost = () => Promise.reject(new TypeError('Failed to fetch'))
+    await Promise.all([send('chat', buildText('one')), send('chat', buildText('two'))])
+    handlePost = post => Promise.resolve(respond(201, { kind: 'message', id: post.id, version: 1 }))
     forget('one')
     await vi.advanceTimersByTimeAsync(0)
-    expect(sent()).toEqual(['refused', 'one', 'two'])
+    expect(listPosted()).toEqual(['refused', 'one', 'two'])
   })
 
-  it('give up an answer that does not come, and are sent again', async () => {
-    const { send } = await pageOf('alice')
+  it('time out without a response and are sent again', async () => {
+    const { send } = await loadPage('alice')
     vi.stubGlobal('fetch', async (request: Request, { signal }: { signal: AbortSignal }) => {
       posts.push((await request.json()) as Post)
       return new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')))
       })
     })
-    void send('chat', sendText('one'))
+    void send('chat', buildText('one'))
     await vi.advanceTimersByTimeAsync(14_900)
     expect(items.get('atelier.unsent.one@alice')).toContain('"failed":null')
     await vi.advanceTimersByTimeAsync(200)
@@ -148,47 +152,47 @@ describe('messages of one chat', () => {
   })
 })
 
-describe('what was not sent before a reload', () => {
-  it('goes out again in its order, also from where one list of everything was kept', async () => {
+describe('messages that were not sent before a reload', () => {
+  it('are sent in order, including those in the storage format of earlier versions', async () => {
     const entry = (id: string, at: string) => ({
-      ...sendText(id),
+      ...buildText(id),
       chat_id: 'chat',
       created_at: at,
       failed: 'unreachable',
     })
     items.set('atelier.unsent@alice', JSON.stringify([entry('b', '2026-11-20T10:00:00Z')]))
     items.set('atelier.unsent.a@alice', JSON.stringify(entry('a', '2026-11-20T11:00:00Z')))
-    await pageOf('alice')
+    await loadPage('alice')
     await vi.advanceTimersByTimeAsync(100)
-    expect(sent()).toEqual(['b', 'a'])
+    expect(listPosted()).toEqual(['b', 'a'])
     expect([...items.keys()]).toEqual([])
   })
 
-  it('stays where it is when it was refused for good', async () => {
-    const first = await pageOf('alice')
-    serve = () => Promise.resolve(answer(403, { error: { code: 'forbidden', message: 'No.' } }))
-    await first.send('chat', sendText('one'))
-    await pageOf('alice')
+  it('are kept without sending if they were rejected', async () => {
+    const first = await loadPage('alice')
+    handlePost = () => Promise.resolve(respond(403, { error: { code: 'forbidden', message: 'No.' } }))
+    await first.send('chat', buildText('one'))
+    await loadPage('alice')
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(sent()).toEqual(['one'])
+    expect(listPosted()).toEqual(['one'])
     expect(items.get('atelier.unsent.one@alice')).toContain('"failed":"forbidden"')
   })
 })
 
-describe('FAIR6: what one person could not send', () => {
-  it('is neither sent nor shown as the next person, and waits for its writer', async () => {
-    const alice = await pageOf('alice')
-    serve = () => Promise.reject(new TypeError('Failed to fetch'))
-    await alice.send('chat', sendText('private'))
+describe('FAIR6: messages that one person could not send', () => {
+  it('are neither sent nor shown for the next person, and wait for their author', async () => {
+    const alice = await loadPage('alice')
+    handlePost = () => Promise.reject(new TypeError('Failed to fetch'))
+    await alice.send('chat', buildText('private'))
     posts.length = 0
-    serve = post => Promise.resolve(answer(201, { kind: 'message', id: post.id, version: 1 }))
+    handlePost = post => Promise.resolve(respond(201, { kind: 'message', id: post.id, version: 1 }))
 
-    const bob = await pageOf('bob')
-    await bob.send('chat', sendText('mine'))
-    expect(sent()).toEqual(['mine'])
+    const bob = await loadPage('bob')
+    await bob.send('chat', buildText('mine'))
+    expect(listPosted()).toEqual(['mine'])
 
-    const again = await pageOf('alice')
+    const again = await loadPage('alice')
     await again.sendAgain('private')
-    await vi.waitFor(() => expect(sent()).toEqual(['mine', 'private']))
+    await vi.waitFor(() => expect(listPosted()).toEqual(['mine', 'private']))
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Messages of this person that the server has not confirmed yet. The message's id makes sending again harmless. The tabs of a
- * browser share it: each message is kept by itself, and one tab at a time sends those of a chat, in the order of their times.
+ * The messages of this person that the server has not confirmed yet. A message has an id, so sending it twice posts it once. The tabs
+ * of a browser share the outbox: each message has a storage key, and one tab at a time sends those of a chat, oldest first.
  */
 import { useMemo } from 'react'
 import { ApiError, type ErrorCode, type MessageRow, type NewMessage, postMessage } from '@/api'
@@ -14,38 +14,38 @@ import { backoff, connection, upsertRows } from '@/realtime'
 export interface Unsent extends NewMessage {
   chat_id: string
   created_at: string
-  /** Null while it is on its way. */
+  /** The error code; null while it is being sent. */
   failed: ErrorCode | null
-  /** When it is sent again by itself (ms). Without it, what failed waits for its author. */
-  again?: number
+  /** The time of the automatic retry, in ms. Without it, a failed message waits for its author. */
+  retryAt?: number
 }
 
 const KEY_PREFIX = 'atelier.unsent.'
-/** One list of everything, as it was kept before. */
+/** The key of the storage format of earlier versions: one list of all messages. */
 const LEGACY_KEY = 'atelier.unsent'
-/** How long a tab may take for what it is to send before another one does (ms). */
+/** How long a tab may take to send its message before another tab sends it, in ms. */
 const TAKE_OVER_MS = 5_000
-/** How long the storage event of another tab may take (ms). */
+/** How long the storage event of another tab may take, in ms. */
 const SYNC_WAIT_MS = 2_000
 
 const outbox = observable<readonly Unsent[]>([])
 
-const isWaiting = (entry: Unsent) => entry.failed !== null && entry.again !== undefined
+const isWaiting = (entry: Unsent) => entry.failed !== null && entry.retryAt !== undefined
 const isPending = (entry: Unsent) => entry.failed === null || isWaiting(entry)
 
-const byTime = (a: Unsent, b: Unsent) =>
+const compareTimes = (a: Unsent, b: Unsent) =>
   a.created_at < b.created_at || (a.created_at === b.created_at && a.id < b.id) ? -1 : 1
 
-/** What failed for want of a session, or of a line that this page is about to find, goes out now. */
-const afterReload = (entry: Unsent): Unsent =>
-  entry.failed === 'not_signed_in' || entry.failed === 'unreachable' ? fresh(entry) : entry
+/** Resets messages that failed without a session or a connection: a fresh page sends them again. */
+const resetAfterReload = (entry: Unsent): Unsent =>
+  entry.failed === 'not_signed_in' || entry.failed === 'unreachable' ? resetEntry(entry) : entry
 
-/** Load the unsent messages of this page's person. Before that nothing is sent or stored. */
+/** Loads the unsent messages of the signed-in person. Nothing is sent or stored before. */
 export function startOutbox(): void {
   for (const entry of readStored<Unsent[]>(LEGACY_KEY, [])) writeStored(KEY_PREFIX + entry.id, entry)
   writeStored(LEGACY_KEY, null)
-  outbox.set([...listStored<Unsent>(KEY_PREFIX).values()].map(afterReload).sort(byTime))
-  onStoredElsewhere<Unsent>(KEY_PREFIX, changedElsewhere)
+  outbox.set([...listStored<Unsent>(KEY_PREFIX).values()].map(resetAfterReload).sort(compareTimes))
+  onStoredElsewhere<Unsent>(KEY_PREFIX, applyStoredChange)
   connection.subscribe(() => {
     if (connection.get().state === 'open') sendWaiting()
   })
@@ -53,28 +53,28 @@ export function startOutbox(): void {
   sendWaiting()
 }
 
-const inChat = (chatId: string) => (all: readonly Unsent[]) => all.filter(entry => entry.chat_id === chatId)
+const selectChat = (chatId: string) => (entries: readonly Unsent[]) => entries.filter(entry => entry.chat_id === chatId)
 
 export function useUnsent(chatId: string): readonly Unsent[] {
-  const part = useMemo(() => inChat(chatId), [chatId])
-  return useSelector(outbox, part, sameItems)
+  const select = useMemo(() => selectChat(chatId), [chatId])
+  return useSelector(outbox, select, sameItems)
 }
 
-const find = (id: string) => outbox.get().find(entry => entry.id === id)
+const findEntry = (id: string) => outbox.get().find(entry => entry.id === id)
 
 function remove(id: string): void {
   outbox.set(outbox.get().filter(entry => entry.id !== id))
   writeStored(KEY_PREFIX + id, null)
 }
 
-/** Changes an entry that is still there. */
+/** Replaces an entry if it still exists. */
 function replace(entry: Unsent): void {
-  if (!find(entry.id)) return
+  if (!findEntry(entry.id)) return
   outbox.set(outbox.get().map(each => (each.id === entry.id ? entry : each)))
   writeStored(KEY_PREFIX + entry.id, entry)
 }
 
-/** Says something; it is on the screen at once, and marked as on its way. */
+/** Posts a message. It is shown at once and marked as sending. */
 export function send(chatId: string, message: NewMessage): Promise<void> {
   const entry: Unsent = { ...message, chat_id: chatId, created_at: new Date().toISOString(), failed: null }
   outbox.set([...outbox.get(), entry])
@@ -82,30 +82,30 @@ export function send(chatId: string, message: NewMessage): Promise<void> {
   return deliver(chatId)
 }
 
-/** Sends a message that failed once more, and with it what waits in the same chat: messages arrive in the order in which they were written. */
+/** Sends a failed message again, and all waiting messages of the chat, so that they arrive in the order of writing. */
 export async function sendAgain(id: string): Promise<void> {
-  const entry = find(id)
+  const entry = findEntry(id)
   if (!entry?.failed) return
-  replace(fresh(entry))
+  replace(resetEntry(entry))
   await resume(entry.chat_id)
 }
 
 export function forget(id: string): void {
-  const entry = find(id)
+  const entry = findEntry(id)
   remove(id)
   if (entry) void resume(entry.chat_id)
 }
 
-const fresh = ({ again: _, ...entry }: Unsent): Unsent => ({ ...entry, failed: null })
+const resetEntry = ({ retryAt: _, ...entry }: Unsent): Unsent => ({ ...entry, failed: null })
 
-/** Sends again what waits in a chat. */
+/** Sends the waiting messages of a chat now. */
 async function resume(chatId: string): Promise<void> {
   clearTimeout(timers.get(chatId))
-  for (const entry of inChat(chatId)(outbox.get())) if (isWaiting(entry)) replace(fresh(entry))
+  for (const entry of selectChat(chatId)(outbox.get())) if (isWaiting(entry)) replace(resetEntry(entry))
   await deliver(chatId)
 }
 
-/** Sends again what waits, everywhere. */
+/** Sends the waiting messages of all chats now. */
 function sendWaiting(): void {
   for (const chatId of new Set(
     outbox
@@ -117,7 +117,7 @@ function sendWaiting(): void {
 }
 
 const timers = new Map<string, ReturnType<typeof setTimeout>>()
-const tries = new Map<string, number>()
+const attempts = new Map<string, number>()
 
 function resumeLater(chatId: string, ms: number): void {
   clearTimeout(timers.get(chatId))
@@ -127,69 +127,70 @@ function resumeLater(chatId: string, ms: number): void {
   )
 }
 
-/** Another tab added, sent or removed a message. It sends its own; a tab that is closed meanwhile leaves that to the others. */
-function changedElsewhere(id: string, entry: Unsent | null): void {
+/** Applies a change by another tab, which sends its own messages. If it is closed before, this tab sends them after `TAKE_OVER_MS`. */
+function applyStoredChange(id: string, entry: Unsent | null): void {
   const others = outbox.get().filter(each => each.id !== id)
-  outbox.set(entry ? [...others, entry].sort(byTime) : others)
-  if (entry && isPending(entry)) resumeLater(entry.chat_id, Math.max(0, (entry.again ?? 0) - Date.now()) + TAKE_OVER_MS)
+  outbox.set(entry ? [...others, entry].sort(compareTimes) : others)
+  if (entry && isPending(entry))
+    resumeLater(entry.chat_id, Math.max(0, (entry.retryAt ?? 0) - Date.now()) + TAKE_OVER_MS)
 }
 
 const deliver = (chatId: string) => runExclusively(`${KEY_PREFIX}${chatId}`, () => sendAll(chatId))
 
-/** Sends what is on its way in a chat, one after the other, up to one that has to wait. */
+/** Sends the pending messages of a chat one after the other, up to one that has to wait. */
 async function sendAll(chatId: string): Promise<void> {
   for (;;) {
-    const entry = inChat(chatId)(outbox.get()).find(isPending)
+    const entry = selectChat(chatId)(outbox.get()).find(isPending)
     if (!entry) return
-    if (isWaiting(entry)) return waitWith(entry)
-    if (isGone(entry) && (await isSentElsewhere(entry))) continue
+    if (isWaiting(entry)) return delayFollowing(entry)
+    if (isMissingFromStorage(entry) && (await isSentElsewhere(entry))) continue
     await sendOne(entry)
   }
 }
 
-/** Whether this browser keeps things, and no longer this one: another tab has sent it, or somebody has cleared the browser's data. */
-const isGone = ({ id }: Unsent) => canStore() && readStored<Unsent | null>(KEY_PREFIX + id, null) === null
+/** Returns whether the entry is no longer in the storage: another tab has sent it, or the browser's data was cleared. */
+const isMissingFromStorage = ({ id }: Unsent) => canStore() && readStored<Unsent | null>(KEY_PREFIX + id, null) === null
 
 /**
- * Whether another tab has sent it while this one waited for its turn: its storage event then comes soon. If it does not, the message
- * is sent: sending twice is harmless, losing it is not.
+ * Returns whether another tab has sent the message: its storage event then arrives soon. Otherwise the message is sent, because sending
+ * it twice is harmless and losing it is not.
  */
 async function isSentElsewhere({ id }: Unsent): Promise<boolean> {
-  for (let waited = 0; waited < SYNC_WAIT_MS && find(id); waited += 50)
+  for (let waited = 0; waited < SYNC_WAIT_MS && findEntry(id); waited += 50)
     await new Promise(resolve => setTimeout(resolve, 50))
-  return !find(id)
+  return !findEntry(id)
 }
 
 async function sendOne(entry: Unsent): Promise<void> {
-  const { chat_id, created_at: _, failed: __, again: ___, ...message } = entry
+  const { chat_id, created_at: _, failed: __, retryAt: ___, ...message } = entry
   try {
-    arrived(chat_id, await postMessage(chat_id, message))
-    tries.delete(chat_id)
+    confirm(chat_id, await postMessage(chat_id, message))
+    attempts.delete(chat_id)
   } catch (error) {
     const failed = error instanceof ApiError ? error.code : 'refused'
-    const pause = pauseAfter(chat_id, failed, retryAfter(error))
+    const pause = getRetryDelay(chat_id, failed, retryAfter(error))
     if (pause === null) return replace({ ...entry, failed })
-    replace({ ...entry, failed, again: Date.now() + pause })
+    replace({ ...entry, failed, retryAt: Date.now() + pause })
     resumeLater(chat_id, pause)
   }
 }
 
-/** How long to wait (ms) before it is sent again: a line that only faltered says nothing when it is back. Null: not by itself. */
-function pauseAfter(chatId: string, failed: ErrorCode, seconds: number | null): number | null {
+/** Returns the delay before an automatic retry, in ms, or null for none. It also covers short interruptions, which cause no event. */
+function getRetryDelay(chatId: string, failed: ErrorCode, seconds: number | null): number | null {
   if (seconds) return seconds * 1_000
   if (failed !== 'unreachable') return null
-  const count = tries.get(chatId) ?? 0
-  tries.set(chatId, count + 1)
+  const count = attempts.get(chatId) ?? 0
+  attempts.set(chatId, count + 1)
   return 2_000 + backoff(count)
 }
 
-/** Messages after one that waits wait, too. */
-function waitWith({ chat_id, failed, again }: Unsent): void {
-  for (const entry of inChat(chat_id)(outbox.get()))
-    if (entry.failed === null) replace({ ...entry, failed, ...(again === undefined ? {} : { again }) })
+/** Makes the messages after a waiting one wait, too. */
+function delayFollowing({ chat_id, failed, retryAt }: Unsent): void {
+  for (const entry of selectChat(chat_id)(outbox.get()))
+    if (entry.failed === null) replace({ ...entry, failed, ...(retryAt === undefined ? {} : { retryAt }) })
 }
 
-function arrived(chatId: string, row: MessageRow): void {
+function confirm(chatId: string, row: MessageRow): void {
   upsertRows(chatId, [row])
   remove(row.id)
 }

@@ -1,15 +1,15 @@
-/** Pages on both sides of what is on the screen, read when the reader comes near an edge. */
+/** Loads older and newer pages when the reader comes near an edge of the loaded part. */
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 import type { LogPart } from './logPart'
 
-/** How near to an edge (px) the next page is asked for. */
-const NEAR = 2_000
+/** Distance from an edge at which the next page is requested, in px. */
+const LOAD_DISTANCE_PX = 2_000
 
 export function usePaging(part: LogPart, firstKey: string, scroller: RefObject<HTMLElement | null>) {
   const { from, range, hasOlder, loadOlder, loadNewer } = part
-  const loading = useRef(false)
+  const isLoading = useRef(false)
   const last = useRef({ from, firstKey })
-  // The list grew at its start in this very render: then, and only then, its place is kept from the end.
+  // True only in the render in which the list grew at its start: then the scroll position is kept from the end.
   const isShifting = from < last.current.from && firstKey !== last.current.firstKey
 
   useLayoutEffect(() => {
@@ -18,25 +18,25 @@ export function usePaging(part: LogPart, firstKey: string, scroller: RefObject<H
 
   const loadIfNear = useCallback(async () => {
     const log = scroller.current
-    if (!log || loading.current) return
+    if (!log || isLoading.current) return
     const load =
-      log.scrollTop < NEAR && hasOlder
+      log.scrollTop < LOAD_DISTANCE_PX && hasOlder
         ? loadOlder
-        : range && log.scrollHeight - log.scrollTop - log.clientHeight < NEAR
+        : range && log.scrollHeight - log.scrollTop - log.clientHeight < LOAD_DISTANCE_PX
           ? loadNewer
           : null
     if (!load) return
-    loading.current = true
+    isLoading.current = true
     try {
       await load()
     } catch {
-      // The next scroll asks again; the connection's banner says why.
+      // The next scroll requests it again; the connection banner shows the reason.
     } finally {
-      loading.current = false
+      isLoading.current = false
     }
   }, [scroller, hasOlder, range, loadOlder, loadNewer])
-  // A flick may have reached the edge while the page was on its way: then nobody scrolls any more, and the next is due.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is looked at again after each page
+  // A fast scroll may have reached the edge while the page was loading. No scroll event follows then, so check again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: checked again after each page
   useEffect(() => void loadIfNear(), [from, range?.to, loadIfNear])
   return { isShifting, loadIfNear }
 }

@@ -15,7 +15,7 @@ const row = (seq: number, author: string, more: Partial<MessageRow> = {}): Messa
   }) as MessageRow
 const isAgent = (id: string) => id.startsWith('agent')
 
-describe('the question that is asked again', () => {
+describe('the question that is sent again', () => {
   const hello = row(1, 'agent-scribe')
   const first = row(2, 'alice')
   const answer = row(3, 'agent-scribe', { run_id: 'one' })
@@ -24,25 +24,25 @@ describe('the question that is asked again', () => {
   const between = row(6, 'alice')
   const finished = row(7, 'agent-scribe', { run_id: 'two' })
 
-  it('is the last one of a person before the run of the answer', () => {
+  it('is the last message of a person before the run of the answer', () => {
     const messages = [hello, first, answer, second, started, between, finished]
     expect(findQuestionBefore(messages, answer, isAgent)).toBe(first)
     expect(findQuestionBefore(messages, finished, isAgent)).toBe(second)
   })
 
-  it('is the one that the answer quotes', () => {
+  it('is the message that the answer quotes', () => {
     const quoting = row(5, 'agent-scribe', { run_id: 'two', reply_to: first.id })
     expect(findQuestionBefore([hello, first, answer, second, quoting], quoting, isAgent)).toBe(first)
   })
 
-  it('is never a deleted message, nor one of an agent', () => {
+  it('is not a deleted message or a message of an agent', () => {
     const gone = row(4, 'bob', { deleted: true })
     const other = row(5, 'agent-robin', { run_id: 'three' })
     const last = row(6, 'agent-scribe', { run_id: 'four' })
     expect(findQuestionBefore([hello, first, answer, gone, other, last], last, isAgent)).toBe(first)
   })
 
-  it('is of the agent that is asked about; a greeting answers no message', () => {
+  it('is the question of the given agent, and a greeting has none', () => {
     const robins = row(5, 'agent-robin', { run_id: 'three' })
     const messages = [hello, first, answer, second, robins]
     expect(findQuestion(messages, 'agent-scribe', isAgent)).toBe(first)

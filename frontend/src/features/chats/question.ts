@@ -3,7 +3,7 @@ import type { MessageRow, TextMessageRow } from '@/api'
 /**
  * Return the message of a person that an agent answered last; null when it has answered none.
  *
- * `messages` are the chat's, oldest first. An agent's greeting answers nobody.
+ * `messages` are sorted oldest first. An agent's greeting does not count as an answer.
  */
 export function findQuestion(
   messages: readonly MessageRow[],
@@ -14,16 +14,16 @@ export function findQuestion(
   return answer ? findQuestionBefore(messages, answer, isAgent) : null
 }
 
-/** Return the message of a person that this answer is to: the one it quotes, else the last one before its run. */
+/** Return the message of a person that an answer replies to: the one it quotes, else the last one before its run. */
 export function findQuestionBefore(
   messages: readonly MessageRow[],
   answer: MessageRow,
   isAgent: (id: string) => boolean,
 ): TextMessageRow | null {
   const first = messages.find(row => row.run_id === answer.run_id) ?? answer
-  const isAsked = (row: MessageRow): row is TextMessageRow =>
+  const isQuestion = (row: MessageRow): row is TextMessageRow =>
     row.type === 'TEXT_MESSAGE' && !row.deleted && row.author_id !== null && !isAgent(row.author_id)
   const quoted = messages.find(row => row.id === first.reply_to)
-  if (quoted && isAsked(quoted)) return quoted
-  return messages.filter(isAsked).findLast(row => row.seq < first.seq) ?? null
+  if (quoted && isQuestion(quoted)) return quoted
+  return messages.filter(isQuestion).findLast(row => row.seq < first.seq) ?? null
 }

@@ -1,55 +1,57 @@
 import { describe, expect, it } from 'vitest'
 import type { SystemMessageRow, SystemPayload } from '@/api'
 import { systemRow } from '@/testing/rows'
-import { isNoise, isSameAct } from './quiet'
+import { isHiddenMessage, isSameAction } from './quiet'
 
 const row = (type: SystemMessageRow['type'], payload: Partial<SystemPayload> = {}, minute = 0) =>
   systemRow(type, payload, { created_at: `2026-11-20T10:0${minute}:00Z` })
 
-describe('what has no line', () => {
-  it('is a draft on its way, unless an agent wrote it', () => {
-    expect(isNoise(row('DRAFT_STARTED', { actor_id: 'alice' }))).toBe(true)
-    expect(isNoise(row('LOCK_RELEASED', { actor_id: 'alice' }))).toBe(true)
-    expect(isNoise(row('DRAFT_STARTED', { via: 'Scribe' }))).toBe(false)
-    expect(isNoise(row('DRAFT_APPLIED'))).toBe(false)
+describe('a hidden system message', () => {
+  it('is a step of a draft, unless an agent wrote it', () => {
+    expect(isHiddenMessage(row('DRAFT_STARTED', { actor_id: 'alice' }))).toBe(true)
+    expect(isHiddenMessage(row('LOCK_RELEASED', { actor_id: 'alice' }))).toBe(true)
+    expect(isHiddenMessage(row('DRAFT_STARTED', { via: 'Scribe' }))).toBe(false)
+    expect(isHiddenMessage(row('DRAFT_APPLIED'))).toBe(false)
   })
 
-  it('is a draft that was discarded without having been applied', () => {
-    expect(isNoise(row('DRAFT_DISCARDED', { draft_apply: 0 }))).toBe(true)
-    expect(isNoise(row('DRAFT_DISCARDED', { draft_apply: 2 }))).toBe(false)
-    expect(isNoise(row('DRAFT_DISCARDED'))).toBe(false)
+  it('is the discarding of a draft that was never applied', () => {
+    expect(isHiddenMessage(row('DRAFT_DISCARDED', { draft_apply: 0 }))).toBe(true)
+    expect(isHiddenMessage(row('DRAFT_DISCARDED', { draft_apply: 2 }))).toBe(false)
+    expect(isHiddenMessage(row('DRAFT_DISCARDED'))).toBe(false)
   })
 })
 
-describe('one act', () => {
+describe('messages of one action', () => {
   const added = (target: string, minute = 0, actor = 'alice') =>
     row('MEMBER_JOINED', { actor_id: actor, target_id: target }, minute)
 
-  it('is to add several', () => {
-    expect(isSameAct([added('bob')], added('carol', 1))).toBe(true)
-    expect(isSameAct([added('bob')], added('carol', 5))).toBe(false)
-    expect(isSameAct([added('bob')], added('carol', 0, 'dave'))).toBe(false)
+  it('are several additions by one person', () => {
+    expect(isSameAction([added('bob')], added('carol', 1))).toBe(true)
+    expect(isSameAction([added('bob')], added('carol', 5))).toBe(false)
+    expect(isSameAction([added('bob')], added('carol', 0, 'dave'))).toBe(false)
   })
 
-  it('is not to come by oneself, nor what says more', () => {
-    expect(isSameAct([added('bob', 0, 'bob')], added('bob', 0, 'bob'))).toBe(false)
-    expect(isSameAct([added('alice')], added('bob'))).toBe(false)
+  it('do not include joining by oneself or messages with more details', () => {
+    expect(isSameAction([added('bob', 0, 'bob')], added('bob', 0, 'bob'))).toBe(false)
+    expect(isSameAction([added('alice')], added('bob'))).toBe(false)
     const wakes = row('MEMBER_JOINED', { actor_id: 'alice', target_id: 'carol', wake_id: 'robin' })
-    expect(isSameAct([added('bob')], wakes)).toBe(false)
+    expect(isSameAction([added('bob')], wakes)).toBe(false)
   })
 
-  it('is to start a chat with several, but not to add somebody later', () => {
+  it('are the additions at the start of a chat, but not later ones', () => {
     const started = { ...added('alice'), seq: 1 }
-    expect(isSameAct([started], added('bob'))).toBe(true)
-    expect(isSameAct([started, added('bob')], added('carol'))).toBe(true)
-    expect(isSameAct([started, added('bob')], added('carol', 1))).toBe(false)
-    expect(isSameAct([started], added('bob', 0, 'dave'))).toBe(false)
+    expect(isSameAction([started], added('bob'))).toBe(true)
+    expect(isSameAction([started, added('bob')], added('carol'))).toBe(true)
+    expect(isSameAction([started, added('bob')], added('carol', 1))).toBe(false)
+    expect(isSameAction([started], added('bob', 0, 'dave'))).toBe(false)
   })
 
-  it('is to accept several suggestions for one agent', () => {
+  it('are several acceptances for one agent', () => {
     const accepted = (target: string) => row('SUGGESTION_ACCEPTED', { actor_id: 'alice', target_id: target })
-    expect(isSameAct([accepted('robin')], accepted('robin'))).toBe(true)
-    expect(isSameAct([accepted('robin')], accepted('scribe'))).toBe(false)
-    expect(isSameAct([row('SPEC_SAVED', { actor_id: 'alice' })], row('SPEC_SAVED', { actor_id: 'alice' }))).toBe(false)
+    expect(isSameAction([accepted('robin')], accepted('robin'))).toBe(true)
+    expect(isSameAction([accepted('robin')], accepted('scribe'))).toBe(false)
+    expect(isSameAction([row('SPEC_SAVED', { actor_id: 'alice' })], row('SPEC_SAVED', { actor_id: 'alice' }))).toBe(
+      false,
+    )
   })
 })

@@ -1,9 +1,9 @@
-/** Which system rows have a line of their own, and which stand together in one. Pure. */
+/** Which system messages are hidden, and which are grouped. Pure functions. */
 import type { MessageRow, SystemMessageRow } from '@/api'
 import { isSameMoment } from '@/lib/time'
 
-/** Whether a row concerns nobody but its actor: a step of a draft, which the workshop shows, or a draft that never answered here. */
-export function isNoise(row: MessageRow): boolean {
+/** Returns whether a system message is hidden: a step of a draft, which the workshop shows, or a draft that was never applied. */
+export function isHiddenMessage(row: MessageRow): boolean {
   switch (row.type) {
     case 'DRAFT_STARTED':
     case 'LOCK_ACQUIRED':
@@ -16,34 +16,34 @@ export function isNoise(row: MessageRow): boolean {
   }
 }
 
-/** One act that left several rows: people who were added together, suggestions that were accepted at once. */
-const acts = new Set<MessageRow['type']>(['MEMBER_JOINED', 'SUGGESTION_ACCEPTED'])
-const ACT_MINUTES = 2
+/** Types of which one action may create several messages: adding people, accepting suggestions. */
+const groupedTypes = new Set<MessageRow['type']>(['MEMBER_JOINED', 'SUGGESTION_ACCEPTED'])
+const GROUP_MINUTES = 2
 const BEGINNING_MINUTES = 0.1
 
-const doerOf = (row: SystemMessageRow) => row.payload.actor_id ?? row.author_id
-/** Who came by themselves did not come by one act. */
-const isByAnother = (row: SystemMessageRow) => row.type !== 'MEMBER_JOINED' || doerOf(row) !== row.payload.target_id
+const getActorId = (row: SystemMessageRow) => row.payload.actor_id ?? row.author_id
+/** Returns whether another person added the actor; joining by oneself is not grouped. */
+const isByAnother = (row: SystemMessageRow) => row.type !== 'MEMBER_JOINED' || getActorId(row) !== row.payload.target_id
 const isSameTarget = (a: SystemMessageRow, b: SystemMessageRow) =>
   a.type === 'MEMBER_JOINED' || a.payload.target_id === b.payload.target_id
 
-/** Whether this is the first line of a chat: whoever starts it comes in first. */
+/** Returns whether this is the first message of a chat: its creator joins first. */
 export const isBeginningOfChat = (row: MessageRow): boolean => row.type === 'MEMBER_JOINED' && row.seq === 1
 
-/** Whether a row belongs to the act that these rows stand for. Only who comes at once is there from the beginning of a chat. */
-export function isSameAct(rows: readonly SystemMessageRow[], row: SystemMessageRow): boolean {
+/** Returns whether a row belongs to the same action as `rows`. At the start of a chat, only additions at once belong to it. */
+export function isSameAction(rows: readonly SystemMessageRow[], row: SystemMessageRow): boolean {
   const [first, before] = [rows[0], rows.at(-1)]
   if (!first || !before) return false
   const isBeginning = isBeginningOfChat(first)
   return (
     before.type === row.type &&
-    acts.has(row.type) &&
-    doerOf(before) === doerOf(row) &&
+    groupedTypes.has(row.type) &&
+    getActorId(before) === getActorId(row) &&
     (isByAnother(before) || isBeginningOfChat(before)) &&
     isByAnother(row) &&
     isSameTarget(before, row) &&
     !before.payload.wake_id &&
     !row.payload.wake_id &&
-    isSameMoment(first.created_at, row.created_at, isBeginning ? BEGINNING_MINUTES : ACT_MINUTES)
+    isSameMoment(first.created_at, row.created_at, isBeginning ? BEGINNING_MINUTES : GROUP_MINUTES)
   )
 }

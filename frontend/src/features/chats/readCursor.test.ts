@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { EVERY_MS, readCursor } from './readCursor'
+import { createReadCursor, INTERVAL_MS } from './readCursor'
 
-function reader(isOpen = true) {
+function createTestCursor(isOpen = true) {
   const sent: number[] = []
   const saved: number[] = []
-  const cursor = readCursor(
+  const cursor = createReadCursor(
     5,
     seq => {
       if (isOpen) sent.push(seq)
@@ -19,27 +19,27 @@ describe('the read cursor', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('is sent at once, and then at most every two seconds, whatever came meanwhile', () => {
-    const { cursor, sent, saved } = reader()
+  it('is sent at once and then at most every two seconds', () => {
+    const { cursor, sent, saved } = createTestCursor()
     for (let seq = 1; seq <= 40; seq++) cursor.moveTo(seq)
     expect(sent).toEqual([6])
-    vi.advanceTimersByTime(EVERY_MS)
+    vi.advanceTimersByTime(INTERVAL_MS)
     expect(sent).toEqual([6, 40])
-    vi.advanceTimersByTime(10 * EVERY_MS)
+    vi.advanceTimersByTime(10 * INTERVAL_MS)
     expect(sent).toEqual([6, 40])
     cursor.moveTo(41)
     expect(sent).toEqual([6, 40, 41])
     expect(saved).toEqual([])
   })
 
-  it('is saved over HTTP when the line is away', () => {
-    const { cursor, saved } = reader(false)
+  it('is saved over HTTP while disconnected', () => {
+    const { cursor, saved } = createTestCursor(false)
     cursor.moveTo(9)
     expect(saved).toEqual([9])
   })
 
-  it('is saved on leaving, if anything has not been sent', () => {
-    const { cursor, sent, saved } = reader()
+  it('is saved on leaving if it has not been sent', () => {
+    const { cursor, sent, saved } = createTestCursor()
     cursor.moveTo(6)
     expect(cursor.leave()).toBe(6)
     expect(saved).toEqual([])
@@ -47,12 +47,12 @@ describe('the read cursor', () => {
     cursor.moveTo(8)
     expect(cursor.leave()).toBe(8)
     expect([sent, saved]).toEqual([[6, 7], [8]])
-    vi.advanceTimersByTime(10 * EVERY_MS)
+    vi.advanceTimersByTime(10 * INTERVAL_MS)
     expect(sent).toEqual([6, 7])
   })
 
-  it('never goes back', () => {
-    const { cursor, sent } = reader()
+  it('never moves back', () => {
+    const { cursor, sent } = createTestCursor()
     cursor.moveTo(3)
     cursor.moveTo(5)
     expect(sent).toEqual([])

@@ -1,22 +1,22 @@
-/** Telling the server how far somebody has read: over the socket, every few seconds, and when they leave. */
+/** Sends the read cursor of this person to the server: over the socket, every few seconds, and when the chat is closed. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { type ChatSummaryRow, keys, markRead } from '@/api'
 import { chatState, sendRead } from '@/realtime'
 import { isNews } from './reading'
 
-/** At most one cursor is sent in so many milliseconds. */
-export const EVERY_MS = 2_000
+/** Least time between two cursors, in ms. */
+export const INTERVAL_MS = 2_000
 
 interface Cursor {
-  /** Everything up to this line has been on the screen. */
+  /** Everything up to this message has been visible. */
   moveTo(seq: number): void
-  /** Sends what has not been sent, and returns how far has been read. */
+  /** Saves the cursor if it has not been sent, and returns it. */
   leave(): number
 }
 
-/** `send` returns whether it was sent; otherwise, and at the end, `save` is asked. */
-export function readCursor(
+/** Creates a read cursor. `send` returns whether it was sent; otherwise, and on leaving, `save` is called. */
+export function createReadCursor(
   readSeq: number,
   send: (seq: number) => boolean,
   save: (seq: number) => Promise<unknown>,
@@ -33,7 +33,7 @@ export function readCursor(
     if (reached <= sent) return
     sent = reached
     if (!send(sent)) saveReached(sent)
-    timer = setTimeout(sendReached, EVERY_MS)
+    timer = setTimeout(sendReached, INTERVAL_MS)
   }
   return {
     moveTo(seq) {
@@ -52,13 +52,13 @@ export function readCursor(
   }
 }
 
-/** Moves this person's read cursor while the chat is open. What they leave unread is counted in the list of chats. */
+/** Moves this person's read cursor while the chat is open. On leaving, the unread count in the list of chats is updated. */
 export function useReadCursor(chatId: string, workspaceId: string, me: string, readSeq: number): (seq: number) => void {
   const client = useQueryClient()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: where it stood when the chat was opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the initial `readSeq` is used
   const cursor = useMemo(
     () =>
-      readCursor(
+      createReadCursor(
         readSeq,
         seq => sendRead(chatId, seq),
         seq => markRead(chatId, seq),
@@ -67,7 +67,7 @@ export function useReadCursor(chatId: string, workspaceId: string, me: string, r
   )
   useEffect(
     () => () => {
-      const unread = unreadAfter(cursor.leave(), chatId, me)
+      const unread = countUnread(cursor.leave(), chatId, me)
       client.setQueryData<ChatSummaryRow[]>(keys.chats(workspaceId), chats =>
         chats?.map(each => (each.chat.id === chatId ? { ...each, unread } : each)),
       )
@@ -77,7 +77,7 @@ export function useReadCursor(chatId: string, workspaceId: string, me: string, r
   return cursor.moveTo
 }
 
-function unreadAfter(seq: number, chatId: string, me: string): number {
+function countUnread(seq: number, chatId: string, me: string): number {
   let count = 0
   for (const row of chatState(chatId).messages.values()) if (row.seq > seq && isNews(row, me)) count += 1
   return count

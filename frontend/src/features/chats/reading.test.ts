@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { type MessageChange, messageRow } from '@/testing/rows'
-import { isNews, newsOf } from './reading'
+import { findNews, isNews } from './reading'
 
 const row = (seq: number, more: MessageChange = {}) => messageRow(seq, { author_id: 'bob', ...more })
 
-describe('what counts as new', () => {
-  it('is what others wrote, and not what the system notes or what was deleted', () => {
+describe('a new message', () => {
+  it('is a message of another author, not a system message or a deleted one', () => {
     expect(isNews(row(1), 'alice')).toBe(true)
     expect(isNews(row(1), 'bob')).toBe(false)
     expect(isNews(row(1, { type: 'SPEC_SAVED' }), 'alice')).toBe(false)
@@ -14,19 +14,19 @@ describe('what counts as new', () => {
   })
 })
 
-describe('what is new when a chat is opened', () => {
-  it('is what came after the last line that was read, also where this page has read farther', () => {
-    expect(newsOf({ last_read_seq: 5, unread: 3 }, [], 'alice')).toEqual({ after: 5, count: 3 })
-    expect(newsOf({ last_read_seq: 5, unread: 3 }, [], 'alice', 9)).toEqual({ after: 9, count: 3 })
-    expect(newsOf({ last_read_seq: 5, unread: 0 }, [], 'alice')).toEqual({ after: null, count: 0 })
+describe('the new messages when a chat is opened', () => {
+  it('come after the last read message, also if this page has read further', () => {
+    expect(findNews({ last_read_seq: 5, unread: 3 }, [], 'alice')).toEqual({ after: 5, count: 3 })
+    expect(findNews({ last_read_seq: 5, unread: 3 }, [], 'alice', 9)).toEqual({ after: 9, count: 3 })
+    expect(findNews({ last_read_seq: 5, unread: 0 }, [], 'alice')).toEqual({ after: null, count: 0 })
   })
 
-  it('is what came after one was added', () => {
+  it('come after the reader was added', () => {
     const joined = row(4, { type: 'MEMBER_JOINED', payload: { actor_id: 'bob', target_id: 'alice' } })
     const unread = { last_read_seq: 0, unread: 9 }
-    expect(newsOf(unread, [row(3), joined, row(5)], 'alice')).toEqual({ after: 4, count: 9 })
+    expect(findNews(unread, [row(3), joined, row(5)], 'alice')).toEqual({ after: 4, count: 9 })
     const came = row(4, { type: 'MEMBER_JOINED', payload: { actor_id: 'alice', target_id: 'alice' } })
-    expect(newsOf(unread, [row(3), came, row(5)], 'alice')).toEqual({ after: null, count: 9 })
-    expect(newsOf(unread, [row(3)], 'alice')).toEqual({ after: null, count: 9 })
+    expect(findNews(unread, [row(3), came, row(5)], 'alice')).toEqual({ after: null, count: 9 })
+    expect(findNews(unread, [row(3)], 'alice')).toEqual({ after: null, count: 9 })
   })
 })

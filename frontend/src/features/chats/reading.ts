@@ -1,25 +1,25 @@
-/** What is new to the reader of a chat, and how far they have read: only what was on the screen counts. */
+/** The new messages of a chat, and how far the reader has read. Only messages that were visible count as read. */
 import { useCallback, useEffect, useState } from 'react'
-import { type ChatSummaryRow, type MessagePage, type MessageRow, readNewer } from '@/api'
+import { type ChatSummaryRow, type MessagePage, type MessageRow, readNewerMessages } from '@/api'
 import { useLatest } from '@/lib/latest'
-import { authorOf } from './timeline'
+import { getAuthorId } from './timeline'
 
-/** By chat: how far this page has read. The list of chats may be older. */
-const readHere = new Map<string, number>()
+/** The last `seq` read on this page, by chat. The list of chats may be older. */
+const readSeqByChat = new Map<string, number>()
 
-/** A text message of somebody else: what counts as unread. */
+/** Returns whether a message counts as unread: a text or a comparison by another author. */
 export const isNews = (row: MessageRow, me: string) =>
-  (row.type === 'TEXT_MESSAGE' || row.type === 'COMPARISON') && authorOf(row) !== me && !row.deleted
+  (row.type === 'TEXT_MESSAGE' || row.type === 'COMPARISON') && getAuthorId(row) !== me && !row.deleted
 
 interface News {
-  /** What others wrote after this `seq` is new; null: nothing is. */
+  /** Messages of others after this `seq` are new; null if there are none. */
   after: number | null
-  /** How much that was when the chat was opened. */
+  /** Their number when the chat was opened. */
   count: number
 }
 
-/** What is new when a chat is opened. For a member who was added, everything after that is new; for one who joined by themselves, nothing. */
-export function newsOf(
+/** Finds the new messages when a chat is opened. For a person who was added, they start there; for one who joined, there are none. */
+export function findNews(
   summary: Pick<ChatSummaryRow, 'last_read_seq' | 'unread'>,
   messages: readonly MessageRow[],
   me: string,
@@ -39,7 +39,7 @@ interface Reading {
   chatId: string
   summary: ChatSummaryRow | undefined
   messages: readonly MessageRow[]
-  /** Where the part of the log that is on the screen begins. */
+  /** The first `seq` of the loaded part of the log. */
   from: number
   hasOlder: boolean
   me: string
@@ -49,20 +49,20 @@ interface Reading {
 export function useReading({ chatId, summary, messages, from, hasOlder, me, onRead }: Reading) {
   const [news, setNews] = useState<News | null>(null)
   const [hasSeenNews, setSeenNews] = useState(false)
-  if (news === null && summary) setNews(newsOf(summary, messages, me, readHere.get(chatId)))
+  if (news === null && summary) setNews(findNews(summary, messages, me, readSeqByChat.get(chatId)))
   const after = news?.after ?? null
-  const isFarther = after !== null && hasOlder && from > after + 1
-  const page = useFirstPage(chatId, isFarther && !hasSeenNews ? after : null)
-  const hasGap = isFarther && !reaches(page, from)
-  const first = hasGap ? undefined : newsIn(messages, after, me)[0]
+  const isBeforeLoadedPart = after !== null && hasOlder && from > after + 1
+  const page = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenNews ? after : null)
+  const hasGap = isBeforeLoadedPart && !reaches(page, from)
+  const first = hasGap ? undefined : listNews(messages, after, me)[0]
   const isCaughtUp = news !== null && (hasSeenNews || !(hasGap || first))
-  const since = first ?? newsIn(page?.results, after, me)[0]
+  const since = first ?? listNews(page?.results, after, me)[0]
 
-  /** Everything up to this line has been on the screen, and so was the first that is new. */
+  /** Marks messages as read up to `seq`, once the first new message has been visible. */
   const onSeen = useCallback(
     (seq: number) => {
-      if (!isCaughtUp || seq <= (readHere.get(chatId) ?? 0)) return
-      readHere.set(chatId, seq)
+      if (!isCaughtUp || seq <= (readSeqByChat.get(chatId) ?? 0)) return
+      readSeqByChat.set(chatId, seq)
       onRead(seq)
     },
     [chatId, isCaughtUp, onRead],
@@ -72,35 +72,35 @@ export function useReading({ chatId, summary, messages, from, hasOlder, me, onRe
     setNews({ after: messages.at(-1)?.seq ?? 0, count: 0 })
     setSeenNews(false)
   }
-  // What comes while the page is out of sight is new when the reader is back.
-  useAway(() => isCaughtUp && leave())
+  // Messages that arrive while the page is hidden are new when the reader returns.
+  useOnHidden(() => isCaughtUp && leave())
   return {
-    /** For the line above what is new: it stands only where the first of it is. */
+    /** For the "new" divider, which is shown only if the first new message is loaded. */
     newsAfter: hasGap ? null : after,
     isCaughtUp,
     hasGap,
     page,
     since: since?.created_at ?? null,
-    count: news?.count || newsIn(messages, after, me).length,
+    count: news?.count || listNews(messages, after, me).length,
     onSeen,
     seeNews,
   }
 }
 
-const newsIn = (messages: readonly MessageRow[] | undefined, after: number | null, me: string) =>
+const listNews = (messages: readonly MessageRow[] | undefined, after: number | null, me: string) =>
   after === null || !messages ? [] : messages.filter(row => row.seq > after && isNews(row, me))
 
-/** Whether the log on the screen begins no later than this page. */
+/** Returns whether the loaded part of the log includes the start of a page. */
 const reaches = (page: MessagePage | null, from: number) => page !== null && from <= (page.results[0]?.seq ?? 0)
 
-/** The first page of what is new, when it is farther back than the log on the screen. */
+/** Reads the first page of new messages if it is before the loaded part of the log. */
 function useFirstPage(chatId: string, after: number | null): MessagePage | null {
   const [page, setPage] = useState<MessagePage | null>(null)
   useEffect(() => {
     if (after === null) return
     let isCurrent = true
-    readNewer(chatId, after).then(
-      found => isCurrent && setPage(found),
+    readNewerMessages(chatId, after).then(
+      result => isCurrent && setPage(result),
       () => undefined,
     )
     return () => {
@@ -110,9 +110,9 @@ function useFirstPage(chatId: string, after: number | null): MessagePage | null 
   return page
 }
 
-/** Whenever the page goes out of sight. */
-function useAway(onLeave: () => void): void {
-  const latest = useLatest(onLeave)
+/** Calls `onHidden` whenever the page becomes hidden. */
+function useOnHidden(onHidden: () => void): void {
+  const latest = useLatest(onHidden)
   useEffect(() => {
     const onChange = () => {
       if (document.visibilityState === 'hidden') latest.current()

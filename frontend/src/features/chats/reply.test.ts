@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LiveText } from '@/realtime'
 import { messageRow } from '@/testing/rows'
-import { replyOf, summarizeArguments } from './reply'
+import { buildReply, summarizeArguments } from './reply'
 
 const row = (id: string, type: string, payload: object) =>
   messageRow(1, { id, author_id: 'robin', type, payload, run_id: 'r' })
@@ -12,7 +12,7 @@ const call = row('call', 'TOOL_CALL', {
   step: 1,
 })
 
-describe('replyOf', () => {
+describe('buildReply', () => {
   it('shows a result with its call', () => {
     const response = row('response', 'TOOL_RESPONSE', {
       tool_call_id: 'call_1',
@@ -20,7 +20,7 @@ describe('replyOf', () => {
       status: 'ok',
       text: '09:00',
     })
-    expect(replyOf([call, response], []).parts).toMatchObject([
+    expect(buildReply([call, response], []).parts).toMatchObject([
       { kind: 'tool', name: 'current_time', response: { text: '09:00' } },
     ])
   })
@@ -40,33 +40,36 @@ describe('replyOf', () => {
       text: '',
       end: 0,
     })
-    const live = replyOf([], [liveText('text', id, null), liveText('arguments', call.id, 'call_1')]).parts.map(
+    const live = buildReply([], [liveText('text', id, null), liveText('arguments', call.id, 'call_1')]).parts.map(
       part => part.key,
     )
-    const durable = replyOf([row(id, 'TEXT_MESSAGE', { text: '' }), call], []).parts.map(part => part.key)
+    const durable = buildReply([row(id, 'TEXT_MESSAGE', { text: '' }), call], []).parts.map(part => part.key)
     expect(live).toEqual(durable)
   })
 
-  it('keeps each part the same until its row or its answer changes', () => {
-    const first = replyOf([call, row('t', 'TEXT_MESSAGE', { text: 'x' })], []).parts
+  it('keeps the same part object until its row or response changes', () => {
+    const first = buildReply([call, row('t', 'TEXT_MESSAGE', { text: 'x' })], []).parts
     const rows = [call, row('t', 'TEXT_MESSAGE', { text: 'x' })]
-    const second = replyOf(rows, []).parts
+    const second = buildReply(rows, []).parts
     expect(second[0]).toBe(first[0])
     const answer = row('response', 'TOOL_RESPONSE', { tool_call_id: 'call_1', status: 'ok', text: '09:00' })
-    const third = replyOf([...rows, answer], []).parts
+    const third = buildReply([...rows, answer], []).parts
     expect(third[0]).not.toBe(second[0])
     expect(third[1]).toBe(second[1])
   })
 
-  it('takes the last stamp, and how the run ended', () => {
+  it('has the last stamp and the end of the run', () => {
     const stamp = { spec_id: 's', draft_apply: 3, draft_by: 'Bob' }
-    const reply = replyOf([row('t', 'TEXT_MESSAGE', { text: 'x', stamp }), row('f', 'RUN_FAILED', { code: 'cut' })], [])
+    const reply = buildReply(
+      [row('t', 'TEXT_MESSAGE', { text: 'x', stamp }), row('f', 'RUN_FAILED', { code: 'cut' })],
+      [],
+    )
     expect(reply.stamp).toEqual(stamp)
     expect(reply.runEnd).toEqual({ kind: 'failed', code: 'cut', by: null, note: '' })
   })
 })
 
-it('says the arguments in short, and nothing while they are not whole', () => {
+it('summarizes arguments, and nothing while the JSON is incomplete', () => {
   expect(summarizeArguments('{"place":"Tokyo","days":2}')).toBe('Tokyo, 2')
   expect(summarizeArguments('{"place":"Tok')).toBe('')
 })

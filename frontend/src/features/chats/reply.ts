@@ -1,7 +1,7 @@
-/** A reply taken apart: the rows of one run, and what of it still streams, as the parts that are drawn. Pure. */
+/** Builds the parts of a reply from the rows of one run and its streaming texts. Pure functions. */
 import type { MessageRow, Stamp, SystemMessageRow, ToolResponsePayload } from '@/api'
 import type { LiveText } from '@/realtime'
-import { stampOf } from './comparison'
+import { getStamp } from './comparison'
 
 export type Part =
   | { kind: 'thinking'; key: string; text: string; seconds: number | null; live: boolean }
@@ -22,31 +22,31 @@ export interface ReplyParts {
   runEnd: RunEnd | null
 }
 
-export function replyOf(rows: readonly MessageRow[], live: readonly LiveText[]): ReplyParts {
+export function buildReply(rows: readonly MessageRow[], live: readonly LiveText[]): ReplyParts {
   const responses = new Map<string, ToolResponsePayload>()
   for (const row of rows) {
     if (row.type === 'TOOL_RESPONSE') responses.set(row.payload.tool_call_id, row.payload)
   }
   const parts = rows.flatMap(row => {
-    const part = partOf(row, responses)
+    const part = getPart(row, responses)
     return part ? [part] : []
   })
-  return { parts: [...parts, ...live.map(livePart)], stamp: lastStampIn(rows), runEnd: runEndOf(rows) }
+  return { parts: [...parts, ...live.map(getLivePart)], stamp: findLastStamp(rows), runEnd: findRunEnd(rows) }
 }
 
-/** The part of each row and of each streaming text. It is the same object while its source is, so that it is drawn once. */
-const known = new WeakMap<MessageRow | LiveText, Part>()
+/** Caches the part of each row and streaming text, so that an unchanged part is the same object and is not rendered again. */
+const partCache = new WeakMap<MessageRow | LiveText, Part>()
 
-function partOf(row: MessageRow, responses: ReadonlyMap<string, ToolResponsePayload>): Part | null {
-  const before = known.get(row)
+function getPart(row: MessageRow, responses: ReadonlyMap<string, ToolResponsePayload>): Part | null {
+  const before = partCache.get(row)
   const response = row.type === 'TOOL_CALL' ? (responses.get(row.payload.call_id) ?? null) : null
   if (before && (before.kind !== 'tool' || before.response === response)) return before
-  const part = newPartOf(row, response)
-  if (part) known.set(row, part)
+  const part = buildPart(row, response)
+  if (part) partCache.set(row, part)
   return part
 }
 
-function newPartOf(row: MessageRow, response: ToolResponsePayload | null): Part | null {
+function buildPart(row: MessageRow, response: ToolResponsePayload | null): Part | null {
   switch (row.type) {
     case 'THINKING': {
       const { text, seconds } = row.payload
@@ -69,13 +69,13 @@ function newPartOf(row: MessageRow, response: ToolResponsePayload | null): Part 
   }
 }
 
-function livePart(text: LiveText): Part {
-  const part = known.get(text) ?? newLivePart(text)
-  known.set(text, part)
+function getLivePart(text: LiveText): Part {
+  const part = partCache.get(text) ?? buildLivePart(text)
+  partCache.set(text, part)
   return part
 }
 
-function newLivePart(text: LiveText): Part {
+function buildLivePart(text: LiveText): Part {
   switch (text.part) {
     case 'thinking':
       return { kind: 'thinking', key: text.row_id, text: text.text, seconds: null, live: true }
@@ -93,11 +93,11 @@ function newLivePart(text: LiveText): Part {
   }
 }
 
-const lastStampIn = (rows: readonly MessageRow[]) => rows.map(stampOf).findLast(stamp => stamp !== null) ?? null
+const findLastStamp = (rows: readonly MessageRow[]) => rows.map(getStamp).findLast(stamp => stamp !== null) ?? null
 
 const isEnd = (row: MessageRow): row is SystemMessageRow => row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
 
-function runEndOf(rows: readonly MessageRow[]): RunEnd | null {
+function findRunEnd(rows: readonly MessageRow[]): RunEnd | null {
   const row = rows.findLast(isEnd)
   if (!row) return null
   const about = row.payload
@@ -109,7 +109,7 @@ function runEndOf(rows: readonly MessageRow[]): RunEnd | null {
   }
 }
 
-/** The arguments in short, for the folded row: the values, without the JSON around them. */
+/** Summarizes the arguments for a collapsed tool call: their values, without keys. */
 export function summarizeArguments(args: string): string {
   try {
     const values: unknown = JSON.parse(args || '{}')

@@ -1,34 +1,35 @@
 /**
- * The log is one stop of the Tab key. In it the arrow keys go from message to message; Tab goes through what can be pressed in the
- * message that has the focus, and then on, out of the log.
+ * Keyboard navigation in the log, which has a single tab stop. The arrow keys move between messages; Tab moves through the controls of
+ * the focused message, and then out of the log.
  */
 import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { VirtualizerHandle } from 'virtua'
 import { areLettersOn, isWriting } from '@/lib/keys'
 import type { Item } from './timeline'
-import { whenRendered } from './whenDrawn'
+import { runWhenRendered } from './whenDrawn'
 
 const isReachable = (item: Item | undefined) => item !== undefined && item.kind !== 'day' && item.kind !== 'new'
 
-/** The next message from a place on in a direction; -1 where there is none. */
-function nextAt(items: readonly Item[], from: number, step: 1 | -1): number {
+/** Finds the index of the next message in a direction; -1 if there is none. */
+function findNextIndex(items: readonly Item[], from: number, step: 1 | -1): number {
   let at = from + step
   while (at >= 0 && at < items.length && !isReachable(items[at])) at += step
   return at < items.length ? at : -1
 }
 
-const frameOf = (node: EventTarget | null) =>
+const findItemElement = (node: EventTarget | null) =>
   node instanceof Element ? node.closest<HTMLElement>('[data-item]') : null
 
-const indexOfKey = (items: readonly Item[], key: string | null | undefined) =>
+const findKeyIndex = (items: readonly Item[], key: string | null | undefined) =>
   key ? items.findIndex(item => item.key === key) : -1
 
-/** What takes the focus for a message. One that could not be drawn has a button instead. */
-const rootOf = (frame: HTMLElement) => frame.querySelector<HTMLElement>('[data-message]') ?? controlsIn(frame)[0]
+/** Returns the element that is focused for a message. A message that failed to render has a button instead. */
+const getFocusTarget = (frame: HTMLElement) =>
+  frame.querySelector<HTMLElement>('[data-message]') ?? listControls(frame)[0]
 
 const CONTROLS = 'a[href], button, input, select, textarea, summary, [tabindex]:not([tabindex="-1"])'
 
-const controlsIn = (frame: HTMLElement) =>
+const listControls = (frame: HTMLElement) =>
   [...frame.querySelectorAll<HTMLElement>(CONTROLS)].filter(
     control => control.tabIndex >= 0 && !control.matches(':disabled') && control.checkVisibility(),
   )
@@ -40,12 +41,12 @@ interface Roving {
 }
 
 export function useRovingFocus({ items, scroller, virtual }: Roving) {
-  /** The message in which the focus is. */
+  /** The key of the item that contains the focus. */
   const [focused, setFocused] = useState<string | null>(null)
   const last = useRef<string | null>(null)
-  /** A stop behind the log, for whoever comes from there. */
+  /** A tab stop after the log, for focus that arrives from there. */
   const end = useRef<HTMLSpanElement>(null)
-  /** The focus is on its way out: it is not led back in. */
+  /** True while the focus leaves the log, so that it is not moved back in. */
   const isLeaving = useRef(false)
 
   const focusAt = useCallback(
@@ -54,10 +55,10 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
       if (key === undefined) return
       const find = () => {
         const frame = scroller.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(key)}"]`)
-        return frame ? rootOf(frame) : undefined
+        return frame ? getFocusTarget(frame) : undefined
       }
       if (!find()) virtual.current?.scrollToIndex(at, { align: 'nearest' })
-      whenRendered(find, root => {
+      runWhenRendered(find, root => {
         root.focus({ preventScroll: true })
         root.scrollIntoView({ block: 'nearest' })
       })
@@ -65,18 +66,18 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
     [items, scroller, virtual],
   )
 
-  /** Where the focus was last, if that is on the screen, else the newest that is. */
+  /** Focuses the last focused message if it is visible, else the newest visible one. */
   const enter = useCallback(() => {
     const [log, list] = [scroller.current, virtual.current]
     if (!log || !list) return
     const top = list.findItemIndex(log.scrollTop)
     const bottom = list.findItemIndex(log.scrollTop + log.clientHeight - 1)
-    const before = indexOfKey(items, last.current)
-    focusAt(before >= top && before <= bottom ? before : nextAt(items, bottom + 1, -1))
+    const before = findKeyIndex(items, last.current)
+    focusAt(before >= top && before <= bottom ? before : findNextIndex(items, bottom + 1, -1))
   }, [items, scroller, virtual, focusAt])
 
   const onFocus = (event: FocusEvent<HTMLElement>) => {
-    const frame = event.currentTarget.contains(event.target) ? frameOf(event.target) : null
+    const frame = event.currentTarget.contains(event.target) ? findItemElement(event.target) : null
     if (frame) {
       last.current = frame.dataset['item'] ?? null
       setFocused(last.current)
@@ -87,42 +88,42 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
     const to = event.relatedTarget
     const isInside = event.currentTarget.contains(to)
     if (!isInside && to !== end.current) isLeaving.current = false
-    setFocused(isInside ? (frameOf(to)?.dataset['item'] ?? null) : null)
+    setFocused(isInside ? (findItemElement(to)?.dataset['item'] ?? null) : null)
   }
 
-  /** From an edge of a message Tab leads out of the log, past all other messages: from the log's edge the browser finds the way. */
+  /** Moves the focus to an edge of the log when Tab leaves a message, so that the browser continues outside the log. */
   const leave = (event: KeyboardEvent<HTMLElement>, frame: HTMLElement) => {
     const active = document.activeElement
-    const controls = controlsIn(frame)
+    const controls = listControls(frame)
     if (!event.shiftKey && (controls.length === 0 || active === controls.at(-1))) {
       isLeaving.current = true
       end.current?.focus({ preventScroll: true })
-    } else if (event.shiftKey && active === rootOf(frame)) {
+    } else if (event.shiftKey && active === getFocusTarget(frame)) {
       isLeaving.current = true
       event.currentTarget.focus({ preventScroll: true })
     } else if (event.shiftKey && active === controls[0]) {
       event.preventDefault()
-      rootOf(frame)?.focus({ preventScroll: true })
+      getFocusTarget(frame)?.focus({ preventScroll: true })
     }
   }
 
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (!event.currentTarget.contains(event.target as Node) || isWriting(event.nativeEvent)) return
-    const frame = frameOf(document.activeElement)
+    const frame = findItemElement(document.activeElement)
     if (event.key === 'Tab' && frame) leave(event, frame)
     if (event.key === 'Tab' || hasAnyModifier(event)) return
-    const to = targetOf(event.key, items, indexOfKey(items, frame?.dataset['item']))
-    if (to === null && !(frame && actInside(event.key, frame))) return
+    const to = getTargetIndex(event.key, items, findKeyIndex(items, frame?.dataset['item']))
+    if (to === null && !(frame && handleInnerKey(event.key, frame))) return
     event.preventDefault()
-    // Escape leads from here to the composer only once it has led back to the message.
+    // Escape first returns to the message; only the next Escape goes to the composer.
     event.stopPropagation()
     focusAt(to ?? -1)
   }
 
-  const at = useMemo(() => indexOfKey(items, focused), [items, focused])
+  const at = useMemo(() => findKeyIndex(items, focused), [items, focused])
   const tabIndex = focused === null ? 0 : -1
   return {
-    /** What has the focus stays when it is scrolled out of sight: else the focus would go to the page's start. */
+    /** The focused item stays mounted when it is scrolled out of view, because the focus would be lost otherwise. */
     keepMounted: useMemo(() => (at < 0 ? [] : [at]), [at]),
     log: { tabIndex, onFocus, onBlur, onKeyDown },
     end: {
@@ -140,21 +141,22 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
 
 const hasAnyModifier = (event: KeyboardEvent) => event.ctrlKey || event.metaKey || event.altKey || event.shiftKey
 
-/** Where a key leads from a message: -1 nowhere, null if it is no such key. */
-function targetOf(key: string, items: readonly Item[], at: number): number | null {
+/** Returns the index to which a key moves; -1 for none, null if the key does not move. */
+function getTargetIndex(key: string, items: readonly Item[], at: number): number | null {
   const letter = areLettersOn() ? key : ''
-  if (key === 'ArrowDown' || letter === 'j') return at < 0 ? nextAt(items, items.length, -1) : nextAt(items, at, 1)
-  if (key === 'ArrowUp' || letter === 'k') return nextAt(items, at < 0 ? items.length : at, -1)
-  if (key === 'End') return nextAt(items, items.length, -1)
-  if (key === 'Home') return nextAt(items, -1, 1)
+  if (key === 'ArrowDown' || letter === 'j')
+    return at < 0 ? findNextIndex(items, items.length, -1) : findNextIndex(items, at, 1)
+  if (key === 'ArrowUp' || letter === 'k') return findNextIndex(items, at < 0 ? items.length : at, -1)
+  if (key === 'End') return findNextIndex(items, items.length, -1)
+  if (key === 'Home') return findNextIndex(items, -1, 1)
   return null
 }
 
-/** Enter goes into a message, Escape back to it; ← → go from action to action. */
-function actInside(key: string, frame: HTMLElement): boolean {
+/** Handles keys inside a message: Enter goes to its controls, Escape back to it, ← → between actions. Returns whether the key was handled. */
+function handleInnerKey(key: string, frame: HTMLElement): boolean {
   const active = document.activeElement as HTMLElement | null
-  const root = rootOf(frame)
-  if (key === 'Enter' && active === root) return openIn(frame)
+  const root = getFocusTarget(frame)
+  if (key === 'Enter' && active === root) return openOrFocusAction(frame)
   if (key === 'Escape' && active !== root) {
     root?.focus({ preventScroll: true })
     return true
@@ -162,17 +164,17 @@ function actInside(key: string, frame: HTMLElement): boolean {
   const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
   const bar = step ? active?.closest<HTMLElement>('[role=toolbar]') : null
   if (!bar || !active) return false
-  const actions = controlsIn(bar)
+  const actions = listControls(bar)
   actions[(actions.indexOf(active) + step + actions.length) % actions.length]?.focus()
   return true
 }
 
-/** What a quiet line is about is opened; of a message the actions come first. */
-function openIn(frame: HTMLElement): boolean {
-  const about =
+/** Opens the subject of a system message, or focuses the first action of a message. Returns whether there was one. */
+function openOrFocusAction(frame: HTMLElement): boolean {
+  const subject =
     frame.querySelector<HTMLElement>('[data-opens=change]') ?? frame.querySelector<HTMLElement>('[data-opens=subject]')
-  const action = frame.querySelector<HTMLElement>('[role=toolbar] button') ?? controlsIn(frame)[0]
-  if (about) about.click()
+  const action = frame.querySelector<HTMLElement>('[role=toolbar] button') ?? listControls(frame)[0]
+  if (subject) subject.click()
   else action?.focus()
-  return Boolean(about ?? action)
+  return Boolean(subject ?? action)
 }

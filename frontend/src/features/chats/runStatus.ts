@@ -1,4 +1,4 @@
-/** A run as the screen shows it: one of these, with what can be done about it then. */
+/** The status of a run on the screen, with the actions that are possible in it. */
 import { type RunRow, retryRun, stopRun } from '@/api'
 import { isActive, type LiveText, upsertRows } from '@/realtime'
 import type { RunEnd } from './reply'
@@ -14,9 +14,9 @@ interface FinishedRun {
 }
 
 export type RunStatus =
-  /** It has answered, or nothing is known of it. */
+  /** It has answered, or it is not loaded. */
   | { status: 'idle' }
-  /** It was asked for; its row is still to come. */
+  /** It was requested, and its row has not arrived yet. */
   | { status: 'expected' }
   | ({ status: 'queued' | 'working' | 'streaming' | 'awaiting_approval' | 'awaiting_child' } & ActiveRun)
   | ({ status: 'failed' | 'stopped' } & FinishedRun)
@@ -26,29 +26,29 @@ export type ActiveStatus = Extract<RunStatus, ActiveRun>
 /** A run that ended without an answer. */
 export type FinishedStatus = Extract<RunStatus, FinishedRun>
 
-interface RunFacts {
+interface RunStatusInput {
   chatId: string
   runId: string
   run: RunRow | null
-  /** What it streams now. */
+  /** Its streaming texts. */
   live: readonly LiveText[]
-  /** The row that says how it ended. */
+  /** The end of the run, from its message. */
   runEnd: RunEnd | null
-  /** Whether it was asked for just now. */
+  /** Whether it was just requested. */
   isExpected?: boolean
 }
 
-export function runStatusOf({ chatId, runId, run, live, runEnd, isExpected = false }: RunFacts): RunStatus {
+export function getRunStatus({ chatId, runId, run, live, runEnd, isExpected = false }: RunStatusInput): RunStatus {
   if (run && isActive(run)) {
     const stop = async () => upsertRows(chatId, [await stopRun(runId)])
-    return { status: live.length > 0 ? 'streaming' : activeStatusOf(run), run, stop }
+    return { status: live.length > 0 ? 'streaming' : toActiveStatus(run), run, stop }
   }
   if (isExpected && !run) return { status: 'expected' }
   if (!runEnd) return { status: 'idle' }
   return { status: runEnd.kind, runEnd, retry: async () => upsertRows(chatId, [await retryRun(runId)]) }
 }
 
-function activeStatusOf(run: RunRow): ActiveStatus['status'] {
+function toActiveStatus(run: RunRow): ActiveStatus['status'] {
   switch (run.state) {
     case 'queued':
       return 'queued'
@@ -61,11 +61,11 @@ function activeStatusOf(run: RunRow): ActiveStatus['status'] {
   }
 }
 
-/** The status if the run has not ended, else null. */
-export const activeOf = (status: RunStatus): ActiveStatus | null => ('run' in status ? status : null)
+/** Returns the status if the run has not ended, else null. */
+export const getActiveStatus = (status: RunStatus): ActiveStatus | null => ('run' in status ? status : null)
 
-/** The status if the run failed or was stopped, else null. */
-export const finishedOf = (status: RunStatus): FinishedStatus | null => ('runEnd' in status ? status : null)
+/** Returns the status if the run failed or was stopped, else null. */
+export const getFinishedStatus = (status: RunStatus): FinishedStatus | null => ('runEnd' in status ? status : null)
 
-/** Whether an answer is still to come. */
-export const isBusy = (status: RunStatus): boolean => status.status === 'expected' || activeOf(status) !== null
+/** Returns whether an answer is still expected. */
+export const isBusy = (status: RunStatus): boolean => status.status === 'expected' || getActiveStatus(status) !== null

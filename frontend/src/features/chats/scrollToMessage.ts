@@ -1,13 +1,13 @@
-/** Coming to a message, wherever in the log it is. */
+/** Scrolling to a message anywhere in the log. */
 import { useCallback, useEffect, useState } from 'react'
-import { ApiError, type MessageRow, readAround } from '@/api'
-import { textOfError } from '@/lib/errors'
+import { ApiError, type MessageRow, readMessagesAround } from '@/api'
+import { getErrorText } from '@/lib/errors'
 import { t } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
 import { showToast } from '@/ui/toast'
 import type { LogPart } from './logPart'
 
-/** What the log is to show: a message, or the line above what is new. Another number: again. */
+/** The message to scroll to, or the "new" divider. `number` increases, so that the same target can be requested again. */
 export interface Target {
   id: string
   number: number
@@ -15,26 +15,26 @@ export interface Target {
 
 export const NEWS = 'new'
 
-/** `visit` changes with every navigation, so that the same link leads there again. */
+/** Scrolls to a message in the address. `visit` changes with every navigation, so that the same link works again. */
 export function useScrollToMessage(
   chatId: string,
-  wanted: string | null,
+  messageId: string | null,
   visit: unknown,
   messages: readonly MessageRow[],
   part: LogPart,
 ) {
   const [target, setTarget] = useState<Target | null>(null)
-  const here = useLatest(messages)
+  const loaded = useLatest(messages)
   const show = useCallback((id: string) => setTarget(before => ({ id, number: (before?.number ?? 0) + 1 })), [])
 
   const { open } = part
   const goTo = useCallback(
     async (id: string) => {
-      if (id !== NEWS && !here.current.some(row => row.id === id)) {
+      if (id !== NEWS && !loaded.current.some(row => row.id === id)) {
         try {
-          open(await readAround(chatId, id))
+          open(await readMessagesAround(chatId, id))
         } catch (error) {
-          showToast(error instanceof ApiError && error.code === 'not_found' ? t('messageGone') : textOfError(error))
+          showToast(error instanceof ApiError && error.code === 'not_found' ? t('messageGone') : getErrorText(error))
           return
         }
       }
@@ -42,9 +42,9 @@ export function useScrollToMessage(
     },
     [chatId, open, show],
   )
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each visit leads there once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per visit
   useEffect(() => {
-    if (wanted !== null) void goTo(wanted)
-  }, [wanted, visit])
+    if (messageId !== null) void goTo(messageId)
+  }, [messageId, visit])
   return { target, goTo }
 }

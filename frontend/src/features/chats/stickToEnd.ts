@@ -1,15 +1,15 @@
-/** Staying at the end of the log while it grows. */
+/** Keeps the log scrolled to its end while it grows. */
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
 
-/** How near to the end (px) still counts as being there. */
-const NEAR = 48
+/** Distance from the end that still counts as being at the end, in px. */
+const TOLERANCE_PX = 48
 
-const isNear = (log: HTMLElement) => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR
+const isNearEnd = (log: HTMLElement) => log.scrollHeight - log.scrollTop - log.clientHeight < TOLERANCE_PX
 
-/** `canStick`: the end of what is drawn is the end of the log. */
+/** `canStick`: whether the loaded part includes the end of the log. */
 export function useStickToEnd(scroller: RefObject<HTMLElement | null>, canStick: boolean) {
   const isStuck = useRef(canStick)
-  const moved = useRef(false)
+  const hasUserMoved = useRef(false)
   const [isAtEnd, setAtEnd] = useState(canStick)
 
   const follow = useCallback(() => {
@@ -19,38 +19,38 @@ export function useStickToEnd(scroller: RefObject<HTMLElement | null>, canStick:
 
   const toEnd = useCallback(() => {
     isStuck.current = true
-    moved.current = false
+    hasUserMoved.current = false
     setAtEnd(true)
     follow()
   }, [follow])
 
-  /** The log is about to be moved on purpose. Text that flows anew moves it, too, and must not stop following the end. */
+  /** Called when the reader is about to scroll. A reflow of the text also scrolls the log, but must not stop following the end. */
   const onMove = useCallback(() => {
-    moved.current = true
+    hasUserMoved.current = true
   }, [])
 
-  /** The log is about to be led elsewhere: it does not follow its end meanwhile. */
-  const letGo = useCallback(() => {
-    moved.current = true
+  /** Stops following the end, before the log is scrolled elsewhere. */
+  const stopSticking = useCallback(() => {
+    hasUserMoved.current = true
     isStuck.current = false
   }, [])
 
   const onScroll = useCallback(() => {
     const log = scroller.current
     if (!log) return
-    const near = canStick && isNear(log)
-    if (near) moved.current = false
-    if (near || moved.current) isStuck.current = near
+    const isNear = canStick && isNearEnd(log)
+    if (isNear) hasUserMoved.current = false
+    if (isNear || hasUserMoved.current) isStuck.current = isNear
     else follow()
     setAtEnd(isStuck.current)
   }, [scroller, follow, canStick])
 
-  useFollowing(scroller, follow)
-  return { isAtEnd, toEnd, onScroll, onMove, letGo }
+  useResizeFollowing(scroller, follow)
+  return { isAtEnd, toEnd, onScroll, onMove, stopSticking }
 }
 
-/** Follows whenever the log or what is in it changes its size. */
-function useFollowing(scroller: RefObject<HTMLElement | null>, follow: () => void): void {
+/** Calls `follow` whenever the log or its content changes its size. */
+function useResizeFollowing(scroller: RefObject<HTMLElement | null>, follow: () => void): void {
   useLayoutEffect(() => {
     const log = scroller.current
     if (!log) return

@@ -1,4 +1,4 @@
-/** Who may stop a run: the person it works for, the person who set it off, and editors. The server decides by the same rule. */
+/** Who may stop a run: the person it works for, the person who triggered it, and editors. The server applies the same rule. */
 import type { RunRow } from '@/api'
 
 export const canStop = (run: RunRow, me: string, isEditor: boolean): boolean =>

@@ -1,67 +1,67 @@
-/** What a quiet line says, which mark it wears, and what stands under it. Pure. */
+/** The text, icon and details of a system message. Pure functions. */
 import type { SystemMessageRow, SystemPayload } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
 import { isBeginningOfChat } from './quiet'
 
 type ValueName = 'version' | 'apply' | 'note' | 'via' | 'actor' | 'target' | 'agent' | 'authors'
-type LineKey = Extract<TextKeyWith<ValueName>, `sys.${string}`>
+type SystemTextKey = Extract<TextKeyWith<ValueName>, `sys.${string}`>
 
-export interface SystemLine {
-  key: LineKey
+export interface SystemText {
+  key: SystemTextKey
   values: Record<ValueName, string>
-  sign: Layer | 'joined' | 'left' | 'failed' | 'stopped'
-  /** What its author wrote about it, under the line. */
+  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped'
+  /** The note of its author, shown below the text. */
   quote: string
   suggestionId: string | null
-  /** The agent whose draft is waiting for somebody to look at it. */
+  /** The id of the agent whose draft is to be reviewed. */
   draftOf: string | null
-  /** What a model says that a suggestion changes; null where none is asked. */
+  /** The summary of a suggestion by a model; null if there is none. */
   summary: { state: 'pending' | 'ready' | 'failed'; text: string } | null
 }
 
-const texts: Record<SystemMessageRow['type'], { key: LineKey; sign: SystemLine['sign'] }> = {
-  MEMBER_JOINED: { key: 'sys.joined', sign: 'joined' },
-  MEMBER_LEFT: { key: 'sys.left', sign: 'left' },
-  LOCK_ACQUIRED: { key: 'sys.lock', sign: 'writing' },
-  LOCK_RELEASED: { key: 'sys.unlock', sign: 'writing' },
-  DRAFT_STARTED: { key: 'sys.draft', sign: 'writing' },
-  DRAFT_APPLIED: { key: 'sys.applied', sign: 'applied' },
-  DRAFT_DISCARDED: { key: 'sys.discarded', sign: 'writing' },
-  DRAFT_MERGED: { key: 'sys.merged', sign: 'writing' },
-  SPEC_SAVED: { key: 'sys.saved', sign: 'production' },
-  SUGGESTION_CREATED: { key: 'sys.suggested', sign: 'suggestion' },
-  SUGGESTION_ACCEPTED: { key: 'sys.accepted', sign: 'suggestion' },
-  SUGGESTION_REJECTED: { key: 'sys.rejected', sign: 'suggestion' },
-  SUGGESTION_WITHDRAWN: { key: 'sys.withdrawn', sign: 'suggestion' },
-  RUN_FAILED: { key: 'sys.failed', sign: 'failed' },
-  RUN_STOPPED: { key: 'sys.stopped', sign: 'stopped' },
+const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: SystemText['icon'] }> = {
+  MEMBER_JOINED: { key: 'sys.joined', icon: 'joined' },
+  MEMBER_LEFT: { key: 'sys.left', icon: 'left' },
+  LOCK_ACQUIRED: { key: 'sys.lock', icon: 'writing' },
+  LOCK_RELEASED: { key: 'sys.unlock', icon: 'writing' },
+  DRAFT_STARTED: { key: 'sys.draft', icon: 'writing' },
+  DRAFT_APPLIED: { key: 'sys.applied', icon: 'applied' },
+  DRAFT_DISCARDED: { key: 'sys.discarded', icon: 'writing' },
+  DRAFT_MERGED: { key: 'sys.merged', icon: 'writing' },
+  SPEC_SAVED: { key: 'sys.saved', icon: 'production' },
+  SUGGESTION_CREATED: { key: 'sys.suggested', icon: 'suggestion' },
+  SUGGESTION_ACCEPTED: { key: 'sys.accepted', icon: 'suggestion' },
+  SUGGESTION_REJECTED: { key: 'sys.rejected', icon: 'suggestion' },
+  SUGGESTION_WITHDRAWN: { key: 'sys.withdrawn', icon: 'suggestion' },
+  RUN_FAILED: { key: 'sys.failed', icon: 'failed' },
+  RUN_STOPPED: { key: 'sys.stopped', icon: 'stopped' },
 }
 
-type NameOf = (id: string | null | undefined, fallback: string) => string
+type GetName = (id: string | null | undefined, fallback: string) => string
 
-type ListOf = (names: readonly string[]) => string
+type FormatList = (names: readonly string[]) => string
 
-/** Null for a type that this client does not know: an older page meets a newer server. */
-export function systemLineOf(row: SystemMessageRow, nameOf: NameOf, listOf: ListOf): SystemLine | null {
+/** Builds the text of a system message; null for a type that this client does not know, because the server is newer. */
+export function buildSystemText(row: SystemMessageRow, getName: GetName, formatList: FormatList): SystemText | null {
   if (!(row.type in texts)) return null
   const text = texts[row.type]
   const about = row.payload
-  const isMade = row.type === 'SUGGESTION_CREATED'
+  const isNewSuggestion = row.type === 'SUGGESTION_CREATED'
   return {
-    key: keyFor(text.key, about, isBeginningOfChat(row)),
-    sign: text.sign,
+    key: chooseKey(text.key, about, isBeginningOfChat(row)),
+    icon: text.icon,
     values: {
       ...plainValues(about),
-      actor: nameOf(about.actor_id ?? row.author_id, about.actor_name ?? ''),
-      target: nameOf(about.target_id, about.target_name ?? ''),
-      agent: nameOf(about.wake_id, about.wake_name ?? ''),
-      authors: listOf(about.authors ?? []),
+      actor: getName(about.actor_id ?? row.author_id, about.actor_name ?? ''),
+      target: getName(about.target_id, about.target_name ?? ''),
+      agent: getName(about.wake_id, about.wake_name ?? ''),
+      authors: formatList(about.authors ?? []),
     },
-    quote: isMade || row.type === 'SUGGESTION_REJECTED' ? (about.note ?? '') : '',
+    quote: isNewSuggestion || row.type === 'SUGGESTION_REJECTED' ? (about.note ?? '') : '',
     suggestionId: about.suggestion_id ?? null,
     draftOf: about.via || row.type === 'DRAFT_MERGED' ? (about.target_id ?? null) : null,
-    summary: isMade ? summaryOf(about) : null,
+    summary: isNewSuggestion ? getSummary(about) : null,
   }
 }
 
@@ -72,22 +72,22 @@ const plainValues = (about: SystemPayload) => ({
   via: about.via ?? '',
 })
 
-const summaryOf = (about: SystemPayload): SystemLine['summary'] =>
+const getSummary = (about: SystemPayload): SystemText['summary'] =>
   about.summary_state ? { state: about.summary_state, text: about.summary ?? '' } : null
 
-/** The text that fits what is known: some lines say more when there is more to say. */
-function keyFor(key: LineKey, about: SystemPayload, isBeginning: boolean): LineKey {
+/** Chooses the variant of a text that fits the payload. */
+function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolean): SystemTextKey {
   const isAlone = !about.target_id || about.target_id === about.actor_id
   switch (key) {
     case 'sys.joined':
-      return isBeginning ? 'sys.createdAlone' : joined(isAlone, Boolean(about.wake_id))
+      return isBeginning ? 'sys.createdAlone' : chooseJoinedKey(isAlone, Boolean(about.wake_id))
     case 'sys.left':
       return isAlone ? 'sys.leftAlone' : key
     case 'sys.saved':
       return about.note ? 'sys.savedNote' : key
     case 'sys.draft':
     case 'sys.lock':
-      return about.via ? writtenVia(about) : key
+      return about.via ? chooseViaKey(about) : key
     case 'sys.accepted':
       return about.authors?.length ? 'sys.acceptedOf' : key
     case 'sys.rejected':
@@ -97,10 +97,10 @@ function keyFor(key: LineKey, about: SystemPayload, isBeginning: boolean): LineK
   }
 }
 
-function joined(isAlone: boolean, changesWake: boolean): LineKey {
+function chooseJoinedKey(isAlone: boolean, changesWake: boolean): SystemTextKey {
   if (changesWake) return isAlone ? 'sys.joinedAloneWake' : 'sys.joinedWake'
   return isAlone ? 'sys.joinedAlone' : 'sys.joined'
 }
 
-const writtenVia = (about: SystemPayload): LineKey =>
+const chooseViaKey = (about: SystemPayload): SystemTextKey =>
   about.via === about.target_name ? 'sys.draftSelf' : 'sys.draftVia'

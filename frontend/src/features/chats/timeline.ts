@@ -1,11 +1,11 @@
 /** From rows to what the log shows: days, groups, replies, comparisons, quiet lines. Pure. */
 import type { ComparisonRow, MessageRow, RunRow, SystemMessageRow, TextMessageRow } from '@/api'
-import { timeOfId } from '@/lib/ids'
+import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
 import { dayKey, isSameMoment } from '@/lib/time'
-import { answersIn, isComparison, runOf } from './comparison'
+import { getRunId, groupAnswers, isComparison } from './comparison'
 import type { Unsent } from './outbox'
-import { isNoise, isSameAct } from './quiet'
+import { isHiddenMessage, isSameAction } from './quiet'
 
 export type Item =
   | { kind: 'day'; key: string; at: string }
@@ -33,7 +33,7 @@ export type Item =
   | { kind: 'system'; key: string; row: SystemMessageRow; rows: readonly SystemMessageRow[] }
 
 /** What an item says, as it was written: to be read when it cannot be drawn. */
-export function plainTextOf(item: Item): string {
+export function getPlainText(item: Item): string {
   switch (item.kind) {
     case 'text':
     case 'system':
@@ -90,16 +90,16 @@ interface Input {
 /** Whose reply it is. The line of an end is the system's, and about the agent. */
 const agentOf = (row: MessageRow) => ('target_id' in row.payload ? row.payload.target_id : null) ?? row.author_id
 /** The author of a message. A comparison is a system message with a person's question. */
-export const authorOf = (row: MessageRow) => (isComparison(row) ? row.payload.actor_id : row.author_id)
+export const getAuthorId = (row: MessageRow) => (isComparison(row) ? row.payload.actor_id : row.author_id)
 /** The message that started the run which says this. */
 const answersOf = (row: MessageRow) => (row.type === 'TEXT_MESSAGE' ? (row.payload.answers ?? null) : null)
-const isReply = (row: MessageRow) => replyTypes.has(row.type) && runOf(row) !== ''
+const isReply = (row: MessageRow) => replyTypes.has(row.type) && getRunId(row) !== ''
 
 /**
  * The items of a log, oldest first. A reply is the rows of one run; it stands where it began. What is written to the
  * agent between two of its steps stands between two parts of the reply.
  */
-export const itemsOf = (input: Input): readonly Item[] => new GrowingItems().of(input)
+export const buildItems = (input: Input): readonly Item[] => new GrowingItems().update(input)
 
 /** So many rows at the end are looked at again when the log changes. */
 const TAIL = 100
@@ -119,11 +119,11 @@ export class GrowingItems {
 
   constructor(private readonly tail = TAIL) {}
 
-  of(input: Input): readonly Item[] {
+  update(input: Input): readonly Item[] {
     const { messages, unsent, active, liveSince = new Map(), newsAfter, me } = input
     const base = this.baseFor(input)
     const tail = messages.slice(base.messages.length)
-    const builder = base.builder.fork(answersIn(tail))
+    const builder = base.builder.fork(groupAnswers(tail))
     builder.addAll(messages, base.messages.length, messages.length, newsAfter, me)
     for (const run of active) builder.addWorking(run, liveSince.get(run.id))
     for (const entry of unsent) builder.addUnsent(entry)
@@ -150,7 +150,7 @@ export class GrowingItems {
 /** The base with the next rows, which are built on it; null where a comparison is among them. */
 function longerBase(base: Base, messages: readonly MessageRow[], length: number): Base | null {
   const from = base.messages.length
-  if (answersIn(messages.slice(from, length)).size > 0) return null
+  if (groupAnswers(messages.slice(from, length)).size > 0) return null
   const builder = base.builder.fork(new Map())
   builder.addAll(messages, from, length, base.newsAfter, base.me)
   builder.grouped(base.me)
@@ -167,7 +167,7 @@ function isStartOf(start: readonly MessageRow[], messages: readonly MessageRow[]
 /** All but the end of a log; nothing where a comparison stands on both sides. */
 function newBase(messages: readonly MessageRow[], length: number, newsAfter: number | null, me: string): Base {
   const rows = messages.slice(0, length)
-  const answers = answersIn(rows)
+  const answers = groupAnswers(rows)
   const builder = new Builder(answers)
   builder.addAll(messages, 0, length, newsAfter, me)
   builder.grouped(me)
@@ -177,8 +177,8 @@ function newBase(messages: readonly MessageRow[], length: number, newsAfter: num
 
 /** Whether the answers of one comparison stand on both sides. */
 function isDivided(base: Base, tail: readonly MessageRow[]): boolean {
-  if (base.answers.size > 0 && tail.some(row => base.answers.has(runOf(row)))) return true
-  return [...answersIn(tail).keys()].some(runId => base.answers.has(runId) || base.builder.hasReply(runId))
+  if (base.answers.size > 0 && tail.some(row => base.answers.has(getRunId(row)))) return true
+  return [...groupAnswers(tail).keys()].some(runId => base.answers.has(runId) || base.builder.hasReply(runId))
 }
 
 /** Puts each item that is as it was before in its place again as the same object; returns the array of before where all are. */
@@ -186,14 +186,14 @@ function unchanged(before: readonly Item[], items: Item[]): readonly Item[] {
   let start = 0
   while (start < items.length && items[start] === before[start]) start += 1
   const known = new Map(before.slice(start).map(item => [item.key, item]))
-  let isSame = before.length === items.length
+  let isSameContent = before.length === items.length
   for (const [index, item] of items.slice(start).entries()) {
     const at = start + index
     const old = known.get(item.key)
     if (old && isSameItem(old, item)) items[at] = old
-    isSame &&= items[at] === before[at]
+    isSameContent &&= items[at] === before[at]
   }
-  return isSame ? before : items
+  return isSameContent ? before : items
 }
 
 function isSameItem(a: Item, b: Item): boolean {
@@ -203,7 +203,7 @@ function isSameItem(a: Item, b: Item): boolean {
 const isSameValue = (a: unknown, b: unknown): boolean =>
   Object.is(a, b) || (Array.isArray(a) && Array.isArray(b) && sameItems(a, b))
 
-function continues(before: Item, item: Extract<Item, { kind: 'text' | 'unsent' }>, me: string): boolean {
+function canResume(before: Item, item: Extract<Item, { kind: 'text' | 'unsent' }>, me: string): boolean {
   const { reply_to: replyTo, created_at: at } = item.kind === 'text' ? item.row : item.entry
   if (replyTo) return false
   if (before.kind === 'unsent') return true
@@ -259,8 +259,8 @@ class Builder {
   addAll(messages: readonly MessageRow[], from: number, to: number, newsAfter: number | null, me: string): void {
     for (let at = from; at < to; at += 1) {
       const row = messages[at]
-      if (!row || this.answers.has(runOf(row)) || isNoise(row)) continue
-      const isNews = newsAfter !== null && row.seq > newsAfter && newsTypes.has(row.type) && authorOf(row) !== me
+      if (!row || this.answers.has(getRunId(row)) || isHiddenMessage(row)) continue
+      const isNews = newsAfter !== null && row.seq > newsAfter && newsTypes.has(row.type) && getAuthorId(row) !== me
       this.add(row, isNews, [row, messages[at + 1], messages[at + 2]])
     }
   }
@@ -274,7 +274,7 @@ class Builder {
     for (; at < this.items.length; at += 1) {
       const [before, item] = [this.items[at - 1], this.items[at]]
       if (item?.kind !== 'text' && item?.kind !== 'unsent') continue
-      const more = before !== undefined && count < GROUP_SIZE && continues(before, item, me)
+      const more = before !== undefined && count < GROUP_SIZE && canResume(before, item, me)
       count = more ? count + 1 : 1
       if (item.more !== more) this.items[at] = { ...item, more }
     }
@@ -329,7 +329,7 @@ class Builder {
   private addSystem(row: SystemMessageRow, at: number): void {
     const index = this.items.length - 1
     const before = this.items[index]
-    if (before?.kind === 'system' && isSameAct(before.rows, row))
+    if (before?.kind === 'system' && isSameAction(before.rows, row))
       this.items[index] = { ...before, rows: [...before.rows, row] }
     else this.push({ kind: 'system', key: row.id, row, rows: [row] }, at)
   }
@@ -388,9 +388,9 @@ class Builder {
    * begins when the tools before it have answered.
    */
   private beganAt(row: MessageRow, step: readonly (MessageRow | undefined)[]): number {
-    const runId = runOf(row)
-    const text = step.find(each => each?.type === 'TEXT_MESSAGE' && runOf(each) === runId)
-    const began = text ? timeOfId(text.id) : null
+    const runId = getRunId(row)
+    const text = step.find(each => each?.type === 'TEXT_MESSAGE' && getRunId(each) === runId)
+    const began = text ? getTimeOfId(text.id) : null
     const response = this.responses.get(runId) ?? null
     if (row.type === 'TOOL_RESPONSE') this.responses.set(runId, Date.parse(row.created_at))
     if (row.type === 'TOOL_RESPONSE' || row.type.startsWith('RUN_'))
@@ -411,13 +411,13 @@ class Builder {
   }
 
   private addToReply(row: MessageRow, since: number): Reply {
-    const open = this.open.get(runOf(row))
+    const open = this.open.get(getRunId(row))
     const fits = open && !this.isBetween(open.since, since)
     const reply = fits
-      ? (this.writable(runOf(row)) ?? open.reply)
-      : this.begin(runOf(row), agentOf(row), row.created_at, since)
+      ? (this.writable(getRunId(row)) ?? open.reply)
+      : this.begin(getRunId(row), agentOf(row), row.created_at, since)
     reply.rows.push(row)
-    if (this.segments.get(runOf(row)) === 1) this.quote(reply, answersOf(row))
+    if (this.segments.get(getRunId(row)) === 1) this.quote(reply, answersOf(row))
     return reply
   }
 

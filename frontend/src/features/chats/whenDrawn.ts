@@ -2,7 +2,7 @@
 const FRAMES = 60
 
 /** Call `act` with the element once `find` returns one. Give up after a second without it. */
-export function whenRendered(find: () => HTMLElement | null | undefined, act: (element: HTMLElement) => void): void {
+export function runWhenRendered(find: () => HTMLElement | null | undefined, act: (element: HTMLElement) => void): void {
   let left = FRAMES
   const poll = () => {
     const element = find()

@@ -22,10 +22,10 @@ const row = (more: Partial<NotificationRow>): NotificationRow => ({
 describe('a notification leads', () => {
   it.each([
     ['mention', '/w/tours/c/c1#m1'],
-    ['lock_lost', '/w/tours/c/c1?shop=a1'],
-    ['draft_requested', '/w/tours/c/c1?shop=a1'],
-    ['draft_unlocked', '/w/tours/c/c1?shop=a1'],
-    ['merge_done', '/w/tours/c/c1?shop=a1'],
+    ['lock_lost', '/w/tours/c/c1?workshop=a1'],
+    ['draft_requested', '/w/tours/c/c1?workshop=a1'],
+    ['draft_unlocked', '/w/tours/c/c1?workshop=a1'],
+    ['merge_done', '/w/tours/c/c1?workshop=a1'],
     ['merge_failed', '/w/tours/suggestions?m=g1'],
     ['model_changed', '/w/tours/settings?section=model'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],

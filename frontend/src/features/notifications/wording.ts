@@ -61,7 +61,7 @@ export function pathOf(row: NotificationRow, workspace: string): string | null {
     case 'draft_unlocked':
     case 'draft_handed_over':
     case 'merge_done':
-      return inChat && `${inChat}?shop=${row.agent_id}`
+      return inChat && `${inChat}?workshop=${row.agent_id}`
     case 'merge_failed':
       return row.merge_id && mergePath(workspace, row.merge_id)
     case 'model_changed':

@@ -16,7 +16,7 @@ export type MergedPart =
 /** So many unchanged lines are shown beside a change; a longer run between them is folded. */
 const MARGIN = 3
 
-const linesOf = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
+const splitLines = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
 
 /** Where `block` stands in `lines` from `from` on as a whole; -1 when it does not. */
 function blockAt(lines: readonly string[], block: readonly string[], from: number): number {
@@ -78,20 +78,20 @@ function isShownByConflict(run: readonly Segment[], conflict: Conflict | undefin
 function addRun(builder: MergedTextBuilder, run: readonly Segment[], conflict: Conflict | undefined): void {
   const isDrawn = !isShownByConflict(run, conflict)
   for (const segment of run) {
-    if (segment.contributors.length === 0) builder.addUnchanged(linesOf(segment.text), isDrawn)
+    if (segment.contributors.length === 0) builder.addUnchanged(splitLines(segment.text), isDrawn)
     else if (isDrawn) builder.add(added(segment))
   }
   if (conflict) builder.add([conflict])
 }
 
 const added = (segment: Segment) =>
-  linesOf(segment.text).map(text => ({ sign: '+', text, contributors: segment.contributors }) as const)
+  splitLines(segment.text).map(text => ({ sign: '+', text, contributors: segment.contributors }) as const)
 
 const isConflict = (part: Drawn): part is Conflict => 'choices' in part
 
 /** The merged text in order, long unchanged runs folded. */
 export function mergedParts(production: string, provenance: Provenance): MergedPart[] {
-  const builder = new MergedTextBuilder(linesOf(production))
+  const builder = new MergedTextBuilder(splitLines(production))
   for (const run of groupByConflict(provenance.segments))
     addRun(builder, run, provenance.conflicts[run[0]?.conflict ?? -1])
   builder.end()
@@ -149,7 +149,7 @@ export const sharesOf = ({ contributors, segments, conflicts }: Provenance): Sha
     actorId,
     lines: segments
       .filter(segment => segment.contributors.includes(id))
-      .reduce((sum, segment) => sum + linesOf(segment.text).length, 0),
+      .reduce((sum, segment) => sum + splitLines(segment.text).length, 0),
     conflicts: conflicts.filter(conflict => conflict.choices.some(choice => choice.contributor === id)).length,
   }))
 

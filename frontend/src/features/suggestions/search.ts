@@ -10,7 +10,7 @@ export const states = [
 ] as const satisfies readonly SuggestionState[]
 
 export interface SuggestionSearch {
-  /** Pending by default. */
+  /** PendingEdits by default. */
   state?: SuggestionState
   agent?: string
   author?: string
@@ -23,16 +23,16 @@ export interface SuggestionSearch {
 const names = ['agent', 'author', 's', 'm'] as const
 
 /** Drops what is not known, so that an old or odd address still opens the screen. */
-export function searchOf(raw: Record<string, unknown>): SuggestionSearch {
+export function parseSuggestionSearch(raw: Record<string, unknown>): SuggestionSearch {
   const state = states.find(each => each === raw['state'])
   const rest = names.map(name => [name, raw[name]] as const).filter(([, value]) => typeof value === 'string' && value)
   return { ...(state ? { state } : {}), ...Object.fromEntries(rest) }
 }
 
 /** The address after a change; what is undefined goes away. */
-export function changedSearch(
+export function changeSearch(
   search: SuggestionSearch,
   change: { [Name in keyof SuggestionSearch]?: string | undefined },
 ): SuggestionSearch {
-  return searchOf({ ...search, ...change })
+  return parseSuggestionSearch({ ...search, ...change })
 }

@@ -5,7 +5,7 @@ import hans from '@/lib/texts/zh-hans'
 import hant from '@/lib/texts/zh-hant'
 import { countConflicts, mergedParts, otherConflicts, sharesOf } from './mergedLines'
 import { percentOf, stepsOf } from './mergeSteps'
-import { changedSearch, searchOf } from './search'
+import { changeSearch, parseSuggestionSearch } from './search'
 import { selectedRows, selectionState, toggle, toggleAll, whyNotMerge, whyNotReject } from './selection'
 import { actor, merge, suggestion } from './suggestion.testing'
 import { mergeWhy } from './wording'
@@ -40,12 +40,15 @@ describe('picking', () => {
 
 describe('the address', () => {
   it('keeps what is known and drops the rest', () => {
-    expect(searchOf({ state: 'accepted', agent: 'a', s: '', m: 7, x: 'y' })).toEqual({ state: 'accepted', agent: 'a' })
-    expect(searchOf({ state: 'odd' })).toEqual({})
+    expect(parseSuggestionSearch({ state: 'accepted', agent: 'a', s: '', m: 7, x: 'y' })).toEqual({
+      state: 'accepted',
+      agent: 'a',
+    })
+    expect(parseSuggestionSearch({ state: 'odd' })).toEqual({})
   })
 
   it('changes a part and lets go of another', () => {
-    expect(changedSearch({ state: 'rejected', s: 'one' }, { s: undefined, m: 'two' })).toEqual({
+    expect(changeSearch({ state: 'rejected', s: 'one' }, { s: undefined, m: 'two' })).toEqual({
       state: 'rejected',
       m: 'two',
     })

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { keys, leaveWorkspace, useRename, type WorkspaceRow } from '@/api'
+import { keys, leaveWorkspace, useRenameWorkspace, type WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -23,7 +23,7 @@ export function General({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft
 function Rename({ workspace }: { workspace: WorkspaceRow }) {
   const { t } = useTexts()
   const [name, setName] = useState(workspace.name)
-  const rename = useRename(workspace)
+  const rename = useRenameWorkspace(workspace)
   const save = (event: FormEvent) => {
     event.preventDefault()
     rename.mutate(name.trim())
@@ -37,7 +37,7 @@ function Rename({ workspace }: { workspace: WorkspaceRow }) {
           value={name}
           required
           maxLength={80}
-          error={rename.error ? textOfError(rename.error) : null}
+          error={rename.error ? getErrorText(rename.error) : null}
           onChange={setName}
         />
         <div className="row">
@@ -65,7 +65,7 @@ function Leave({ workspace, onLeft }: { workspace: WorkspaceRow; onLeft(): void 
       onLeft()
     } catch (error) {
       setOpen(false)
-      showToast(textOfError(error))
+      showToast(getErrorText(error))
     }
   }
   return (

@@ -11,7 +11,7 @@ import {
   type WorkspaceRow,
 } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatShortDate } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
@@ -76,7 +76,7 @@ function Member({ member, workspace, onLeave }: MemberProps) {
   const { actor, role } = member
   const isMe = actor.id === me?.actor.id
   const set = (next: Role) =>
-    setRole.mutate({ actorId: actor.id, role: next }, { onError: error => showToast(textOfError(error)) })
+    setRole.mutate({ actorId: actor.id, role: next }, { onError: error => showToast(getErrorText(error)) })
   const change = (next: Role) => (next === 'suggester' ? setDemoting(true) : set(next))
   return (
     <li>
@@ -161,7 +161,7 @@ function Remove({ member, workspace }: { member: MembershipRow; workspace: Works
   const go = () =>
     remove.mutate(member.actor.id, {
       onSuccess: () => setOpen(false),
-      onError: error => showToast(textOfError(error)),
+      onError: error => showToast(getErrorText(error)),
     })
   return (
     <>

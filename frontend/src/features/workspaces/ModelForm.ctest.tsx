@@ -38,8 +38,8 @@ const offers = [{ provider: 'demo', label: 'Demo', api_base: null, models: ['dem
 const api = vi.hoisted(() => ({ choose: vi.fn(), testModel: vi.fn() }))
 vi.mock('@/api', async original => ({
   ...(await original<object>()),
-  useProviders: () => ({ data: providers }),
-  useOffers: () => ({ data: offers }),
+  useModelProviders: () => ({ data: providers }),
+  useModelOffers: () => ({ data: offers }),
   testModel: api.testModel,
   useChooseModel: () => ({
     isPending: false,

@@ -8,11 +8,11 @@ import {
   type ProviderField,
   testModel,
   useChooseModel,
-  useOffers,
-  useProviders,
+  useModelOffers,
+  useModelProviders,
 } from '@/api'
 import { cx } from '@/lib/cx'
-import { runErrorText, textOfError } from '@/lib/errors'
+import { getErrorText, runErrorText } from '@/lib/errors'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { formatSeconds } from '@/lib/time'
 import { Button } from '@/ui/Button'
@@ -48,8 +48,8 @@ const firstTexts: Partial<Record<ProviderField['label'], PlainTextKey>> = {
 /** What can be chosen: what is to be had here without a key first, then the providers, then any other server. */
 function useChoices(): Choice[] {
   const { t } = useTexts()
-  const offers = useOffers().data
-  const providers = useProviders().data
+  const offers = useModelOffers().data
+  const providers = useModelProviders().data
   return useMemo(() => {
     const known = providers ?? []
     const offered = (offers ?? []).flatMap((offer): Choice[] => {
@@ -223,7 +223,7 @@ function Details(props: DetailsProps) {
       )}
       {choose.error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {textOfError(choose.error)}
+          {getErrorText(choose.error)}
         </div>
       ) : null}
       <div className="row wrap">
@@ -253,7 +253,7 @@ function Access({ workspaceId, choice, current, form }: DetailsProps & { form: F
     const { provider, api_base, options, default_model, revision } = current
     forget.mutate(
       { provider, ...(api_base ? { api_base } : {}), options, default_model, revision, key: '' },
-      { onSuccess: () => showToast(t('keyRemoved')), onError: error => showToast(textOfError(error)) },
+      { onSuccess: () => showToast(t('keyRemoved')), onError: error => showToast(getErrorText(error)) },
     )
   }
   const hintOf = (field: ProviderField) => {
@@ -313,7 +313,7 @@ function useServerModels(workspaceId: string, { chosen }: Form) {
       const why = test.ok ? '' : runErrorText(test.code)
       setKnown({ at, models: test.models, state: test.ok ? 'told' : 'failed', why })
     } catch (error) {
-      if (!control.signal.aborted) setKnown({ at, models: [], state: 'failed', why: textOfError(error) })
+      if (!control.signal.aborted) setKnown({ at, models: [], state: 'failed', why: getErrorText(error) })
     }
   }
   return { known: known?.at === at ? known : null, ask }
@@ -378,7 +378,7 @@ function TryIt(props: { workspaceId: string; choice: ModelChoice; blocked: strin
         : t('modelFailed', { why: runErrorText(test.code) })
       if (!signal.aborted) setResult({ ok: test.ok, text, detail: test.message })
     } catch (error) {
-      if (!signal.aborted) setResult({ ok: false, text: t('modelFailed', { why: textOfError(error) }), detail: '' })
+      if (!signal.aborted) setResult({ ok: false, text: t('modelFailed', { why: getErrorText(error) }), detail: '' })
     }
     if (!signal.aborted) setBusy(false)
   }

@@ -2,7 +2,7 @@ import { ArrowRight } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { createWorkspace, renameWorkspace, type WorkspaceRow } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { TextField } from '@/ui/Field'
@@ -35,7 +35,7 @@ export function NameForm({ made, onMade }: NameFormProps) {
         maxLength={80}
         autoFocus
         placeholder={t('workspacePlaceholder')}
-        error={error ? textOfError(error) : null}
+        error={error ? getErrorText(error) : null}
         onChange={setName}
         className="short"
       />

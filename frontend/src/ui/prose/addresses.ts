@@ -15,7 +15,7 @@ function addressOf(href: string): URL | null {
 }
 
 /** The host of an address, as it is to be shown beside a link; null for what may not be a link. */
-export function hostOf(href: string): string | null {
+export function getHost(href: string): string | null {
   const url = addressOf(href)
   if (!url) return null
   return (url.protocol === 'mailto:' ? decoded(url.pathname) : url.host) || null

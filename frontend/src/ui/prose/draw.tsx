@@ -147,12 +147,12 @@ function Mentions({ text }: { text: string }) {
     Fragment,
     null,
     ...splitMentions(text, names).map(({ text, handle }) => {
-      const who = handle === null ? null : names(handle)
-      if (!who) return text
+      const findActor = handle === null ? null : names(handle)
+      if (!findActor) return text
       return createElement(
         'span',
-        { className: who.isMe ? cx(proseStyles.at, proseStyles.me) : proseStyles.at, title: text },
-        `@${who.name}`,
+        { className: findActor.isMe ? cx(proseStyles.at, proseStyles.me) : proseStyles.at, title: text },
+        `@${findActor.name}`,
       )
     }),
   )

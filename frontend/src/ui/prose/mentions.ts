@@ -18,7 +18,7 @@ interface MentionSegment {
 }
 
 /** The text in one line of a quote: people and agents by their names. */
-export const withNames = (text: string, names: Naming): string =>
+export const replaceHandlesByNames = (text: string, names: Naming): string =>
   splitMentions(text, names)
     .map(segment => (segment.handle === null ? segment.text : `@${names(segment.handle)?.name ?? segment.handle}`))
     .join('')

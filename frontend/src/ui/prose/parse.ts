@@ -156,7 +156,7 @@ function partsOf(text: string, tokens: readonly Token[], references: string) {
     parts.push({
       source: withReferences(source, references),
       tokens: block,
-      ...(isList(block[0]) ? { items: itemsOf(block, sourceOf, references) } : {}),
+      ...(isList(block[0]) ? { items: buildItems(block, sourceOf, references) } : {}),
     })
   }
   return { parts, starts }
@@ -165,7 +165,7 @@ function partsOf(text: string, tokens: readonly Token[], references: string) {
 const isList = (token: Token | undefined) => token?.type === 'bullet_list_open' || token?.type === 'ordered_list_open'
 
 /** What an item looks like follows from its source, and from whether its list is a tight one. */
-function itemsOf(list: readonly Token[], sourceOf: (lines: [number, number]) => string, references: string): Part[] {
+function buildItems(list: readonly Token[], sourceOf: (lines: [number, number]) => string, references: string): Part[] {
   return siblings(list.slice(1, -1), 1).map(tokens => {
     const isTight = tokens.some(token => token.level === 2 && token.type === 'paragraph_open' && token.hidden)
     const source = `${isTight ? 'tight' : 'loose'} ${sourceOf(tokens[0]?.map ?? [0, 0])}`

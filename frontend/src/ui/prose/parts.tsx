@@ -5,7 +5,7 @@ import { useTexts } from '@/lib/language'
 import { IconButton } from '../Button'
 import buttonStyles from '../Button.module.css'
 import { copyText } from '../copy'
-import { hostOf, isTextOfHost } from './addresses'
+import { getHost, isTextOfHost } from './addresses'
 import proseStyles from './Prose.module.css'
 
 interface LinkProps {
@@ -17,7 +17,7 @@ interface LinkProps {
 
 /** A link shows where it leads: what it says and where it goes may differ. */
 export function Link({ href, text, children }: LinkProps) {
-  const host = hostOf(href)
+  const host = getHost(href)
   if (host === null) return <span>{children}</span>
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
@@ -36,7 +36,7 @@ interface ImageProps {
 /** Images never load by themselves: the address alone could carry the conversation out. */
 export function Image({ src, alt, isInLink }: ImageProps) {
   const { t } = useTexts()
-  const host = hostOf(src)
+  const host = getHost(src)
   const label = alt || t('image')
   if (!host || isInLink) return <span className={proseStyles.noimage}>{label}</span>
   return (

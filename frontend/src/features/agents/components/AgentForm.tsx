@@ -4,7 +4,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { type AgentTemplate, createAgent, keys, type NewAgentRow, useTemplates } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { currentLanguage, useTexts } from '@/lib/language'
 import { Avatar, type AvatarData, letterAvatar } from '@/ui/Avatar'
 import { AvatarPicker } from '@/ui/AvatarPicker'
@@ -18,15 +18,15 @@ import { Loading } from '@/ui/Loading'
 interface AgentFormProps {
   workspaceId: string
   onMade(agent: NewAgentRow): void
-  /** The name of what the button does. */
+  /** The label of the submit button. */
   action: string
   large?: boolean
-  /** Told what the agent would be, whenever that changes. */
+  /** Called with the agent as it would be created, whenever that changes. */
   onPreview?(preview: AgentPreview): void
   aside?: ReactNode
 }
 
-/** An agent that is not made yet. */
+/** An agent that is not created yet. */
 export interface AgentPreview {
   name: string
   avatar: AvatarData
@@ -34,24 +34,26 @@ export interface AgentPreview {
   greeting: string
 }
 
-/** The template that says nothing: for an agent described in one's own words. */
+/** The empty template, for an agent that is described in a sentence. */
 const BLANK: AgentTemplate['key'] = 'blank'
 
-/** A new agent: from a template, or from a sentence of one's own. It says hello in a chat of its own. */
+/** The form that creates an agent from a template or a sentence, and a chat in which the agent posts its greeting. */
 export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview }: AgentFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const templates = useTemplates(currentLanguage())
-  const offered = (templates.data ?? []).filter(template => template.key !== BLANK)
+  const visibleTemplates = (templates.data ?? []).filter(template => template.key !== BLANK)
   const [key, setKey] = useState<string | null>(null)
   const [sentence, setSentence] = useState('')
-  const [typed, setTyped] = useState<string | null>(null)
-  const [picked, setPicked] = useState<AvatarData | null>(null)
+  const [typedName, setTypedName] = useState<string | null>(null)
+  const [pickedAvatar, setPickedAvatar] = useState<AvatarData | null>(null)
   const { busy, error, run } = useAsyncAction()
-  const chosen = sentence.trim() ? null : (offered.find(template => template.key === key) ?? offered[0] ?? null)
-  const name = typed ?? chosen?.name ?? ''
-  // What is shown before it is made is what it gets.
-  const avatar = picked ?? chosen?.avatar ?? letterAvatar(name)
+  const chosen = sentence.trim()
+    ? null
+    : (visibleTemplates.find(template => template.key === key) ?? visibleTemplates[0] ?? null)
+  const name = typedName ?? chosen?.name ?? ''
+  // The avatar of the preview is sent with the request, so that the agent gets the same one.
+  const avatar = pickedAvatar ?? chosen?.avatar ?? letterAvatar(name)
 
   const preview = JSON.stringify({
     name,
@@ -61,7 +63,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
   } satisfies AgentPreview)
   useEffect(() => onPreview?.(JSON.parse(preview) as AgentPreview), [preview, onPreview])
 
-  const make = (event: FormEvent) => {
+  const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
     void run(async () => {
       const source = chosen
@@ -73,16 +75,16 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
     })
   }
   return (
-    <form className="col gap" onSubmit={make}>
+    <form className="col gap" onSubmit={handleSubmit}>
       {templates.data ? (
         <Templates
-          templates={offered}
+          templates={visibleTemplates}
           chosen={chosen?.key ?? null}
           onChoose={next => {
             setKey(next)
             setSentence('')
-            setTyped(null)
-            setPicked(null)
+            setTypedName(null)
+            setPickedAvatar(null)
           }}
         />
       ) : (
@@ -101,14 +103,14 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
         )}
       </Field>
       <div className={cx(avatarPickerStyles.withName, 'row')}>
-        <AvatarPicker id="" name={name} avatar={avatar} square canClear={false} onChange={setPicked} />
+        <AvatarPicker id="" name={name} avatar={avatar} square canClear={false} onChange={setPickedAvatar} />
         <TextField
           label={t('agentName')}
           value={name}
           required
           maxLength={80}
-          error={error ? textOfError(error) : null}
-          onChange={setTyped}
+          error={error ? getErrorText(error) : null}
+          onChange={setTypedName}
           className="short"
         />
       </div>

@@ -5,9 +5,9 @@ import { type ActorRow, type AgentRow, ApiError, deleteAgent, useChangeAgent } f
 import { LayerIcon } from '@/features/layers'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { formatNumber, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { AvatarPicker } from '@/ui/AvatarPicker'
@@ -18,26 +18,36 @@ import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
 import layout from '@/ui/layout.module.css'
 import { showToast } from '@/ui/toast'
-import { contentOf, enabledTools } from '../content'
+import { listEnabledTools, toSpecContent } from '../content'
 
 interface AgentPageProps {
   agent: AgentRow
   back: ReactNode
-  /** The chats it is in, as links. */
+  /** Links to the chats of the agent. */
   chats: ReactNode
-  /** The way to its versions. */
+  /** The link to the versions of the agent. */
   history: ReactNode
-  /** Its drafts that somebody is editing, with the way to them. */
+  /** The drafts that are being edited, with links to them. */
   editing: ReactNode
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
   onNewChat(): void
-  /** Opens the workshop beside one of its chats; null while it is in none. */
+  /** Opens the workshop in one of the agent's chats; null while it is in none. */
   onEdit: (() => void) | null
   onDeleted(): void
 }
 
-/** An agent apart from any chat: what it says of itself, where it is, and how it came to be. */
-export function AgentPage({ agent, back, chats, history, editing, who, onNewChat, onEdit, onDeleted }: AgentPageProps) {
+/** The page of an agent: its production version, chats, description and deletion. */
+export function AgentPage({
+  agent,
+  back,
+  chats,
+  history,
+  editing,
+  findActor,
+  onNewChat,
+  onEdit,
+  onDeleted,
+}: AgentPageProps) {
   const { t } = useTexts()
   const { actor } = agent
   return (
@@ -68,32 +78,37 @@ export function AgentPage({ agent, back, chats, history, editing, who, onNewChat
       <div className={cx(layout.page, layout.pad)}>
         <div className={layout.column}>
           {editing}
-          <Prompt agent={agent} who={who} history={history} onEdit={onEdit} />
+          <Prompt agent={agent} findActor={findActor} history={history} onEdit={onEdit} />
           <section className={blocks.sec}>
             <h2 className={blocks.h}>{t('chats')}</h2>
             {chats}
           </section>
-          {agent.verbs.includes('rename_agent') ? <About key={actor.id} agent={agent} /> : null}
-          {agent.verbs.includes('delete_agent') ? <Delete agent={agent} onDeleted={onDeleted} /> : null}
+          {agent.verbs.includes('rename_agent') ? <AboutForm key={actor.id} agent={agent} /> : null}
+          {agent.verbs.includes('delete_agent') ? <DeleteButton agent={agent} onDeleted={onDeleted} /> : null}
         </div>
       </div>
     </main>
   )
 }
 
-/** Lines of a prompt that are shown before it is unfolded. */
-const FIRST_LINES = 12
+/** Number of lines of the prompt shown before it is expanded. */
+const COLLAPSED_LINES = 12
 
-/** What answers today, to read: the prompt, and in one line what else belongs to the version. */
-function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 'who' | 'history' | 'onEdit'>) {
+/** The production version: its prompt, and a summary of its other settings. */
+function Prompt({
+  agent,
+  findActor,
+  history,
+  onEdit,
+}: Pick<AgentPageProps, 'agent' | 'findActor' | 'history' | 'onEdit'>) {
   const { t } = useTexts()
   const [isExpanded, setExpanded] = useState(false)
   const { spec } = agent
   const lines = spec.prompt.split('\n')
-  const more = isExpanded ? 0 : Math.max(0, lines.length - FIRST_LINES)
-  const visible = more ? lines.slice(0, FIRST_LINES).join('\n') : spec.prompt
-  const content = contentOf(spec)
-  const tools = enabledTools(content).map(tool => tool.tool)
+  const hiddenLines = isExpanded ? 0 : Math.max(0, lines.length - COLLAPSED_LINES)
+  const visibleText = hiddenLines ? lines.slice(0, COLLAPSED_LINES).join('\n') : spec.prompt
+  const content = toSpecContent(spec)
+  const tools = listEnabledTools(content).map(tool => tool.tool)
   return (
     <section className={blocks.sec}>
       <h2 className={blocks.h}>
@@ -102,7 +117,7 @@ function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 
           <LayerIcon layer="production" />v{spec.number}
         </span>
         <span className="faint xs cut regular">
-          {who(spec.author_id)?.name ?? t('someoneGone')}, {formatRelative(spec.created_at)} ·{' '}
+          {findActor(spec.author_id)?.name ?? t('someoneGone')}, {formatRelative(spec.created_at)} ·{' '}
           {spec.message || t(spec.origin === 'created' ? 'firstVersion' : 'noMessage')}
         </span>
         <span className="end row">
@@ -116,16 +131,16 @@ function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 
         </span>
       </h2>
       {spec.prompt.trim() ? (
-        <pre className={blocks.preformatted} lang={languageOf(spec.prompt)}>
-          {visible}
+        <pre className={blocks.preformatted} lang={detectLanguage(spec.prompt)}>
+          {visibleText}
         </pre>
       ) : (
         <p className={cx(blocks.b, 'faint sm')}>{t('emptyPrompt')}</p>
       )}
       <div className={cx(blocks.b, blocks.footLine)}>
-        {more ? (
+        {hiddenLines ? (
           <button type="button" className="link" onClick={() => setExpanded(true)}>
-            {t('moreLines', { count: more })}
+            {t('moreLines', { count: hiddenLines })}
           </button>
         ) : null}
         <span className="faint xs end">
@@ -150,14 +165,14 @@ function Prompt({ agent, who, history, onEdit }: Pick<AgentPageProps, 'agent' | 
   )
 }
 
-function About({ agent }: { agent: AgentRow }) {
+function AboutForm({ agent }: { agent: AgentRow }) {
   const { t } = useTexts()
   const [name, setName] = useState(agent.actor.name)
   const [description, setDescription] = useState(agent.actor.description ?? '')
   const [handle, setHandle] = useState(agent.actor.handle)
   const change = useChangeAgent(agent)
   const isRenamed = handle.trim() !== agent.actor.handle
-  const isOfHandle = change.error instanceof ApiError && change.variables?.handle !== undefined
+  const isHandleError = change.error instanceof ApiError && change.variables?.handle !== undefined
   const isChanged = isRenamed || name !== agent.actor.name || description !== (agent.actor.description ?? '')
   const save = (event: FormEvent) => {
     event.preventDefault()
@@ -186,7 +201,7 @@ function About({ agent }: { agent: AgentRow }) {
             maxLength={80}
             required
             onChange={setName}
-            error={change.error && !isOfHandle ? textOfError(change.error) : null}
+            error={change.error && !isHandleError ? getErrorText(change.error) : null}
           />
         </div>
         <TextField
@@ -195,7 +210,7 @@ function About({ agent }: { agent: AgentRow }) {
           value={handle}
           required
           maxLength={41}
-          error={isOfHandle ? textOfError(change.error) : null}
+          error={isHandleError ? getErrorText(change.error) : null}
           onChange={setHandle}
         />
         <TextField label={t('description')} value={description} maxLength={2_000} onChange={setDescription} />
@@ -209,8 +224,8 @@ function About({ agent }: { agent: AgentRow }) {
   )
 }
 
-/** Deleting shows its effects first. */
-function Delete({ agent, onDeleted }: { agent: AgentRow; onDeleted(): void }) {
+/** The button that deletes the agent after a dialog has shown the effects. */
+function DeleteButton({ agent, onDeleted }: { agent: AgentRow; onDeleted(): void }) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [isOpen, setOpen] = useState(false)
@@ -220,7 +235,7 @@ function Delete({ agent, onDeleted }: { agent: AgentRow; onDeleted(): void }) {
       try {
         await deleteAgent(agent.actor.id)
       } catch (error) {
-        showToast(textOfError(error))
+        showToast(getErrorText(error))
         throw error
       }
       await client.invalidateQueries()

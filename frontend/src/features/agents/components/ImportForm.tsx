@@ -4,7 +4,7 @@ import { type DragEvent, type FormEvent, useEffect, useId, useState } from 'reac
 import { ApiError, type ImportRow, importAgent, keys, type NewAgentRow } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
@@ -20,17 +20,17 @@ interface ImportFormProps {
 
 const PAUSE_MS = 400
 
-/** Create an agent from a file. Its content, and what this workspace lacks, is shown first. */
+/** The form that creates an agent from a file. It first shows the content of the file and what this workspace lacks. */
 export function ImportForm({ workspaceId, onMade }: ImportFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const [text, setText] = useState('')
-  const [typed, setTyped] = useState<string | null>(null)
-  const trial = useTrial(workspaceId, text)
+  const [typedName, setTypedName] = useState<string | null>(null)
+  const preview = useImportPreview(workspaceId, text)
   const { busy, error, run } = useAsyncAction()
-  const name = typed ?? trial.row?.name ?? ''
+  const name = typedName ?? preview.row?.name ?? ''
 
-  const make = (event: FormEvent) => {
+  const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
     void run(async () => {
       const made = await importAgent(workspaceId, { text, name: name.trim(), is_trial: false })
@@ -39,25 +39,25 @@ export function ImportForm({ workspaceId, onMade }: ImportFormProps) {
     })
   }
   return (
-    <form className="col gap" onSubmit={make}>
+    <form className="col gap" onSubmit={handleSubmit}>
       <FileDrop text={text} onText={setText} />
-      {trial.error ? <Problem error={trial.error} /> : null}
-      {trial.row ? <Report row={trial.row} /> : null}
+      {preview.error ? <FileProblems error={preview.error} /> : null}
+      {preview.row ? <FileReport row={preview.row} /> : null}
       <TextField
         label={t('agentName')}
         value={name}
         required
         maxLength={80}
         className="short"
-        error={error ? textOfError(error) : null}
-        onChange={setTyped}
+        error={error ? getErrorText(error) : null}
+        onChange={setTypedName}
       />
       <div className="row">
         <Button
           tone="ink"
           type="submit"
-          busy={busy ? t('makingAgent') : trial.isWaiting ? t('readingFile') : null}
-          blocked={trial.row ? (name.trim() ? false : t('nameFirst')) : t('fileFirst')}
+          busy={busy ? t('makingAgent') : preview.isWaiting ? t('readingFile') : null}
+          blocked={preview.row ? (name.trim() ? false : t('nameFirst')) : t('fileFirst')}
         >
           {t('importAndChat')}
           <ArrowRight className="i" aria-hidden />
@@ -67,22 +67,22 @@ export function ImportForm({ workspaceId, onMade }: ImportFormProps) {
   )
 }
 
-interface Trial {
+interface Preview {
   row: ImportRow | null
   error: unknown
   isWaiting: boolean
 }
 
-const idle: Trial = { row: null, error: null, isWaiting: false }
+const idle: Preview = { row: null, error: null, isWaiting: false }
 
-/** What would come of a text: asked a moment after the last change. */
-function useTrial(workspaceId: string, text: string): Trial {
-  const [trial, setTrial] = useState<Trial>(idle)
+/** Returns the agent that would be created from a text. The request is sent `PAUSE_MS` after the last change. */
+function useImportPreview(workspaceId: string, text: string): Preview {
+  const [preview, setTrial] = useState<Preview>(idle)
   useEffect(() => {
     if (!text.trim()) return setTrial(idle)
-    let isOver = false
-    const show = (next: Trial) => {
-      if (!isOver) setTrial(next)
+    let isCancelled = false
+    const show = (next: Preview) => {
+      if (!isCancelled) setTrial(next)
     }
     setTrial(before => ({ ...before, isWaiting: true }))
     const timer = setTimeout(() => {
@@ -92,23 +92,23 @@ function useTrial(workspaceId: string, text: string): Trial {
       )
     }, PAUSE_MS)
     return () => {
-      isOver = true
+      isCancelled = true
       clearTimeout(timer)
     }
   }, [workspaceId, text])
-  return trial
+  return preview
 }
 
-/** A file is dropped or chosen, or its text is pasted. */
+/** The input for a file: dropped, chosen, or pasted as text. */
 function FileDrop({ text, onText }: { text: string; onText(text: string): void }) {
   const { t } = useTexts()
   const id = useId()
   const [isOver, setOver] = useState(false)
-  const take = (files: FileList | null) => void files?.[0]?.text().then(onText)
-  const drop = (event: DragEvent) => {
+  const readFile = (files: FileList | null) => void files?.[0]?.text().then(onText)
+  const handleDrop = (event: DragEvent) => {
     event.preventDefault()
     setOver(false)
-    take(event.dataTransfer.files)
+    readFile(event.dataTransfer.files)
   }
   return (
     <>
@@ -120,7 +120,7 @@ function FileDrop({ text, onText }: { text: string; onText(text: string): void }
           setOver(true)
         }}
         onDragLeave={() => setOver(false)}
-        onDrop={drop}
+        onDrop={handleDrop}
       >
         <FileUp className="i" aria-hidden />
         <span className="grow muted">{t('dropFile')}</span>
@@ -133,7 +133,7 @@ function FileDrop({ text, onText }: { text: string; onText(text: string): void }
           className="sr"
           accept=".yaml,.yml,.json,application/yaml,application/json"
           onChange={event => {
-            take(event.target.files)
+            readFile(event.target.files)
             event.target.value = ''
           }}
         />
@@ -156,22 +156,22 @@ function FileDrop({ text, onText }: { text: string; onText(text: string): void }
 }
 
 interface FileProblem {
-  /** A field, or a line; empty where it is about the whole file. */
+  /** A field or a line; empty if the problem concerns the whole file. */
   where: string
   why: 'missing' | 'unknown' | 'unfit' | 'syntax' | 'alias' | 'tag' | 'depth'
-  /** The same more exactly, in English. */
+  /** The details, in English. */
   text: string
 }
 
-/** Why a file cannot be read, field by field. */
-function Problem({ error }: { error: unknown }) {
+/** The reasons why a file cannot be read. */
+function FileProblems({ error }: { error: unknown }) {
   const { t } = useTexts()
   const problems = error instanceof ApiError ? ((error.data.problems ?? []) as FileProblem[]) : []
   return (
     <div className={cx(blocks.banner, blocks.bad)} role="alert">
       <CircleAlert className="i s" aria-hidden />
       <div className="grow">
-        {textOfError(error)}
+        {getErrorText(error)}
         {problems.length > 0 ? (
           <ul className={historyStyles.hints}>
             {problems.map(({ where, why, text }) => (
@@ -189,12 +189,10 @@ function Problem({ error }: { error: unknown }) {
   )
 }
 
-const asContent = (row: ImportRow) => row.content as { prompt: string; tools: { tool: string }[] }
-
-/** What the file brings, and what of it this workspace does not have. */
-function Report({ row }: { row: ImportRow }) {
+/** The content of the file, and the parts of it that this workspace lacks. */
+function FileReport({ row }: { row: ImportRow }) {
   const { t } = useTexts()
-  const content = asContent(row)
+  const content = row.content as { prompt: string; tools: { tool: string }[] }
   const lines = content.prompt ? content.prompt.split('\n').length : 0
   return (
     <div className="col" role="status">
@@ -205,11 +203,11 @@ function Report({ row }: { row: ImportRow }) {
         </span>
       </p>
       {row.missing.length === 0 ? <p className="sm muted">{t('nothingMissing')}</p> : null}
-      {row.missing.map(one => (
-        <p key={`${one.what} ${one.name}`} className="row sm">
+      {row.missing.map(item => (
+        <p key={`${item.what} ${item.name}`} className="row sm">
           <TriangleAlert className="i s" aria-hidden />
           <span>
-            <code>{one.name}</code> {t(`missing.${one.what}`)}
+            <code>{item.name}</code> {t(`missing.${item.what}`)}
           </span>
         </p>
       ))}

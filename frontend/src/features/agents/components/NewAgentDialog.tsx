@@ -14,11 +14,11 @@ interface NewAgentDialogProps {
   onMade(agent: NewAgentRow): void
 }
 
-/** A new agent: described, from a template, or from a file. */
+/** The dialog that creates an agent from a template, a sentence or a file. */
 export function NewAgentDialog({ workspaceId, open, onOpenChange, onMade }: NewAgentDialogProps) {
   const { t } = useTexts()
   const [isFile, setFile] = useState(false)
-  const made = (agent: NewAgentRow) => {
+  const handleMade = (agent: NewAgentRow) => {
     onOpenChange(false)
     setFile(false)
     onMade(agent)
@@ -33,17 +33,17 @@ export function NewAgentDialog({ workspaceId, open, onOpenChange, onMade }: NewA
     >
       <Segments
         label={t('newAgent')}
-        value={isFile ? 'file' : 'words'}
+        value={isFile ? 'file' : 'form'}
         options={[
-          { value: 'words', label: t('describeAgent') },
+          { value: 'form', label: t('describeAgent') },
           { value: 'file', label: t('fromFile') },
         ]}
         onChange={source => setFile(source === 'file')}
       />
       {isFile ? (
-        <ImportForm workspaceId={workspaceId} onMade={made} />
+        <ImportForm workspaceId={workspaceId} onMade={handleMade} />
       ) : (
-        <AgentForm workspaceId={workspaceId} onMade={made} action={t('createAndChat')} />
+        <AgentForm workspaceId={workspaceId} onMade={handleMade} action={t('createAndChat')} />
       )}
     </Dialog>
   )

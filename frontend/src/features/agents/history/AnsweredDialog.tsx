@@ -3,7 +3,7 @@ import { type SpecRow, useAgent, useSpec } from '@/api'
 import type { Layer } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
@@ -12,7 +12,7 @@ import { Loading } from '@/ui/Loading'
 import { lazy } from '@/ui/lazy'
 import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
-import { contentOf, enabledTools } from '../content'
+import { listEnabledTools, toSpecContent } from '../content'
 import workshopStyles from '../workshop/Workshop.module.css'
 
 const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ default: module.DiffView })))
@@ -21,24 +21,24 @@ interface AnsweredDialogProps {
   workspaceId: string
   agentId: string
   specId: string
-  /** How the stamp names it. */
+  /** The name of the spec in the stamp. */
   label: string
   layer: Layer
   onOpenChange(open: boolean): void
   onWorkshop(): void
 }
 
-/** Which text answered: the whole of it, or how it differs from what answers today; behind a stamp. */
+/** The dialog behind a stamp: the spec that answered, in full or as a diff against production. */
 export function AnsweredDialog(props: AnsweredDialogProps) {
   const { workspaceId, agentId, specId, label, layer, onOpenChange, onWorkshop } = props
   const { t } = useTexts()
   const [isDiff, setDiff] = useState(false)
   const spec = useSpec(agentId, specId)
   const production = useAgent(workspaceId, agentId).data?.spec
-  const isToday = production?.id === specId
+  const isProduction = production?.id === specId
   return (
     <Dialog open onOpenChange={onOpenChange} title={t('answeredBy', { version: label })} className={dialogStyles.wide}>
-      {production && !isToday ? (
+      {production && !isProduction ? (
         <Segments
           label={t('diff')}
           value={isDiff ? 'diff' : 'text'}
@@ -54,7 +54,7 @@ export function AnsweredDialog(props: AnsweredDialogProps) {
       ) : isDiff && production ? (
         <section className={workshopStyles.latetext} aria-label={t('diff')}>
           <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
-            <DiffView before={contentOf(production)} after={contentOf(spec.data)} layer={layer} />
+            <DiffView before={toSpecContent(production)} after={toSpecContent(spec.data)} layer={layer} />
           </Suspense>
         </section>
       ) : (
@@ -69,10 +69,10 @@ export function AnsweredDialog(props: AnsweredDialogProps) {
 
 function FullSpec({ spec }: { spec: SpecRow }) {
   const { t } = useTexts()
-  const tools = enabledTools(contentOf(spec))
+  const tools = listEnabledTools(toSpecContent(spec))
   return (
     <>
-      <pre className={workshopStyles.mytext} lang={languageOf(spec.prompt)}>
+      <pre className={workshopStyles.mytext} lang={detectLanguage(spec.prompt)}>
         {spec.prompt || t('emptyPrompt')}
       </pre>
       <p className="row wrap sm">

@@ -4,7 +4,7 @@ import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Menu, MenuItem } from '@/ui/Menu'
 
-/** The browser saves what the server sends as an attachment; the page stays. */
+/** Downloads a file without leaving the page. */
 function download(address: string): void {
   const link = document.createElement('a')
   link.href = address
@@ -12,7 +12,7 @@ function download(address: string): void {
   link.click()
 }
 
-/** A version as a file: YAML to read and edit, JSON for programs. */
+/** The menu that downloads a version as a file: YAML to read and edit, JSON for programs. */
 export function ExportMenu({ agentId, version }: { agentId: string; version: number }) {
   const { t } = useTexts()
   const item = (format: FileFormat, text: string) => (

@@ -15,7 +15,7 @@ import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { ExportMenu } from './ExportMenu'
-import { type HistorySearch, type Pair, pairOf } from './pair'
+import { getPair, type HistorySearch, type Pair } from './pair'
 import { Replies } from './Replies'
 import { VersionComparison } from './VersionComparison'
 import { VersionList } from './VersionList'
@@ -23,22 +23,22 @@ import { VersionList } from './VersionList'
 interface HistoryPageProps {
   agent: AgentRow
   search: HistorySearch
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
   onBack(): void
   onPick(pair: Pair | null): void
   replyLink(row: ReplyRow, children: ReactNode): ReactNode
   suggestionLink(id: string, children: ReactNode): ReactNode
 }
 
-const none: ReadonlyMap<number, readonly ListedSuggestionRow[]> = new Map()
+const noSuggestions: ReadonlyMap<number, readonly ListedSuggestionRow[]> = new Map()
 
-/** Every version of an agent, and any two of them side by side. On a phone these are two screens. */
-export function HistoryPage({ agent, search, who, onBack, onPick, replyLink, suggestionLink }: HistoryPageProps) {
+/** The versions of an agent, and a comparison of any two. On a phone these are two screens. */
+export function HistoryPage({ agent, search, findActor, onBack, onPick, replyLink, suggestionLink }: HistoryPageProps) {
   const { t } = useTexts()
   const { actor, spec } = agent
   const versions = useVersions(actor.id, spec.id)
-  const suggestions = useSuggestionsByVersion(actor.workspace_id ?? '', actor.id, spec.id).data ?? none
-  const pair = pairOf(search, spec.number ?? 1)
+  const suggestions = useSuggestionsByVersion(actor.workspace_id ?? '', actor.id, spec.id).data ?? noSuggestions
+  const pair = getPair(search, spec.number ?? 1)
   const isDetail = search.b !== undefined
   return (
     <main className={layout.stage} id="log" tabIndex={-1}>
@@ -66,7 +66,7 @@ export function HistoryPage({ agent, search, who, onBack, onPick, replyLink, sug
             production={spec.id}
             pair={pair}
             suggestions={suggestions}
-            who={who}
+            findActor={findActor}
             onPick={onPick}
           />
           <div className={layout.opened}>

@@ -2,9 +2,9 @@ import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { type ReplyRow, useReplies } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { formatCurrency, formatFullTime, formatSeconds, formatShortDate, formatTime } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -14,11 +14,11 @@ import historyStyles from './History.module.css'
 interface RepliesProps {
   agentId: string
   version: number
-  /** A link to a message of a chat. */
+  /** Renders a link to the message of a reply. */
   link(row: ReplyRow, children: ReactNode): ReactNode
 }
 
-/** What a version answered, in the chats that the reader is in. */
+/** The replies of a version in the reader's chats. */
 export function Replies({ agentId, version, link }: RepliesProps) {
   const { t } = useTexts()
   const replies = useReplies(agentId, version)
@@ -33,7 +33,7 @@ export function Replies({ agentId, version, link }: RepliesProps) {
         {replies.error ? (
           <div className={cx(blocks.banner, blocks.bad)} role="alert">
             <CircleAlert className="i s" aria-hidden />
-            <span className="grow">{textOfError(replies.error)}</span>
+            <span className="grow">{getErrorText(replies.error)}</span>
             <Button size="xs" onClick={() => void replies.refetch()}>
               {t('retry')}
             </Button>
@@ -44,7 +44,7 @@ export function Replies({ agentId, version, link }: RepliesProps) {
         {rows?.length ? (
           <ul className={historyStyles.replies}>
             {rows.map(row => (
-              <Reply key={row.run_id} row={row} link={link} />
+              <ReplyItem key={row.run_id} row={row} link={link} />
             ))}
           </ul>
         ) : null}
@@ -58,7 +58,7 @@ export function Replies({ agentId, version, link }: RepliesProps) {
   )
 }
 
-function Reply({ row, link }: { row: ReplyRow; link: RepliesProps['link'] }) {
+function ReplyItem({ row, link }: { row: ReplyRow; link: RepliesProps['link'] }) {
   const { t } = useTexts()
   const outcome = row.state === 'completed' ? null : row.state === 'failed' ? t('replyFailed') : t('replyNotDone')
   return (
@@ -67,7 +67,7 @@ function Reply({ row, link }: { row: ReplyRow; link: RepliesProps['link'] }) {
         {formatShortDate(row.created_at)} {formatTime(row.created_at)}
       </time>
       <span className="cut">{link(row, row.chat_title)}</span>
-      <span className="cut muted" lang={languageOf(row.excerpt)}>
+      <span className="cut muted" lang={detectLanguage(row.excerpt)}>
         {row.excerpt || outcome || t('noText')}
       </span>
       <span className="num faint">

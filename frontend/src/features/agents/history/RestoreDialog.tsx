@@ -4,7 +4,7 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { type AgentRow, ApiError, restoreVersion } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -19,11 +19,11 @@ interface RestoreDialogProps {
   open: boolean
   onOpenChange(open: boolean): void
   onRestored(version: number): void
-  /** A newer version came between: shows it. */
+  /** Compares with the version that was saved after the dialog opened. */
   onCompare(): void
 }
 
-/** An old version becomes the next one. What it replaces is what was production when the dialog opened: no newer one unseen. */
+/** The dialog that saves an old version as the next one. It replaces the version that was production when the dialog opened, never an unseen newer one. */
 export function RestoreDialog(props: RestoreDialogProps) {
   const { agent, version, chat, open, onOpenChange, onRestored, onCompare } = props
   const { t } = useTexts()
@@ -31,12 +31,12 @@ export function RestoreDialog(props: RestoreDialogProps) {
   const [message, setMessage] = useState('')
   const [base, setBase] = useState(agent.spec.number ?? 1)
   const { busy, error, run } = useAsyncAction()
-  const today = agent.spec.number ?? 1
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only as it opens; a newer version shows a notice
+  const production = agent.spec.number ?? 1
+  // biome-ignore lint/correctness/useExhaustiveDependencies: set only when the dialog opens; a newer version shows a notice
   useEffect(() => {
-    if (open) setBase(today)
+    if (open) setBase(production)
   }, [open])
-  const isStale = base !== today || (error instanceof ApiError && error.code === 'stale_base')
+  const isStale = base !== production || (error instanceof ApiError && error.code === 'stale_base')
 
   const restore = (event: FormEvent) => {
     event.preventDefault()
@@ -50,7 +50,7 @@ export function RestoreDialog(props: RestoreDialogProps) {
       onRestored(made.number ?? base + 1)
     })
   }
-  const seeNewer = () => {
+  const handleCompare = () => {
     onOpenChange(false)
     onCompare()
   }
@@ -59,14 +59,18 @@ export function RestoreDialog(props: RestoreDialogProps) {
       open={open}
       onOpenChange={onOpenChange}
       title={t('restoreTitle', { version: `v${version}`, name: agent.actor.name })}
-      description={t('restoreEffects', { version: `v${version}`, next: `v${today + 1}`, current: `v${today}` })}
+      description={t('restoreEffects', {
+        version: `v${version}`,
+        next: `v${production + 1}`,
+        current: `v${production}`,
+      })}
     >
       <form className="col gap" onSubmit={restore}>
         {isStale ? (
           <div className={cx(blocks.banner, blocks.bad)} role="alert">
             <CircleAlert className="i s" aria-hidden />
-            <span className="grow">{t('newerCame', { version: `v${today}` })}</span>
-            <Button size="xs" onClick={seeNewer}>
+            <span className="grow">{t('newerCame', { version: `v${production}` })}</span>
+            <Button size="xs" onClick={handleCompare}>
               {t('seeNewer')}
             </Button>
           </div>
@@ -76,7 +80,7 @@ export function RestoreDialog(props: RestoreDialogProps) {
           value={message}
           maxLength={400}
           placeholder={t('restoreDefault', { version: `v${version}` })}
-          error={error && !isStale ? textOfError(error) : null}
+          error={error && !isStale ? getErrorText(error) : null}
           onChange={setMessage}
         />
         <div className="row endrow">

@@ -12,9 +12,9 @@ import { lazy } from '@/ui/lazy'
 import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
 import { useIsPhone } from '@/ui/useIsPhone'
-import { contentOf } from '../content'
+import { toSpecContent } from '../content'
 import historyStyles from './History.module.css'
-import { type Pair, restorable } from './pair'
+import { findRestorable, type Pair } from './pair'
 import { RestoreDialog } from './RestoreDialog'
 
 const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ default: module.DiffView })))
@@ -22,21 +22,21 @@ const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ def
 interface VersionComparisonProps {
   agent: AgentRow
   versions: readonly SpecRow[]
-  /** A newer list of versions is on its way. */
+  /** A newer list of versions is being read. */
   isReading: boolean
   pair: Pair
   /** The chat the reader came from: a restore posts a message there. */
   chat: string | null
   onPick(pair: Pair): void
-  /** The accepted suggestions that went into the shown version. */
+  /** The accepted suggestions that version `b` includes. */
   suggestions: readonly ListedSuggestionRow[]
   suggestionLink(id: string, children: ReactNode): ReactNode
-  /** What the shown version answered. */
+  /** The replies of version `b`. */
   replies: ReactNode
 }
 
-/** Before an agent was. */
-const nothing: SpecContent = {
+/** The content before the first version. */
+const emptyContent: SpecContent = {
   prompt: '',
   model: '',
   parameters: { temperature: null, top_p: null, max_tokens: null },
@@ -45,13 +45,13 @@ const nothing: SpecContent = {
   tools: [],
 }
 
-function NotThere({ isReading }: { isReading: boolean }) {
+function MissingVersion({ isReading }: { isReading: boolean }) {
   const { t } = useTexts()
   if (isReading) return <Skeleton lines={6} label={t('loading')} />
   return <p className={cx(layout.pad, 'muted')}>{t('noSuchVersion')}</p>
 }
 
-/** Two versions side by side: what changed from one to the other, and the way back to an old one. */
+/** The comparison of two versions, with a button to restore the older one. */
 export function VersionComparison(props: VersionComparisonProps) {
   const { agent, versions, isReading, pair, chat, onPick, replies } = props
   const { t } = useTexts()
@@ -59,21 +59,21 @@ export function VersionComparison(props: VersionComparisonProps) {
   const [columns, setColumns] = useState<1 | 2>(1)
   const [isRestoring, setRestoring] = useState(false)
   const production = agent.spec.number ?? 1
-  const find = (number: number) => versions.find(spec => spec.number === number)
-  const a = find(pair.a)
-  const b = find(pair.b)
-  const target = restorable(pair, production)
+  const findVersion = (number: number) => versions.find(spec => spec.number === number)
+  const a = findVersion(pair.a)
+  const b = findVersion(pair.b)
+  const target = findRestorable(pair, production)
   const mayRestore = agent.verbs.includes('save_agent')
-  if (!b || (pair.a > 0 && !a)) return <NotThere isReading={isReading} />
+  if (!b || (pair.a > 0 && !a)) return <MissingVersion isReading={isReading} />
   return (
     <div className={cx(layout.pad, historyStyles.versus)}>
       <div className="row wrap">
-        <Side
+        <VersionSelect
           name="A"
           label={t('sideA')}
           value={pair.a}
           versions={versions}
-          withNothing
+          hasNoneOption
           onPick={a => onPick({ ...pair, a })}
         />
         <IconButton
@@ -83,9 +83,15 @@ export function VersionComparison(props: VersionComparisonProps) {
         >
           <ArrowLeftRight className="i" aria-hidden />
         </IconButton>
-        <Side name="B" label={t('sideB')} value={pair.b} versions={versions} onPick={b => onPick({ ...pair, b })} />
+        <VersionSelect
+          name="B"
+          label={t('sideB')}
+          value={pair.b}
+          versions={versions}
+          onPick={b => onPick({ ...pair, b })}
+        />
         <span className="grow" />
-        {isPhone ? null : <Columns value={columns} onChange={setColumns} />}
+        {isPhone ? null : <ColumnSwitch value={columns} onChange={setColumns} />}
         {target === null ? null : (
           <Button
             aria-haspopup="dialog"
@@ -102,8 +108,8 @@ export function VersionComparison(props: VersionComparisonProps) {
       <section className={cx(blocks.sec, historyStyles.diff)} aria-label={t('diff')}>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
           <DiffView
-            before={a ? contentOf(a) : nothing}
-            after={contentOf(b)}
+            before={a ? toSpecContent(a) : emptyContent}
+            after={toSpecContent(b)}
             layer="production"
             columns={isPhone ? 1 : columns}
           />
@@ -126,7 +132,7 @@ export function VersionComparison(props: VersionComparisonProps) {
   )
 }
 
-/** Whose suggestions the shown version is made of, each with the way to it. */
+/** The suggestions that the version includes, with their authors and links. */
 function IncludedSuggestions({
   suggestions,
   suggestionLink,
@@ -151,16 +157,16 @@ function IncludedSuggestions({
   )
 }
 
-interface SideProps {
+interface VersionSelectProps {
   name: 'A' | 'B'
   label: string
   value: number
   versions: readonly SpecRow[]
-  withNothing?: boolean
+  hasNoneOption?: boolean
   onPick(number: number): void
 }
 
-function Side({ name, label, value, versions, withNothing, onPick }: SideProps) {
+function VersionSelect({ name, label, value, versions, hasNoneOption, onPick }: VersionSelectProps) {
   const { t } = useTexts()
   return (
     <span className="row">
@@ -178,13 +184,13 @@ function Side({ name, label, value, versions, withNothing, onPick }: SideProps) 
             {`v${spec.number}${spec.message ? ` · ${spec.message}` : ''}`}
           </option>
         ))}
-        {withNothing ? <option value={0}>{t('nothingBefore')}</option> : null}
+        {hasNoneOption ? <option value={0}>{t('nothingBefore')}</option> : null}
       </select>
     </span>
   )
 }
 
-function Columns({ value, onChange }: { value: 1 | 2; onChange(columns: 1 | 2): void }) {
+function ColumnSwitch({ value, onChange }: { value: 1 | 2; onChange(columns: 1 | 2): void }) {
   const { t } = useTexts()
   return (
     <Segments

@@ -2,29 +2,29 @@ import type { ActorRow, ListedSuggestionRow, SpecRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import layout from '@/ui/layout.module.css'
 import historyStyles from './History.module.css'
-import { originText } from './origin'
+import { describeOrigin } from './origin'
 import type { Pair } from './pair'
 
 interface VersionListProps {
   versions: readonly SpecRow[]
   production: string
   pair: Pair
-  /** The accepted suggestions that went into each version. */
+  /** The accepted suggestions of each version, by version number. */
   suggestions: ReadonlyMap<number, readonly ListedSuggestionRow[]>
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
   onPick(pair: Pair): void
 }
 
-const none: readonly ListedSuggestionRow[] = []
+const noSuggestions: readonly ListedSuggestionRow[] = []
 
-/** Every version, newest first. One is shown with what it changed; any other can be put beside it. */
-export function VersionList({ versions, production, pair, suggestions, who, onPick }: VersionListProps) {
+/** The list of versions, newest first, with buttons to show a version or to compare with it. */
+export function VersionList({ versions, production, pair, suggestions, findActor, onPick }: VersionListProps) {
   const { t } = useTexts()
   return (
     <section className={layout.list} aria-label={t('versions')}>
@@ -34,13 +34,13 @@ export function VersionList({ versions, production, pair, suggestions, who, onPi
       </div>
       <ul>
         {versions.map(spec => (
-          <Version
+          <VersionItem
             key={spec.id}
             spec={spec}
             isProduction={spec.id === production}
             side={spec.number === pair.b ? 'B' : spec.number === pair.a ? 'A' : null}
-            author={who(spec.author_id)}
-            suggestions={suggestions.get(spec.number ?? 0) ?? none}
+            author={findActor(spec.author_id)}
+            suggestions={suggestions.get(spec.number ?? 0) ?? noSuggestions}
             onShow={() => onPick({ a: (spec.number ?? 1) - 1, b: spec.number ?? 1 })}
             onCompare={() => onPick({ a: spec.number ?? 0, b: pair.b })}
           />
@@ -50,7 +50,7 @@ export function VersionList({ versions, production, pair, suggestions, who, onPi
   )
 }
 
-interface VersionProps {
+interface VersionItemProps {
   spec: SpecRow
   isProduction: boolean
   side: 'A' | 'B' | null
@@ -60,7 +60,7 @@ interface VersionProps {
   onCompare(): void
 }
 
-function Version({ spec, isProduction, side, author, suggestions, onShow, onCompare }: VersionProps) {
+function VersionItem({ spec, isProduction, side, author, suggestions, onShow, onCompare }: VersionItemProps) {
   const { t } = useTexts()
   const version = `v${spec.number}`
   return (
@@ -70,7 +70,7 @@ function Version({ spec, isProduction, side, author, suggestions, onShow, onComp
         <span className="sr">{t('showVersion')}</span>
       </button>
       <div>
-        <div className={historyStyles.what} lang={languageOf(spec.message)}>
+        <div className={historyStyles.what} lang={detectLanguage(spec.message)}>
           {spec.message || t(spec.origin === 'created' ? 'firstVersion' : 'noMessage')}
         </div>
         <div className={historyStyles.m}>
@@ -81,7 +81,7 @@ function Version({ spec, isProduction, side, author, suggestions, onShow, onComp
           <time dateTime={spec.created_at} title={formatFullTime(spec.created_at)}>
             {formatRelative(spec.created_at)}
           </time>
-          <span>{originText(t, spec, suggestions)}</span>
+          <span>{describeOrigin(t, spec, suggestions)}</span>
           {isProduction ? (
             <span className={blocks.badge} data-layer="production">
               <LayerIcon layer="production" />

@@ -2,8 +2,8 @@ import type { ListedSuggestionRow, SpecRow } from '@/api'
 import type { Texts } from '@/lib/language'
 import { formatList } from '@/lib/names'
 
-/** How a version came to be, in a word, and by whose suggestions: those that went into it. */
-export function originText(t: Texts['t'], spec: SpecRow, suggestions: readonly ListedSuggestionRow[]): string {
+/** Describes the origin of a version, with the authors of the suggestions in it. */
+export function describeOrigin(t: Texts['t'], spec: SpecRow, suggestions: readonly ListedSuggestionRow[]): string {
   if (suggestions.length > 0) {
     const names = formatList([...new Set(suggestions.map(row => row.author.name))])
     return t('origin.suggestionsOf', { count: suggestions.length, names })

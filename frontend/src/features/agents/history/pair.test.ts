@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest'
-import { historySearchOf, pairOf, restorable } from './pair'
+import { findRestorable, getPair, parseHistorySearch } from './pair'
 
-describe('which two versions are compared', () => {
-  it('is production beside the version before it, at first', () => {
-    expect(pairOf({}, 6)).toEqual({ a: 5, b: 6 })
-    expect(pairOf({}, 1)).toEqual({ a: 0, b: 1 })
+describe('the pair of versions to compare', () => {
+  it('is production and the version before it by default', () => {
+    expect(getPair({}, 6)).toEqual({ a: 5, b: 6 })
+    expect(getPair({}, 1)).toEqual({ a: 0, b: 1 })
   })
-  it('is a version beside the one before it, when one is chosen', () => {
-    expect(pairOf({ b: 3 }, 6)).toEqual({ a: 2, b: 3 })
-    expect(pairOf({ a: 1, b: 3 }, 6)).toEqual({ a: 1, b: 3 })
-    expect(pairOf({ a: 0, b: 3 }, 6)).toEqual({ a: 0, b: 3 })
+  it('is the chosen version and the one before it', () => {
+    expect(getPair({ b: 3 }, 6)).toEqual({ a: 2, b: 3 })
+    expect(getPair({ a: 1, b: 3 }, 6)).toEqual({ a: 1, b: 3 })
+    expect(getPair({ a: 0, b: 3 }, 6)).toEqual({ a: 0, b: 3 })
   })
-  it('takes nothing odd from an address', () => {
-    expect(historySearchOf({ a: -1, b: 0, chat: 5, x: 1 })).toEqual({})
-    expect(historySearchOf({ a: 1.5, b: '2' })).toEqual({})
-    expect(historySearchOf({ a: 0, b: 2, chat: 'c' })).toEqual({ a: 0, b: 2, chat: 'c' })
+  it('ignores invalid values in the address', () => {
+    expect(parseHistorySearch({ a: -1, b: 0, chat: 5, x: 1 })).toEqual({})
+    expect(parseHistorySearch({ a: 1.5, b: '2' })).toEqual({})
+    expect(parseHistorySearch({ a: 0, b: 2, chat: 'c' })).toEqual({ a: 0, b: 2, chat: 'c' })
   })
 })
 
-describe('what can be restored', () => {
-  it('is the one of the two that is not production', () => {
-    expect(restorable({ a: 2, b: 3 }, 6)).toBe(3)
-    expect(restorable({ a: 5, b: 6 }, 6)).toBe(5)
-    expect(restorable({ a: 6, b: 5 }, 6)).toBe(5)
+describe('the version that can be restored', () => {
+  it('is the version of the pair that is not production', () => {
+    expect(findRestorable({ a: 2, b: 3 }, 6)).toBe(3)
+    expect(findRestorable({ a: 5, b: 6 }, 6)).toBe(5)
+    expect(findRestorable({ a: 6, b: 5 }, 6)).toBe(5)
   })
-  it('is nothing when there is only production', () => {
-    expect(restorable({ a: 0, b: 1 }, 1)).toBeNull()
-    expect(restorable({ a: 6, b: 6 }, 6)).toBeNull()
+  it('is null when there is only production', () => {
+    expect(findRestorable({ a: 0, b: 1 }, 1)).toBeNull()
+    expect(findRestorable({ a: 6, b: 6 }, 6)).toBeNull()
   })
 })

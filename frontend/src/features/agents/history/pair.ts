@@ -1,19 +1,19 @@
-/** Which two versions are compared: it is in the address. Pure. */
+/** The pair of versions to compare, as the address holds it. Pure functions. */
 
-/** `a` is the older side, 0 is nothing at all; `chat` is the chat the reader came from, where a restore posts a message. */
+/** `a` is the older version (0: empty content), `chat` the chat that the reader came from, in which a restore posts a message. */
 export interface HistorySearch {
   a?: number
   b?: number
   chat?: string
 }
 
-const number = (value: unknown, least: number) =>
-  typeof value === 'number' && Number.isInteger(value) && value >= least ? value : undefined
+const parseInteger = (value: unknown, min: number) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= min ? value : undefined
 
-/** What of an address is ours. */
-export function historySearchOf(search: Record<string, unknown>): HistorySearch {
-  const a = number(search['a'], 0)
-  const b = number(search['b'], 1)
+/** Parses the search parameters of the address; invalid ones are left out. */
+export function parseHistorySearch(search: Record<string, unknown>): HistorySearch {
+  const a = parseInteger(search['a'], 0)
+  const b = parseInteger(search['b'], 1)
   const chat = search['chat']
   return {
     ...(a === undefined ? {} : { a }),
@@ -27,18 +27,18 @@ export interface Pair {
   b: number
 }
 
-/** Production beside what was before it, until something else is asked for. */
-export function pairOf(search: HistorySearch, production: number): Pair {
+/** Returns the pair in the address; by default a version and the one before it. */
+export function getPair(search: HistorySearch, production: number): Pair {
   const b = search.b ?? production
   return { a: search.a ?? b - 1, b }
 }
 
-/** Of a pair, the version that can be brought back: the one that is not production; null when there is none. */
-export function restorable({ a, b }: Pair, production: number): number | null {
+/** Returns the version of the pair that can be restored: the one that is not production, or null. */
+export function findRestorable({ a, b }: Pair, production: number): number | null {
   if (b !== production) return b
   return a > 0 && a !== production ? a : null
 }
 
-/** Where the versions of an agent are, for whoever comes from a chat. */
-export const historyPath = (workspace: string, agentId: string, chatId: string) =>
+/** Builds the path of an agent's versions, for a reader who comes from a chat. */
+export const buildHistoryPath = (workspace: string, agentId: string, chatId: string) =>
   `/w/${workspace}/agents/${agentId}/history?chat=${chatId}`

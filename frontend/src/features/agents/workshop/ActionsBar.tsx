@@ -2,12 +2,12 @@ import { Ellipsis, PenLine, Play } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { AgentRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
-import { keysOf } from '@/lib/actions'
+import { formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Button, IconButton } from '@/ui/Button'
 import { Menu, MenuItem } from '@/ui/Menu'
-import { isSame } from '../content'
+import { isSameContent } from '../content'
 import type { Doing, DraftActions } from './actions'
 import { DraftSnapshots } from './DraftSnapshots'
 import type { Workshop } from './draftSession'
@@ -27,7 +27,7 @@ interface ActionsBarProps {
   onSave(): void
 }
 
-/** What can be done now, each button in the colour of the layer it writes to. */
+/** The buttons of the workshop, each in the colour of the layer that it writes to. */
 export function ActionsBar(props: ActionsBarProps) {
   if (props.workshop.isMine) return <HolderBar {...props} />
   return <ReaderBar {...props} />
@@ -38,15 +38,15 @@ function HolderBar(props: ActionsBarProps) {
   const { agent, workshop, actions, onApply, onSave } = props
   const [isSuggesting, setSuggesting] = useState(false)
   const { doing } = actions
-  const isApplied = workshop.applied !== null && isSame(workshop.applied, workshop.content)
-  const isProduction = isSame(workshop.production, workshop.content)
+  const isApplied = workshop.applied !== null && isSameContent(workshop.applied, workshop.content)
+  const isProduction = isSameContent(workshop.production, workshop.content)
   const version = `v${agent.spec.number}`
-  const busy = (what: Doing) => (doing === what ? t(what) : null)
+  const getBusyText = (action: Doing) => (doing === action ? t(action) : null)
   return (
     <footer className={workshopStyles.actsBar}>
       <SaveState workshop={workshop} />
       <span className="end">
-        <More {...props}>
+        <MoreMenu {...props}>
           {canSave(agent) && canSuggest(agent) && !isProduction ? (
             <MenuItem onSelect={() => setSuggesting(true)}>
               <LayerIcon layer="suggestion" />
@@ -54,15 +54,15 @@ function HolderBar(props: ActionsBarProps) {
             </MenuItem>
           ) : null}
           <MenuItem onSelect={() => void actions.release()}>{t('closeDraft')}</MenuItem>
-        </More>
-        <Button tone="flat" busy={busy('doing.discarding')} onClick={() => void actions.discard()}>
+        </MoreMenu>
+        <Button tone="flat" busy={getBusyText('doing.discarding')} onClick={() => void actions.discard()}>
           {t('discard')}
         </Button>
         {canSave(agent) ? (
           <Button
             tone="ink"
             blocked={isProduction ? t('nothingToSave', { version }) : false}
-            title={keysOf('version.save')}
+            title={formatShortcut('version.save')}
             onClick={onSave}
           >
             {t('saveDots')}
@@ -78,9 +78,9 @@ function HolderBar(props: ActionsBarProps) {
         ) : null}
         <Button
           tone="amber"
-          busy={busy('doing.applying')}
+          busy={getBusyText('doing.applying')}
           blocked={isApplied ? t('alreadyApplied') : false}
-          title={keysOf('draft.apply')}
+          title={formatShortcut('draft.apply')}
           onClick={onApply}
         >
           <Play className="i s" aria-hidden />
@@ -101,8 +101,8 @@ function HolderBar(props: ActionsBarProps) {
   )
 }
 
-/** What is done seldom. */
-function More({ chatId, workshop, children }: ActionsBarProps & { children?: ReactNode }) {
+/** The menu of rare actions. */
+function MoreMenu({ chatId, workshop, children }: ActionsBarProps & { children?: ReactNode }) {
   const { t } = useTexts()
   const [isShowingSnapshots, setShowingSnapshots] = useState(false)
   if (!workshop.draft) return null
@@ -156,7 +156,7 @@ function ReaderBar(props: ActionsBarProps) {
     <footer className={workshopStyles.actsBar}>
       <span className={cx(workshopStyles.status, 'grow')}>{status}</span>
       <span className="end">
-        <More {...props} />
+        <MoreMenu {...props} />
         {mayDiscard ? (
           <Button
             tone="flat"

@@ -2,7 +2,7 @@ import { CircleAlert, PenLine, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ActorRow, ErrorCode } from '@/api'
 import { cx } from '@/lib/cx'
-import { errorText } from '@/lib/errors'
+import { getCodeText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
@@ -14,11 +14,11 @@ import workshopStyles from './Workshop.module.css'
 interface WriterBannerProps {
   writer: ActorRow
   until: string
-  /** What the reader can do about it. */
+  /** Buttons for the reader. */
   children: ReactNode
 }
 
-/** Somebody else is writing: one reads along, live. */
+/** Another person is editing; the reader sees the text live. */
 export function WriterBanner({ writer, until, children }: WriterBannerProps) {
   const { t, rich } = useTexts()
   return (
@@ -34,22 +34,22 @@ export function WriterBanner({ writer, until, children }: WriterBannerProps) {
   )
 }
 
-/** The server refuses the text for what it says; its writer can mend it. */
+/** The server rejected the text; the writer can correct it. */
 export const RefusedBanner = ({ code }: { code: ErrorCode }) => (
   <Banner bad>
     <CircleAlert className="i" aria-hidden />
-    <span className="grow">{errorText(code)}</span>
+    <span className="grow">{getCodeText(code)}</span>
   </Banner>
 )
 
 interface StaleBannerProps {
   base: number
   production: number
-  /** Shows what has changed; null while it is shown. */
+  /** Shows the changes; null while they are shown. */
   onCompare: (() => void) | null
 }
 
-/** A newer version was saved while this draft was written. */
+/** A newer version was saved after this draft was started. */
 export function StaleBanner({ base, production, onCompare }: StaleBannerProps) {
   const { t } = useTexts()
   return (
@@ -71,7 +71,7 @@ interface ElsewhereBannerProps {
   onClose(): void
 }
 
-/** One draft per person: the other one stands in the way. */
+/** This person is editing another draft. A person can lock only one draft at a time. */
 export function ElsewhereBanner({ elsewhere, onGo, onClose }: ElsewhereBannerProps) {
   const { t, rich } = useTexts()
   return (
@@ -91,18 +91,18 @@ export function ElsewhereBanner({ elsewhere, onGo, onClose }: ElsewhereBannerPro
 }
 
 interface RequestBannerProps {
-  asker: ActorRow
+  requester: ActorRow
   isBusy: boolean
   onHandOver(): void
 }
 
-/** Another person asks for the draft that the reader has locked. */
-export function RequestBanner({ asker, isBusy, onHandOver }: RequestBannerProps) {
+/** Another person requests the draft that the reader has locked. */
+export function RequestBanner({ requester, isBusy, onHandOver }: RequestBannerProps) {
   const { t, rich } = useTexts()
   return (
     <Banner layer="writing">
-      <Avatar id={asker.id} name={asker.name} avatar={asker.avatar} square={false} />
-      <span className="grow">{rich('wouldLikeToWrite', { name: asker.name })}</span>
+      <Avatar id={requester.id} name={requester.name} avatar={requester.avatar} square={false} />
+      <span className="grow">{rich('wouldLikeToWrite', { name: requester.name })}</span>
       <Button size="xs" busy={isBusy ? t('doing.handingOver') : null} onClick={onHandOver}>
         {t('handOver')}
       </Button>

@@ -2,7 +2,7 @@ import { Play } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
 import { type AgentRow, comparisons, drafts } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { upsertRows } from '@/realtime'
@@ -11,21 +11,21 @@ import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
-import { isSame } from '../content'
+import { isSameContent } from '../content'
 import type { Workshop } from './draftSession'
 
 interface CompareDialogProps {
   chatId: string
   agent: AgentRow
   workshop: Workshop
-  /** The text to begin with; null: it is closed. */
+  /** The initial text; null while the dialog is closed. */
   text: string | null
   onClose(): void
-  /** Both have been asked. */
-  onAsked(): void
+  /** Called when the comparison has started. */
+  onStarted(): void
 }
 
-/** Asks production and the draft the same, in the chat. */
+/** The dialog that starts a comparison: production and the draft answer the same message in the chat. */
 export function CompareDialog(props: CompareDialogProps) {
   const { t } = useTexts()
   const { agent, text, onClose } = props
@@ -41,12 +41,12 @@ export function CompareDialog(props: CompareDialogProps) {
   )
 }
 
-/** What stands in the way of asking, or what has to come first. */
+/** Whether the draft can be compared as it is, must be applied first, or cannot be compared. */
 type DraftStatus = 'none' | 'applied' | 'typedSince' | 'notApplied' | 'othersText'
 
-function statusOf({ draft, applied, content, isMine, writer }: Workshop): DraftStatus {
+function getDraftStatus({ draft, applied, content, isMine, writer }: Workshop): DraftStatus {
   if (!draft) return 'none'
-  const isApplied = applied !== null && isSame(applied, content)
+  const isApplied = applied !== null && isSameContent(applied, content)
   if (isApplied) return 'applied'
   if (writer && !isMine) return applied ? 'applied' : 'othersText'
   return applied ? 'typedSince' : 'notApplied'
@@ -56,40 +56,40 @@ function CompareForm({
   chatId,
   agent,
   workshop,
-  text: first,
+  text: initialText,
   onClose,
-  onAsked,
+  onStarted,
 }: CompareDialogProps & { text: string }) {
   const { t } = useTexts()
-  const [text, setText] = useState(first)
+  const [text, setText] = useState(initialText)
   const [busy, setBusy] = useState<'ask' | 'apply' | null>(null)
   const [error, setError] = useState<unknown>(null)
-  // One for the whole intent: asking again after a lost answer asks once.
+  // One id per dialog, so that a request repeated after a lost response starts one comparison.
   const id = useRef(newId())
-  const status = statusOf(workshop)
+  const status = getDraftStatus(workshop)
   const agentId = agent.actor.id
   const apply = `r${workshop.draft?.apply_count ?? 0}`
 
-  const ask = async (what: 'ask' | 'apply') => {
+  const startComparison = async (step: 'ask' | 'apply') => {
     if (busy) return
-    setBusy(what)
+    setBusy(step)
     setError(null)
     try {
-      const revision = what === 'apply' ? await applied() : null
+      const revision = step === 'apply' ? await applyCurrentDraft() : null
       upsertRows(chatId, [await comparisons.start(chatId, agentId, { id: id.current, text, revision })])
-      onAsked()
+      onStarted()
     } catch (problem) {
       setError(problem)
       setBusy(null)
     }
   }
 
-  /** Applies what is written; where nobody writes, the draft is taken for it. */
-  const applied = async (): Promise<number> => {
+  /** Applies the draft as it is written. If no one is editing, the lock is acquired first. */
+  const applyCurrentDraft = async (): Promise<number> => {
     const typed = await workshop.flush()
     const revision = typed ?? (await drafts.write(chatId, agentId, { revision: null })).revision
     const row = await drafts.apply(chatId, agentId, revision)
-    workshop.learnRow(row)
+    workshop.upsertRow(row)
     return row.revision
   }
 
@@ -101,7 +101,7 @@ function CompareForm({
   const needsApply = status === 'typedSince' || status === 'notApplied'
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!blocked) void ask(needsApply ? 'apply' : 'ask')
+    if (!blocked) void startComparison(needsApply ? 'apply' : 'ask')
   }
   return (
     <form className="col gap" onSubmit={submit}>
@@ -126,13 +126,17 @@ function CompareForm({
       {needsApply ? <p className="muted sm">{t('compare.notApplied')}</p> : null}
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {textOfError(error)}
+          {getErrorText(error)}
         </div>
       ) : null}
       <div className="row endrow">
         <Button onClick={onClose}>{t('cancel')}</Button>
         {status === 'typedSince' ? (
-          <Button blocked={blocked} busy={busy === 'ask' ? t('compare.asking') : null} onClick={() => void ask('ask')}>
+          <Button
+            blocked={blocked}
+            busy={busy === 'ask' ? t('compare.asking') : null}
+            onClick={() => void startComparison('ask')}
+          >
             {t('compare.askApplied', { apply })}
           </Button>
         ) : null}

@@ -56,13 +56,13 @@ beforeEach(() => {
   setStorageOwner('alice')
 })
 
-it('puts another choice into the prompt, and the first one back', async () => {
+it('replaces the chosen text in the prompt and restores it', async () => {
   const screen = await render(<Screen />)
   const bob = screen.getByRole('button', { name: /Bob/ })
   const carol = screen.getByRole('button', { name: /Carol/ })
   await expect.element(bob).toHaveAttribute('aria-pressed', 'true')
   await carol.click()
-  // Once all are decided, the list closes.
+  // The list collapses when all conflicts are decided.
   await screen.getByRole('button', { name: /1 conflict/ }).click()
   await expect.element(carol).toHaveAttribute('aria-pressed', 'true')
   await expect.element(bob).toHaveAttribute('aria-pressed', 'false')
@@ -70,7 +70,7 @@ it('puts another choice into the prompt, and the first one back', async () => {
   expect(onEdit.mock.calls).toEqual([['# Role\nThree lines.\nEnd.'], ['# Role\nTwo lines.\nEnd.']])
 })
 
-it('counts what stands already as decided once it is pressed, and edits nothing', async () => {
+it('confirms the current choice without an edit', async () => {
   const screen = await render(<Screen />)
   await expect.element(screen.getByText('0 of 1', { exact: false })).toBeVisible()
   await screen.getByRole('button', { name: /Bob/ }).click()
@@ -78,7 +78,7 @@ it('counts what stands already as decided once it is pressed, and edits nothing'
   expect(onEdit).not.toHaveBeenCalled()
 })
 
-it('leaves a text alone that was edited by hand, and says so', async () => {
+it('does not replace a text that was edited by hand and shows a notice', async () => {
   const screen = await render(<Screen prompt={'# Role\nFour lines.\nEnd.'} />)
   await screen.getByRole('button', { name: /1 conflict/ }).click()
   await screen.getByRole('button', { name: /Carol/ }).click()
@@ -86,7 +86,7 @@ it('leaves a text alone that was edited by hand, and says so', async () => {
   expect(onEdit).not.toHaveBeenCalled()
 })
 
-it('shows the choices to a reader, who cannot choose', async () => {
+it('disables the choices for a reader', async () => {
   const screen = await render(<Screen isMine={false} />)
   const carol = screen.getByRole('button', { name: /Carol/ })
   await expect.element(carol).toHaveAttribute('aria-disabled', 'true')

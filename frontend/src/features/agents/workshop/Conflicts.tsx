@@ -3,15 +3,15 @@ import { useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
-import { hashOf } from '@/lib/ids'
+import { hashText } from '@/lib/ids'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { readStored, writeStored } from '@/lib/storage'
 import { Collapsible } from '@/ui/Collapsible'
 import { showToast } from '@/ui/toast'
-import { toolText } from '../content'
-import { contributorSide } from './contributors'
+import { describeTool } from '../content'
+import { getContributorLabel } from './contributors'
 import type { Workshop } from './draftSession'
-import { layerOf, replaceChoice, type Sources, toolOf, withField } from './provenance'
+import { getOriginLayer, parseTool, replaceChoice, type Sources, setField } from './provenance'
 import workshopStyles from './Workshop.module.css'
 
 interface ConflictsProps {
@@ -25,33 +25,33 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   const { t } = useTexts()
   const conflicts = provenance.conflicts ?? []
   const [reviewed, markReviewed] = useReviewed(workshop.draft?.id ?? '', conflicts)
-  const isReviewed = (at: number) =>
-    reviewed.includes(at) || (sources.chosen[at] ?? null) !== (conflicts[at]?.chosen ?? null)
-  const done = conflicts.filter((_, at) => isReviewed(at)).length
-  const choose = (at: number, choice: number) => {
-    const after = takeChoice({ provenance, sources, workshop }, at, choice)
+  const isReviewed = (index: number) =>
+    reviewed.includes(index) || (sources.chosen[index] ?? null) !== (conflicts[index]?.chosen ?? null)
+  const reviewedCount = conflicts.filter((_, index) => isReviewed(index)).length
+  const choose = (index: number, choice: number) => {
+    const after = applyChoice({ provenance, sources, workshop }, index, choice)
     if (!after) return showToast(t('conflictEdited'))
-    markReviewed(at)
-    if (sources.chosen[at] !== choice) workshop.edit(after)
+    markReviewed(index)
+    if (sources.chosen[index] !== choice) workshop.edit(after)
   }
   return (
     <Collapsible
       plain
-      open={done < conflicts.length}
+      open={reviewedCount < conflicts.length}
       head={<b>{t('conflicts', { count: conflicts.length })}</b>}
-      state={t('decidedOf', { n: done, all: conflicts.length })}
+      state={t('decidedOf', { n: reviewedCount, all: conflicts.length })}
     >
       <ul className={workshopStyles.conflicts}>
-        {conflicts.map((conflict, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a conflict is known by its place
-          <li key={at}>
+        {conflicts.map((conflict, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a conflict has no id
+          <li key={index}>
             <Choices
               conflict={conflict}
               provenance={provenance}
-              chosen={sources.chosen[at] ?? null}
-              isReviewed={isReviewed(at)}
+              chosen={sources.chosen[index] ?? null}
+              isReviewed={isReviewed(index)}
               isReadOnly={!workshop.isMine}
-              onChoose={choice => choose(at, choice)}
+              onChoose={choice => choose(index, choice)}
             />
           </li>
         ))}
@@ -60,22 +60,22 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   )
 }
 
-/** The content with another choice; null when what stood there was edited by hand. */
-function takeChoice({ provenance, sources, workshop }: ConflictsProps, at: number, choice: number) {
-  const conflict = provenance.conflicts?.[at]
+/** Returns the content with another choice, or null when the chosen text was edited by hand. */
+function applyChoice({ provenance, sources, workshop }: ConflictsProps, index: number, choice: number) {
+  const conflict = provenance.conflicts?.[index]
   const text = conflict?.choices[choice]?.text
   if (!conflict || text === undefined) return null
   const { content } = workshop
-  if (sources.chosen[at] === choice) return content
-  if (conflict.about !== 'prompt') return withField(content, conflict.about, text)
-  const prompt = replaceChoice(sources, at, text, content.prompt)
+  if (sources.chosen[index] === choice) return content
+  if (conflict.about !== 'prompt') return setField(content, conflict.about, text)
+  const prompt = replaceChoice(sources, index, text, content.prompt)
   return prompt === null ? null : { ...content, prompt }
 }
 
 interface ChoicesProps {
   conflict: Conflict
   provenance: Provenance
-  /** Null: something else stands there by now. */
+  /** The index of the chosen text; null when it was edited by hand. */
   chosen: number | null
   isReviewed: boolean
   isReadOnly: boolean
@@ -84,33 +84,33 @@ interface ChoicesProps {
 
 function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoose }: ChoicesProps) {
   const { t } = useTexts()
-  const question = conflict.question || titleOf(conflict, t)
-  const layer = layerOf(provenance)
+  const question = conflict.question || describeConflict(conflict, t)
+  const layer = getOriginLayer(provenance)
   return (
     <fieldset>
       <legend>
         {question} {isReviewed ? <Check className="i s" aria-label={t('decided')} /> : null}
       </legend>
       <div className={workshopStyles.choices}>
-        {conflict.choices.map((choice, at) => {
-          const contributor = provenance.contributors.find(one => one.id === choice.contributor)
+        {conflict.choices.map((choice, index) => {
+          const contributor = provenance.contributors.find(item => item.id === choice.contributor)
           return (
             <button
-              // biome-ignore lint/suspicious/noArrayIndexKey: a choice is known by its place
-              key={at}
+              // biome-ignore lint/suspicious/noArrayIndexKey: a choice has no id
+              key={index}
               type="button"
               className={workshopStyles.choice}
-              aria-pressed={chosen === at}
+              aria-pressed={chosen === index}
               aria-disabled={isReadOnly || undefined}
-              onClick={() => isReadOnly || onChoose(at)}
+              onClick={() => isReadOnly || onChoose(index)}
             >
               <span className={workshopStyles.who} data-layer={choice.contributor ? layer : 'production'}>
                 <LayerIcon layer={choice.contributor ? layer : 'production'} />
-                {contributor ? contributorSide(contributor, t) : t('production')}
-                {chosen === at ? <span className="end">{t('inUse')}</span> : null}
+                {contributor ? getContributorLabel(contributor, t) : t('production')}
+                {chosen === index ? <span className="end">{t('inUse')}</span> : null}
               </span>
               <span className={conflict.about === 'prompt' ? cx(workshopStyles.text, 'mono') : workshopStyles.text}>
-                {choiceText(conflict, choice.text, t)}
+                {describeChoice(conflict, choice.text, t)}
               </span>
             </button>
           )
@@ -123,7 +123,7 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
 
 type T = ReturnType<typeof useTexts>['t']
 
-function titleOf({ about }: Conflict, t: T): string {
+function describeConflict({ about }: Conflict, t: T): string {
   if (about === 'prompt') return t('conflictLines')
   const name = about.slice(about.indexOf('.') + 1)
   return about.startsWith('tools.')
@@ -131,20 +131,20 @@ function titleOf({ about }: Conflict, t: T): string {
     : t('conflictField', { name: t(`field.${name}` as PlainTextKey) })
 }
 
-function choiceText({ about }: Conflict, text: string, t: T): string {
+function describeChoice({ about }: Conflict, text: string, t: T): string {
   if (about.startsWith('tools.')) {
-    const tool = toolOf(text)
-    return tool ? toolText(tool, t) : t('withoutTool')
+    const tool = parseTool(text)
+    return tool ? describeTool(tool, t) : t('withoutTool')
   }
   return text || t(about === 'prompt' ? 'conflict.noLines' : 'byDefault')
 }
 
-/** Which conflicts this person has reviewed, stored in this browser. */
-function useReviewed(draftId: string, conflicts: readonly Conflict[]): [readonly number[], (at: number) => void] {
-  const key = `atelier.settled.${draftId}.${hashOf(JSON.stringify(conflicts))}`
+/** Returns the indexes of the conflicts that this person reviewed, kept in this browser, and a function to mark one. */
+function useReviewed(draftId: string, conflicts: readonly Conflict[]): [readonly number[], (index: number) => void] {
+  const key = `atelier.reviewed-conflicts.${draftId}.${hashText(JSON.stringify(conflicts))}`
   const [reviewed, setReviewed] = useState<readonly number[]>(() => readStored<number[]>(key, []))
-  const markReviewed = (at: number) => {
-    const all = [...new Set([...reviewed, at])]
+  const markReviewed = (index: number) => {
+    const all = [...new Set([...reviewed, index])]
     writeStored(key, all)
     setReviewed(all)
   }

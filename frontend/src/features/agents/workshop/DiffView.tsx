@@ -7,31 +7,31 @@ import type { Layer } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
-import { type FieldChange, fieldChanges } from '../content'
+import { type FieldChange, listFieldChanges } from '../content'
 import historyStyles from '../history/History.module.css'
 import { ChangedText } from './ChangedText'
 import { diffRules, editorTheme } from './editorTheme'
-import { COLLAPSE, hidesLines, lineCounts } from './layerGutter'
-import { lineChangeCounts } from './lineChanges'
+import { COLLAPSE, countUnifiedChanges, hasFoldableLines } from './layerGutter'
+import { countSideBySideChanges } from './lineChanges'
 import { SideBySide } from './SideBySide'
 import { useShadowRoot } from './shadowRoot'
 import workshopStyles from './Workshop.module.css'
-import { wordParts } from './wordDiff'
+import { diffWords } from './wordDiff'
 
 interface DiffViewProps {
   before: SpecContent
   after: SpecContent
   layer: Layer
-  /** Two: the old on the left, the new on the right. */
+  /** With two columns, the old text is on the left and the new one on the right. */
   columns?: 1 | 2
 }
 
-/** With a line end at the end, or a line that is added last would change the one before it, too. */
-const textOf = (content: SpecContent) => `${content.prompt}\n`
+/** Returns the prompt with a line break at the end: without it, adding a last line would also change the line before. */
+const toDocument = (content: SpecContent) => `${content.prompt}\n`
 
-const readOnly = (label: string, t: Texts['t']): Extension[] => [
+const buildReadOnlyExtensions = (label: string, t: Texts['t']): Extension[] => [
   editorTheme,
-  // Behind the last line end stands no line.
+  // The line after the last line break is not a line of the prompt.
   lineNumbers({ formatNumber: (number, state) => (number === state.doc.lines ? '' : String(number)) }),
   EditorState.phrases.of({ '$ unchanged lines': t('unchangedLines') }),
   EditorState.readOnly.of(true),
@@ -39,14 +39,14 @@ const readOnly = (label: string, t: Texts['t']): Extension[] => [
   EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
 ]
 
-interface Setup {
+interface DiffSetup {
   before: string
   after: string
   isFolded: boolean
   t: Texts['t']
 }
 
-function inOneColumn(root: ShadowRoot, { before, after, isFolded, t }: Setup): () => void {
+function mountUnifiedDiff(root: ShadowRoot, { before, after, isFolded, t }: DiffSetup): () => void {
   const merge = unifiedMergeView({
     original: before,
     mergeControls: false,
@@ -55,19 +55,22 @@ function inOneColumn(root: ShadowRoot, { before, after, isFolded, t }: Setup): (
     syntaxHighlightDeletions: false,
     ...(isFolded ? { collapseUnchanged: COLLAPSE } : {}),
   })
-  const state = EditorState.create({ doc: after, extensions: [...readOnly(t('diff'), t), diffRules, merge] })
+  const state = EditorState.create({
+    doc: after,
+    extensions: [...buildReadOnlyExtensions(t('diff'), t), diffRules, merge],
+  })
   const view = new EditorView({ parent: root, root, state })
   return () => view.destroy()
 }
 
-/** What differs between two specs: the prompt by lines and words, every other field by name. */
+/** The differences between two specs: the prompt by lines and words, the other fields by name. */
 export function DiffView({ before, after, layer, columns = 1 }: DiffViewProps) {
   const { t } = useTexts()
   const [isFolded, setFolded] = useState(true)
-  const [a, b] = [textOf(before), textOf(after)]
-  const changes = fieldChanges(before, after, t)
+  const [a, b] = [toDocument(before), toDocument(after)]
+  const changes = listFieldChanges(before, after, t)
   const isSamePrompt = before.prompt === after.prompt
-  const counts = (columns === 2 ? lineChangeCounts : lineCounts)(before.prompt, after.prompt)
+  const counts = (columns === 2 ? countSideBySideChanges : countUnifiedChanges)(before.prompt, after.prompt)
   return (
     <div className={workshopStyles.diffbox} data-layer={layer}>
       {changes.length > 0 ? <FieldChanges changes={changes} /> : null}
@@ -80,7 +83,7 @@ export function DiffView({ before, after, layer, columns = 1 }: DiffViewProps) {
             <ins>+{counts.added}</ins> <del>−{counts.removed}</del>
           </span>
         )}
-        {hidesLines(before.prompt, after.prompt) ? (
+        {hasFoldableLines(before.prompt, after.prompt) ? (
           <button
             type="button"
             className={cx(buttonStyles.btn, buttonStyles.xs)}
@@ -100,17 +103,17 @@ export function DiffView({ before, after, layer, columns = 1 }: DiffViewProps) {
   )
 }
 
-function OneColumn({ before, after, isFolded }: Omit<Setup, 't'>) {
+function OneColumn({ before, after, isFolded }: Omit<DiffSetup, 't'>) {
   const { t } = useTexts()
   const mount = useCallback(
-    (root: ShadowRoot) => inOneColumn(root, { before, after, isFolded, t }),
+    (root: ShadowRoot) => mountUnifiedDiff(root, { before, after, isFolded, t }),
     [before, after, isFolded, t],
   )
   const host = useShadowRoot(mount)
   return <div className={workshopStyles.ed} ref={host} />
 }
 
-export const fieldName = (field: FieldChange['field']): PlainTextKey =>
+export const getFieldTextKey = (field: FieldChange['field']): PlainTextKey =>
   field.startsWith('tool:') ? 'tool' : (`field.${field}` as Extract<PlainTextKey, `field.${string}`>)
 
 function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
@@ -118,11 +121,11 @@ function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
   return (
     <dl className={workshopStyles.fieldchanges}>
       {changes.map(({ field, before, after }) => {
-        const parts = wordParts(before, after)
+        const parts = diffWords(before, after)
         return (
           <div key={field}>
             <dt>
-              {t(fieldName(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
+              {t(getFieldTextKey(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
             </dt>
             <dd>
               <ChangedText kind="del" parts={parts.before} /> → <ChangedText kind="ins" parts={parts.after} />

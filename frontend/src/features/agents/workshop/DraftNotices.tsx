@@ -1,5 +1,5 @@
 import { type ActorRow, type AgentRow, useLockedDrafts } from '@/api'
-import { Editing } from '../components/Editing'
+import { EditedDrafts } from '../components/EditedDrafts'
 import type { DraftActions } from './actions'
 import { ElsewhereBanner, RefusedBanner, RequestBanner, StaleBanner, WriterBanner } from './Banners'
 import type { Workshop } from './draftSession'
@@ -18,16 +18,16 @@ interface DraftNoticesProps {
   workshop: Workshop
   actions: DraftActions
   writer: ActorRow | null
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
   sources: Sources | null
   isStale: boolean
-  /** Shows what a newer production changed; null while it is shown. */
+  /** Shows the changes of a newer production; null while they are shown. */
   onRebase: (() => void) | null
   onLine(line: number): void
   onGoToChat(id: string): void
 }
 
-/** Between tabs and editor, only while there is something to say. */
+/** The notices above the editor. */
 export function DraftNotices(props: DraftNoticesProps) {
   const { agent, workshop, actions, writer, sources } = props
   const { draft, lost, save } = workshop
@@ -45,11 +45,11 @@ export function DraftNotices(props: DraftNoticesProps) {
       {actions.elsewhere ? null : <EditedElsewhere {...props} />}
       {workshop.isMine
         ? draft?.requested_by.map(id => {
-            const asker = props.who(id)
-            return asker ? (
+            const requester = props.findActor(id)
+            return requester ? (
               <RequestBanner
                 key={id}
-                asker={asker}
+                requester={requester}
                 isBusy={actions.doing === 'doing.handingOver'}
                 onHandOver={() => void actions.handOver(id)}
               />
@@ -85,7 +85,7 @@ function EditedElsewhere({ chatId, workspaceId, me, agent, onGoToChat }: DraftNo
   if (others.length === 0) return null
   return (
     <div className={workshopStyles.bannerbox}>
-      <Editing drafts={others} me={me} onGo={onGoToChat} />
+      <EditedDrafts drafts={others} me={me} onGo={onGoToChat} />
     </div>
   )
 }

@@ -7,7 +7,7 @@ import { Dialog } from '@/ui/Dialog'
 import dialogStyles from '@/ui/Dialog.module.css'
 import { Loading } from '@/ui/Loading'
 import type { Workshop } from './draftSession'
-import { MyText } from './LostBanner'
+import { RestorableText } from './LostBanner'
 import workshopStyles from './Workshop.module.css'
 
 interface DraftSnapshotsProps {
@@ -18,7 +18,7 @@ interface DraftSnapshotsProps {
   onOpenChange(open: boolean): void
 }
 
-/** The earlier texts of this draft: to read, to copy, to put back. */
+/** The dialog with the snapshots of a draft, which can be copied and put back. */
 export function DraftSnapshots(props: DraftSnapshotsProps) {
   const { t } = useTexts()
   return (
@@ -29,23 +29,23 @@ export function DraftSnapshots(props: DraftSnapshotsProps) {
       description={t('draftSnapshotsHint')}
       className={dialogStyles.wide}
     >
-      <List {...props} />
+      <SnapshotList {...props} />
     </Dialog>
   )
 }
 
-function List({ chatId, draft, workshop, onOpenChange }: DraftSnapshotsProps) {
+function SnapshotList({ chatId, draft, workshop, onOpenChange }: DraftSnapshotsProps) {
   const { t } = useTexts()
   const snapshots = useDraftSnapshots(chatId, draft)
   if (!snapshots.data) return <Loading query={snapshots} />
   if (snapshots.data.length === 0) return <p className="faint sm">{t('noDraftSnapshots')}</p>
   return (
     <ul className={workshopStyles.versions}>
-      {snapshots.data.map(text => (
-        <li key={text.id}>
-          <Collapsible head={<Head text={text} />} state={t(`earlier.${text.why}`)}>
+      {snapshots.data.map(snapshot => (
+        <li key={snapshot.id}>
+          <Collapsible head={<SnapshotHead snapshot={snapshot} />} state={t(`earlier.${snapshot.why}`)}>
             <div className={workshopStyles.snapshot}>
-              <MyText content={text.written} workshop={workshop} onDone={() => onOpenChange(false)} />
+              <RestorableText content={snapshot.written} workshop={workshop} onDone={() => onOpenChange(false)} />
             </div>
           </Collapsible>
         </li>
@@ -54,7 +54,7 @@ function List({ chatId, draft, workshop, onOpenChange }: DraftSnapshotsProps) {
   )
 }
 
-const Head = ({ text: { author, created_at } }: { text: DraftSnapshotRow }) => (
+const SnapshotHead = ({ snapshot: { author, created_at } }: { snapshot: DraftSnapshotRow }) => (
   <>
     <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} />
     <b className="cut">{author.name}</b>

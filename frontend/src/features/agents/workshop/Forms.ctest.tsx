@@ -32,7 +32,7 @@ function Tools({ isReadOnly }: { isReadOnly: boolean }) {
 
 beforeEach(() => onEdit.mockReset())
 
-it('switches a tool, which keeps its place in the list', async () => {
+it('keeps the position of a tool that is switched', async () => {
   const screen = await render(<Tools isReadOnly={false} />)
   const time = screen.getByRole('switch', { name: 'current_time' })
   const web = screen.getByRole('switch', { name: 'web_fetch' })
@@ -52,7 +52,7 @@ it('switches a tool, which keeps its place in the list', async () => {
   ).toEqual(['current_time', 'web_fetch'])
 })
 
-it('shows only how things stand to whoever may not write', async () => {
+it('shows the states without switches when read-only', async () => {
   const screen = await render(<Tools isReadOnly />)
   await expect.element(screen.getByText('current_time')).toBeVisible()
   await expect.element(screen.getByRole('switch')).not.toBeInTheDocument()

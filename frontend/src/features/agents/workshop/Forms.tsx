@@ -7,7 +7,7 @@ import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
 import { Switch } from '@/ui/Switch'
-import { enabledTools, withTool } from '../content'
+import { listEnabledTools, updateTool } from '../content'
 import { NumberField } from './NumberField'
 import { ToolSettings } from './ToolSettings'
 import workshopStyles from './Workshop.module.css'
@@ -18,17 +18,17 @@ interface FormProps {
   onEdit(content: SpecContent): void
 }
 
-/** The tools an agent may use: one line each, first those that are on. */
+/** The list of tools, those that are enabled first. */
 export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
   const { t } = useTexts()
   const tools = useTools()
   const [open, setOpen] = useState<string | null>(null)
-  // A tool that is switched keeps its place until the tab is opened anew.
-  const [first] = useState(() => new Set(enabledTools(content).map(tool => tool.tool)))
+  // A tool that is switched keeps its position until the tab is opened again.
+  const [initiallyOn] = useState(() => new Set(listEnabledTools(content).map(tool => tool.tool)))
   if (!tools.data) return <Loading query={tools} lines={3} />
   const groups = [
-    { label: t('toolsOn'), tools: tools.data.filter(tool => first.has(tool.name)) },
-    { label: t('toolsOff'), tools: tools.data.filter(tool => !first.has(tool.name)) },
+    { label: t('toolsOn'), tools: tools.data.filter(tool => initiallyOn.has(tool.name)) },
+    { label: t('toolsOff'), tools: tools.data.filter(tool => !initiallyOn.has(tool.name)) },
   ]
   return groups
     .filter(group => group.tools.length > 0)
@@ -39,14 +39,14 @@ export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
         </h3>
         <ul className={workshopStyles.toolform}>
           {group.tools.map(tool => (
-            <Tool
+            <ToolItem
               key={tool.name}
               tool={tool}
               use={content.tools.find(each => each.tool === tool.name)}
               isReadOnly={isReadOnly}
               isOpen={open === tool.name}
               onOpen={isOpen => setOpen(isOpen ? tool.name : null)}
-              onChange={change => onEdit(withTool(content, tool.name, change))}
+              onChange={change => onEdit(updateTool(content, tool.name, change))}
             />
           ))}
         </ul>
@@ -56,7 +56,7 @@ export function ToolsForm({ content, isReadOnly, onEdit }: FormProps) {
 
 type ToolUse = SpecContent['tools'][number]
 
-interface ToolProps {
+interface ToolItemProps {
   tool: ToolRow
   use: ToolUse | undefined
   isReadOnly: boolean
@@ -72,7 +72,7 @@ const shortTexts: Record<string, PlainTextKey> = {
   revise_prompt: 'tool.about.revise_prompt',
 }
 
-function Tool({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolProps) {
+function ToolItem({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolItemProps) {
   const { t } = useTexts()
   const isOn = use?.is_enabled ?? false
   const Icon = icons[tool.name] ?? Wrench
@@ -134,12 +134,12 @@ function Tool({ tool, use, isReadOnly, isOpen, onOpen, onChange }: ToolProps) {
 }
 
 interface ModelFormProps extends FormProps {
-  /** The models that are known here, offered while typing. */
+  /** The known models, offered as completions. */
   models: readonly string[]
-  standard: string
+  defaultModel: string
 }
 
-export function ModelForm({ content, isReadOnly, onEdit, models, standard }: ModelFormProps) {
+export function ModelForm({ content, isReadOnly, onEdit, models, defaultModel }: ModelFormProps) {
   const { t } = useTexts()
   const { parameters } = content
   const set = (change: Partial<SpecContent['parameters']>) =>
@@ -148,9 +148,9 @@ export function ModelForm({ content, isReadOnly, onEdit, models, standard }: Mod
     <div className="col gap">
       <TextField
         label={t('model')}
-        hint={t('modelHint', { model: standard })}
+        hint={t('modelHint', { model: defaultModel })}
         value={content.model}
-        placeholder={standard}
+        placeholder={defaultModel}
         readOnly={isReadOnly}
         list="models"
         maxLength={200}

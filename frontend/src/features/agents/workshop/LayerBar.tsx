@@ -8,45 +8,45 @@ import { PathLink } from '@/ui/PathLink'
 import type { Workshop } from './draftSession'
 import workshopStyles from './Workshop.module.css'
 
-/** `rebase`: what a newer production changed, beside what is written here. */
-export type View = 'write' | 'production' | 'applied' | 'rebase'
+/** `rebase` shows the changes of a newer production beside the changes of the draft. */
+export type WorkshopView = 'write' | 'production' | 'applied' | 'rebase'
 
 interface LayerBarProps {
   agent: AgentRow
   workspaceId: string
-  /** Where the suggestions for this agent are. */
+  /** The path of the suggestions for this agent. */
   pendingPath: string
   workshop: Workshop
   nameOf(id: string): string
   me: ActorRow
-  view: View
-  onView(view: View): void
+  view: WorkshopView
+  onView(view: WorkshopView): void
   onGo(path: string): void
 }
 
-/** Production, applied here, editing, suggestions: label above value. The cell that answers in this chat is filled. */
+/** The layers of the agent in this chat: production, applied draft, editing, suggestions. The layer that answers is highlighted. */
 export function LayerBar(props: LayerBarProps) {
   const { agent, workshop, nameOf, me, view, onView } = props
   const { t } = useTexts()
   const { draft, applied, writer } = workshop
-  // Also while this person writes it in another tab.
+  // Also true while this person edits the draft in another tab.
   const isMine = workshop.save !== null
   const until = isMine ? draft?.lock_expires_at : writer?.until
   return (
     <section className={workshopStyles.layerBar} aria-label={t('layers')}>
-      <Cell
+      <LayerCell
         layer="production"
         label={t('production')}
-        isLive={!applied}
+        isAnswering={!applied}
         isOpen={view === 'production'}
         onOpen={() => onView('production')}
       >
         v{agent.spec.number} <small>{formatShortDate(agent.spec.created_at)}</small>
-      </Cell>
-      <Cell
+      </LayerCell>
+      <LayerCell
         layer="applied"
         label={t('appliedHere')}
-        isLive={applied !== null}
+        isAnswering={applied !== null}
         isOpen={view === 'applied'}
         onOpen={applied ? () => onView('applied') : null}
       >
@@ -57,11 +57,11 @@ export function LayerBar(props: LayerBarProps) {
         ) : (
           t('none')
         )}
-      </Cell>
-      <Cell
+      </LayerCell>
+      <LayerCell
         layer="writing"
         label={t('editing')}
-        isLive={false}
+        isAnswering={false}
         isOpen={view === 'write'}
         isNone={!isMine && !writer}
         onOpen={() => onView('write')}
@@ -74,19 +74,19 @@ export function LayerBar(props: LayerBarProps) {
         ) : (
           t('noEditor')
         )}
-      </Cell>
-      <Suggestions {...props} />
+      </LayerCell>
+      <SuggestionsCell {...props} />
     </section>
   )
 }
 
-function Suggestions({ agent, workspaceId, pendingPath, onGo }: LayerBarProps) {
+function SuggestionsCell({ agent, workspaceId, pendingPath, onGo }: LayerBarProps) {
   const { t } = useTexts()
   const pending = usePendingSuggestions(workspaceId, agent.actor.id).data
   const n = pending?.count ?? 0
   return (
     <PathLink className={cx(n === 0 && workshopStyles.none)} data-layer="suggestion" path={pendingPath} onGo={onGo}>
-      <Label layer="suggestion" label={t('suggestionsOf')} />
+      <CellLabel layer="suggestion" label={t('suggestionsOf')} />
       <span className={workshopStyles.v}>
         {n === 0 ? t('none') : n}
         {n === 0 ? null : (
@@ -100,44 +100,44 @@ function Suggestions({ agent, workspaceId, pendingPath, onGo }: LayerBarProps) {
   )
 }
 
-const Label = ({ layer, label }: { layer: Layer; label: string }) => (
+const CellLabel = ({ layer, label }: { layer: Layer; label: string }) => (
   <span className={workshopStyles.t}>
     <LayerIcon layer={layer} />
     {label}
   </span>
 )
 
-interface CellProps {
+interface LayerCellProps {
   layer: Layer
   label: string
-  isLive: boolean
+  isAnswering: boolean
   isOpen: boolean
   isNone?: boolean
-  /** Null: there is no text behind it. */
+  /** Null if the layer has no text to show. */
   onOpen: (() => void) | null
   children: ReactNode
 }
 
-function Cell({ layer, label, isLive, isOpen, isNone, onOpen, children }: CellProps) {
+function LayerCell({ layer, label, isAnswering, isOpen, isNone, onOpen, children }: LayerCellProps) {
   const { t } = useTexts()
-  const className = cx(isLive && workshopStyles.live, (isNone || !onOpen) && workshopStyles.none)
-  const inside = (
+  const className = cx(isAnswering && workshopStyles.live, (isNone || !onOpen) && workshopStyles.none)
+  const content = (
     <>
-      <Label layer={layer} label={label} />
+      <CellLabel layer={layer} label={label} />
       <span className={workshopStyles.v}>{children}</span>
-      {isLive ? <span className="sr">{t('answersHere')}</span> : null}
+      {isAnswering ? <span className="sr">{t('answersHere')}</span> : null}
     </>
   )
   if (!onOpen) {
     return (
       <div className={className} data-layer={layer}>
-        {inside}
+        {content}
       </div>
     )
   }
   return (
     <button type="button" className={className} data-layer={layer} aria-current={isOpen || undefined} onClick={onOpen}>
-      {inside}
+      {content}
     </button>
   )
 }

@@ -1,7 +1,7 @@
 import { LockKeyholeOpen, X } from 'lucide-react'
 import { useState } from 'react'
 import type { AgentRow, SpecContent } from '@/api'
-import { errorText } from '@/lib/errors'
+import { getCodeText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button, IconButton } from '@/ui/Button'
 import { copyText } from '@/ui/copy'
@@ -24,24 +24,24 @@ interface LostBannerProps {
   actions: DraftActions
 }
 
-/** The lock was lost, the text was not: it can be read, offered as a suggestion, or put back. */
+/** The lock was lost before the text was stored. The text can be read, suggested, put back, or dropped. */
 export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
   const [isOffering, setOffering] = useState(false)
   const offer = async (note: string) => {
-    const isMade = await actions.offer(lost, note)
-    if (isMade) workshop.forgetLost()
-    return isMade
+    const isSent = await actions.suggestLostText(lost, note)
+    if (isSent) workshop.dropLostText()
+    return isSent
   }
   return (
     <>
       <Banner bad>
         <LockKeyholeOpen className="i" aria-hidden />
         <span className="grow">
-          <b>{lost.by ? t('lostTo', { name: lost.by }) : errorText(lost.code)}</b> {t('textSafe')}
+          <b>{lost.by ? t('lostTo', { name: lost.by }) : getCodeText(lost.code)}</b> {t('textSafe')}
         </span>
-        <IconButton small label={t('forgetText')} onClick={workshop.forgetLost}>
+        <IconButton small label={t('forgetText')} onClick={workshop.dropLostText}>
           <X className="i s" />
         </IconButton>
         <span className={workshopStyles.buttons}>
@@ -56,7 +56,7 @@ export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) 
         </span>
       </Banner>
       <Dialog open={isOpen} onOpenChange={setOpen} title={t('myText')} className={dialogStyles.wide}>
-        <MyText content={lost.content} workshop={workshop} onDone={() => setOpen(false)} />
+        <RestorableText content={lost.content} workshop={workshop} onDone={() => setOpen(false)} />
       </Dialog>
       <SuggestDialog
         open={isOffering}
@@ -72,14 +72,14 @@ export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) 
   )
 }
 
-interface MyTextProps {
+interface RestorableTextProps {
   content: SpecContent
   workshop: Workshop
   onDone(): void
 }
 
-/** A text beside the one that stands there now: to read, to copy, to put back. */
-export function MyText({ content, workshop, onDone }: MyTextProps) {
+/** A text as a diff against the current one, with buttons to copy it and to put it back. */
+export function RestorableText({ content, workshop, onDone }: RestorableTextProps) {
   const { t } = useTexts()
   const copy = async () => showToast((await copyText(content.prompt)) ? t('copied') : t('copyFailed'))
   const putBack = () => {

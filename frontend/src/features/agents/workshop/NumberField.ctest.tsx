@@ -11,11 +11,11 @@ interface LimitProps {
   min: number
   max: number
   step?: number
-  byDefault?: number
+  defaultValue?: number
 }
 
 /** A field of a form that puts its default back when the field is left empty. */
-function Limit({ start, min, max, step = 1, byDefault }: LimitProps) {
+function Limit({ start, min, max, step = 1, defaultValue }: LimitProps) {
   const [value, setValue] = useState<number | null>(start)
   return (
     <NumberField
@@ -28,7 +28,7 @@ function Limit({ start, min, max, step = 1, byDefault }: LimitProps) {
       isReadOnly={false}
       onChange={next => {
         onChange(next)
-        setValue(next ?? byDefault ?? null)
+        setValue(next ?? defaultValue ?? null)
       }}
     />
   )
@@ -52,26 +52,26 @@ test('a number is typed digit by digit, without a separator, and reported once',
   expect(onChange.mock.calls).toEqual([[1800]])
 })
 
-test('a field that has a default is cleared and typed anew', async () => {
-  const field = await typeInto({ start: 1_800, min: 5, max: 3_600, byDefault: 1_800 }, '900')
+test('a field with a default can be cleared and typed again', async () => {
+  const field = await typeInto({ start: 1_800, min: 5, max: 3_600, defaultValue: 1_800 }, '900')
   await expect.element(field).toHaveValue('900')
   expect(onChange.mock.calls).toEqual([[900]])
 })
 
-test('a fraction is typed', async () => {
+test('a fraction can be typed', async () => {
   const field = await typeInto({ start: null, min: 0.01, max: 1, step: 0.05 }, '0.9')
   await expect.element(field).toHaveValue('0.9')
   expect(onChange.mock.calls).toEqual([[0.9]])
 })
 
-test('what is below the minimum becomes the minimum when the field is left', async () => {
+test('a value below the minimum becomes the minimum on blur', async () => {
   const field = await typeInto({ start: 2_000, min: 500, max: 100_000 }, '9')
   await expect.element(field).toHaveValue('500')
   expect(onChange.mock.calls).toEqual([[500]])
 })
 
 test('an empty field means the default', async () => {
-  const field = await typeInto({ start: 900, min: 5, max: 3_600, byDefault: 1_800 }, '')
+  const field = await typeInto({ start: 900, min: 5, max: 3_600, defaultValue: 1_800 }, '')
   await expect.element(field).toHaveValue('1800')
   expect(onChange.mock.calls).toEqual([[null]])
 })
@@ -86,7 +86,7 @@ test('Enter reports the number and keeps the focus', async () => {
   await expect.element(field).toHaveFocus()
 })
 
-test('a field that goes away while it has the focus reports what was typed', async () => {
+test('a focused field reports the typed value when it is unmounted', async () => {
   onChange.mockClear()
   const screen = await render(<Limit start={600} min={5} max={3_600} />)
   await screen.getByLabelText('Time limit').click()

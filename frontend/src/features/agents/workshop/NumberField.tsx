@@ -16,16 +16,15 @@ interface NumberFieldProps {
 }
 
 /**
- * A number, or nothing: then the provider (or the default) decides.
+ * The field for a number. An empty field (null) means the default, or the choice of the provider.
  *
- * What is typed stays as it is typed; it is brought between `min` and `max` and reported when the field is left, at Enter, or when
- * the field goes away.
+ * While typing, the text stays as it is. On blur, Enter or unmount, the number is clamped to `min` and `max` and reported.
  */
 export function NumberField({ label, hint, value, min, max, step, isReadOnly, onChange }: NumberFieldProps) {
   const stored = value ?? null
   const [typed, setTyped] = useState(stored)
   useEffect(() => setTyped(stored), [stored])
-  const commit = useCommitOnLeaving(typed, stored, onChange)
+  const commit = useCommit(typed, stored, onChange)
   return (
     <Field label={label} hint={hint}>
       {({ id, ...attributes }) => (
@@ -40,22 +39,22 @@ export function NumberField({ label, hint, value, min, max, step, isReadOnly, on
           onValueChange={setTyped}
           onValueCommitted={commit}
         >
-          <Base.Input {...attributes} className={fieldStyles.input} onKeyDown={commitAtEnter} />
+          <Base.Input {...attributes} className={fieldStyles.input} onKeyDown={commitOnEnter} />
         </Base.Root>
       )}
     </Field>
   )
 }
 
-/** Base UI commits when the field is left, not at Enter. */
-function commitAtEnter(event: KeyboardEvent<HTMLInputElement>): void {
+/** Base UI commits on blur but not on Enter. */
+function commitOnEnter(event: KeyboardEvent<HTMLInputElement>): void {
   if (event.key !== 'Enter') return
   event.currentTarget.blur()
   event.currentTarget.focus()
 }
 
-/** Report a committed value, also one that was typed in a field that is taken off the screen before it is left. */
-function useCommitOnLeaving(typed: number | null, stored: number | null, onChange: (value: number | null) => void) {
+/** Returns a function that reports a committed value. A value that is not committed yet is reported on unmount. */
+function useCommit(typed: number | null, stored: number | null, onChange: (value: number | null) => void) {
   const latest = useLatest({ typed, stored, onChange })
   useEffect(
     () => () => {

@@ -3,8 +3,8 @@ import { type Ref, useCallback, useEffect, useImperativeHandle, useRef } from 'r
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
-import { type Below, setBelow } from './layerGutter'
-import { focusText, goToLine, makePrompt, type PromptEvents, setReadOnly, showText } from './prompt'
+import { type LowerLayers, setLowerLayers } from './layerGutter'
+import { createPromptEditor, focusText, goToLine, type PromptEvents, setReadOnly, showText } from './prompt'
 import { type SourceMark, setSources } from './provenanceGutter'
 import { setCaret } from './remoteCaret'
 import { useShadowRoot } from './shadowRoot'
@@ -13,44 +13,44 @@ import workshopStyles from './Workshop.module.css'
 export interface PromptHandle {
   goTo(line: number): void
   focus(): void
-  /** Shows the stored text in place of what was typed. */
+  /** Replaces the typed text with the stored one. */
   reset(): void
 }
 
 interface PromptEditorProps extends PromptEvents {
   text: string
   isReadOnly: boolean
-  /** Somebody writes here: it looks like it. */
-  isWritten: boolean
-  below: Below
-  /** Where somebody else is writing. */
+  /** Whether the text is being edited, here or by another person; it is styled accordingly. */
+  isBeingEdited: boolean
+  lowerLayers: LowerLayers
+  /** The caret of another person who is editing. */
   caret: { at: number; name: string } | null
-  /** Whose words the lines are. */
+  /** The contributors of the lines. */
   sources: readonly SourceMark[]
   ref: Ref<PromptHandle>
 }
 
-/** The prompt, as it is written or read along. Esc, then Tab leaves it. */
+/** The editor of the prompt, also for readers, who see it live. Esc, then Tab moves the focus out. */
 export function PromptEditor(props: PromptEditorProps) {
   const { t } = useTexts()
-  const { text, isReadOnly, isWritten, below, caret, sources, ref } = props
+  const { text, isReadOnly, isBeingEdited, lowerLayers, caret, sources, ref } = props
   const view = useRef<EditorView | null>(null)
   const latest = useLatest(props)
-  /** What was typed here and has not come back as `text` yet: an old text must not undo newer typing. */
-  const typed = useRef<string[]>([])
+  /** Texts typed here that have not come back as `text` yet. An older `text` must not undo newer typing. */
+  const pendingTexts = useRef<string[]>([])
   const label = t('prompt')
   const hint = t('promptPlaceholder')
 
   const mount = useCallback(
     (root: ShadowRoot) => {
-      const { text: start, isReadOnly: locked, below: layers } = latest.current
+      const { text: start, isReadOnly: isInitiallyReadOnly, lowerLayers: layers } = latest.current
       const onEdit = (next: string, at: number) => {
-        typed.current.push(next)
+        pendingTexts.current.push(next)
         latest.current.onEdit(next, at)
       }
       const events = () => ({ ...latest.current, onEdit })
-      const editor = makePrompt({ root, text: start, isReadOnly: locked, label, hint, events })
-      editor.dispatch({ effects: setBelow.of(layers) })
+      const editor = createPromptEditor({ root, text: start, isReadOnly: isInitiallyReadOnly, label, hint, events })
+      editor.dispatch({ effects: setLowerLayers.of(layers) })
       view.current = editor
       return () => {
         editor.destroy()
@@ -62,17 +62,17 @@ export function PromptEditor(props: PromptEditorProps) {
   const host = useShadowRoot(mount)
 
   useEffect(() => {
-    const own = typed.current.lastIndexOf(text)
-    if (own >= 0) typed.current.splice(0, own + 1)
+    const index = pendingTexts.current.lastIndexOf(text)
+    if (index >= 0) pendingTexts.current.splice(0, index + 1)
     else if (view.current) {
-      typed.current = []
+      pendingTexts.current = []
       showText(view.current, text)
     }
   }, [text])
   useEffect(() => {
     if (view.current) setReadOnly(view.current, isReadOnly)
   }, [isReadOnly])
-  useBelow(view, below)
+  useLowerLayers(view, lowerLayers)
   useCaret(view, caret)
   useEffect(() => view.current?.dispatch({ effects: setSources.of(sources) }), [sources])
   useImperativeHandle(
@@ -81,25 +81,25 @@ export function PromptEditor(props: PromptEditorProps) {
       goTo: line => view.current && goToLine(view.current, line),
       focus: () => view.current && focusText(view.current),
       reset: () => {
-        typed.current = []
+        pendingTexts.current = []
         if (view.current) showText(view.current, latest.current.text)
       },
     }),
     [],
   )
-  return <div className={cx(workshopStyles.ed, !isWritten && workshopStyles.ro)} ref={host} />
+  return <div className={cx(workshopStyles.ed, !isBeingEdited && workshopStyles.ro)} ref={host} />
 }
 
-type ViewRef = { current: EditorView | null }
+type EditorRef = { current: EditorView | null }
 
-function useBelow(view: ViewRef, { production, applied }: Below): void {
+function useLowerLayers(view: EditorRef, { production, applied }: LowerLayers): void {
   useEffect(
-    () => view.current?.dispatch({ effects: setBelow.of({ production, applied }) }),
+    () => view.current?.dispatch({ effects: setLowerLayers.of({ production, applied }) }),
     [view, production, applied],
   )
 }
 
-function useCaret(view: ViewRef, caret: PromptEditorProps['caret']): void {
+function useCaret(view: EditorRef, caret: PromptEditorProps['caret']): void {
   const at = caret?.at ?? null
   const name = caret?.name ?? ''
   useEffect(() => view.current?.dispatch({ effects: setCaret.of(at === null ? null : { at, name }) }), [view, at, name])

@@ -5,7 +5,7 @@ import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Loading } from '@/ui/Loading'
 import { Segments } from '@/ui/Segments'
-import { contentOf } from '../content'
+import { toSpecContent } from '../content'
 import type { DraftActions } from './actions'
 import { DiffView } from './DiffView'
 import type { Workshop } from './draftSession'
@@ -19,17 +19,17 @@ interface RebaseViewProps {
   onDone(): void
 }
 
-/** What production changed since the draft was begun, beside what the draft changes; then one of two ways on. Nothing is overwritten unseen. */
+/** The changes of production since the draft was started, and the changes of the draft. The writer merges them or keeps the draft as it is. */
 export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseViewProps) {
   const { t } = useTexts()
   const [side, setSide] = useState<'theirs' | 'mine'>('theirs')
   const base = useVersion(agent.actor.id, draft.base_version)
   const version = `v${agent.spec.number}`
-  const go = async (merge: boolean) => {
+  const rebase = async (merge: boolean) => {
     if (await actions.rebase(merge)) onDone()
   }
   const busy = actions.doing === 'doing.rebasing' ? t('doing.rebasing') : null
-  const option = (value: 'theirs' | 'mine', layer: 'production' | 'writing', text: string) => ({
+  const buildOption = (value: 'theirs' | 'mine', layer: 'production' | 'writing', text: string) => ({
     value,
     label: (
       <>
@@ -45,17 +45,17 @@ export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseVi
           label={t('view')}
           value={side}
           options={[
-            option('theirs', 'production', t('changedSince', { version, base: `v${draft.base_version}` })),
-            option('mine', 'writing', t(workshop.isMine ? 'changedByYou' : 'changedHere')),
+            buildOption('theirs', 'production', t('changedSince', { version, base: `v${draft.base_version}` })),
+            buildOption('mine', 'writing', t(workshop.isMine ? 'changedByYou' : 'changedHere')),
           ]}
           onChange={setSide}
         />
         {workshop.isMine ? (
           <div className="row wrap">
-            <Button tone="ink" busy={busy} onClick={() => void go(true)}>
+            <Button tone="ink" busy={busy} onClick={() => void rebase(true)}>
               {t('bringIn', { version })}
             </Button>
-            <Button blocked={Boolean(busy)} onClick={() => void go(false)}>
+            <Button blocked={Boolean(busy)} onClick={() => void rebase(false)}>
               {t('keepMine')}
             </Button>
           </div>
@@ -66,7 +66,7 @@ export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseVi
       {base.data ? (
         <DiffView
           key={side}
-          before={contentOf(base.data)}
+          before={toSpecContent(base.data)}
           after={side === 'theirs' ? workshop.production : workshop.content}
           layer={side === 'theirs' ? 'production' : 'writing'}
         />

@@ -2,16 +2,16 @@ import { TriangleAlert } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { type AgentRow, ApiError, useDraftTrial } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
-import { isSame } from '../content'
+import { isSameContent } from '../content'
 import type { DraftActions } from './actions'
 import type { Workshop } from './draftSession'
-import { lineCounts } from './layerGutter'
+import { countUnifiedChanges } from './layerGutter'
 import { VoteCounts } from './VoteCounts'
 
 interface SaveDialogProps {
@@ -20,27 +20,27 @@ interface SaveDialogProps {
   actions: DraftActions
   open: boolean
   onOpenChange(open: boolean): void
-  /** A newer version came between: shows what it changed. */
+  /** Called when a newer version was saved meanwhile: shows its changes. */
   onStale(): void
   onSaved(): void
 }
 
 export function SaveDialog(props: SaveDialogProps) {
   const { t } = useTexts()
-  const next = `v${(props.agent.spec.number ?? 0) + 1}`
+  const nextVersion = `v${(props.agent.spec.number ?? 0) + 1}`
   return (
     <Dialog
       open={props.open}
       onOpenChange={props.onOpenChange}
-      title={t('saveTitle', { name: props.agent.actor.name, version: next })}
+      title={t('saveTitle', { name: props.agent.actor.name, version: nextVersion })}
       description={t('saveHint')}
     >
-      <SaveForm {...props} next={next} />
+      <SaveForm {...props} nextVersion={nextVersion} />
     </Dialog>
   )
 }
 
-const isStale = (error: unknown) => error instanceof ApiError && error.code === 'stale_base'
+const isStaleBase = (error: unknown) => error instanceof ApiError && error.code === 'stale_base'
 
 function SaveForm({
   agent,
@@ -49,12 +49,12 @@ function SaveForm({
   onOpenChange,
   onStale,
   onSaved,
-  next,
-}: SaveDialogProps & { next: string }) {
+  nextVersion,
+}: SaveDialogProps & { nextVersion: string }) {
   const { t } = useTexts()
   const [message, setMessage] = useState('')
   const [error, setError] = useState<unknown>(null)
-  const counts = lineCounts(agent.spec.prompt, workshop.content.prompt)
+  const counts = countUnifiedChanges(agent.spec.prompt, workshop.content.prompt)
   const save = async (event: FormEvent) => {
     event.preventDefault()
     try {
@@ -63,7 +63,7 @@ function SaveForm({
       onOpenChange(false)
       onSaved()
     } catch (problem) {
-      if (!isStale(problem)) return setError(problem)
+      if (!isStaleBase(problem)) return setError(problem)
       onOpenChange(false)
       onStale()
     }
@@ -82,7 +82,7 @@ function SaveForm({
       <VoteCounts votes={workshop.draft?.votes ?? []} />
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
-          {textOfError(error)}
+          {getErrorText(error)}
         </div>
       ) : null}
       <div className="row endrow">
@@ -90,20 +90,20 @@ function SaveForm({
         <Button
           tone="ink"
           type="submit"
-          busy={actions.doing === 'doing.saving' ? t('savingVersion', { version: next }) : null}
+          busy={actions.doing === 'doing.saving' ? t('savingVersion', { version: nextVersion }) : null}
         >
-          {t('saveAs', { version: next })}
+          {t('saveAs', { version: nextVersion })}
         </Button>
       </div>
     </form>
   )
 }
 
-/** That this text was never tried here, where it is so: nothing stands in the way of saving it all the same. */
+/** The warning that the text has not been tried in this chat. It can be saved nevertheless. */
 function TrialWarning({ workshop }: { workshop: Workshop }) {
   const { t } = useTexts()
   const trial = useDraftTrial(workshop.draft).data
-  const isApplied = workshop.applied !== null && isSame(workshop.applied, workshop.content)
+  const isApplied = workshop.applied !== null && isSameContent(workshop.applied, workshop.content)
   const warning = isApplied ? (trial && !trial.is_tried ? t('saveNotTried') : null) : t('saveNotApplied')
   return warning ? (
     <p className={blocks.banner} role="status">

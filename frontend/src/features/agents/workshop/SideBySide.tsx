@@ -1,8 +1,8 @@
 import { useTexts } from '@/lib/language'
 import historyStyles from '../history/History.module.css'
 import { ChangedText } from './ChangedText'
-import { rowsOf, type SideLine, type SideRow } from './sideRows'
-import { type DiffPart, wordParts } from './wordDiff'
+import { buildSideRows, type SideLine, type SideRow } from './sideRows'
+import { type DiffPart, diffWords } from './wordDiff'
 
 interface SideBySideProps {
   before: string
@@ -10,10 +10,10 @@ interface SideBySideProps {
   isFolded: boolean
 }
 
-/** Two texts in two columns: what was changed stands beside what it was changed into. */
+/** The diff of two texts in two columns. */
 export function SideBySide({ before, after, isFolded }: SideBySideProps) {
   const { t } = useTexts()
-  const rows = rowsOf(before, after, isFolded)
+  const rows = buildSideRows(before, after, isFolded)
   return (
     <table className={historyStyles.sides}>
       <caption className="sr">{t('diff')}</caption>
@@ -35,17 +35,17 @@ export function SideBySide({ before, after, isFolded }: SideBySideProps) {
       </thead>
       <tbody>
         {rows.map(row => (
-          <Row key={keyOf(row)} row={row} />
+          <DiffRow key={getRowKey(row)} row={row} />
         ))}
       </tbody>
     </table>
   )
 }
 
-const keyOf = (row: SideRow) =>
+const getRowKey = (row: SideRow) =>
   row.kind === 'folded' ? `fold ${row.from}` : `${row.before?.number ?? ''} ${row.after?.number ?? ''}`
 
-function Row({ row }: { row: SideRow }) {
+function DiffRow({ row }: { row: SideRow }) {
   const { t } = useTexts()
   if (row.kind === 'folded')
     return (
@@ -54,7 +54,7 @@ function Row({ row }: { row: SideRow }) {
       </tr>
     )
   const { before, after, kind } = row
-  const parts = kind === 'changed' && before && after ? wordParts(before.text, after.text) : null
+  const parts = kind === 'changed' && before && after ? diffWords(before.text, after.text) : null
   return (
     <tr>
       <Side line={before} parts={parts?.before ?? null} kind="del" isChanged={kind === 'changed'} />

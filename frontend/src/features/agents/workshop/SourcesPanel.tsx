@@ -5,9 +5,9 @@ import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
 import { Collapsible } from '@/ui/Collapsible'
 import { Conflicts } from './Conflicts'
-import { contributorName } from './contributors'
+import { getContributorName } from './contributors'
 import type { Workshop } from './draftSession'
-import { layerOf, linesOf, type Sources } from './provenance'
+import { getOriginLayer, type Sources, splitSegmentLines } from './provenance'
 import workshopStyles from './Workshop.module.css'
 
 interface SourcesPanelProps {
@@ -16,7 +16,7 @@ interface SourcesPanelProps {
   provenance: Provenance
   sources: Sources
   workshop: Workshop
-  /** Goes to a line of the prompt. */
+  /** Scrolls to a line of the prompt. */
   onLine(line: number): void
 }
 
@@ -33,28 +33,32 @@ export function SourcesPanel(props: SourcesPanelProps) {
   )
 }
 
-/** The names of a segment's contributors, as a list. */
-export const namesOf = (provenance: Provenance, ids: readonly string[], t: ReturnType<typeof useTexts>['t']) =>
+/** Formats the names of the contributors with these ids as a list. */
+export const formatContributors = (
+  provenance: Provenance,
+  ids: readonly string[],
+  t: ReturnType<typeof useTexts>['t'],
+) =>
   formatList(
     provenance.contributors
       .filter(contributor => ids.includes(contributor.id))
-      .map(contributor => contributorName(contributor, t)),
+      .map(contributor => getContributorName(contributor, t)),
   )
 
 function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelProps) {
   const { t, rich } = useTexts()
-  const names = formatList([...new Set(provenance.contributors.map(contributor => contributorName(contributor, t)))])
-  const asker = provenance.contributors.at(-1)?.in_run_of ?? names
+  const names = formatList([...new Set(provenance.contributors.map(contributor => getContributorName(contributor, t)))])
+  const requester = provenance.contributors.at(-1)?.in_run_of ?? names
   const text =
     provenance.origin === 'merge'
       ? rich('sources.merged', { names })
       : provenance.origin === 'revise'
-        ? rich('revisedFor', { agent: agentName, name: asker })
+        ? rich('revisedFor', { agent: agentName, name: requester })
         : rich('rebasedOnto', { version: `v${draft.base_version}` })
   const attributed = sources.located.filter(({ segment, lines }) => segment.contributors?.length && lines.length > 0)
   const head = (
     <>
-      <LayerIcon layer={layerOf(provenance)} />
+      <LayerIcon layer={getOriginLayer(provenance)} />
       <span>{text}</span>
     </>
   )
@@ -66,8 +70,8 @@ function Origin({ agentName, draft, provenance, sources, onLine }: SourcesPanelP
           <li key={lines[0]}>
             <button type="button" onClick={() => onLine(lines[0] ?? 1)}>
               <CornerDownRight className="i s" aria-hidden />
-              <b>{namesOf(provenance, segment.contributors ?? [], t)}</b>
-              <span className="cut muted">{linesOf(segment.text).find(line => line.trim()) ?? ''}</span>
+              <b>{formatContributors(provenance, segment.contributors ?? [], t)}</b>
+              <span className="cut muted">{splitSegmentLines(segment.text).find(line => line.trim()) ?? ''}</span>
               <span className="num faint">{t('atLine', { n: lines[0] ?? 1 })}</span>
             </button>
           </li>

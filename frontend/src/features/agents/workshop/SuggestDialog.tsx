@@ -7,16 +7,16 @@ import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
-import { fieldChanges } from '../content'
-import { fieldName } from './DiffView'
-import { lineCounts } from './layerGutter'
+import { listFieldChanges } from '../content'
+import { getFieldTextKey } from './DiffView'
+import { countUnifiedChanges } from './layerGutter'
 import workshopStyles from './Workshop.module.css'
 
-const MAX_NOTE = 400
+const MAX_NOTE_LENGTH = 400
 
 interface SuggestDialogProps {
   title: string
-  /** What becomes of it. */
+  /** What happens to the text. */
   hint: string
   before: SpecContent
   after: SpecContent
@@ -26,7 +26,7 @@ interface SuggestDialogProps {
   onOpenChange(open: boolean): void
 }
 
-/** A draft, or a text that came too late for one, is offered to the editors, with a word on why. */
+/** The dialog that suggests a draft or a lost text to the editors, with a note. */
 export function SuggestDialog(props: SuggestDialogProps) {
   return (
     <Dialog open={props.open} onOpenChange={props.onOpenChange} title={props.title} description={props.hint}>
@@ -44,13 +44,13 @@ function SuggestForm({ before, after, isBusy, onSend, onOpenChange }: SuggestDia
   }
   return (
     <form className="col gap" onSubmit={send}>
-      <Touched before={before} after={after} />
+      <ChangedParts before={before} after={after} />
       <Field label={t('suggestNote')} hint={t('suggestNoteHint')}>
         {attributes => (
           <textarea
             {...attributes}
             className={fieldStyles.input}
-            maxLength={MAX_NOTE}
+            maxLength={MAX_NOTE_LENGTH}
             rows={3}
             value={note}
             // biome-ignore lint/a11y/noAutofocus: the dialog was opened to write this
@@ -69,11 +69,11 @@ function SuggestForm({ before, after, isBusy, onSend, onOpenChange }: SuggestDia
   )
 }
 
-/** Which parts of the spec it changes. */
-function Touched({ before, after }: { before: SpecContent; after: SpecContent }) {
+/** The parts of the spec that the suggestion changes. */
+function ChangedParts({ before, after }: { before: SpecContent; after: SpecContent }) {
   const { t } = useTexts()
-  const counts = lineCounts(before.prompt, after.prompt)
-  const changes = fieldChanges(before, after, t)
+  const counts = countUnifiedChanges(before.prompt, after.prompt)
+  const changes = listFieldChanges(before, after, t)
   return (
     <ul className={cx(blocks.chips, workshopStyles.touched)} aria-label={t('touched')}>
       {before.prompt === after.prompt ? null : (
@@ -83,7 +83,7 @@ function Touched({ before, after }: { before: SpecContent; after: SpecContent })
       )}
       {changes.map(({ field }) => (
         <li key={field} className={cx(blocks.badge, blocks.line)}>
-          {t(fieldName(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
+          {t(getFieldTextKey(field))} {field.startsWith('tool:') ? <code>{field.slice(5)}</code> : null}
         </li>
       ))}
     </ul>

@@ -26,7 +26,7 @@ interface ToolSettingsProps {
   onChange(custom_config: Settings): void
 }
 
-/** A tool's own settings, as its schema says which there are; an empty field leaves it to the tool. */
+/** The fields for the settings in a tool's schema. An empty field means the tool's default. */
 export function ToolSettings({ tool, use, isReadOnly, onChange }: ToolSettingsProps) {
   const { t } = useTexts()
   const settings = Object.entries((tool.config_schema.properties ?? {}) as Record<string, Setting>)

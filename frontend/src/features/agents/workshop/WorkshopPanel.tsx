@@ -16,7 +16,7 @@ import {
   type Provenance,
   type SpecContent,
   useModel,
-  useOffers,
+  useModelOffers,
   type WorkspaceRow,
 } from '@/api'
 import { LayerIcon } from '@/features/layers'
@@ -31,8 +31,8 @@ import layout from '@/ui/layout.module.css'
 import { Menu, MenuItem } from '@/ui/Menu'
 import { Segments } from '@/ui/Segments'
 import { useIsPhone } from '@/ui/useIsPhone'
-import { enabledTools, isSame } from '../content'
-import { historyPath } from '../history/pair'
+import { isSameContent, listEnabledTools } from '../content'
+import { buildHistoryPath } from '../history/pair'
 import { ActionsBar } from './ActionsBar'
 import { useDraftActions } from './actions'
 import { CompareDialog } from './CompareDialog'
@@ -40,14 +40,14 @@ import { DiffView } from './DiffView'
 import { DraftNotices } from './DraftNotices'
 import { useWorkshop, type Workshop } from './draftSession'
 import { canSave, canWrite, LimitsForm, ModelForm, ToolsForm } from './Forms'
-import { LayerBar, type View } from './LayerBar'
-import { lineCounts } from './layerGutter'
+import { LayerBar, type WorkshopView } from './LayerBar'
+import { countUnifiedChanges } from './layerGutter'
 import { PromptEditor, type PromptHandle } from './PromptEditor'
-import { findSources, layerOf, type Sources } from './provenance'
+import { findSources, getOriginLayer, type Sources } from './provenance'
 import type { SourceMark } from './provenanceGutter'
 import { RebaseView } from './RebaseView'
 import { SaveDialog } from './SaveDialog'
-import { namesOf } from './SourcesPanel'
+import { formatContributors } from './SourcesPanel'
 import { useStartEditing } from './startEditing'
 import workshopStyles from './Workshop.module.css'
 
@@ -58,33 +58,33 @@ interface WorkshopPanelProps {
   /** The other agents of this chat that can be opened here. */
   agents: readonly ActorRow[]
   me: ActorRow
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
   onAgent(id: string): void
   onClose(): void
   onGoToChat(id: string): void
-  /** Goes to a path of this app. */
+  /** Navigates to a path of this app. */
   onGo(path: string): void
-  /** The text for both to answer, while that is asked for. */
+  /** The initial text of the comparison dialog; null while it is closed. */
   comparing: string | null
   onComparing(text: string | null): void
-  /** The caret goes into the prompt as the workshop opens, or once it is open. */
-  wantsCaret: boolean
-  onCaret(): void
-  /** The draft has been applied: somebody will want to try it. */
+  /** Set to move the focus into the prompt once the workshop is open. */
+  isPromptFocusRequested: boolean
+  onPromptFocused(): void
+  /** Called when the draft has been applied. */
   onApplied(): void
   onSaved(): void
   ref?: Ref<WorkshopHandle>
 }
 
 export interface WorkshopHandle {
-  /** Apply what is written, when it is this person's and not applied yet. False when that failed. */
+  /** Applies the draft if this person is editing it and it is not applied yet. Returns false if that failed. */
   apply(): Promise<boolean>
 }
 
-/** The agent's workshop beside the chat: what answers, what is written, and what becomes of it. */
+/** The workshop of an agent beside the chat: the layers that answer, the draft, and the actions on it. */
 export default function WorkshopPanel(props: WorkshopPanelProps) {
   const { t } = useTexts()
-  const { chatId, workspace, agent, me, who, onGo } = props
+  const { chatId, workspace, agent, me, findActor, onGo } = props
   const workshop = useWorkshop(chatId, agent, me)
   const onSuggestion = (id: string) => onGo(suggestionPath(workspace.handle, id))
   const actions = useDraftActions({ chatId, agent, workspaceId: workspace.id, onSuggestion }, workshop)
@@ -94,16 +94,16 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   const [isSaving, setSaving] = useState(false)
   const prompt = useRef<PromptHandle>(null)
   const sources = useSources(workshop)
-  const nameOf = (id: string) => who(id)?.name ?? t('unknownPerson')
-  const writer = workshop.writer ? who(workshop.writer.id) : null
+  const nameOf = (id: string) => findActor(id)?.name ?? t('unknownPerson')
+  const writer = workshop.writer ? findActor(workshop.writer.id) : null
   const isPhone = useIsPhone()
 
   const close = () => {
     if (workshop.isMine) void actions.release()
     props.onClose()
   }
-  /** The answers stand in the chat, which this panel hides on a phone. */
-  const asked = () => {
+  /** On a phone this panel hides the chat in which the replies appear. */
+  const handleComparisonStarted = () => {
     props.onComparing(null)
     if (isPhone) props.onClose()
   }
@@ -113,36 +113,36 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   }
   useImperativeHandle(props.ref, () => ({
     apply: async () => {
-      const isApplied = workshop.applied !== null && isSame(workshop.applied, workshop.content)
+      const isApplied = workshop.applied !== null && isSameContent(workshop.applied, workshop.content)
       return !workshop.isMine || isApplied || (await actions.apply()) !== null
     },
   }))
-  const { wantsCaret, onCaret } = props
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that it is wanted
+  const { isPromptFocusRequested, onPromptFocused } = props
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once for each request
   useEffect(() => {
-    if (!wantsCaret) return
+    if (!isPromptFocusRequested) return
     openView('write')
-    // After the editor is drawn.
+    // After the editor is rendered.
     setTimeout(() => prompt.current?.focus(), 0)
-    onCaret()
-  }, [wantsCaret])
+    onPromptFocused()
+  }, [isPromptFocusRequested])
   const save = () => {
     if (!workshop.isMine || !canSave(agent)) return
-    // Nothing newer is overwritten unseen.
+    // The writer first sees the changes of a newer version.
     if (isStale) openView('rebase')
     else setSaving(true)
   }
   const goToLine = (line: number) => {
     openView('write')
-    // After the editor is drawn.
+    // After the editor is rendered.
     setTimeout(() => prompt.current?.goTo(line), 0)
   }
-  // Wherever the focus is: the browser's own "save page" would help nobody.
+  // Registered for the whole page, so that it replaces the browser's "save page" wherever the focus is.
   useActions(() => ({ 'version.save': save }))
 
   return (
     <aside className={layout.panel} data-pane="workshop" aria-label={t('workshop')} data-kept>
-      <Head {...props} onClose={close} onCompare={() => props.onComparing('')} />
+      <WorkshopHeader {...props} onClose={close} onCompare={() => props.onComparing('')} />
       <LayerBar
         agent={agent}
         workspaceId={workspace.id}
@@ -158,7 +158,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         <Tabs.List className={workshopStyles.tabs} aria-label={t('spec')}>
           <Tabs.Trigger value="prompt">{t('prompt')}</Tabs.Trigger>
           <Tabs.Trigger value="tools">
-            {t('tools')} <span className="faint num">{enabledTools(workshop.content).length}</span>
+            {t('tools')} <span className="faint num">{listEnabledTools(workshop.content).length}</span>
           </Tabs.Trigger>
           <Tabs.Trigger value="model">{t('model')}</Tabs.Trigger>
           <Tabs.Trigger value="limits">{t('limits')}</Tabs.Trigger>
@@ -171,7 +171,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
           workshop={workshop}
           actions={actions}
           writer={writer}
-          who={who}
+          findActor={findActor}
           sources={sources}
           isStale={isStale}
           onRebase={view === 'rebase' && tab === 'prompt' ? null : () => openView('rebase')}
@@ -179,7 +179,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
           onGoToChat={props.onGoToChat}
         />
         <Tabs.Content value="prompt" className={workshopStyles.tabBody} tabIndex={-1}>
-          <Modes agent={agent} workshop={workshop} view={view} isStale={isStale} onView={openView} />
+          <ViewSwitch agent={agent} workshop={workshop} view={view} isStale={isStale} onView={openView} />
           {view === 'rebase' && draft ? (
             <RebaseView
               agent={agent}
@@ -194,8 +194,8 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
               view={view}
               writerName={writer?.name ?? ''}
               sources={sources}
-              canBegin={canWrite(agent) && !workshop.writer && !isPhone}
-              onBegin={startEditing.type}
+              canStartEditing={canWrite(agent) && !workshop.writer && !isPhone}
+              onStartEditing={startEditing.type}
               onApply={() => void apply()}
               onSave={save}
               ref={prompt}
@@ -233,35 +233,35 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         workshop={workshop}
         text={props.comparing}
         onClose={() => props.onComparing(null)}
-        onAsked={asked}
+        onStarted={handleComparisonStarted}
       />
     </aside>
   )
 }
 
-/** Which text is shown, on which tab. Once nothing newer stands in the way any more, one is back at writing. */
+/** Holds the view and the tab. The view `rebase` falls back to `write` when the draft is no longer stale. */
 function useView(isStale: boolean) {
-  const [chosen, setView] = useState<View>('write')
+  const [chosenView, setView] = useState<WorkshopView>('write')
   const [tab, setTab] = useState('prompt')
-  const openView = (next: View) => {
+  const openView = (next: WorkshopView) => {
     setView(next)
     setTab('prompt')
   }
-  const view: View = chosen === 'rebase' && !isStale ? 'write' : chosen
+  const view: WorkshopView = chosenView === 'rebase' && !isStale ? 'write' : chosenView
   return { view, tab, openView, setTab }
 }
 
-/** Whose words the draft is made of, as it stands now; null when somebody typed it. */
+/** Locates the segments of the draft in its current text; null when it has no provenance. */
 function useSources({ draft, content }: Workshop): Sources | null {
   const provenance = draft?.provenance ?? null
   return useMemo(() => (provenance ? findSources(provenance, content) : null), [provenance, content])
 }
 
-interface HeadProps extends WorkshopPanelProps {
+interface WorkshopHeaderProps extends WorkshopPanelProps {
   onCompare(): void
 }
 
-function Head({ chatId, workspace, agent, agents, onAgent, onClose, onGo, onCompare }: HeadProps) {
+function WorkshopHeader({ chatId, workspace, agent, agents, onAgent, onClose, onGo, onCompare }: WorkshopHeaderProps) {
   const { t } = useTexts()
   const { actor } = agent
   return (
@@ -291,7 +291,10 @@ function Head({ chatId, workspace, agent, agents, onAgent, onClose, onGo, onComp
         <h2 className="cut">{actor.name}</h2>
       )}
       <div className="end">
-        <IconButton label={t('versions')} onClick={() => onGo(historyPath(workspace.handle, agent.actor.id, chatId))}>
+        <IconButton
+          label={t('versions')}
+          onClick={() => onGo(buildHistoryPath(workspace.handle, agent.actor.id, chatId))}
+        >
           <History className="i" />
         </IconButton>
         <IconButton label={t('compare.dots')} onClick={onCompare} aria-haspopup="dialog">
@@ -305,22 +308,22 @@ function Head({ chatId, workspace, agent, agents, onAgent, onClose, onGo, onComp
   )
 }
 
-interface ModesProps {
+interface ViewSwitchProps {
   agent: AgentRow
   workshop: Workshop
-  view: View
+  view: WorkshopView
   isStale: boolean
-  onView(view: View): void
+  onView(view: WorkshopView): void
 }
 
-function Modes({ agent, workshop, view, isStale, onView }: ModesProps) {
+function ViewSwitch({ agent, workshop, view, isStale, onView }: ViewSwitchProps) {
   const { t } = useTexts()
   const { production, content, draft, applied } = workshop
-  // Nobody waits for these while typing.
+  // Deferred, so that counting does not delay typing.
   const prompt = useDeferredValue(content.prompt)
-  const counts = useMemo(() => lineCounts(production.prompt, prompt), [production.prompt, prompt])
-  const isChanged = !isSame(production, content)
-  const options: { value: View; label: ReactNode }[] = [
+  const counts = useMemo(() => countUnifiedChanges(production.prompt, prompt), [production.prompt, prompt])
+  const isChanged = !isSameContent(production, content)
+  const options: { value: WorkshopView; label: ReactNode }[] = [
     { value: 'write', label: workshop.isMine ? t('write') : t('read') },
   ]
   if (isChanged || view === 'production')
@@ -355,23 +358,23 @@ function Modes({ agent, workshop, view, isStale, onView }: ModesProps) {
 
 interface PromptViewProps {
   workshop: Workshop
-  view: View
+  view: WorkshopView
   writerName: string
   sources: Sources | null
-  /** Nobody writes, and this person may: the first key takes the draft. */
-  canBegin: boolean
-  onBegin(prompt: string, at: number): void
+  /** No one is editing and this person may: the first key acquires the lock. */
+  canStartEditing: boolean
+  onStartEditing(prompt: string, at: number): void
   onApply(): void
   onSave(): void
   ref: Ref<PromptHandle>
 }
 
 function PromptView(props: PromptViewProps) {
-  const { workshop, view, writerName, sources, canBegin, onBegin, onApply, onSave, ref } = props
+  const { workshop, view, writerName, sources, canStartEditing, onStartEditing, onApply, onSave, ref } = props
   const { content, production, draft, applied, isMine, caret, edit } = workshop
   const { t } = useTexts()
   const provenance = draft?.provenance ?? null
-  const marks = useMemo(() => marksOf(sources, provenance, t), [sources, provenance, t])
+  const marks = useMemo(() => buildMarks(sources, provenance, t), [sources, provenance, t])
   if (view === 'production')
     return <DiffView before={production} after={content} layer={applied && !isMine ? 'applied' : 'writing'} />
   if (view === 'applied' && applied) return <DiffView before={applied} after={content} layer="writing" />
@@ -379,20 +382,20 @@ function PromptView(props: PromptViewProps) {
     <PromptEditor
       ref={ref}
       text={content.prompt}
-      isReadOnly={!(isMine || canBegin)}
-      isWritten={isMine}
-      below={{ production: production.prompt, applied: applied?.prompt ?? null }}
+      isReadOnly={!(isMine || canStartEditing)}
+      isBeingEdited={isMine}
+      lowerLayers={{ production: production.prompt, applied: applied?.prompt ?? null }}
       caret={caret === null || !writerName ? null : { at: caret, name: writerName }}
       sources={marks}
-      onEdit={(prompt, at) => (isMine ? edit({ ...content, prompt }, at) : onBegin(prompt, at))}
+      onEdit={(prompt, at) => (isMine ? edit({ ...content, prompt }, at) : onStartEditing(prompt, at))}
       onApply={onApply}
       onSave={onSave}
     />
   )
 }
 
-/** The lines that are somebody's; those of production stay plain. */
-function marksOf(
+/** Builds the marks of the lines that have contributors. */
+function buildMarks(
   sources: Sources | null,
   provenance: Provenance | null,
   t: ReturnType<typeof useTexts>['t'],
@@ -402,29 +405,29 @@ function marksOf(
     .filter(({ segment, lines }) => segment.contributors?.length && lines.length > 0)
     .map(({ segment, lines }) => ({
       lines,
-      names: namesOf(provenance, segment.contributors ?? [], t),
-      layer: layerOf(provenance),
+      names: formatContributors(provenance, segment.contributors ?? [], t),
+      layer: getOriginLayer(provenance),
     }))
 }
 
 function FormTabs({ workshop, workspaceId }: { workshop: Workshop; workspaceId: string }) {
   const { t } = useTexts()
   const model = useModel(workspaceId).data
-  const offers = useOffers().data ?? []
+  const offers = useModelOffers().data ?? []
   const models = offers.filter(offer => offer.provider === model?.provider).flatMap(offer => offer.models)
   const form = {
     content: workshop.content,
     isReadOnly: !workshop.isMine,
     onEdit: (content: SpecContent) => workshop.edit(content),
   }
-  const standard = model?.provider === 'demo' ? t('demoModel') : (model?.default_model ?? '')
+  const defaultModel = model?.provider === 'demo' ? t('demoModel') : (model?.default_model ?? '')
   return (
     <>
       <Tabs.Content value="tools" className={cx(workshopStyles.tabBody, workshopStyles.form, workshopStyles.flush)}>
         <ToolsForm {...form} />
       </Tabs.Content>
       <Tabs.Content value="model" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
-        <ModelForm {...form} models={models} standard={standard} />
+        <ModelForm {...form} models={models} defaultModel={defaultModel} />
       </Tabs.Content>
       <Tabs.Content value="limits" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
         <LimitsForm {...form} />

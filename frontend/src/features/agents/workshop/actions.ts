@@ -1,4 +1,4 @@
-/** What can be done with a draft, with everything typed stored first. */
+/** The actions on a draft. Each stores all edits first. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import {
@@ -11,45 +11,45 @@ import {
   type SpecRow,
   type SuggestionRow,
 } from '@/api'
-import { errorText, textOfError } from '@/lib/errors'
+import { getCodeText, getErrorText } from '@/lib/errors'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { showToast } from '@/ui/toast'
 import type { LostText } from './draftBackup'
 import type { Workshop } from './draftSession'
 import { closeDraft, findOtherDraft, type OtherDraft } from './otherDraft'
 
-/** What is going on, as the key of its text ("Applying"). */
+/** The running action, as the key of its text ("Applying"). */
 export type Doing = Extract<PlainTextKey, `doing.${string}`>
 
 interface DraftTarget {
   chatId: string
   agent: AgentRow
   workspaceId: string
-  /** Goes to a suggestion. */
+  /** Navigates to a suggestion. */
   onSuggestion(id: string): void
 }
 
 export interface DraftActions {
   doing: Doing | null
-  /** Where this person writes already, when that stands in the way. */
+  /** Another draft that this person is editing, which prevents acquiring this one. */
   elsewhere: OtherDraft | null
-  /** Closes that other draft, whose text stays, and takes this one. */
+  /** Releases the lock of the other draft, whose text is kept, and acquires this one. */
   closeElsewhere(): Promise<DraftRow | null>
-  /** Returns null, and shows why, when the lock could not be acquired. */
+  /** Returns null and shows the error when the lock could not be acquired. */
   acquire(content?: SpecContent): Promise<DraftRow | null>
-  /** Returns null, and shows why, when the draft could not be applied. */
+  /** Returns null and shows the error when the draft could not be applied. */
   apply(): Promise<DraftRow | null>
-  /** Saves as the next version. Raises `stale_base` when another version came between. */
+  /** Saves the draft as the next version. Throws `stale_base` when another version was saved meanwhile. */
   save(message: string): Promise<SpecRow | null>
-  /** The draft goes and becomes a suggestion. */
+  /** Ends the draft and makes a suggestion of it. */
   suggest(note: string): Promise<boolean>
-  /** A text that came too late for its draft becomes a suggestion. */
-  offer(lost: LostText, note: string): Promise<boolean>
-  /** Onto today's production: with what it changed brought in, or with the text as it is. */
+  /** Makes a suggestion of a lost text. */
+  suggestLostText(lost: LostText, note: string): Promise<boolean>
+  /** Makes production the base of the draft, with its changes merged in or with the text as it is. */
   rebase(merge: boolean): Promise<DraftRow | null>
   discard(): Promise<void>
   release(): Promise<void>
-  /** To somebody who has asked for it. */
+  /** Passes the lock to a person who requested the draft. */
   handOver(to: string): Promise<void>
 }
 
@@ -64,28 +64,28 @@ export function useDraftActions(
   const agentId = agent.actor.id
   const name = agent.actor.name
 
-  // A double click comes before the button is drawn as busy.
-  const running = useRef(false)
-  const begin = (what: Doing) => {
-    if (running.current) return false
-    running.current = true
-    setDoing(what)
+  // A ref, because a double click arrives before the button is rendered as busy.
+  const isRunning = useRef(false)
+  const begin = (action: Doing) => {
+    if (isRunning.current) return false
+    isRunning.current = true
+    setDoing(action)
     return true
   }
   const end = () => {
-    running.current = false
+    isRunning.current = false
     setDoing(null)
   }
 
-  const runAction = async <T>(what: Doing, work: () => Promise<T>): Promise<T | null> => {
-    if (!begin(what)) return null
+  const runAction = async <T>(action: Doing, run: () => Promise<T>): Promise<T | null> => {
+    if (!begin(action)) return null
     setElsewhere(null)
     try {
-      return await work()
+      return await run()
     } catch (error) {
       if (error instanceof ApiError && error.code === 'other_draft_locked') {
         setElsewhere(findOtherDraft(error))
-      } else showToast(textOfError(error))
+      } else showToast(getErrorText(error))
       return null
     } finally {
       end()
@@ -106,27 +106,27 @@ export function useDraftActions(
     return closed ? acquire() : null
   }
 
-  /** Store what was typed. Returns null, and shows why, when that failed. */
-  const flushOrExplain = async () => {
+  /** Stores all edits. Returns the revision, or null after showing the error. */
+  const flushOrNotify = async () => {
     const revision = await workshop.flush()
-    const problem = workshop.problem()
-    if (revision === null && problem) showToast(errorText(problem))
+    const problem = workshop.getProblem()
+    if (revision === null && problem) showToast(getCodeText(problem))
     return revision
   }
 
   const apply = async () => {
     const row = await runAction('doing.applying', async () => {
-      const revision = await flushOrExplain()
+      const revision = await flushOrNotify()
       return revision === null ? null : drafts.apply(chatId, agentId, revision)
     })
-    if (row) workshop.learnRow(row)
+    if (row) workshop.upsertRow(row)
     return row
   }
 
   const save = async (message: string): Promise<SpecRow | null> => {
     if (!begin('doing.saving')) return null
     try {
-      const revision = await flushOrExplain()
+      const revision = await flushOrNotify()
       if (revision === null) return null
       const base = workshop.draft?.base_version ?? agent.spec.number ?? 0
       const spec = await drafts.save(chatId, agentId, { revision, base_version: base, message })
@@ -148,11 +148,11 @@ export function useDraftActions(
   const suggest = async (note: string) =>
     finishSuggestion(
       await runAction('doing.suggesting', async () => {
-        const revision = await flushOrExplain()
+        const revision = await flushOrNotify()
         return revision === null ? null : drafts.suggest(chatId, agentId, { revision, note })
       }),
     )
-  const offer = async ({ id, content, base_version }: LostText, note: string) =>
+  const suggestLostText = async ({ id, content, base_version }: LostText, note: string) =>
     finishSuggestion(
       await runAction('doing.suggesting', () =>
         drafts.suggestText(chatId, agentId, { id, content, base_version, note }),
@@ -161,10 +161,10 @@ export function useDraftActions(
 
   const rebase = async (merge: boolean) => {
     const row = await runAction('doing.rebasing', async () => {
-      const revision = await flushOrExplain()
+      const revision = await flushOrNotify()
       return revision === null ? null : drafts.rebase(chatId, agentId, revision, merge)
     })
-    if (row) workshop.learnRow(row)
+    if (row) workshop.upsertRow(row)
     return row
   }
 
@@ -175,7 +175,7 @@ export function useDraftActions(
       revision === null ? null : drafts.discard(chatId, agentId, revision),
     )
     if (!row) return
-    workshop.learnRow(row)
+    workshop.upsertRow(row)
     showToast(t('draftDiscarded', { name }), { label: t('undo'), run: () => void acquire(content) })
   }
 
@@ -183,16 +183,29 @@ export function useDraftActions(
     const revision = await workshop.flush()
     if (revision === null) return
     const row = await drafts.release(chatId, agentId, revision).catch(() => null)
-    if (row) workshop.learnRow(row)
+    if (row) workshop.upsertRow(row)
   }
 
   const handOver = async (to: string) => {
     const row = await runAction('doing.handingOver', async () => {
-      const revision = await flushOrExplain()
+      const revision = await flushOrNotify()
       return revision === null ? null : drafts.handOver(chatId, agentId, { revision, to })
     })
-    if (row) workshop.learnRow(row)
+    if (row) workshop.upsertRow(row)
   }
 
-  return { doing, elsewhere, closeElsewhere, acquire, apply, save, suggest, offer, rebase, discard, release, handOver }
+  return {
+    doing,
+    elsewhere,
+    closeElsewhere,
+    acquire,
+    apply,
+    save,
+    suggest,
+    suggestLostText,
+    rebase,
+    discard,
+    release,
+    handOver,
+  }
 }

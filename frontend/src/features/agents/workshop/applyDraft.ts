@@ -1,20 +1,20 @@
 import { drafts } from '@/api'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { chatState, isEnded, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
-import { isSame } from '../content'
+import { isSameContent } from '../content'
 
-/** Apply what a person has written and not applied yet. Returns false, and shows why, when no draft is applied then. */
+/** Applies a person's draft if it is not applied yet. Returns whether a draft is applied afterwards; shows the error if applying fails. */
 export async function applyDraft(chatId: string, agentId: string, personId: string): Promise<boolean> {
   const draft = [...chatState(chatId).drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
   if (!draft) return false
   const applied = draft.applied
-  if (draft.lock_holder_id !== personId || (applied && isSame(applied, draft.written))) return applied !== null
+  if (draft.lock_holder_id !== personId || (applied && isSameContent(applied, draft.written))) return applied !== null
   try {
     upsertRows(chatId, [await drafts.apply(chatId, agentId, draft.revision)])
     return true
   } catch (error) {
-    showToast(textOfError(error))
+    showToast(getErrorText(error))
     return false
   }
 }

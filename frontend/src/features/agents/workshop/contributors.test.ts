@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { contributorName, contributorSide, partyNames } from './contributors'
+import { getContributorLabel, getContributorName, listParties } from './contributors'
 
 const t = ((_: string, values?: Record<string, unknown>) => Object.values(values ?? {}).join(' for ')) as Parameters<
-  typeof contributorName
+  typeof getContributorName
 >[1]
 
 const contributor = (name: string, title = '', in_run_of: string | null = null) => ({
@@ -14,18 +14,18 @@ const contributor = (name: string, title = '', in_run_of: string | null = null) 
 })
 
 describe('contributors', () => {
-  it('are named by their person, and an agent by the run that it wrote in', () => {
-    expect(contributorName(contributor('Bob', 'Shorter'), t)).toBe('Bob')
-    expect(contributorName(contributor('Robin', '', 'Alice'), t)).toBe('Robin for Alice')
+  it('have the name of their author, agents also the name of the person whose run it was', () => {
+    expect(getContributorName(contributor('Bob', 'Shorter'), t)).toBe('Bob')
+    expect(getContributorName(contributor('Robin', '', 'Alice'), t)).toBe('Robin for Alice')
   })
 
-  it('are distinguished by what they suggest', () => {
-    expect(contributorSide(contributor('Bob', 'Shorter'), t)).toBe('Shorter')
-    expect(contributorSide(contributor('Bob'), t)).toBe('Bob')
+  it('are distinguished by the titles of their suggestions', () => {
+    expect(getContributorLabel(contributor('Bob', 'Shorter'), t)).toBe('Shorter')
+    expect(getContributorLabel(contributor('Bob'), t)).toBe('Bob')
   })
 
-  it('are parties by name, but by title where one person is both', () => {
-    expect(partyNames([contributor('Bob', 'Shorter'), contributor('Carol', 'Louder')], t)).toEqual(['Bob', 'Carol'])
-    expect(partyNames([contributor('Bob', 'Shorter'), contributor('Bob', 'Louder')], t)).toEqual(['Shorter', 'Louder'])
+  it('are listed by name, but by title when all are by the same person', () => {
+    expect(listParties([contributor('Bob', 'Shorter'), contributor('Carol', 'Louder')], t)).toEqual(['Bob', 'Carol'])
+    expect(listParties([contributor('Bob', 'Shorter'), contributor('Bob', 'Louder')], t)).toEqual(['Shorter', 'Louder'])
   })
 })

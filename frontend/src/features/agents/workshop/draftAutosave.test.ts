@@ -1,21 +1,21 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { DraftRow, SpecContent } from '@/api'
-import { store } from './draftAutosave'
+import { storeDraft } from './draftAutosave'
 
 const content = (prompt: string) => ({ prompt, tools: [] }) as unknown as SpecContent
-const place = { personId: 'ann', chatId: 'c', agentId: 'a' }
+const address = { personId: 'ann', chatId: 'c', agentId: 'a' }
 const row = (revision: number, prompt: string) =>
   ({ id: 'd', revision, written: content(prompt) }) as unknown as DraftRow
 
-/** Answers of the server, in order; what it was asked is kept. */
-function server(...answers: [status: number, body: unknown][]) {
-  const asked: unknown[] = []
+/** Mocks the responses of the server, in order. Returns the list of request bodies. */
+function mockServer(...responses: [status: number, body: unknown][]) {
+  const requests: unknown[] = []
   vi.stubGlobal('fetch', async (request: Request) => {
-    asked.push(await request.json())
-    const [status, answer] = answers.shift() ?? [500, {}]
-    return new Response(JSON.stringify(answer), { status, headers: { 'content-type': 'application/json' } })
+    requests.push(await request.json())
+    const [status, body] = responses.shift() ?? [500, {}]
+    return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
   })
-  return asked
+  return requests
 }
 
 const stale = (draft: DraftRow): [number, unknown] => [
@@ -25,25 +25,25 @@ const stale = (draft: DraftRow): [number, unknown] => [
 
 beforeEach(() => void vi.stubGlobal('document', { cookie: 'csrftoken=x' }))
 
-describe('EDIT2: storing a text whose time to write has run out', () => {
-  it('begins anew where nobody wrote since', async () => {
-    const asked = server(stale(row(4, 'old')), [200, row(5, 'mine')])
-    const stored = await store(place, { content: content('mine'), revision: 4 })
+describe('EDIT2: storing a text after the lock expired', () => {
+  it('acquires the lock again when the draft is unchanged', async () => {
+    const requests = mockServer(stale(row(4, 'old')), [200, row(5, 'mine')])
+    const stored = await storeDraft(address, { content: content('mine'), revision: 4 })
     expect(stored.revision).toBe(5)
-    expect(asked).toMatchObject([{ revision: 4 }, { revision: null, content: content('mine') }])
+    expect(requests).toMatchObject([{ revision: 4 }, { revision: null, content: content('mine') }])
   })
 
-  it('is done already where the same text arrived before, and its answer was lost', async () => {
-    const asked = server(stale(row(5, 'mine')))
-    expect((await store(place, { content: content('mine'), revision: 4 })).revision).toBe(5)
-    expect(asked).toHaveLength(1)
+  it('sends nothing more when the same text is stored already', async () => {
+    const requests = mockServer(stale(row(5, 'mine')))
+    expect((await storeDraft(address, { content: content('mine'), revision: 4 })).revision).toBe(5)
+    expect(requests).toHaveLength(1)
   })
 
-  it('overwrites nothing that somebody wrote since', async () => {
-    const asked = server(stale(row(6, 'theirs')))
-    await expect(store(place, { content: content('mine'), revision: 4 })).rejects.toMatchObject({
+  it('does not overwrite a newer text', async () => {
+    const requests = mockServer(stale(row(6, 'theirs')))
+    await expect(storeDraft(address, { content: content('mine'), revision: 4 })).rejects.toMatchObject({
       code: 'stale_revision',
     })
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 })

@@ -1,146 +1,162 @@
-/** Storing what is typed, for as long as this person writes; what cannot be stored is kept in this browser. */
+/** Stores the edits of a draft while this person holds the lock. Texts that cannot be stored are kept in this browser. */
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, type DraftRow, type DraftWrite, drafts, type SpecRow } from '@/api'
 import { useLatest } from '@/lib/latest'
 import { Autosave, type AutosaveState, type LostCode } from '../autosave'
-import { contentOf, isSame } from '../content'
+import { isSameContent, toSpecContent } from '../content'
 import {
-  continues,
+  canResume,
   type DraftAddress,
-  forgetLost,
+  dropLostText,
+  explainLoss,
   isStored,
+  keepLostText,
   type LostText,
-  listLost,
-  readPending,
-  setAside,
-  takePending,
-  whyLost,
-  writePending,
+  listLostTexts,
+  readPendingEdits,
+  storePendingEdits,
+  takePendingEdits,
 } from './draftBackup'
 
 interface DraftAutosaveInput {
   address: DraftAddress
   draft: DraftRow | null
-  /** The draft is locked by somebody. */
-  isOpen: boolean
+  /** Whether the lock of the draft is held and has not expired. */
+  isLocked: boolean
   isLoaded: boolean
   production: SpecRow
-  learnRow(row: DraftRow): void
+  upsertRow(row: DraftRow): void
 }
 
 interface DraftAutosave {
   autosave: RefObject<Autosave | null>
   save: AutosaveState | null
   lost: LostText | null
-  forget(id: string): void
-  /** This person writes now, or still has something to store after their time ran out. */
+  dropText(id: string): void
+  /** Whether this person is editing, or has unsaved edits after the lock expired. */
   isMine: boolean
 }
 
 export function useDraftAutosave({
   address,
   draft,
-  isOpen,
+  isLocked,
   isLoaded,
   production,
-  learnRow,
+  upsertRow,
 }: DraftAutosaveInput): DraftAutosave {
   const autosave = useRef<Autosave | null>(null)
   const [save, setSave] = useState<AutosaveState | null>(null)
-  const [lost, setLost] = useState<LostText[]>(() => listLost(address))
-  const hasMore = save !== null && save.status !== 'saved' && !save.lost
-  const isMine = draft !== null && draft.lock_holder_id === address.personId && (isOpen || hasMore)
+  const [lost, setLost] = useState<LostText[]>(() => listLostTexts(address))
+  const hasUnsavedEdits = save !== null && save.status !== 'saved' && !save.lost
+  const isMine = draft !== null && draft.lock_holder_id === address.personId && (isLocked || hasUnsavedEdits)
   const draftId = draft?.id ?? null
   const latest = useLatest(draft)
 
   useEffect(() => {
     const row = latest.current
     if (!isMine || !row || row.id !== draftId) return
-    const start = initialState(address, row)
-    if (start.lost) setLost(start.lost)
-    const own = new Autosave(start.state, {
-      write: write => store(address, write),
-      onRow: learnRow,
+    const initial = buildInitialState(address, row)
+    if (initial.lost) setLost(initial.lost)
+    const editor = new Autosave(initial.state, {
+      write: write => storeDraft(address, write),
+      onRow: upsertRow,
       onChange: setSave,
-      onUnstored: unstored =>
-        writePending(address, unstored && { ...unstored, draftId: row.id, base_version: baseOf(latest.current, row) }),
-      onLost: text => setLost(setAside(address, text, baseOf(latest.current, row))),
+      onUnsavedChange: unsaved =>
+        storePendingEdits(
+          address,
+          unsaved && { ...unsaved, draftId: row.id, base_version: getBaseVersion(latest.current, row) },
+        ),
+      onLost: text => setLost(keepLostText(address, text, getBaseVersion(latest.current, row))),
     })
-    autosave.current = own
-    setSave(own.current)
-    if (own.current.status === 'dirty') own.edit(own.current.content)
-    const onHide = () => document.visibilityState === 'hidden' && void own.flush()
+    autosave.current = editor
+    setSave(editor.current)
+    if (editor.current.status === 'dirty') editor.edit(editor.current.content)
+    const onHide = () => document.visibilityState === 'hidden' && void editor.flush()
     document.addEventListener('visibilitychange', onHide)
     return () => {
       document.removeEventListener('visibilitychange', onHide)
       const after = latest.current
-      const isOver = after?.id !== row.id || after.lock_holder_id !== row.lock_holder_id
-      if (isOver) own.lose(whyOver(row, after), null)
-      else void own.flush()
-      own.stop()
+      const isLockLost = after?.id !== row.id || after.lock_holder_id !== row.lock_holder_id
+      if (isLockLost) editor.markLost(getLossCode(row, after), null)
+      else void editor.flush()
+      editor.stop()
       autosave.current = null
       setSave(null)
     }
-  }, [isMine, draftId, address, learnRow])
+  }, [isMine, draftId, address, upsertRow])
 
-  useLeftBehind({ address, draft, isMine, isLoaded, production }, setLost)
-  const forget = useCallback((id: string) => setLost(forgetLost(address, id)), [address])
-  return { autosave, save, lost: lost[0] ?? null, forget, isMine }
+  useAbandonedEdits({ address, draft, isMine, isLoaded, production }, setLost)
+  const dropText = useCallback((id: string) => setLost(dropLostText(address, id)), [address])
+  return { autosave, save, lost: lost[0] ?? null, dropText, isMine }
 }
 
-/** Why this person cannot write any more. */
-function whyOver(then: DraftRow, now: DraftRow | null): LostCode {
-  if (now?.id !== then.id) return 'no_draft'
+/** Returns why this person lost the lock. */
+function getLossCode(before: DraftRow, now: DraftRow | null): LostCode {
+  if (now?.id !== before.id) return 'no_draft'
   return now.lock_holder_id ? 'draft_locked' : 'lock_expired'
 }
 
-const baseOf = (now: DraftRow | null, then: DraftRow) => (now?.id === then.id ? now.base_version : then.base_version)
+const getBaseVersion = (now: DraftRow | null, before: DraftRow) => (now?.id === before.id ? now : before).base_version
 
-/** Writes; when the time to write had run out and nobody wrote since, it begins anew; what had arrived before is not written again. */
-export async function store({ chatId, agentId }: DraftAddress, write: DraftWrite): Promise<DraftRow> {
+/**
+ * Stores a text. If the lock expired and the draft is unchanged since, the lock is acquired again with the text; if the same
+ * text is stored already, it is not sent again.
+ */
+export async function storeDraft({ chatId, agentId }: DraftAddress, write: DraftWrite): Promise<DraftRow> {
   try {
     return await drafts.write(chatId, agentId, write)
   } catch (error) {
-    const now = draftIn(error)
+    const now = getCurrentDraft(error)
     if (now?.revision === write.revision) return drafts.write(chatId, agentId, { ...write, revision: null })
-    if (now && write.content && isSame(now.written, write.content)) return now
+    if (now && write.content && isSameContent(now.written, write.content)) return now
     throw error
   }
 }
 
-/** The draft as it stands, where a write met another revision than it knew. */
-const draftIn = (error: unknown) =>
+/** Returns the current draft from the error `stale_revision`. */
+const getCurrentDraft = (error: unknown) =>
   error instanceof ApiError && error.code === 'stale_revision'
     ? (error.data['draft'] as DraftRow | undefined)
     : undefined
 
-/** What was typed before a reload and not stored goes on from there; when somebody has written since, it is set aside. */
-function initialState(address: DraftAddress, row: DraftRow): { state: AutosaveState; lost: LostText[] | null } {
+/** Builds the initial state. Unsaved edits from before a reload are resumed, or kept as a lost text if the draft has changed since. */
+function buildInitialState(address: DraftAddress, row: DraftRow): { state: AutosaveState; lost: LostText[] | null } {
   const written = row.written
-  const start = { content: written, revision: row.revision, status: 'saved', problem: null, lost: null } as const
-  const left = takePending(address)
-  if (!left || isSame(left.content, written)) return { state: start, lost: null }
-  if (continues(left, row)) return { state: { ...start, content: left.content, status: 'dirty' }, lost: null }
-  const why = left.draftId === row.id ? 'stale_revision' : 'no_draft'
-  return { state: start, lost: setAside(address, { content: left.content, code: why, by: null }, left.base_version) }
+  const initial = { content: written, revision: row.revision, status: 'saved', problem: null, lost: null } as const
+  const pending = takePendingEdits(address)
+  if (!pending || isSameContent(pending.content, written)) return { state: initial, lost: null }
+  if (canResume(pending, row)) return { state: { ...initial, content: pending.content, status: 'dirty' }, lost: null }
+  const code = pending.draftId === row.id ? 'stale_revision' : 'no_draft'
+  return {
+    state: initial,
+    lost: keepLostText(address, { content: pending.content, code, by: null }, pending.base_version),
+  }
 }
 
-/** A text that a page left unstored, found by somebody who does not write here now: it is shown to them. */
-function useLeftBehind(
+/** Shows unsaved edits of an earlier page as a lost text while this person is not editing. */
+function useAbandonedEdits(
   {
     address,
     draft,
     isMine,
     isLoaded,
     production,
-  }: Omit<DraftAutosaveInput, 'isOpen' | 'learnRow'> & { isMine: boolean },
+  }: Omit<DraftAutosaveInput, 'isLocked' | 'upsertRow'> & { isMine: boolean },
   setLost: (lost: LostText[]) => void,
 ): void {
   useEffect(() => {
-    if (!isLoaded || isMine || !readPending(address)) return
-    const left = takePending(address)
-    if (!left || isStored(left.content, draft) || isSame(left.content, contentOf(production))) return
+    if (!isLoaded || isMine || !readPendingEdits(address)) return
+    const pending = takePendingEdits(address)
+    if (!pending || isStored(pending.content, draft) || isSameContent(pending.content, toSpecContent(production)))
+      return
     const isLockedByOther = draft?.lock_holder_id != null && draft.lock_holder_id !== address.personId
-    setLost(setAside(address, { content: left.content, ...whyLost(left, draft, isLockedByOther) }, left.base_version))
+    setLost(
+      keepLostText(
+        address,
+        { content: pending.content, ...explainLoss(pending, draft, isLockedByOther) },
+        pending.base_version,
+      ),
+    )
   }, [address, draft, isMine, isLoaded, production, setLost])
 }

@@ -2,21 +2,21 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { DraftRow, SpecContent } from '@/api'
 import { setStorageOwner } from '@/lib/storage'
 import {
-  continues,
-  forgetLost,
-  listLost,
-  type Pending,
-  readPending,
-  setAside,
-  takePending,
-  whyLost,
-  writePending,
+  canResume,
+  dropLostText,
+  explainLoss,
+  keepLostText,
+  listLostTexts,
+  type PendingEdits,
+  readPendingEdits,
+  storePendingEdits,
+  takePendingEdits,
 } from './draftBackup'
 
 const content = (prompt: string) => ({ prompt, tools: [] }) as unknown as SpecContent
 const ann = { personId: 'ann', chatId: 'c', agentId: 'a' }
 const bob = { ...ann, personId: 'bob' }
-const pending = (change: Partial<Pending> = {}) => ({
+const buildPendingInput = (change: Partial<PendingEdits> = {}) => ({
   content: content('mine'),
   revision: 4,
   sent: null,
@@ -26,7 +26,7 @@ const pending = (change: Partial<Pending> = {}) => ({
 })
 const row = (change: Partial<DraftRow> = {}) =>
   ({ id: 'd', revision: 4, written: content('stored'), ...change }) as unknown as DraftRow
-const left = (change: Partial<Pending> = {}): Pending => ({ ...pending(change), tab: 't' })
+const buildPending = (change: Partial<PendingEdits> = {}): PendingEdits => ({ ...buildPendingInput(change), tab: 't' })
 
 beforeEach(() => {
   setStorageOwner('ann')
@@ -38,47 +38,47 @@ beforeEach(() => {
   })
 })
 
-describe('EDIT2: what is not stored yet', () => {
-  it('is found again after the page is gone, by its writer alone', () => {
-    writePending(ann, pending())
-    expect(readPending(bob)).toBeNull()
-    expect(takePending(ann)).toMatchObject({ content: content('mine'), revision: 4 })
-    expect(readPending(ann)).toBeNull()
+describe('EDIT2: unsaved edits', () => {
+  it('are found by their writer only after the page was closed', () => {
+    storePendingEdits(ann, buildPendingInput())
+    expect(readPendingEdits(bob)).toBeNull()
+    expect(takePendingEdits(ann)).toMatchObject({ content: content('mine'), revision: 4 })
+    expect(readPendingEdits(ann)).toBeNull()
   })
 
-  it('is not wiped out by another tab that has nothing to keep', () => {
-    localStorage.setItem('atelier.writing.ann.c.a', JSON.stringify(left({ tab: 'another' })))
-    writePending(ann, null)
-    expect(readPending(ann)?.content).toEqual(content('mine'))
+  it('are not deleted by another tab without unsaved edits', () => {
+    localStorage.setItem('atelier.writing.ann.c.a', JSON.stringify(buildPending({ tab: 'another' })))
+    storePendingEdits(ann, null)
+    expect(readPendingEdits(ann)?.content).toEqual(content('mine'))
   })
 
-  it('goes on where nobody has written since', () => {
-    expect(continues(left(), row())).toBe(true)
-    expect(continues(left(), row({ revision: 5 }))).toBe(false)
-    expect(continues(left(), row({ id: 'another' }))).toBe(false)
+  it('can be resumed when the draft is unchanged', () => {
+    expect(canResume(buildPending(), row())).toBe(true)
+    expect(canResume(buildPending(), row({ revision: 5 }))).toBe(false)
+    expect(canResume(buildPending(), row({ id: 'another' }))).toBe(false)
   })
 
-  it('goes on where only what was on its way has arrived', () => {
+  it('can be resumed when only the text in flight was stored', () => {
     const row5 = row({ revision: 5, written: content('min') as unknown as DraftRow['written'] })
-    expect(continues(left({ sent: content('min') }), row5)).toBe(true)
-    expect(continues(left({ sent: content('mi') }), row5)).toBe(false)
+    expect(canResume(buildPending({ sent: content('min') }), row5)).toBe(true)
+    expect(canResume(buildPending({ sent: content('mi') }), row5)).toBe(false)
   })
 
-  it('says why it cannot go on', () => {
-    expect(whyLost(left(), null, false).code).toBe('no_draft')
-    expect(whyLost(left(), row(), true).code).toBe('draft_locked')
-    expect(whyLost(left(), row(), false).code).toBe('lock_expired')
+  it('have a code that says why they cannot be resumed', () => {
+    expect(explainLoss(buildPending(), null, false).code).toBe('no_draft')
+    expect(explainLoss(buildPending(), row(), true).code).toBe('draft_locked')
+    expect(explainLoss(buildPending(), row(), false).code).toBe('lock_expired')
   })
 })
 
-describe('EDIT2: what could not be stored', () => {
-  it('stays until it is forgotten, the newest first, and each text once', () => {
-    setAside(ann, { content: content('one'), code: 'draft_locked', by: 'Bob' }, 1)
-    setAside(ann, { content: content('two'), code: 'no_draft', by: null }, 2)
-    const all = setAside(ann, { content: content('one'), code: 'no_draft', by: null }, 2)
+describe('EDIT2: lost texts', () => {
+  it('are kept once each, newest first, until they are dropped', () => {
+    keepLostText(ann, { content: content('one'), code: 'draft_locked', by: 'Bob' }, 1)
+    keepLostText(ann, { content: content('two'), code: 'no_draft', by: null }, 2)
+    const all = keepLostText(ann, { content: content('one'), code: 'no_draft', by: null }, 2)
     expect(all.map(lost => lost.content.prompt)).toEqual(['one', 'two'])
-    expect(listLost(bob)).toEqual([])
-    forgetLost(ann, all[0]?.id ?? '')
-    expect(listLost(ann).map(lost => lost.content.prompt)).toEqual(['two'])
+    expect(listLostTexts(bob)).toEqual([])
+    dropLostText(ann, all[0]?.id ?? '')
+    expect(listLostTexts(ann).map(lost => lost.content.prompt)).toEqual(['two'])
   })
 })

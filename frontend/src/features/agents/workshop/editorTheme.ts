@@ -1,4 +1,4 @@
-/** How the prompt editor looks: the page's tokens reach into the shadow tree, its rules do not. */
+/** The styles of the prompt editor. Custom properties of the page apply in the shadow tree; its rules do not. */
 import { defineLanguageFacet, HighlightStyle, Language, syntaxHighlighting } from '@codemirror/language'
 import { type Extension, Prec } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
@@ -79,7 +79,7 @@ const theme = EditorView.theme({
   },
 })
 
-/** Lines that are the same on both sides, folded away. The marks that the editor sets beside the words are in no font of ours. */
+/** Folded lines that are the same on both sides. The editor's own characters beside the text are not in our fonts, so they are replaced. */
 const unchanged = {
   '.cm-collapsedLines': {
     background: 'var(--bg-sunken) !important',
@@ -90,7 +90,7 @@ const unchanged = {
   '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"', color: 'var(--fg-faint)' },
 }
 
-/** The old is grey, the new wears its layer's colour; plus and minus are always there. */
+/** Deleted lines are grey, added lines have the colour of the layer; each has a minus or plus sign. */
 const diffTheme = EditorView.theme({
   '.cm-changedLine': { backgroundColor: 'var(--l-bg) !important', boxShadow: 'inset 3px 0 var(--l)' },
   '.cm-changedText': { background: 'var(--l-line) !important', borderRadius: '2px' },
@@ -101,7 +101,7 @@ const diffTheme = EditorView.theme({
     textDecorationColor: 'var(--fg-faint)',
   },
   '.cm-deletedLine, .cm-deletedLine del': { textDecoration: 'none' },
-  // The sign hangs before its line: what is wrapped stands below the text, not below the sign.
+  // A hanging indent for the sign, so that wrapped lines align with the text.
   '.cm-line': { paddingLeft: '20px' },
   '.cm-deletedLine': { paddingLeft: '16px' },
   '.cm-line::before, .cm-deletedLine::before': { display: 'inline-block', width: '16px', marginLeft: '-16px' },
@@ -120,7 +120,7 @@ const highlight = HighlightStyle.define([
   { tag: [tags.link, tags.url], color: 'var(--pine)' },
 ])
 
-/** Markdown itself, without the languages that may stand in its fences: they would weigh more than the editor. */
+/** Markdown without the languages of code fences, which would be larger than the editor. */
 const markdown = new Language(defineLanguageFacet(), parser, [], 'markdown')
 
 export const editorTheme: Extension = [theme, markdown, syntaxHighlighting(highlight), EditorView.lineWrapping]

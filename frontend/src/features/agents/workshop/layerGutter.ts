@@ -1,4 +1,4 @@
-/** Which layer last changed a line: a bar in the gutter, amber for what is applied here, blue for what is being written. */
+/** A gutter that shows which layer last changed a line: an amber bar for the applied draft, a blue one for unsaved edits. */
 import { Chunk } from '@codemirror/merge'
 import {
   ChangeSet,
@@ -13,7 +13,8 @@ import {
 } from '@codemirror/state'
 import { GutterMarker, gutter } from '@codemirror/view'
 
-export interface Below {
+/** The prompts of the layers below the one that is being edited. */
+export interface LowerLayers {
   production: string
   applied: string | null
 }
@@ -31,52 +32,52 @@ class Bar extends GutterMarker {
 
 const bars = { applied: new Bar('applied'), writing: new Bar('writing') }
 
-/** With a line end at the end, or a line that is added last would change the one before it, too. */
-const textWithNewline = (text: string) => Text.of(`${text}\n`.split('\n'))
+/** Returns a text with a line break at the end: without it, adding a last line would also change the line before. */
+const toDocument = (text: string) => Text.of(`${text}\n`.split('\n'))
 
-const withFinalNewline = (doc: Text) => doc.append(Text.of(['', '']))
+const appendNewline = (doc: Text) => doc.append(Text.of(['', '']))
 
-/** How a text differs from the one below it. */
+/** The differences between a text and the layer below it. */
 interface Comparison {
   base: Text
   chunks: readonly Chunk[]
 }
 
 function compare(base: string, doc: Text): Comparison {
-  const text = textWithNewline(base)
-  return { base: text, chunks: Chunk.build(text, withFinalNewline(doc)) }
+  const text = toDocument(base)
+  return { base: text, chunks: Chunk.build(text, appendNewline(doc)) }
 }
 
-/** After a change of `doc`: only what was changed is compared anew. */
-const compareAgain = ({ base, chunks }: Comparison, doc: Text, changes: ChangeSet): Comparison => ({
+/** Updates a comparison after a change of `doc`. Only the changed part is compared again. */
+const updateComparison = ({ base, chunks }: Comparison, doc: Text, changes: ChangeSet): Comparison => ({
   base,
-  chunks: Chunk.updateB(chunks, base, withFinalNewline(doc), withEnd(changes)),
+  chunks: Chunk.updateB(chunks, base, appendNewline(doc), extendByNewline(changes)),
 })
 
-/** The same changes of a text with a line end at its end. */
-function withEnd(changes: ChangeSet): ChangeSet {
+/** Returns the same changes, for a text with a line break at the end. */
+function extendByNewline(changes: ChangeSet): ChangeSet {
   const all: ChangeSpec[] = []
   changes.iterChanges((from, to, _, __, insert) => all.push({ from, to, insert }))
   return ChangeSet.of(all, changes.length + 1)
 }
 
 /**
- * Where a chunk begins in the new text, and where its last line ends; before its beginning if it only removes. Of blank lines that are
- * added to a blank line CodeMirror puts the change before the chunk, and counts a line too few.
+ * Returns where a chunk begins in the new text and where its last line ends; `to` is before `from` if the chunk only removes. For
+ * blank lines added next to a blank line, CodeMirror puts the change before the chunk and counts one line too few.
  */
-function rangeOf({ fromB, toB, endB, changes }: Chunk): { from: number; to: number } {
+function getChunkRange({ fromB, toB, endB, changes }: Chunk): { from: number; to: number } {
   const [first] = changes
   if (first && first.fromB < 0 && first.toB > first.fromB)
     return { from: fromB + first.fromB + 1, to: Math.max(endB, fromB + first.toB) }
   return { from: fromB, to: fromB < toB ? endB : fromB - 1 }
 }
 
-/** The lines (1-based) of `doc` that are not those of its base. */
-function changedLines({ chunks }: Comparison, doc: Text): Set<number> {
+/** Lists the lines (1-based) of `doc` that differ from its base. */
+function listChangedLines({ chunks }: Comparison, doc: Text): Set<number> {
   const lines = new Set<number>()
   const last = doc.lines
   for (const chunk of chunks) {
-    const { from, to } = rangeOf(chunk)
+    const { from, to } = getChunkRange(chunk)
     if (from > to || from > doc.length) continue
     const end = Math.min(last, doc.lineAt(Math.min(doc.length, to)).number)
     for (let line = doc.lineAt(from).number; line <= end; line++) lines.add(line)
@@ -86,24 +87,24 @@ function changedLines({ chunks }: Comparison, doc: Text): Set<number> {
 
 interface Layers {
   production: Comparison
-  /** Null: nothing is applied here. */
+  /** Null if no draft is applied. */
   applied: Comparison | null
 }
 
-const layersOf = ({ production, applied }: Below, doc: Text): Layers => ({
+const compareLayers = ({ production, applied }: LowerLayers, doc: Text): Layers => ({
   production: compare(production, doc),
   applied: applied === null ? null : compare(applied, doc),
 })
 
-const changedLayers = ({ production, applied }: Layers, doc: Text, changes: ChangeSet): Layers => ({
-  production: compareAgain(production, doc, changes),
-  applied: applied && compareAgain(applied, doc, changes),
+const updateLayers = ({ production, applied }: Layers, doc: Text, changes: ChangeSet): Layers => ({
+  production: updateComparison(production, doc, changes),
+  applied: applied && updateComparison(applied, doc, changes),
 })
 
-function marksOf(doc: Text, { production, applied }: Layers): RangeSet<GutterMarker> {
+function buildMarks(doc: Text, { production, applied }: Layers): RangeSet<GutterMarker> {
   const builder = new RangeSetBuilder<GutterMarker>()
-  const sinceProduction = changedLines(production, doc)
-  const sinceApplied = applied ? changedLines(applied, doc) : sinceProduction
+  const sinceProduction = listChangedLines(production, doc)
+  const sinceApplied = applied ? listChangedLines(applied, doc) : sinceProduction
   for (const line of [...sinceProduction].sort((a, b) => a - b)) {
     const at = doc.line(line).from
     builder.add(at, at, sinceApplied.has(line) ? bars.writing : bars.applied)
@@ -111,23 +112,25 @@ function marksOf(doc: Text, { production, applied }: Layers): RangeSet<GutterMar
   return builder.finish()
 }
 
-export const setBelow = StateEffect.define<Below>()
+export const setLowerLayers = StateEffect.define<LowerLayers>()
 
 const field = StateField.define<{ layers: Layers; marks: RangeSet<GutterMarker> }>({
   create: ({ doc }) => ({
-    layers: layersOf({ production: doc.toString(), applied: null }, doc),
+    layers: compareLayers({ production: doc.toString(), applied: null }, doc),
     marks: RangeSet.empty,
   }),
   update(value, { effects, docChanged, newDoc, changes }) {
-    const change = effects.find(effect => effect.is(setBelow))
+    const change = effects.find(effect => effect.is(setLowerLayers))
     if (!change && !docChanged) return value
-    const layers = change ? layersOf(change.value as Below, newDoc) : changedLayers(value.layers, newDoc, changes)
-    return { layers, marks: marksOf(newDoc, layers) }
+    const layers = change
+      ? compareLayers(change.value as LowerLayers, newDoc)
+      : updateLayers(value.layers, newDoc, changes)
+    return { layers, marks: buildMarks(newDoc, layers) }
   },
 })
 
-/** The lines (1-based) with a bar, and of which layer it is. */
-export function barsIn(state: EditorState): Map<number, string> {
+/** Returns the layer of each line (1-based) that has a bar. */
+export function listBars(state: EditorState): Map<number, string> {
   const found = new Map<number, string>()
   state.field(field).marks.between(0, state.doc.length, (from, _, bar) => {
     found.set(state.doc.lineAt(from).number, (bar as Bar).layer)
@@ -140,10 +143,10 @@ export const layerGutter: Extension = [
   gutter({ class: 'cm-layer-gutter', markers: view => view.state.field(field).marks }),
 ]
 
-/** Lines added and removed against a base, as the diff of one column marks them. */
-export function lineCounts(base: string, text: string): { added: number; removed: number } {
-  const a = textWithNewline(base)
-  const b = textWithNewline(text)
+/** Counts the lines added and removed against a base, as the diff in one column shows them. */
+export function countUnifiedChanges(base: string, text: string): { added: number; removed: number } {
+  const a = toDocument(base)
+  const b = toDocument(text)
   const lines = (doc: Text, from: number, to: number, end: number) =>
     from >= to ? 0 : doc.lineAt(Math.min(doc.length, end)).number - doc.lineAt(from).number + 1
   let added = 0
@@ -155,14 +158,14 @@ export function lineCounts(base: string, text: string): { added: number; removed
   return { added, removed }
 }
 
-/** How many unchanged lines are shown around a change, and from how many hidden ones on they are folded. */
+/** Unchanged lines shown around a change, and the least number of lines that are folded. */
 export const COLLAPSE = { margin: 3, minSize: 6 }
 
-/** Whether folding what is unchanged hides anything. */
-export function hidesLines(base: string, text: string): boolean {
-  const doc = textWithNewline(text)
+/** Returns whether folding unchanged lines would hide any. */
+export function hasFoldableLines(base: string, text: string): boolean {
+  const doc = toDocument(text)
   let visibleFrom = 1
-  for (const chunk of Chunk.build(textWithNewline(base), doc)) {
+  for (const chunk of Chunk.build(toDocument(base), doc)) {
     const start = doc.lineAt(Math.min(doc.length, chunk.fromB)).number
     if (start - COLLAPSE.margin - visibleFrom >= COLLAPSE.minSize) return true
     visibleFrom = doc.lineAt(Math.min(doc.length, chunk.toB)).number + COLLAPSE.margin

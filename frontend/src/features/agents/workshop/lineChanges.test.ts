@@ -1,29 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lineChangeCounts, lineChanges, linesOf } from './lineChanges'
+import { countSideBySideChanges, lineChanges, splitLines } from './lineChanges'
 
 describe('the lines that differ between two texts', () => {
-  it('are counted without those that both have', () => {
+  it('are counted without common lines', () => {
     const before = 'Name a source.\n\n## Style\n\nShort sentences. No adjectives.'
     const after = 'Name a source, with its date and its rate.\n\n## Style\n\nShort sentences.\nBe kind.'
-    expect(lineChangeCounts(before, after)).toEqual({ added: 3, removed: 2 })
-    expect(lineChangeCounts('', 'one\ntwo')).toEqual({ added: 2, removed: 0 })
-    expect(lineChangeCounts('\na', '\n\na')).toEqual({ added: 1, removed: 0 })
-    expect(lineChangeCounts(before, before)).toEqual({ added: 0, removed: 0 })
+    expect(countSideBySideChanges(before, after)).toEqual({ added: 3, removed: 2 })
+    expect(countSideBySideChanges('', 'one\ntwo')).toEqual({ added: 2, removed: 0 })
+    expect(countSideBySideChanges('\na', '\n\na')).toEqual({ added: 1, removed: 0 })
+    expect(countSideBySideChanges(before, before)).toEqual({ added: 0, removed: 0 })
   })
 
-  it('lead from the first text to the second', () => {
+  it('transform the first text into the second', () => {
     const lines = fc.array(fc.constantFrom('', 'one', 'two', '三'), { maxLength: 12 }).map(each => each.join('\n'))
     fc.assert(
       fc.property(lines, lines, (before, after) => {
-        const [old, fresh] = [linesOf(before), linesOf(after)]
+        const [old, current] = [splitLines(before), splitLines(after)]
         const result: string[] = []
         let at = 0
-        for (const { fromA, toA, fromB, toB } of lineChanges(old, fresh)) {
-          result.push(...old.slice(at, fromA), ...fresh.slice(fromB, toB))
+        for (const { fromA, toA, fromB, toB } of lineChanges(old, current)) {
+          result.push(...old.slice(at, fromA), ...current.slice(fromB, toB))
           at = toA
         }
-        expect([...result, ...old.slice(at)]).toEqual(fresh)
+        expect([...result, ...old.slice(at)]).toEqual(current)
       }),
     )
   })

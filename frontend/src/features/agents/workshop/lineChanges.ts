@@ -1,24 +1,24 @@
-/** Which lines differ between two texts. Pure. */
+/** The lines that differ between two texts. Pure functions. */
 import { type Change, diff } from '@codemirror/merge'
 
-export const linesOf = (text: string) => (text === '' ? [] : text.split('\n'))
+export const splitLines = (text: string) => (text === '' ? [] : text.split('\n'))
 
-/** More different lines than this are not compared: there is no character left for them. */
+/** The number of distinct lines that can be encode as characters. Texts with more are treated as completely different. */
 const MAX_LINES = 0xd800
-/** Where more lines differ, they are compared faster and less exactly. */
+/** Beyond this number of differences, the comparison is faster and less exact. */
 const SCAN_LIMIT = 1_000
 
-/** The stretches of lines that differ, counted from 0. One character stands for each line, so that none is changed in part. */
-export function lineChanges(old: readonly string[], fresh: readonly string[]): readonly Omit<Change, 'offset'>[] {
-  const codes = new Map([...new Set([...old, ...fresh])].map((line, at) => [line, String.fromCharCode(at)]))
-  if (codes.size > MAX_LINES) return [{ fromA: 0, toA: old.length, fromB: 0, toB: fresh.length }]
-  const encoded = (lines: readonly string[]) => lines.map(line => codes.get(line)).join('')
-  return diff(encoded(old), encoded(fresh), { scanLimit: SCAN_LIMIT })
+/** Returns the ranges of lines that differ (0-based). Each line is encode as one character, so that lines are compared as a whole. */
+export function lineChanges(old: readonly string[], current: readonly string[]): readonly Omit<Change, 'offset'>[] {
+  const codes = new Map([...new Set([...old, ...current])].map((line, at) => [line, String.fromCharCode(at)]))
+  if (codes.size > MAX_LINES) return [{ fromA: 0, toA: old.length, fromB: 0, toB: current.length }]
+  const encode = (lines: readonly string[]) => lines.map(line => codes.get(line)).join('')
+  return diff(encode(old), encode(current), { scanLimit: SCAN_LIMIT })
 }
 
-/** Lines added and removed against a base, as the diff of two columns marks them. */
-export function lineChangeCounts(base: string, text: string): { added: number; removed: number } {
-  const changes = lineChanges(linesOf(base), linesOf(text))
+/** Counts the lines added and removed against a base, as the diff in two columns shows them. */
+export function countSideBySideChanges(base: string, text: string): { added: number; removed: number } {
+  const changes = lineChanges(splitLines(base), splitLines(text))
   return {
     added: changes.reduce((sum, { fromB, toB }) => sum + toB - fromB, 0),
     removed: changes.reduce((sum, { fromA, toA }) => sum + toA - fromA, 0),

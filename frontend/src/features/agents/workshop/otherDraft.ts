@@ -1,4 +1,4 @@
-/** The draft that a person writes somewhere else: one at a time. */
+/** Another draft that the person is editing; a person can lock one draft at a time. */
 import { ApiError, drafts } from '@/api'
 
 export interface OtherDraft {
@@ -9,7 +9,7 @@ export interface OtherDraft {
   revision: number
 }
 
-/** What an answer says of the draft that stands in the way; null for another answer. */
+/** Returns the other draft from the error `other_draft_locked`; null for any other error. */
 export function findOtherDraft(error: unknown): OtherDraft | null {
   if (!(error instanceof ApiError) || error.code !== 'other_draft_locked' || !error.data['chat_title']) return null
   const field = (name: string) => String(error.data[name] ?? '')
@@ -22,5 +22,5 @@ export function findOtherDraft(error: unknown): OtherDraft | null {
   }
 }
 
-/** Release the lock. The text stays. */
+/** Releases the lock of the other draft. Its text is kept. */
 export const closeDraft = (draft: OtherDraft) => drafts.release(draft.chatId, draft.agentId, draft.revision)

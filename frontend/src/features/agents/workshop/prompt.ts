@@ -1,4 +1,4 @@
-/** The prompt editor's state and its dealings with the page, apart from React. */
+/** The CodeMirror editor of the prompt, without React. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state'
 import {
@@ -30,36 +30,36 @@ interface PromptSetup {
   events(): PromptEvents
 }
 
-/** The smallest change from one text to the other: so the reader's own place and selection stay. */
-function changeBetween(before: string, after: string): { from: number; to: number; insert: string } | null {
+/** Returns the smallest change from one text to the other, which keeps the reader's position and selection. */
+function findChange(before: string, after: string): { from: number; to: number; insert: string } | null {
   if (before === after) return null
-  const most = Math.min(before.length, after.length)
+  const maxLength = Math.min(before.length, after.length)
   let from = 0
-  while (from < most && before[from] === after[from]) from++
+  while (from < maxLength && before[from] === after[from]) from++
   let end = 0
-  while (end < most - from && before[before.length - 1 - end] === after[after.length - 1 - end]) end++
+  while (end < maxLength - from && before[before.length - 1 - end] === after[after.length - 1 - end]) end++
   return { from, to: before.length - end, insert: after.slice(from, after.length - end) }
 }
 
-const writable = new Compartment()
+const editability = new Compartment()
 
-const access = (isReadOnly: boolean): Extension => [
+const buildEditability = (isReadOnly: boolean): Extension => [
   EditorState.readOnly.of(isReadOnly),
   EditorView.contentAttributes.of({ 'aria-readonly': String(isReadOnly), 'aria-multiline': 'true' }),
   EditorView.editable.of(!isReadOnly),
 ]
 
 export const setReadOnly = (view: EditorView, isReadOnly: boolean) =>
-  view.dispatch({ effects: writable.reconfigure(access(isReadOnly)) })
+  view.dispatch({ effects: editability.reconfigure(buildEditability(isReadOnly)) })
 
-/** A text from elsewhere takes the place of what is shown; undo does not bring the old one back. */
+/** Replaces the displayed text without adding to the undo history. */
 export function showText(view: EditorView, text: string): void {
-  const changes = changeBetween(view.state.doc.toString(), text)
+  const changes = findChange(view.state.doc.toString(), text)
   const annotations = [Transaction.remote.of(true), Transaction.addToHistory.of(false)]
   if (changes) view.dispatch({ changes, annotations })
 }
 
-/** Gives the editor the focus; a caret that nobody has placed goes to the end, where most is added. */
+/** Focuses the editor. A caret at the start moves to the end. */
 export function focusText(view: EditorView): void {
   const { doc, selection } = view.state
   if (selection.main.empty && selection.main.head === 0)
@@ -67,14 +67,14 @@ export function focusText(view: EditorView): void {
   view.focus()
 }
 
-/** Puts the caret at the start of a line (1-based) and shows it. */
+/** Moves the caret to the start of a line (1-based) and scrolls to it. */
 export function goToLine(view: EditorView, line: number): void {
   const { from } = view.state.doc.line(Math.min(line, view.state.doc.lines))
   view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: 'center' }) })
   view.focus()
 }
 
-const keys = (events: () => PromptEvents) => {
+const buildKeymap = (events: () => PromptEvents) => {
   const run = (act: () => void) => () => {
     act()
     return true
@@ -88,13 +88,13 @@ const keys = (events: () => PromptEvents) => {
   ])
 }
 
-const edits = (events: () => PromptEvents) =>
+const listenToEdits = (events: () => PromptEvents) =>
   EditorView.updateListener.of(update => {
     const isOwn = update.transactions.some(each => each.annotation(Transaction.remote) !== true)
     if (update.docChanged && isOwn) events().onEdit(update.state.doc.toString(), update.state.selection.main.head)
   })
 
-export function makePrompt({ root, text, isReadOnly, label, hint, events }: PromptSetup): EditorView {
+export function createPromptEditor({ root, text, isReadOnly, label, hint, events }: PromptSetup): EditorView {
   const extensions = [
     editorTheme,
     lineNumbers(),
@@ -106,10 +106,10 @@ export function makePrompt({ root, text, isReadOnly, label, hint, events }: Prom
     highlightActiveLine(),
     highlightActiveLineGutter(),
     placeholder(hint),
-    writable.of(access(isReadOnly)),
+    editability.of(buildEditability(isReadOnly)),
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-    keys(events),
-    edits(events),
+    buildKeymap(events),
+    listenToEdits(events),
   ]
   return new EditorView({ parent: root, root, state: EditorState.create({ doc: text, extensions }) })
 }

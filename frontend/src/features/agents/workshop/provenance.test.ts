@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
-import { findSources, linesOf, locateSegments, replaceChoice, withField } from './provenance'
+import { findSources, locateSegments, replaceChoice, setField, splitSegmentLines } from './provenance'
 
 const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent => ({
   prompt,
@@ -27,34 +27,34 @@ const provenance = (own: Segment[], conflicts: Conflict[] = []): Provenance => (
   conflicts,
 })
 
-describe('the provenance of a text', () => {
-  it('is known for every line as it was made', () => {
+describe('the segments of a text', () => {
+  it('are located in the unchanged text', () => {
     expect(locateSegments(segments, made).map(each => each.lines)).toEqual([[1], [2, 3], [4]])
   })
 
-  it('stays with the lines that nobody edited, and goes from those that somebody did', () => {
+  it('keep the unchanged lines and lose the edited ones', () => {
     const found = locateSegments(segments, 'Hello\n# Role\nBe short!\nBe kind.\nUse tables.')
     expect(found.map(each => each.lines)).toEqual([[2], [4], [5]])
     expect(found.map(each => each.isComplete)).toEqual([true, false, true])
   })
 
-  it('gives no line to two segments, whatever is edited', () => {
+  it('never share a line, whatever is edited', () => {
     const line = fc.constantFrom('', 'a', 'b', '- c', '# d')
     const text = fc.array(line, { maxLength: 12 }).map(lines => lines.join('\n'))
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), text, (parts, now) => {
         const own = parts.map(part => segment(`${part}\n`))
         const found = locateSegments(own, now).flatMap(each => each.lines)
-        const lines = linesOf(now)
+        const lines = splitSegmentLines(now)
         expect(new Set(found).size).toBe(found.length)
         expect(found.every(at => at >= 1 && at <= lines.length)).toBe(true)
         for (const each of locateSegments(own, now))
-          for (const at of each.lines) expect(linesOf(each.segment.text)).toContain(lines[at - 1])
+          for (const at of each.lines) expect(splitSegmentLines(each.segment.text)).toContain(lines[at - 1])
       }),
     )
   })
 
-  it('is whole for a text that was not touched', () => {
+  it('are complete in an unchanged text', () => {
     const line = fc.constantFrom('', 'a', 'b', 'c')
     const text = fc.array(line, { minLength: 1, maxLength: 6 }).map(lines => `${lines.join('\n')}\n`)
     fc.assert(
@@ -75,31 +75,31 @@ describe('a conflict in the prompt', () => {
     { contributor: 'carol', text: 'Three lines at most.\nNever more.' },
     { contributor: null, text: '' },
   ]
-  const clash: Conflict = { about: 'prompt', question: '', choices, chosen: 0 }
+  const conflict: Conflict = { about: 'prompt', question: '', choices, chosen: 0 }
   const own = [segment('# Role\n'), segment('Two lines at most.\n', ['bob'], 0), segment('End.')]
   const start = content('# Role\nTwo lines at most.\nEnd.')
 
   it('has the original choice until another one is chosen', () => {
-    expect(findSources(provenance(own, [clash]), start).chosen).toEqual([0])
+    expect(findSources(provenance(own, [conflict]), start).chosen).toEqual([0])
   })
 
-  it('takes another choice, and another after that, and says whose it is', () => {
-    const first = findSources(provenance(own, [clash]), start)
+  it('can be changed to another choice repeatedly, with its contributor', () => {
+    const first = findSources(provenance(own, [conflict]), start)
     const second = content(replaceChoice(first, 0, choices[1]?.text ?? '', start.prompt) ?? '')
     expect(second.prompt).toBe('# Role\nThree lines at most.\nNever more.\nEnd.')
-    const found = findSources(provenance(own, [clash]), second)
+    const found = findSources(provenance(own, [conflict]), second)
     expect(found.chosen).toEqual([1])
     expect(found.located[1]).toMatchObject({ segment: { contributors: ['carol'] }, lines: [2, 3], isComplete: true })
     const none = content(replaceChoice(found, 0, '', second.prompt) ?? '')
     expect(none.prompt).toBe('# Role\nEnd.')
-    const left = findSources(provenance(own, [clash]), none)
+    const left = findSources(provenance(own, [conflict]), none)
     expect(left.chosen).toEqual([2])
     expect(replaceChoice(left, 0, choices[0]?.text ?? '', none.prompt)).toBe(start.prompt)
   })
 
-  it('has no choice once its lines were edited, and then nothing is replaced', () => {
+  it('has no choice once its lines were edited, and is not replaced then', () => {
     const edited = content('# Role\nTwo lines, three if you must.\nEnd.')
-    const found = findSources(provenance(own, [{ ...clash, choices: choices.slice(0, 2) }]), edited)
+    const found = findSources(provenance(own, [{ ...conflict, choices: choices.slice(0, 2) }]), edited)
     expect(found.chosen).toEqual([null])
     expect(replaceChoice(found, 0, 'x', edited.prompt)).toBeNull()
   })
@@ -113,16 +113,16 @@ describe('a conflict in a field', () => {
     chosen: 0,
   })
 
-  it('knows which choice stands, and takes another', () => {
+  it('finds the current choice and can be changed to another', () => {
     const conflict = about('parameters.temperature', '0.3', '1.0', '')
     const chosen = (now: SpecContent) => findSources(provenance([], [conflict]), now).chosen[0]
-    const warm = withField(content(''), conflict.about, '1.0')
+    const warm = setField(content(''), conflict.about, '1.0')
     expect(warm.parameters.temperature).toBe(1)
     expect([chosen(content('')), chosen(warm)]).toEqual([2, 1])
-    expect(chosen(withField(warm, conflict.about, ''))).toBe(2)
+    expect(chosen(setField(warm, conflict.about, ''))).toBe(2)
   })
 
-  it('about a tool adds it, changes it, or takes it away', () => {
+  it('about a tool adds, changes or removes the tool', () => {
     const tool = {
       tool: 'web_fetch',
       is_enabled: true,
@@ -132,8 +132,8 @@ describe('a conflict in a field', () => {
     const other = { ...tool, custom_config: { retries: 1, timeout_s: 9 } }
     const conflict = about('tools.web_fetch', JSON.stringify(tool), JSON.stringify(other), '')
     const chosen = (now: SpecContent) => findSources(provenance([], [conflict]), now).chosen[0]
-    const has = withField(content(''), conflict.about, JSON.stringify(other))
+    const has = setField(content(''), conflict.about, JSON.stringify(other))
     expect([chosen(has), chosen(content('')), chosen(content('', { tools: [tool] }))]).toEqual([1, 2, 0])
-    expect(withField(has, conflict.about, '').tools).toEqual([])
+    expect(setField(has, conflict.about, '').tools).toEqual([])
   })
 })

@@ -1,8 +1,8 @@
-/** In the margin: whose words a line is, for what was put together from several people's. */
+/** A gutter with the contributors of each line, for a text that is merged from several people's suggestions. */
 import { type Extension, RangeSet, RangeSetBuilder, StateEffect, StateField, type Text } from '@codemirror/state'
 import { GutterMarker, gutter } from '@codemirror/view'
 
-/** Somebody's lines (1-based). */
+/** The lines (1-based) of one or more contributors. */
 export interface SourceMark {
   lines: readonly number[]
   names: string
@@ -35,7 +35,7 @@ class Bar extends GutterMarker {
 
 export const setSources = StateEffect.define<readonly SourceMark[]>()
 
-function marksOf(doc: Text, marks: readonly SourceMark[]): RangeSet<GutterMarker> {
+function buildMarks(doc: Text, marks: readonly SourceMark[]): RangeSet<GutterMarker> {
   const all = marks.flatMap(({ lines, names, layer }) =>
     lines.map((line, at) => ({ line, bar: new Bar(names, lines[at - 1] !== line - 1, layer) })),
   )
@@ -52,7 +52,7 @@ const field = StateField.define<RangeSet<GutterMarker>>({
   create: () => RangeSet.empty,
   update(value, transaction) {
     const change = transaction.effects.find(effect => effect.is(setSources))
-    if (change) return marksOf(transaction.newDoc, change.value as readonly SourceMark[])
+    if (change) return buildMarks(transaction.newDoc, change.value as readonly SourceMark[])
     return value.map(transaction.changes)
   },
 })

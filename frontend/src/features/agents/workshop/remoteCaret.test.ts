@@ -3,8 +3,8 @@ import { EditorView } from '@codemirror/view'
 import { describe, expect, it } from 'vitest'
 import { remoteCaret, setCaret } from './remoteCaret'
 
-/** Where flags stand in a text of four characters. */
-function flagsAt(at: number): number[] {
+/** Returns the positions of the flags in a text of four characters. */
+function listFlagPositions(at: number): number[] {
   const start = EditorState.create({ doc: 'four', extensions: remoteCaret })
   const { state } = start.update({ effects: setCaret.of({ at, name: 'Bob' }) })
   const found: number[] = []
@@ -13,7 +13,7 @@ function flagsAt(at: number): number[] {
   return found
 }
 
-describe("somebody else's caret", () => {
+describe("another person's caret", () => {
   it.each([
     [2, 2],
     [4, 4],
@@ -23,7 +23,7 @@ describe("somebody else's caret", () => {
     [Number.NaN, 0],
     ['3' as unknown as number, 3],
     ['x' as unknown as number, 0],
-  ])('told to stand at %s stands at %s, within the text', (told, stands) => {
-    expect(flagsAt(told)).toEqual([stands])
+  ])('sent as %s is shown at %s, within the text', (sent, shown) => {
+    expect(listFlagPositions(sent)).toEqual([shown])
   })
 })

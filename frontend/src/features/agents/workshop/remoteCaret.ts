@@ -1,4 +1,4 @@
-/** Somebody else's caret, with their name. */
+/** The caret of another person who is editing, with their name. */
 import { type Extension, StateEffect, StateField } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 

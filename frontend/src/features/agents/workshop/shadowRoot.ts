@@ -1,7 +1,7 @@
-/** CodeMirror in a shadow tree: there it uses adopted style sheets, which the CSP allows; in the page it would inject a style tag. */
+/** Mounts CodeMirror in a shadow tree. There it uses adopted style sheets, which the CSP allows; in the page it would inject a style tag. */
 import { useEffect, useRef } from 'react'
 
-/** Mounts something into the shadow root of a host element, anew whenever `mount` is another function. */
+/** Calls `mount` with the shadow root of the host element, again whenever `mount` changes. Returns the ref for the host. */
 export function useShadowRoot(mount: (root: ShadowRoot) => () => void) {
   const host = useRef<HTMLDivElement>(null)
   useEffect(() => {

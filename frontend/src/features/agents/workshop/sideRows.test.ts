@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { rowsOf } from './sideRows'
+import { buildSideRows } from './sideRows'
 
-const shape = (before: string, after: string, isFolded = false) =>
-  rowsOf(before, after, isFolded).map(row =>
+const formatRows = (before: string, after: string, isFolded = false) =>
+  buildSideRows(before, after, isFolded).map(row =>
     row.kind === 'folded'
       ? `… ${row.count}`
       : `${row.before?.text ?? '∅'} | ${row.after?.text ?? '∅'}${row.kind === 'changed' ? ' *' : ''}`,
@@ -10,13 +10,13 @@ const shape = (before: string, after: string, isFolded = false) =>
 
 describe('two texts side by side', () => {
   it('have the same lines in the same row', () => {
-    expect(shape('a\nb', 'a\nb')).toEqual(['a | a', 'b | b'])
+    expect(formatRows('a\nb', 'a\nb')).toEqual(['a | a', 'b | b'])
   })
 
-  it('have a changed line beside what it was changed into, also where lines come before it', () => {
+  it('have a changed line beside its new text, also after added lines', () => {
     const before = '# Role\nQuote every price in euros, please.\nBe kind.'
     const after = '# Role\nAnswer briefly.\nNever guess.\nQuote every price in dollars, please.\nBe kind.'
-    expect(shape(before, after)).toEqual([
+    expect(formatRows(before, after)).toEqual([
       '# Role | # Role',
       '∅ | Answer briefly. *',
       '∅ | Never guess. *',
@@ -25,35 +25,35 @@ describe('two texts side by side', () => {
     ])
   })
 
-  it('have a line that both have unmarked, also between two changes', () => {
+  it('have common lines unmarked, also between two changes', () => {
     const before = 'Name a source for each price.\n\n## Style\n\nShort sentences. No adjectives that only praise.'
     const after =
       'Name a source for each price, with its date and the rate of that day.\n\n## Style\n\nShort sentences.'
-    expect(shape(before, after).slice(1, -1)).toEqual([' | ', '## Style | ## Style', ' | '])
-    expect(shape('\na', '\n\na')).toEqual(['∅ |  *', ' | ', 'a | a'])
+    expect(formatRows(before, after).slice(1, -1)).toEqual([' | ', '## Style | ## Style', ' | '])
+    expect(formatRows('\na', '\n\na')).toEqual(['∅ |  *', ' | ', 'a | a'])
   })
 
-  it('have nothing beside what was added or is gone', () => {
-    expect(shape('a\nb\nc', 'a\nc')).toEqual(['a | a', 'b | ∅ *', 'c | c'])
-    expect(shape('a', 'a\nb')).toEqual(['a | a', '∅ | b *'])
-    expect(shape('', 'new\ntext')).toEqual(['∅ | new *', '∅ | text *'])
-    expect(shape('gone', '')).toEqual(['gone | ∅ *'])
+  it('have an empty side beside added and deleted lines', () => {
+    expect(formatRows('a\nb\nc', 'a\nc')).toEqual(['a | a', 'b | ∅ *', 'c | c'])
+    expect(formatRows('a', 'a\nb')).toEqual(['a | a', '∅ | b *'])
+    expect(formatRows('', 'new\ntext')).toEqual(['∅ | new *', '∅ | text *'])
+    expect(formatRows('gone', '')).toEqual(['gone | ∅ *'])
   })
 
-  it('keep each line once and in its order', () => {
+  it('keep every line once and in order', () => {
     const before = 'one\ntwo words here\nthree\n\nfive'
     const after = 'two words there\nthree\nfour\n\n\nfive!'
-    const rows = rowsOf(before, after, false)
+    const rows = buildSideRows(before, after, false)
     const side = (name: 'before' | 'after') =>
       rows.flatMap(row => (row.kind !== 'folded' && row[name] ? [row[name].text] : [])).join('\n')
     expect(side('before')).toBe(before)
     expect(side('after')).toBe(after)
   })
 
-  it('fold what is far from a change', () => {
+  it('fold lines far from a change', () => {
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}`)
     const after = [...lines.slice(0, 10), 'LINE 10!', ...lines.slice(11)].join('\n')
-    const folded = shape(lines.join('\n'), after, true)
+    const folded = formatRows(lines.join('\n'), after, true)
     expect(folded[0]).toBe('… 7')
     expect(folded.at(-1)).toBe('… 6')
     expect(folded).toHaveLength(9)

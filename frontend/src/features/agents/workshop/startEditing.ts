@@ -1,4 +1,4 @@
-/** Taking a draft by typing: the first key in the prompt takes it, and no key is lost until it is there. */
+/** Starts editing by typing: the first key in the prompt acquires the lock, and keys typed until then are kept. */
 import { type RefObject, useEffect, useRef } from 'react'
 import type { SpecContent } from '@/api'
 import type { DraftActions } from './actions'
@@ -11,9 +11,9 @@ interface Typed {
 }
 
 interface StartEditing {
-  /** Take the draft and put the caret into the prompt. */
+  /** Acquires the lock and focuses the prompt. */
   start(): void
-  /** Take the draft with what has been typed. */
+  /** Acquires the lock with the typed text. */
   type(prompt: string, at: number): void
 }
 
@@ -24,20 +24,20 @@ export function useStartEditing(
 ): StartEditing {
   const { isMine, content, edit } = workshop
   const typed = useRef<Typed | null>(null)
-  /** From the first key until the draft is this person's. */
+  /** True from the first key until the lock is acquired. */
   const isAcquiring = useRef(false)
 
-  const start = async (start?: SpecContent) => {
+  const acquire = async (initial?: SpecContent) => {
     if (isAcquiring.current) return
     isAcquiring.current = true
-    const row = await actions.acquire(start)
+    const row = await actions.acquire(initial)
     if (row) return prompt.current?.focus()
     isAcquiring.current = false
     typed.current = null
     prompt.current?.reset()
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only at the moment at which the draft is taken, or lost
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs only when the lock is acquired or lost
   useEffect(() => {
     isAcquiring.current = false
     const last = typed.current
@@ -46,10 +46,10 @@ export function useStartEditing(
   }, [isMine])
 
   return {
-    start: () => void start(),
+    start: () => void acquire(),
     type: (text, at) => {
       typed.current = { prompt: text, at }
-      void start({ ...content, prompt: text })
+      void acquire({ ...content, prompt: text })
     },
   }
 }

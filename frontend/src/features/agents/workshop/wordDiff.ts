@@ -1,18 +1,19 @@
-/** Which words of a short text differ from another's. Pure. */
+/** The words that differ between two short texts. Pure functions. */
 import { presentableDiff } from '@codemirror/merge'
 
 export interface DiffPart {
-  /** Where it begins. */
+  /** The position of its first character. */
   at: number
   text: string
   isChanged: boolean
 }
 
-/** Up to this length a value is changed as a whole: `0.3 → 0.7` says more than a digit. */
-const SHORT = 24
+/** Values up to this length are marked as a whole: `0.3 → 0.7` is clearer than a single digit. */
+const MAX_UNSPLIT_LENGTH = 24
 
-export function wordParts(before: string, after: string): { before: DiffPart[]; after: DiffPart[] } {
-  if (Math.min(before.length, after.length) <= SHORT) return { before: unsplit(before), after: unsplit(after) }
+export function diffWords(before: string, after: string): { before: DiffPart[]; after: DiffPart[] } {
+  if (Math.min(before.length, after.length) <= MAX_UNSPLIT_LENGTH)
+    return { before: markWhole(before), after: markWhole(after) }
   const changes = presentableDiff(before, after)
   return {
     before: split(
@@ -26,19 +27,19 @@ export function wordParts(before: string, after: string): { before: DiffPart[]; 
   }
 }
 
-const unsplit = (text: string): DiffPart[] => [{ at: 0, text, isChanged: true }]
+const markWhole = (text: string): DiffPart[] => [{ at: 0, text, isChanged: true }]
 
 function split(text: string, changed: readonly (readonly [number, number])[]): DiffPart[] {
   const parts: DiffPart[] = []
   let at = 0
-  const upTo = (end: number, isChanged: boolean) => {
+  const addPart = (end: number, isChanged: boolean) => {
     if (end > at) parts.push({ at, text: text.slice(at, end), isChanged })
     at = Math.max(at, end)
   }
   for (const [from, to] of changed) {
-    upTo(from, false)
-    upTo(to, true)
+    addPart(from, false)
+    addPart(to, true)
   }
-  upTo(text.length, false)
+  addPart(text.length, false)
   return parts
 }

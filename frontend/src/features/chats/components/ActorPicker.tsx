@@ -5,30 +5,30 @@ import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import { SearchInput } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
-import { matching } from '../mention'
+import { filterByName } from '../mention'
 
 interface ActorPickerProps {
   label: string
   actors: readonly ActorRow[]
-  /** Who is chosen; without it a press acts at once. */
+  /** The ids of the chosen actors. Without it, a click acts at once. */
   chosen?: ReadonlySet<string>
   onPick(actor: ActorRow): void
 }
 
-/** From so many on they are searched, and no more are shown. */
-const MANY = 12
+/** The maximal number of actors shown; with more, a search field appears. */
+const MAX_SHOWN = 12
 
-/** People and agents to choose from; of many, those whose name or handle is written. */
+/** A choice of people and agents, with a search by name or handle if there are many. */
 export function ActorPicker({ label, actors, chosen, onPick }: ActorPickerProps) {
   const { t } = useTexts()
   const [query, setQuery] = useState('')
   const isChosen = (actor: ActorRow) => chosen?.has(actor.id) ?? false
-  const found = matching(actors, query.trim()).filter(actor => !isChosen(actor))
-  const visible = [...actors.filter(isChosen), ...found.slice(0, MANY)]
+  const found = filterByName(actors, query.trim()).filter(actor => !isChosen(actor))
+  const visible = [...actors.filter(isChosen), ...found.slice(0, MAX_SHOWN)]
   return (
     <fieldset className={fieldStyles.field}>
       <legend className={fieldStyles.label}>{label}</legend>
-      {actors.length > MANY ? <SearchInput label={t('findPeople')} value={query} onChange={setQuery} /> : null}
+      {actors.length > MAX_SHOWN ? <SearchInput label={t('findPeople')} value={query} onChange={setQuery} /> : null}
       <div className={blocks.chips}>
         {visible.map(actor => (
           <button
@@ -46,8 +46,8 @@ export function ActorPicker({ label, actors, chosen, onPick }: ActorPickerProps)
       <span className="hint" role="status">
         {found.length === 0 && query
           ? t('noMatchingPeople')
-          : found.length > MANY
-            ? t('findMore', { n: found.length - MANY })
+          : found.length > MAX_SHOWN
+            ? t('findMore', { n: found.length - MAX_SHOWN })
             : ''}
       </span>
     </fieldset>

@@ -4,11 +4,11 @@ import { useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { useLiveTexts, useRun } from '../hooks'
-import { type ReplyParts, replyOf } from '../reply'
-import { activeOf, finishedOf, isBusy, type RunStatus, runStatusOf } from '../runStatus'
+import { buildReply, type ReplyParts } from '../reply'
+import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy, type RunStatus } from '../runStatus'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
-import { Actions, MessageHeader, Quote, textId } from './MessageParts'
+import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
 import { Details, PartView, PendingIndicator, RunActions } from './ReplyParts'
 import { Cost, ModelName, VersionBadge } from './VersionBadge'
 
@@ -18,27 +18,27 @@ interface AgentReplyProps {
   rows: readonly MessageRow[]
   at: string
   last: boolean
-  /** The message it answers, where that is not plain from its place. */
+  /** The id of the message that it answers, if that is not clear from its position. */
   answers: string | null
 }
 
-const none: readonly never[] = []
+const noTexts: readonly never[] = []
 const isText = (row: MessageRow): row is TextMessageRow => row.type === 'TEXT_MESSAGE'
 
-/** What an agent says in one run: thinking, words, tool calls; then the stamp of the text that answered. */
+/** The messages of an agent in one run: reasoning, text and tool calls, followed by the stamp. */
 export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, last, answers }: AgentReplyProps) {
-  const { chatId, who } = useChat()
+  const { chatId, findActor } = useChat()
   const { t } = useTexts()
   const run = useRun(chatId, runId)
   const streaming = useLiveTexts(chatId, runId)
-  const live = last ? streaming : none
-  const reply = useMemo(() => replyOf(rows, live), [rows, live])
-  const agent = who(agentId)
+  const live = last ? streaming : noTexts
+  const reply = useMemo(() => buildReply(rows, live), [rows, live])
+  const agent = findActor(agentId)
   const name = agent?.name ?? t('agent')
   const { runEnd } = reply
-  const status: RunStatus = last ? runStatusOf({ chatId, runId, run, live, runEnd }) : { status: 'idle' }
-  const active = activeOf(status)
-  const finished = finishedOf(status)
+  const status: RunStatus = last ? getRunStatus({ chatId, runId, run, live, runEnd }) : { status: 'idle' }
+  const active = getActiveStatus(status)
+  const finished = getFinishedStatus(status)
   const quoted = rows.find(row => row.reply_to)?.reply_to ?? answers
   const answer = rows.findLast(isText)
   return (
@@ -50,7 +50,7 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
       aria-describedby={
         rows
           .filter(isText)
-          .map(row => textId(row.id))
+          .map(row => getTextId(row.id))
           .join(' ') || undefined
       }
       aria-busy={isBusy(status)}
@@ -63,7 +63,7 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
           <PartView key={part.key} part={part} isFinished={runEnd !== null} />
         ))}
         {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
-        {last ? <Foot run={run} agentId={agentId} reply={reply} status={status} /> : null}
+        {last ? <ReplyFooter run={run} agentId={agentId} reply={reply} status={status} /> : null}
         {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
       </div>
       {answer ? <Actions row={answer} /> : null}
@@ -71,14 +71,14 @@ export const AgentReply = memo(function AgentReply({ runId, agentId, rows, at, l
   )
 })
 
-interface FootProps {
+interface ReplyFooterProps {
   run: RunRow | null
   agentId: string | null
   reply: ReplyParts
   status: RunStatus
 }
 
-function Foot({ run, agentId, reply, status }: FootProps) {
+function ReplyFooter({ run, agentId, reply, status }: ReplyFooterProps) {
   const stamp = reply.stamp ?? run?.stamp ?? null
   return (
     <div className={messageStyles.foot}>

@@ -2,20 +2,20 @@ import { useEffect, useRef, useState } from 'react'
 import type { MessageRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { useChat } from './ChatContext'
-import { useLineOf } from './MessageParts'
+import { useFormatLine } from './MessageParts'
 
-/** Speaks whole messages of others to a screen reader, never single tokens. */
+/** Announces complete messages of others to a screen reader. */
 export function Announcer({ messages }: { messages: readonly MessageRow[] }) {
   const { t } = useTexts()
-  const { who, me } = useChat()
-  const lineOf = useLineOf()
+  const { findActor, me } = useChat()
+  const formatLine = useFormatLine()
   const last = messages.findLast(row => row.type === 'TEXT_MESSAGE')
-  const first = useRef(last?.id)
+  const initialId = useRef(last?.id)
   const [text, setText] = useState('')
   useEffect(() => {
-    if (!last || last.id === first.current || last.author_id === me) return
-    setText(t('announce', { name: who(last.author_id)?.name ?? '', text: lineOf(last) }))
-  }, [last, me, who, t, lineOf])
+    if (!last || last.id === initialId.current || last.author_id === me) return
+    setText(t('announce', { name: findActor(last.author_id)?.name ?? '', text: formatLine(last) }))
+  }, [last, me, findActor, t, formatLine])
   return (
     <div className="sr" aria-live="polite">
       {text}

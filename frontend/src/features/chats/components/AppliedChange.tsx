@@ -1,18 +1,18 @@
 import { useState } from 'react'
 import { type DiffRow, type SystemMessageRow, type SystemPayload, useAppliedDiff } from '@/api'
-import { toolText } from '@/features/agents'
+import { describeTool } from '@/features/agents'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { Loading } from '@/ui/Loading'
-import { diffLines } from '../lineDiff'
+import { parseDiff } from '../lineDiff'
 import { Time } from './MessageParts'
 import systemStyles from './System.module.css'
 
-/** How much an apply changed, and which lines when it is unfolded. */
+/** The size of the change that was applied, which expands to the changed lines. */
 export function AppliedChange({ row }: { row: SystemMessageRow }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
   const about = row.payload
-  const label = changedText(about, t)
+  const label = describeChange(about, t)
   if (!about.spec_id || !about.before_id || label === null) return <Time at={row.created_at} />
   return (
     <>
@@ -27,31 +27,31 @@ export function AppliedChange({ row }: { row: SystemMessageRow }) {
         {label}
       </button>
       <Time at={row.created_at} />
-      {isOpen ? <Changes row={row} /> : null}
+      {isOpen ? <ChangedLines row={row} /> : null}
     </>
   )
 }
 
-/** Null where it is not known, or there is nothing to unfold. */
-function changedText({ lines_changed: lines, touches = [] }: SystemPayload, t: Texts['t']): string | null {
+/** Describes the change; null if it is unknown or empty. */
+function describeChange({ lines_changed: lines, touches = [] }: SystemPayload, t: Texts['t']): string | null {
   if (lines) return t('linesChanged', { count: lines })
   if (touches.length === 0) return null
   const parts = touches.map(each => t(`touches.${each}` as Extract<PlainTextKey, `touches.${string}`>))
   return t('partsChanged', { parts: parts.join(t('listJoin')) })
 }
 
-function Changes({ row }: { row: SystemMessageRow }) {
+function ChangedLines({ row }: { row: SystemMessageRow }) {
   const { t } = useTexts()
   const diff = useAppliedDiff(row.chat_id, row.id)
   if (!diff.data) return <Loading query={diff} lines={2} />
-  const lines = diffLines(diff.data.prompt)
+  const lines = parseDiff(diff.data.prompt)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what may be scrolled can be reached by keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
     <section className={systemStyles.linediff} aria-label={t('diff')} tabIndex={0}>
       {diff.data.fields.length > 0 ? (
         <dl>
           {diff.data.fields.map(change => (
-            <Field key={change.field} change={change} />
+            <FieldChange key={change.field} change={change} />
           ))}
         </dl>
       ) : null}
@@ -68,7 +68,7 @@ function Changes({ row }: { row: SystemMessageRow }) {
   )
 }
 
-function Field({ change }: { change: DiffRow['fields'][number] }) {
+function FieldChange({ change }: { change: DiffRow['fields'][number] }) {
   const { t } = useTexts()
   const [kind = '', ...rest] = change.field.split('.')
   const name = rest.join('.')
@@ -85,14 +85,14 @@ function Field({ change }: { change: DiffRow['fields'][number] }) {
         )}
       </dt>
       <dd>
-        <del>{valueText(change.before, t)}</del> → <ins>{valueText(change.after, t)}</ins>
+        <del>{formatValue(change.before, t)}</del> → <ins>{formatValue(change.after, t)}</ins>
       </dd>
     </>
   )
 }
 
-/** A value in one line. Only a tool's is an object. */
-function valueText(value: unknown, t: Texts['t']): string {
+/** Formats a value in one line. An object is a tool. */
+function formatValue(value: unknown, t: Texts['t']): string {
   if (value === null || value === undefined || value === '') return '–'
-  return typeof value === 'object' ? toolText(value, t) : String(value)
+  return typeof value === 'object' ? describeTool(value, t) : String(value)
 }

@@ -1,30 +1,30 @@
 import { createContext, useContext } from 'react'
 import type { MessageRow, TextMessageRow } from '@/api'
 import type { Naming } from '@/ui/prose/mentions'
-import type { Directory } from '../hooks'
+import type { FindActor } from '../hooks'
 
-/** What every message of an open chat needs. */
+/** Data and actions that every message of an open chat uses. */
 export interface ChatContextValue {
   chatId: string
   workspaceId: string
   me: string
   /** Whether the reader is an editor of the workspace. */
   isEditor: boolean
-  who: Directory
+  findActor: FindActor
   names: Naming
-  find(messageId: string): MessageRow | undefined
+  findMessage(messageId: string): MessageRow | undefined
   reply(row: MessageRow): void
-  /** Asks production and the draft the same again; null where there is no draft to compare. */
+  /** Opens the comparison of production and the draft with this message; null without a draft. */
   compare: ((row: TextMessageRow) => void) | null
-  /** Asks the question of this answer again, with the draft of its agent. */
+  /** Sends the message before this reply again, for the agent's draft to answer. */
   askDraft(answer: TextMessageRow): void
   goTo(messageId: string): void
-  /** Opens the workshop at this agent. */
+  /** Opens the workshop of an agent. */
   openWorkshop(agentId: string): void
   suggestionPath(id: string): string
-  /** Where the workspace's model is set; null for who may not set it. */
+  /** The path of the model settings; null if the reader may not change them. */
   modelPath: string | null
-  /** Goes to a path of this app. */
+  /** Navigates to a path of this app. */
   onGo(path: string): void
 }
 
@@ -32,6 +32,6 @@ export const ChatContext = createContext<ChatContextValue | null>(null)
 
 export function useChat(): ChatContextValue {
   const value = useContext(ChatContext)
-  if (!value) throw new Error('Outside of a chat')
+  if (!value) throw new Error('useChat is used outside of a chat')
   return value
 }

@@ -1,14 +1,14 @@
 import { ArrowLeft, Hash, PencilRuler, UserPlus } from 'lucide-react'
 import { type ReactNode, Suspense, useState } from 'react'
 import type { ChatSummaryRow, WorkspaceRow } from '@/api'
-import { keysOf } from '@/lib/actions'
+import { formatShortcut } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
-import { useChatMembers, useChatTitle, useDirectory, useIsClosed } from '../hooks'
+import { useChatMembers, useChatTitle, useFindActor, useIsClosed } from '../hooks'
 import styles from './ChatHeader.module.css'
 
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
@@ -22,12 +22,12 @@ interface ChatHeaderProps {
   onWorkshop: (() => void) | null
 }
 
-const FACES = 5
+const MAX_AVATARS = 5
 
 export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, onWorkshop }: ChatHeaderProps) {
   const { t } = useTexts()
   const members = useChatMembers(chatId)
-  const who = useDirectory(chatId, workspace.id)
+  const findActor = useFindActor(chatId, workspace.id)
   const title = useChatTitle(chatId, summary)
   const isClosed = useIsClosed(chatId)
   const [isOpen, setOpen] = useState(false)
@@ -37,7 +37,7 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
     people: t('nPeople', { count: people.length }),
     agents: t('nAgents', { count: agents.length }),
   })
-  const head = (
+  const titleBar = (
     <>
       {back}
       {title && (people.length > 1 || agents.length !== 1) ? <Hash className="i faint" aria-hidden /> : null}
@@ -45,11 +45,11 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
     </>
   )
   if (isClosed) {
-    return <header className={layout.bar}>{head}</header>
+    return <header className={layout.bar}>{titleBar}</header>
   }
   return (
     <header className={layout.bar}>
-      {head}
+      {titleBar}
       <div className="end">
         <button
           type="button"
@@ -59,12 +59,12 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
           aria-haspopup="dialog"
         >
           <span className="sr">{memberCounts}</span>
-          {[...people, ...agents].slice(0, FACES).map(({ actor }) => (
+          {[...people, ...agents].slice(0, MAX_AVATARS).map(({ actor }) => (
             <Avatar
               key={actor.id}
               id={actor.id}
-              name={who(actor.id)?.name ?? actor.name}
-              avatar={(who(actor.id) ?? actor).avatar}
+              name={findActor(actor.id)?.name ?? actor.name}
+              avatar={(findActor(actor.id) ?? actor).avatar}
               square={actor.kind === 'agent'}
               size="m"
             />
@@ -76,7 +76,7 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
         </IconButton>
         {onWorkshop ? (
           <IconButton
-            label={`${t('workshop')} (${keysOf('workshop.toggle')})`}
+            label={`${t('workshop')} (${formatShortcut('workshop.toggle')})`}
             className={buttonStyles.worded}
             aria-pressed={isWorkshopOpen}
             onClick={onWorkshop}
@@ -95,7 +95,7 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
   )
 }
 
-/** On a phone, the way back to a list, by its name. */
+/** The button that goes back to a list on a phone. */
 export function BackButton({ label, onClick }: { label: string; onClick(): void }) {
   return (
     <IconButton className="only-phone" label={label} onClick={onClick}>

@@ -14,16 +14,16 @@ interface ChatLinkProps {
   isCurrent: boolean
 }
 
-/** What stands in a chat's line of the sidebar; the link around it belongs to the router. */
-export function ChatLine({ summary, me, isCurrent }: ChatLinkProps): ReactNode {
+/** The content of a chat's link in the sidebar. */
+export function ChatListItem({ summary, me, isCurrent }: ChatLinkProps): ReactNode {
   const { t } = useTexts()
   const { chat, unread, mentioned } = summary
   const others = summary.members.filter(actor => actor.id !== me)
-  const only = others.length === 1 && others[0]?.kind === 'agent' ? others[0] : null
+  const onlyAgent = others.length === 1 && others[0]?.kind === 'agent' ? others[0] : null
   return (
     <>
-      {only ? (
-        <Avatar id={only.id} name={only.name} avatar={only.avatar} square size="tiny" />
+      {onlyAgent ? (
+        <Avatar id={onlyAgent.id} name={onlyAgent.name} avatar={onlyAgent.avatar} square size="tiny" />
       ) : (
         <Hash className="i" aria-hidden />
       )}
@@ -45,5 +45,5 @@ export function ChatLine({ summary, me, isCurrent }: ChatLinkProps): ReactNode {
   )
 }
 
-export const chatLineClass = (summary: ChatSummaryRow, isCurrent: boolean) =>
+export const chatListItemClass = (summary: ChatSummaryRow, isCurrent: boolean) =>
   cx(layout.nav, summary.unread > 0 && !isCurrent && layout.unread)

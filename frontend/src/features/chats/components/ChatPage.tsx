@@ -12,7 +12,7 @@ import { EmptyState } from '@/ui/EmptyState'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { useChatActions } from '../chatActions'
-import { useChatTitle, useDirectory, useIsClosed, useLiveSince, useMessages, useWorking } from '../hooks'
+import { useActiveRuns, useChatTitle, useFindActor, useIsClosed, useLiveSince, useMessages } from '../hooks'
 import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
 import { findQuestion, findQuestionBefore } from '../question'
@@ -33,15 +33,15 @@ interface ChatPageProps {
   workspace: WorkspaceRow
   summary: ChatSummaryRow | undefined
   me: string
-  /** The message that the reader comes for. */
+  /** The id of the message to scroll to. */
   at: string | null
-  /** Another value with each navigation: the same message may be asked for twice. */
+  /** A value that changes with every navigation, since the same message may be opened twice. */
   visit: unknown
   header: ReactNode
   openWorkshop(agentId: string): void
-  /** Opens the question for production and this agent's draft, with a text to begin with. */
+  /** Opens the comparison dialog of an agent with an initial text. */
   onCompare(agentId: string, text: string): void
-  /** Asks a question again with an agent's draft. */
+  /** Sends a message again, for an agent's draft to answer. */
   onAskDraft(agentId: string, question: TextMessageRow): void
   onGo(path: string): void
   ref?: Ref<ChatHandle>
@@ -49,21 +49,21 @@ interface ChatPageProps {
 
 export interface ChatHandle {
   focusComposer(): void
-  /** Moves to the composer, and offers the question that this agent answered last. */
+  /** Focuses the composer and offers the message that this agent answered last. */
   offerQuestion(agentId: string): void
 }
 
-const loadedIn = (chat: ChatState) => chat.loaded
+const selectIsLoaded = (chat: ChatState) => chat.loaded
 
-/** One chat: its log and its composer. Drawn anew for each chat. */
+/** A chat: its header, log and composer. */
 export function ChatPage(props: ChatPageProps) {
   const { t } = useTexts()
   const { chatId, header } = props
   useTopic(chatTopic(chatId))
-  const isLoaded = useChatSelector(chatId, loadedIn)
+  const isLoaded = useChatSelector(chatId, selectIsLoaded)
   const isClosed = useIsClosed(chatId)
   const isListed = props.summary !== undefined
-  // Somebody who was let in again finds the chat in the list again: then it is asked for anew.
+  // A person who was added again finds the chat in the list: subscribe to it again.
   useEffect(() => {
     if (isClosed && isListed) resubscribe(chatTopic(chatId))
   }, [isClosed, isListed, chatId])
@@ -96,7 +96,7 @@ export function ChatPage(props: ChatPageProps) {
   )
 }
 
-function useNaming(who: ChatContextValue['who'], chatId: string, me: string): ChatContextValue['names'] {
+function useNaming(findActor: ChatContextValue['findActor'], chatId: string, me: string): ChatContextValue['names'] {
   const members = useChatSelector(chatId, membersOf)
   const { t } = useTexts()
   return useMemo(() => {
@@ -104,25 +104,25 @@ function useNaming(who: ChatContextValue['who'], chatId: string, me: string): Ch
     return handle => {
       if (handle === 'all') return { name: t('allMembers'), isMe: true }
       const actor = byHandle.get(handle.toLowerCase())
-      return actor ? { name: who(actor.id)?.name ?? actor.name, isMe: actor.id === me } : null
+      return actor ? { name: findActor(actor.id)?.name ?? actor.name, isMe: actor.id === me } : null
     }
-  }, [members, who, me, t])
+  }, [members, findActor, me, t])
 }
 
 function OpenChat(props: ChatPageProps) {
   const { chatId, workspace, summary, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
-  const who = useDirectory(chatId, workspace.id)
-  const names = useNaming(who, chatId, me)
-  const part = useLogPart(chatId)
-  const messages = useMessages(chatId, part.range)
+  const findActor = useFindActor(chatId, workspace.id)
+  const names = useNaming(findActor, chatId, me)
+  const logPart = useLogPart(chatId)
+  const messages = useMessages(chatId, logPart.range)
   const onRead = useReadCursor(chatId, workspace.id, me, summary?.last_read_seq ?? 0)
-  const reading = useReading({ chatId, summary, messages, from: part.from, hasOlder: part.hasOlder, me, onRead })
-  const { target, goTo } = useScrollToMessage(chatId, at, visit, messages, part)
-  const items = useItems(chatId, messages, part.range === null, reading.newsAfter, me)
+  const reading = useReading({ chatId, summary, messages, from: logPart.from, hasOlder: logPart.hasOlder, me, onRead })
+  const { target, goTo } = useScrollToMessage(chatId, at, visit, messages, logPart)
+  const items = useItems(chatId, messages, logPart.range === null, reading.newsAfter, me)
 
-  const isAgent = useCallback((id: string) => who(id)?.kind === 'agent', [who])
+  const isAgent = useCallback((id: string) => findActor(id)?.kind === 'agent', [findActor])
   const latestMessages = useLatest(messages)
   const askDraft = useCallback(
     (answer: TextMessageRow) => {
@@ -139,46 +139,46 @@ function OpenChat(props: ChatPageProps) {
       else composer.current?.focus()
     },
   }))
-  const comparable = useChatSelector(chatId, comparableIn)
+  const comparableAgentId = useChatSelector(chatId, selectComparableAgent)
   const context = useMemo<ChatContextValue>(
     () => ({
       chatId,
       workspaceId: workspace.id,
       me,
       isEditor: workspace.role === 'editor',
-      who,
+      findActor,
       names,
-      find: id => chatState(chatId).messages.get(id),
+      findMessage: id => chatState(chatId).messages.get(id),
       reply: row => composer.current?.reply(row),
       askDraft,
-      compare: comparable === null ? null : row => onCompare(comparable, row.payload.text),
+      compare: comparableAgentId === null ? null : row => onCompare(comparableAgentId, row.payload.text),
       goTo: id => void goTo(id),
       openWorkshop,
       suggestionPath: id => suggestionPath(workspace.handle, id),
       modelPath: workspace.verbs.includes('set_model') ? modelPath(workspace.handle) : null,
       onGo,
     }),
-    [chatId, workspace, me, who, names, openWorkshop, comparable, onCompare, askDraft, onGo, goTo],
+    [chatId, workspace, me, findActor, names, openWorkshop, comparableAgentId, onCompare, askDraft, onGo, goTo],
   )
-  useFocusAtOpening(() => at === null && composer.current?.focus())
+  useFocusOnOpen(() => at === null && composer.current?.focus())
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
   const title = useChatTitle(chatId, summary)
-  const latestPart = useLatest(part)
+  const latestLogPart = useLatest(logPart)
   const { seeNews } = reading
   const onSent = useCallback(() => {
     seeNews()
-    if (latestPart.current.range) latestPart.current.toNewest()
+    if (latestLogPart.current.range) latestLogPart.current.toNewest()
     timeline.current?.toEnd()
   }, [seeNews])
   return (
     <ChatContext value={context}>
       <Boundary>
         <Timeline
-          key={part.generation}
+          key={logPart.generation}
           ref={timeline}
           items={items}
           messages={messages}
-          part={part}
+          part={logPart}
           reading={reading}
           target={target}
           goTo={id => void goTo(id)}
@@ -191,16 +191,18 @@ function OpenChat(props: ChatPageProps) {
   )
 }
 
-/** Whoever opens a chat writes next; a soft keyboard would hide half of it. Not in the middle of something else. */
-function useFocusAtOpening(focus: () => void): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the chat is opened
+/** Focuses the composer when a chat is opened, unless another field has the focus or a soft keyboard would appear. */
+function useFocusOnOpen(focus: () => void): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the chat is opened
   useEffect(() => {
-    const isBusy = document.activeElement?.closest('[role=dialog], [data-pane=workshop], input, textarea, select')
-    if (!isBusy && matchMedia('(pointer: fine)').matches) focus()
+    const hasOtherFocus = document.activeElement?.closest(
+      '[role=dialog], [data-pane=workshop], input, textarea, select',
+    )
+    if (!hasOtherFocus && matchMedia('(pointer: fine)').matches) focus()
   }, [])
 }
 
-/** What the log shows. What is on its way, and who is at work, stand at its newest end. */
+/** Returns the items of the log. Unsent messages and active runs are shown at its newest end. */
 function useItems(
   chatId: string,
   messages: readonly MessageRow[],
@@ -208,22 +210,22 @@ function useItems(
   newsAfter: number | null,
   me: string,
 ): readonly Item[] {
-  const [growing] = useState(() => new GrowingItems())
+  const [builder] = useState(() => new GrowingItems())
   const unsent = useUnsent(chatId)
-  const active = useWorking(chatId)
+  const active = useActiveRuns(chatId)
   const liveSince = useLiveSince(chatId)
   return useMemo(() => {
-    if (!isNewest) return growing.of({ messages, unsent: [], active: [], newsAfter, me })
+    if (!isNewest) return builder.update({ messages, unsent: [], active: [], newsAfter, me })
     const known = chatState(chatId).messages
     const waiting = unsent.filter(entry => !known.has(entry.id))
-    return growing.of({ messages, unsent: waiting, active, liveSince, newsAfter, me })
-  }, [growing, chatId, messages, isNewest, unsent, active, liveSince, newsAfter, me])
+    return builder.update({ messages, unsent: waiting, active, liveSince, newsAfter, me })
+  }, [builder, chatId, messages, isNewest, unsent, active, liveSince, newsAfter, me])
 }
 
-/** The agent whose draft can be compared here: one that answers, before one that is only written. */
-function comparableIn(chat: ChatState): string | null {
-  const live = [...chat.drafts.values()].filter(draft => !isEnded(draft))
-  return (live.find(draft => draft.applied) ?? live[0])?.agent_id ?? null
+/** Returns the id of an agent whose draft can be compared, preferring an applied draft. */
+function selectComparableAgent(chat: ChatState): string | null {
+  const drafts = [...chat.drafts.values()].filter(draft => !isEnded(draft))
+  return (drafts.find(draft => draft.applied) ?? drafts[0])?.agent_id ?? null
 }
 
 const membersOf = (chat: ChatState) => chat.members

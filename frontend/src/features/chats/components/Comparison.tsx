@@ -6,16 +6,23 @@ import { useTexts } from '@/lib/language'
 import { formatCurrency, formatNumber, formatSeconds, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Spinner } from '@/ui/Spinner'
-import { type SideName, timesOf, usedBy } from '../comparison'
+import { getSideTimes, type SideName, sumUsage } from '../comparison'
 import { useLiveTexts, useRun } from '../hooks'
-import { type ReplyParts, replyOf } from '../reply'
-import { type ActiveStatus, activeOf, finishedOf, isBusy, type RunStatus, runStatusOf } from '../runStatus'
+import { buildReply, type ReplyParts } from '../reply'
+import {
+  type ActiveStatus,
+  getActiveStatus,
+  getFinishedStatus,
+  getRunStatus,
+  isBusy,
+  type RunStatus,
+} from '../runStatus'
 import { useChat } from './ChatContext'
 import styles from './Comparison.module.css'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
-import { MessageHeader, textId } from './MessageParts'
-import { Details, PartView, PendingIndicator, RunActions, Stop } from './ReplyParts'
+import { getTextId, MessageHeader } from './MessageParts'
+import { Details, PartView, PendingIndicator, RunActions, StopButton } from './ReplyParts'
 import { VotePanel } from './VotePanel'
 
 interface ComparisonProps {
@@ -25,33 +32,33 @@ interface ComparisonProps {
   draft: readonly MessageRow[]
 }
 
-/** One question that production and the draft answer side by side, and how the members of the chat vote. */
+/** A message that production and the draft answer side by side, with the votes on the answers. */
 export const Comparison = memo(function Comparison({ row, production, draft }: ComparisonProps) {
-  const { who, names } = useChat()
+  const { findActor, names } = useChat()
   const { t } = useTexts()
-  const asked = row.payload
-  const asker = who(asked.actor_id)
-  const name = asker?.name ?? asked.actor_name
-  const agent = who(asked.target_id)?.name ?? asked.target_name
+  const comparison = row.payload
+  const author = findActor(comparison.actor_id)
+  const name = author?.name ?? comparison.actor_name
+  const agent = findActor(comparison.target_id)?.name ?? comparison.target_name
   return (
     <article
       className={cx(messageStyles.msg, styles.compared)}
       data-message={row.id}
       tabIndex={-1}
       aria-label={t('compare.asked', { name, agent, time: formatTime(row.created_at) })}
-      aria-describedby={textId(row.id)}
+      aria-describedby={getTextId(row.id)}
     >
-      <Avatar id={asked.actor_id} name={name} avatar={asker?.avatar} square={false} size="l" />
+      <Avatar id={comparison.actor_id} name={name} avatar={author?.avatar} square={false} size="l" />
       <div className={messageStyles.c}>
-        <MessageHeader actor={asker} name={name} at={row.created_at} />
-        <div id={textId(row.id)}>
-          <LazyProse text={asked.text} names={names} />
+        <MessageHeader actor={author} name={name} at={row.created_at} />
+        <div id={getTextId(row.id)}>
+          <LazyProse text={comparison.text} names={names} />
         </div>
         <div className={styles.cmp}>
-          <Side which="production" asked={asked} rows={production} at={row.created_at} />
-          <Side which="draft" asked={asked} rows={draft} at={row.created_at} />
+          <Side which="production" comparison={comparison} rows={production} at={row.created_at} />
+          <Side which="draft" comparison={comparison} rows={draft} at={row.created_at} />
         </div>
-        <VotePanel id={row.id} asked={asked} />
+        <VotePanel id={row.id} comparison={comparison} />
       </div>
     </article>
   )
@@ -59,23 +66,23 @@ export const Comparison = memo(function Comparison({ row, production, draft }: C
 
 interface SideProps {
   which: SideName
-  asked: ComparisonPayload
+  comparison: ComparisonPayload
   rows: readonly MessageRow[]
   at: string
 }
 
-function Side({ which, asked, rows, at }: SideProps) {
+function Side({ which, comparison, rows, at }: SideProps) {
   const { chatId } = useChat()
-  const side = asked[which]
+  const side = comparison[which]
   const run = useRun(chatId, side.run_id)
   const live = useLiveTexts(chatId, side.run_id)
-  const reply = useMemo(() => replyOf(rows, live), [rows, live])
+  const reply = useMemo(() => buildReply(rows, live), [rows, live])
   const { runEnd } = reply
   const isExpected = rows.length === 0
-  const status = runStatusOf({ chatId, runId: side.run_id, run, live, runEnd, isExpected })
+  const status = getRunStatus({ chatId, runId: side.run_id, run, live, runEnd, isExpected })
   const isWorking = isBusy(status)
-  const label = useSideLabel(which, asked)
-  const { from, until } = timesOf({ isWorking, isAskedAgain: side.earlier.length > 0, run, rows, at })
+  const label = useSideLabel(which, comparison)
+  const { from, until } = getSideTimes({ isWorking, isRetried: side.earlier.length > 0, run, rows, at })
   const layer = which === 'production' ? 'production' : 'applied'
   return (
     <section aria-label={label} aria-busy={isWorking}>
@@ -87,30 +94,30 @@ function Side({ which, asked, rows, at }: SideProps) {
         </span>
         <span className={cx(styles.st, 'num')}>
           {isWorking ? <Spinner /> : null}
-          {from ? <Took from={from} until={until} /> : null}
+          {from ? <Duration from={from} until={until} /> : null}
         </span>
       </div>
-      <Answer reply={reply} status={status} />
-      <Foot rows={rows} active={activeOf(status)} />
+      <SideAnswer reply={reply} status={status} />
+      <SideFooter rows={rows} active={getActiveStatus(status)} />
     </section>
   )
 }
 
-function useSideLabel(which: SideName, asked: ComparisonPayload): string {
+function useSideLabel(which: SideName, comparison: ComparisonPayload): string {
   const { t } = useTexts()
   return which === 'production'
-    ? t('compare.production', { version: `v${asked.production.version}` })
-    : t('compare.draft', { apply: `r${asked.draft.draft_apply}` })
+    ? t('compare.production', { version: `v${comparison.production.version}` })
+    : t('compare.draft', { apply: `r${comparison.draft.draft_apply}` })
 }
 
-interface AnswerProps {
+interface SideAnswerProps {
   reply: ReplyParts
   status: RunStatus
 }
 
-function Answer({ reply: { parts, runEnd }, status }: AnswerProps) {
-  const active = activeOf(status)
-  const finished = finishedOf(status)
+function SideAnswer({ reply: { parts, runEnd }, status }: SideAnswerProps) {
+  const active = getActiveStatus(status)
+  const finished = getFinishedStatus(status)
   return (
     <div className={styles.bd}>
       {parts.map(part => (
@@ -127,8 +134,8 @@ function Answer({ reply: { parts, runEnd }, status }: AnswerProps) {
   )
 }
 
-/** The time it took; the time so far, second by second, while it works. */
-function Took({ from, until }: { from: string; until: string | null }) {
+/** The duration of a side, updated every second while its run is active. */
+function Duration({ from, until }: { from: string; until: string | null }) {
   const { t } = useTexts()
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -136,21 +143,21 @@ function Took({ from, until }: { from: string; until: string | null }) {
     const timer = setInterval(() => setNow(Date.now()), 1_000)
     return () => clearInterval(timer)
   }, [until])
-  const past = ((until ? Date.parse(until) : now) - Date.parse(from)) / 1_000
-  return t('secondsShort', { n: until ? formatSeconds(past) : Math.max(0, Math.floor(past)) })
+  const seconds = ((until ? Date.parse(until) : now) - Date.parse(from)) / 1_000
+  return t('secondsShort', { n: until ? formatSeconds(seconds) : Math.max(0, Math.floor(seconds)) })
 }
 
-/** What it took; and Stop, while it is active. */
-function Foot({ rows, active }: { rows: readonly MessageRow[]; active: ActiveStatus | null }) {
+/** The usage of a side, with a stop button while its run is active. */
+function SideFooter({ rows, active }: { rows: readonly MessageRow[]; active: ActiveStatus | null }) {
   const { t } = useTexts()
-  const used = useMemo(() => usedBy(rows), [rows])
+  const used = useMemo(() => sumUsage(rows), [rows])
   if (!active && used.tokens === 0) return null
   return (
     <div className={cx(styles.ft, 'num')}>
       {used.tokens > 0 ? <span>{t('usedTokens', { count: used.tokens, n: formatNumber(used.tokens) })}</span> : null}
       {used.cost ? <span>{formatCurrency(used.cost)}</span> : null}
       {used.tools > 0 ? <span>{t('compare.tools', { count: used.tools })}</span> : null}
-      {active ? <Stop status={active} /> : null}
+      {active ? <StopButton status={active} /> : null}
     </div>
   )
 }

@@ -13,37 +13,37 @@ import { Composer, type ComposerHandle } from './Composer'
 const actor = (name: string, kind: 'human' | 'agent') =>
   ({ id: name.toLowerCase(), name, handle: name.toLowerCase(), kind, avatar: null }) as unknown as ActorRow
 const alice = actor('Alice', 'human')
-const here = [alice, actor('Bob', 'human'), actor('Scribe', 'agent'), actor('Robin', 'agent')]
+const inChat = [alice, actor('Bob', 'human'), actor('Scribe', 'agent'), actor('Robin', 'agent')]
 
 const send = vi.hoisted(() => vi.fn())
 vi.mock('../outbox', () => ({ send }))
 vi.mock('../wakePreview', () => ({ useWakePreview: () => null }))
 vi.mock('../hooks', async original => ({
   ...(await original<object>()),
-  useChatMembers: () => here.map(each => ({ actor: each })),
+  useChatMembers: () => inChat.map(each => ({ actor: each })),
   usePresent: () => ['bob'],
   useAgentsAtWork: () => [],
 }))
 vi.mock('@/realtime', async original => ({ ...(await original<object>()), sendTyping: vi.fn() }))
 
 const question = messageRow(7, { author_id: 'bob', payload: { text: 'What does it cost?' } })
-const nothing = () => undefined
+const noop = () => undefined
 const context: ChatContextValue = {
   chatId: 'c',
   workspaceId: 'w',
   me: 'alice',
   isEditor: true,
-  who: id => here.find(each => each.id === id) ?? null,
+  findActor: id => inChat.find(each => each.id === id) ?? null,
   names: () => null,
-  find: id => (id === question.id ? question : undefined),
-  reply: nothing,
-  askDraft: nothing,
+  findMessage: id => (id === question.id ? question : undefined),
+  reply: noop,
+  askDraft: noop,
   compare: null,
-  goTo: nothing,
-  openWorkshop: nothing,
+  goTo: noop,
+  openWorkshop: noop,
   modelPath: null,
   suggestionPath: () => '',
-  onGo: nothing,
+  onGo: noop,
 }
 
 async function openComposer() {
@@ -69,25 +69,25 @@ afterEach(() => {
   setStorageOwner(null)
 })
 
-const sent = () => send.mock.calls.map(([, message]) => message)
+const listSent = () => send.mock.calls.map(([, message]) => message)
 
-it('sends at Enter what was written, and is empty again; Shift+Enter begins a line', async () => {
+it('sends the message on Enter and clears the field; Shift+Enter adds a line', async () => {
   const { field, onSent } = await openComposer()
   await userEvent.keyboard('Hello{Shift>}{Enter}{/Shift}there  {Enter}')
-  expect(sent()).toMatchObject([{ text: 'Hello\nthere', wake: 'auto' }])
+  expect(listSent()).toMatchObject([{ text: 'Hello\nthere', wake: 'auto' }])
   expect(onSent).toHaveBeenCalledOnce()
   await expect.element(field).toHaveValue('')
   await userEvent.keyboard('{Enter}')
   expect(send).toHaveBeenCalledOnce()
 })
 
-it('wakes nobody with Ctrl, Shift and Enter', async () => {
+it('wakes no agent with Ctrl+Shift+Enter', async () => {
   await openComposer()
   await userEvent.keyboard('Only a note{Control>}{Shift>}{Enter}{/Shift}{/Control}')
-  expect(sent()).toMatchObject([{ text: 'Only a note', wake: 'nobody' }])
+  expect(listSent()).toMatchObject([{ text: 'Only a note', wake: 'nobody' }])
 })
 
-it('keeps what is written for the next time the chat is opened', async () => {
+it('keeps unsent text until the chat is opened again', async () => {
   const { screen } = await openComposer()
   await userEvent.keyboard('half a sentence')
   await screen.unmount()
@@ -95,7 +95,7 @@ it('keeps what is written for the next time the chat is opened', async () => {
   await expect.element(field).toHaveValue('half a sentence')
 })
 
-it('completes a mention from the list of who is here, by keys or by the pointer', async () => {
+it('completes a mention from the list of people and agents, by keyboard or pointer', async () => {
   const { screen, field } = await openComposer()
   await userEvent.keyboard('@')
   const list = screen.getByRole('listbox', { name: 'Mention' })
@@ -108,20 +108,20 @@ it('completes a mention from the list of who is here, by keys or by the pointer'
   await userEvent.keyboard('@')
   await list.getByRole('option', { name: /Bob/ }).click()
   await userEvent.keyboard('look{Enter}')
-  expect(sent()).toMatchObject([{ text: '@scribe @bob look' }])
+  expect(listSent()).toMatchObject([{ text: '@scribe @bob look' }])
 })
 
-it('closes the list at Escape, and Enter sends again', async () => {
+it('closes the list on Escape, after which Enter sends', async () => {
   const { screen } = await openComposer()
   await userEvent.keyboard('@s')
   await expect.element(screen.getByRole('listbox')).toBeVisible()
   await userEvent.keyboard('{Escape}')
   await expect.element(screen.getByRole('listbox')).not.toBeInTheDocument()
   await userEvent.keyboard('{Enter}')
-  expect(sent()).toMatchObject([{ text: '@s' }])
+  expect(listSent()).toMatchObject([{ text: '@s' }])
 })
 
-it('answers a message, until Escape', async () => {
+it('replies to a message until Escape is pressed', async () => {
   const { screen, handle } = await openComposer()
   handle.current?.reply(question)
   await expect.element(screen.getByText('What does it cost?')).toBeVisible()
@@ -129,10 +129,10 @@ it('answers a message, until Escape', async () => {
   await expect.element(screen.getByText('What does it cost?')).not.toBeInTheDocument()
   handle.current?.reply(question)
   await userEvent.keyboard('Much.{Enter}')
-  expect(sent()).toMatchObject([{ text: 'Much.', reply_to: question.id }])
+  expect(listSent()).toMatchObject([{ text: 'Much.', reply_to: question.id }])
 })
 
-it('says so when what is pasted does not fit, and cuts nothing', async () => {
+it('rejects a paste that is too long and shows a notice', async () => {
   const { screen, field } = await openComposer()
   const data = new DataTransfer()
   data.setData('text', 'x'.repeat(200_001))

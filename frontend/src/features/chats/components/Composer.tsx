@@ -13,7 +13,7 @@ import {
   useState,
 } from 'react'
 import type { MessageRow, TextMessageRow } from '@/api'
-import { keysOf } from '@/lib/actions'
+import { formatShortcut } from '@/lib/actions'
 import { newId } from '@/lib/ids'
 import { isComposing } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
@@ -23,7 +23,7 @@ import blocks from '@/ui/blocks.module.css'
 import { showToast } from '@/ui/toast'
 import { useComposerDraft } from '../composerDraft'
 import { useAgentsAtWork, usePresent } from '../hooks'
-import { withHandles } from '../mention'
+import { replaceNamesByHandles } from '../mention'
 import { useMentionable, useMentionMenu } from '../mentionMenu'
 import { send } from '../outbox'
 import { useWakePreview } from '../wakePreview'
@@ -37,7 +37,7 @@ import { WakeLine } from './WakeLine'
 export interface ComposerHandle {
   focus(): void
   reply(row: MessageRow): void
-  /** Offers a question again: Enter in the empty field asks it. */
+  /** Offers to send a message again: Enter in the empty field sends it. */
   offer(question: TextMessageRow): void
 }
 
@@ -47,32 +47,32 @@ interface ComposerProps {
   onSent(): void
 }
 
-/** Characters that one message holds; the server's limit. */
+/** The server's limit for the length of a message, in characters. */
 const MAX_LENGTH = 200_000
 
-type Waking = 'auto' | 'nobody'
+type WakeMode = 'auto' | 'nobody'
 
-/** Where a message is written: who will be woken above it, the text, and what can be done with it. */
+/** The composer of a message, with a preview of the agents that it will wake. */
 export const Composer = memo(function Composer({ title, ref, onSent }: ComposerProps) {
   const { t } = useTexts()
   const { chatId, me } = useChat()
   const area = useRef<HTMLTextAreaElement>(null)
   const { text, replyTo, setText, setReplyTo, clear } = useComposerDraft(chatId)
   const [caret, setCaret] = useState(text.length)
-  const [waking, setWaking] = useState<Waking>('auto')
+  const [wakeMode, setWakeMode] = useState<WakeMode>('auto')
   const [offered, setOffered] = useState<TextMessageRow | null>(null)
-  const again = text.trim() || replyTo ? null : offered
+  const offeredMessage = text.trim() || replyTo ? null : offered
   const mentionable = useMentionable(chatId, me)
   const present = usePresent(chatId)
   const agents = mentionable.filter(actor => actor.kind === 'agent').map(actor => actor.id)
   const working = useAgentsAtWork(chatId)
   const [hasFocus, setHasFocus] = useState(false)
-  const sent = withHandles(text, mentionable)
+  const sent = replaceNamesByHandles(text, mentionable)
   const wakes = useWakePreview(chatId, { text: sent, replyTo, isActive: hasFocus || text !== '' }, agents, working)
-  const write = useWriting(area, setText, setCaret)
+  const write = useWriteText(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
   const isListOpen = mentions.options.length > 0
-  useGrowing(area, text)
+  useAutoHeight(area, text)
   useImperativeHandle(
     ref,
     () => ({
@@ -89,22 +89,22 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
     [setReplyTo],
   )
 
-  const submit = (wake: Waking) => {
-    const message = again ? again.payload.text : sent.trim()
-    const answered = again ? again.reply_to : replyTo
+  const submit = (wake: WakeMode) => {
+    const message = offeredMessage ? offeredMessage.payload.text : sent.trim()
+    const answered = offeredMessage ? offeredMessage.reply_to : replyTo
     if (!message) return
     void send(chatId, { id: newId(), text: message, ...(answered ? { reply_to: answered } : {}), wake })
     setOffered(null)
     clear()
-    setWaking('auto')
+    setWakeMode('auto')
     setCaret(0)
     onSent()
   }
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (isComposing(event) || mentions.onKey(event)) return
-    const wake = sends(event, waking)
+    const wake = getWakeModeOfKey(event, wakeMode)
     if (wake) submit(wake)
-    else if (event.key === 'Escape' && again) setOffered(null)
+    else if (event.key === 'Escape' && offeredMessage) setOffered(null)
     else if (event.key === 'Escape' && replyTo) setReplyTo(null)
     else return
     event.preventDefault()
@@ -112,10 +112,10 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const onChange = (event: ChangeEvent<HTMLTextAreaElement>) => {
     setText(event.target.value)
     setCaret(event.target.selectionStart)
-    mentions.begin()
+    mentions.resetSelection()
   }
   const onPaste = (event: ClipboardEvent<HTMLTextAreaElement>) => {
-    // The field would cut what does not fit without a word.
+    // The field would silently cut off what exceeds its `maxLength`.
     const { selectionStart, selectionEnd } = event.currentTarget
     const length = text.length - (selectionEnd - selectionStart) + event.clipboardData.getData('text').length
     if (length <= MAX_LENGTH) return
@@ -138,12 +138,12 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
         {agents.length > 0 && (wakes || hasFocus || text) ? (
           <WakeLine
             wakes={wakes}
-            asleep={waking === 'nobody'}
-            onAsleep={asleep => setWaking(asleep ? 'nobody' : 'auto')}
+            isQuiet={wakeMode === 'nobody'}
+            onQuietChange={isQuiet => setWakeMode(isQuiet ? 'nobody' : 'auto')}
           />
         ) : null}
-        {again ? (
-          <OfferedQuestion question={again} onAsk={() => submit(waking)} onCancel={() => setOffered(null)} />
+        {offeredMessage ? (
+          <OfferedQuestion question={offeredMessage} onAsk={() => submit(wakeMode)} onCancel={() => setOffered(null)} />
         ) : null}
         {replyTo ? <ReplyTarget id={replyTo} onCancel={() => setReplyTo(null)} /> : null}
         <textarea
@@ -168,10 +168,10 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
         <Tools
           area={area}
           text={text}
-          canSend={again !== null || text.trim() !== ''}
+          canSend={offeredMessage !== null || text.trim() !== ''}
           write={write}
           hasAgents={agents.length > 0}
-          onSend={() => submit(waking)}
+          onSend={() => submit(wakeMode)}
         />
       </div>
     </div>
@@ -180,19 +180,19 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
 
 const isTouch = () => matchMedia('(hover: none) and (pointer: coarse)').matches
 
-/** Whether a key sends, and whom it wakes then. */
-function sends(event: KeyboardEvent, waking: Waking): Waking | null {
+/** Returns the wake mode with which a key sends the message; null if the key does not send. */
+function getWakeModeOfKey(event: KeyboardEvent, wakeMode: WakeMode): WakeMode | null {
   if (event.key !== 'Enter') return null
-  // A soft keyboard has no other way to a second line; the button sends.
+  // On a soft keyboard, Enter adds a line and the button sends.
   if (isTouch() && !event.ctrlKey && !event.metaKey) return null
-  if (!event.shiftKey) return waking
+  if (!event.shiftKey) return wakeMode
   return event.ctrlKey || event.metaKey ? 'nobody' : null
 }
 
 const MAX_HEIGHT_PX = 260
 
-/** The field is as high as its text, up to a limit. */
-function useGrowing(area: RefObject<HTMLTextAreaElement | null>, text: string): void {
+/** Adjusts the height of the field to its text, up to a limit. */
+function useAutoHeight(area: RefObject<HTMLTextAreaElement | null>, text: string): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
   useLayoutEffect(() => {
     const box = area.current
@@ -202,8 +202,8 @@ function useGrowing(area: RefObject<HTMLTextAreaElement | null>, text: string): 
   }, [text, area])
 }
 
-/** Sets the text and puts the caret where it belongs, once the field has it. */
-function useWriting(
+/** Returns a function that sets the text and, once it is rendered, the caret. */
+function useWriteText(
   area: RefObject<HTMLTextAreaElement | null>,
   setText: (text: string) => void,
   setCaret: (at: number) => void,
@@ -255,7 +255,7 @@ function Tools({ area, text, canSend, write, hasAgents, onSend }: ToolsProps) {
       <span className="end">
         {hasAgents ? (
           <span className="faint xs only-wide">
-            {t('wake.noneShort')} <kbd className={blocks.key}>{keysOf('message.sendQuietly')}</kbd>
+            {t('wake.noneShort')} <kbd className={blocks.key}>{formatShortcut('message.sendQuietly')}</kbd>
           </span>
         ) : null}
         <button

@@ -1,5 +1,5 @@
 import { Suspense } from 'react'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { Boundary } from '@/ui/Boundary'
 import { lazy } from '@/ui/lazy'
 import type { Naming } from '@/ui/prose/mentions'
@@ -18,10 +18,10 @@ interface LazyProseProps {
   growing?: boolean
 }
 
-/** Markdown; until its reader has loaded, and without it, the text as it is. */
+/** Markdown. The plain text is shown until the parser is loaded, or if it cannot be. */
 export function LazyProse(props: LazyProseProps) {
   return (
-    <div className={proseStyles.prose} data-prose lang={languageOf(props.text)}>
+    <div className={proseStyles.prose} data-prose lang={detectLanguage(props.text)}>
       <Boundary text={props.text} resetKeys={[props.text]}>
         <Suspense fallback={<Plain text={props.text} />}>
           <Prose {...props} />

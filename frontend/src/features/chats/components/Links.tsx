@@ -2,7 +2,7 @@ import { Link2 } from 'lucide-react'
 import { useState } from 'react'
 import { type LinkRow, type Role, useCreateLink, useLinks, useRevokeLink } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatShortDate, isFuture } from '@/lib/time'
 import { Button } from '@/ui/Button'
@@ -13,11 +13,11 @@ import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
 import styles from './Links.module.css'
 
-const hours = ['24', '168', '720'] as const
-const most = ['1', '5', '25', ''] as const
-/** A link for editors is for one person, unless its maker says otherwise. */
-const usual = { editor: '1', suggester: '' } as const
-export const isAlive = (link: LinkRow) =>
+const lifetimeHours = ['24', '168', '720'] as const
+const useLimits = ['1', '5', '25', ''] as const
+/** Default limits of uses: a link for editors admits one person. */
+const defaultUseLimits = { editor: '1', suggester: '' } as const
+export const isActiveLink = (link: LinkRow) =>
   !link.revoked_at && isFuture(link.expires_at) && (link.max_uses === null || link.uses < link.max_uses)
 
 interface LinksProps {
@@ -26,20 +26,20 @@ interface LinksProps {
   canInviteEditors: boolean
 }
 
-/** Links that bring people into the workspace and this chat, in the role that their maker chooses. */
+/** The invite links of a chat, by which people join the workspace and the chat in a role. */
 export function Links({ chatId, canInviteEditors }: LinksProps) {
   const { t } = useTexts()
   const links = useLinks(chatId)
-  const alive = (links.data ?? []).filter(isAlive)
+  const activeLinks = (links.data ?? []).filter(isActiveLink)
   return (
     <section className={cx(fieldStyles.field, styles.links)}>
       <span className={fieldStyles.label}>{t('inviteLink')}</span>
-      <MakeLink chatId={chatId} canInviteEditors={canInviteEditors} />
+      <CreateLink chatId={chatId} canInviteEditors={canInviteEditors} />
       {links.error ? <Loading query={links} /> : null}
-      {alive.length > 0 ? (
+      {activeLinks.length > 0 ? (
         <ul className={blocks.rows}>
-          {alive.map(link => (
-            <LinkLine
+          {activeLinks.map(link => (
+            <LinkItem
               key={link.id}
               link={link}
               chatId={chatId}
@@ -52,13 +52,13 @@ export function Links({ chatId, canInviteEditors }: LinksProps) {
   )
 }
 
-function MakeLink({ chatId, canInviteEditors }: LinksProps) {
+function CreateLink({ chatId, canInviteEditors }: LinksProps) {
   const { t } = useTexts()
   const [role, setRole] = useState<Role>('suggester')
-  const [expires, setExpires] = useState<(typeof hours)[number]>('168')
-  const [uses, setUses] = useState<(typeof most)[number] | null>(null)
-  const make = useCreateLink(chatId)
-  const limit = uses ?? usual[role]
+  const [expires, setExpires] = useState<(typeof lifetimeHours)[number]>('168')
+  const [uses, setUses] = useState<(typeof useLimits)[number] | null>(null)
+  const create = useCreateLink(chatId)
+  const limit = uses ?? defaultUseLimits[role]
   return (
     <>
       <div className="row wrap">
@@ -77,7 +77,7 @@ function MakeLink({ chatId, canInviteEditors }: LinksProps) {
           value={expires}
           onChange={event => setExpires(event.target.value as '24')}
         >
-          {hours.map(value => (
+          {lifetimeHours.map(value => (
             <option key={value} value={value}>
               {t('forDays', { count: Number(value) / 24 })}
             </option>
@@ -89,7 +89,7 @@ function MakeLink({ chatId, canInviteEditors }: LinksProps) {
           value={limit}
           onChange={event => setUses(event.target.value as '1')}
         >
-          {most.map(value => (
+          {useLimits.map(value => (
             <option key={value} value={value}>
               {value ? t('forPeople', { count: Number(value) }) : t('forAnyNumber')}
             </option>
@@ -97,9 +97,9 @@ function MakeLink({ chatId, canInviteEditors }: LinksProps) {
         </select>
         <Button
           tone="ink"
-          busy={make.isPending ? t('makingLink') : null}
+          busy={create.isPending ? t('makingLink') : null}
           onClick={() =>
-            make.mutate({ role, expires_in_hours: Number(expires), max_uses: limit ? Number(limit) : null })
+            create.mutate({ role, expires_in_hours: Number(expires), max_uses: limit ? Number(limit) : null })
           }
         >
           <Link2 className="i s" aria-hidden />
@@ -107,17 +107,17 @@ function MakeLink({ chatId, canInviteEditors }: LinksProps) {
         </Button>
       </div>
       <span className="hint">{t(`role.${role}.hint`)}</span>
-      {make.error ? (
+      {create.error ? (
         <span className={fieldStyles.err} role="alert">
-          {textOfError(make.error)}
+          {getErrorText(create.error)}
         </span>
       ) : null}
-      {make.data?.url ? <NewLink key={make.data.url} url={make.data.url} /> : null}
+      {create.data?.url ? <NewLink key={create.data.url} url={create.data.url} /> : null}
     </>
   )
 }
 
-/** The address is shown this once: only its hash is stored. */
+/** A new link. Its address is shown once, because the server stores only a hash. */
 function NewLink({ url }: { url: string }) {
   const { t } = useTexts()
   return (
@@ -128,7 +128,7 @@ function NewLink({ url }: { url: string }) {
   )
 }
 
-/** What a link gives, until when, and how often it was used. */
+/** The role, expiry and number of uses of a link. */
 export function LinkText({ link }: { link: LinkRow }) {
   const { t } = useTexts()
   const uses =
@@ -144,7 +144,7 @@ export function LinkText({ link }: { link: LinkRow }) {
   )
 }
 
-function LinkLine({ link, chatId, canRevoke }: { link: LinkRow; chatId: string; canRevoke: boolean }) {
+function LinkItem({ link, chatId, canRevoke }: { link: LinkRow; chatId: string; canRevoke: boolean }) {
   const { t } = useTexts()
   const revoke = useRevokeLink(chatId)
   return (
@@ -155,7 +155,7 @@ function LinkLine({ link, chatId, canRevoke }: { link: LinkRow; chatId: string; 
           size="xs"
           tone="bad"
           busy={revoke.isPending ? t('revoking') : null}
-          onClick={() => revoke.mutate(link.id, { onError: error => showToast(textOfError(error)) })}
+          onClick={() => revoke.mutate(link.id, { onError: error => showToast(getErrorText(error)) })}
         >
           {t('revoke')}
         </Button>

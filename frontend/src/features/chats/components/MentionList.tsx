@@ -15,7 +15,7 @@ interface MentionListProps {
   onPick(actor: ActorRow): void
 }
 
-/** Who can be named here: the agents and people of this chat only. */
+/** The list of people and agents of this chat that can be mentioned. */
 export function MentionList({ id, actors, picked, present, onPick }: MentionListProps) {
   const { t } = useTexts()
   return (

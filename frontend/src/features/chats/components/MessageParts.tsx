@@ -6,16 +6,16 @@ import { formatFullTime, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
-import { withNames } from '@/ui/prose/mentions'
+import { replaceHandlesByNames } from '@/ui/prose/mentions'
 import { useHasDraft } from '../hooks'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 
-/** The text of a message; empty where its type has none. */
-const textOf = (row: MessageRow): string => ('text' in row.payload ? row.payload.text : '')
+/** Returns the text of a message, or an empty string if its type has none. */
+const getMessageText = (row: MessageRow): string => ('text' in row.payload ? row.payload.text : '')
 
-/** What a message says, as the description of its line in the log. */
-export const textId = (messageId: string) => `text-${messageId}`
+/** Returns the id of the element with the text of a message, which describes the message to screen readers. */
+export const getTextId = (messageId: string) => `text-${messageId}`
 
 export const Time = memo(function Time({ at }: { at: string }) {
   return (
@@ -42,29 +42,29 @@ export function MessageHeader({ actor, name, at }: MessageHeaderProps) {
   )
 }
 
-/** What a message says, in one line: by names, and without what was deleted. */
-export function useLineOf(): (row: MessageRow | undefined) => string {
+/** Returns a function that formats a message as one line, with names instead of handles. */
+export function useFormatLine(): (row: MessageRow | undefined) => string {
   const { t } = useTexts()
   const { names } = useChat()
   return useCallback(
     row => {
       if (!row) return t('earlierMessage')
-      return row.deleted ? t('deleted') : withNames(textOf(row), names).slice(0, LINE)
+      return row.deleted ? t('deleted') : replaceHandlesByNames(getMessageText(row), names).slice(0, MAX_QUOTE_LENGTH)
     },
     [t, names],
   )
 }
 
-/** Characters of a message that a line of a quote may show. */
-const LINE = 400
+/** The maximal length of a quote, in characters. */
+const MAX_QUOTE_LENGTH = 400
 
-/** The message that this one answers, as one line. */
+/** The message that this one replies to, in one line. */
 export function Quote({ id }: { id: string }) {
   const { t } = useTexts()
-  const { find, who, goTo } = useChat()
-  const lineOf = useLineOf()
-  const row = find(id)
-  const author = row ? who(row.author_id) : null
+  const { findMessage, findActor, goTo } = useChat()
+  const formatLine = useFormatLine()
+  const row = findMessage(id)
+  const author = row ? findActor(row.author_id) : null
   return (
     <button type="button" className={messageStyles.quote} onClick={() => goTo(id)} title={t('goToMessage')}>
       <Reply className="i s" aria-hidden />
@@ -72,17 +72,17 @@ export function Quote({ id }: { id: string }) {
         <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} size="tiny" />
       ) : null}
       <span className="sr">{t('replyTo', { name: author?.name ?? '' })}</span>
-      <span className="cut">{lineOf(row)}</span>
+      <span className="cut">{formatLine(row)}</span>
     </button>
   )
 }
 
-/** What can be done with a message; floats at its top right. */
+/** The toolbar of a message, at its top right. */
 export function Actions({ row }: { row: TextMessageRow }) {
   const { t } = useTexts()
-  const { chatId, me, reply, compare, askDraft, who } = useChat()
+  const { chatId, me, reply, compare, askDraft, findActor } = useChat()
   const hasDraft = useHasDraft(chatId, row.author_id, me)
-  const canCompare = compare !== null && who(row.author_id)?.kind === 'human'
+  const canCompare = compare !== null && findActor(row.author_id)?.kind === 'human'
   return (
     <div className={messageStyles.acts} role="toolbar" aria-label={t('messageActions')}>
       <IconButton small label={t('reply')} onClick={() => reply(row)}>

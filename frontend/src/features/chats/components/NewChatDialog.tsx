@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type ActorRow, createChat, keys, useAgents, useMe, useMembers } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
@@ -14,7 +14,7 @@ interface NewChatDialogProps {
   open: boolean
   onOpenChange(open: boolean): void
   onMade(chatId: string): void
-  /** Who is chosen from the start. */
+  /** The ids of the initially chosen people and agents. */
   withIds?: readonly string[]
 }
 
@@ -37,7 +37,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(withIds))
   const { busy, error, run } = useAsyncAction()
   const others = [...agents, ...people].map(row => row.actor).filter(actor => actor.id !== me)
-  const named = others
+  const defaultTitle = others
     .filter(actor => chosen.has(actor.id))
     .map(actor => actor.name)
     .join(t('listJoin'))
@@ -47,11 +47,11 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
     if (!next.delete(actor.id)) next.add(actor.id)
     setChosen(next)
   }
-  const make = (event: FormEvent) => {
+  const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
     void run(async () => {
       const made = await createChat(workspaceId, {
-        title: title.trim() || named || t('newChatName'),
+        title: title.trim() || defaultTitle || t('newChatName'),
         member_ids: [...chosen],
       })
       await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
@@ -60,14 +60,14 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
     })
   }
   return (
-    <form className="col gap" onSubmit={make}>
+    <form className="col gap" onSubmit={handleSubmit}>
       <TextField
         label={t('chatName')}
         value={title}
         maxLength={120}
-        placeholder={named || t('newChatName')}
+        placeholder={defaultTitle || t('newChatName')}
         onChange={setTitle}
-        error={error ? textOfError(error) : null}
+        error={error ? getErrorText(error) : null}
         autoFocus
       />
       {others.length > 0 ? <ActorPicker label={t('whoIsIn')} actors={others} chosen={chosen} onPick={toggle} /> : null}

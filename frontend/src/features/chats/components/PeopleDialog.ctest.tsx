@@ -50,7 +50,7 @@ beforeEach(() => {
   api.links.length = 0
 })
 
-it('lists people before agents, and offers to add only who is not in the chat', async () => {
+it('lists people before agents and offers to add only those who are not in the chat', async () => {
   const { screen } = await openDialog()
   const names = screen.getByRole('listitem').elements()
   expect(names.map(each => /@(alice|bob|carol|scribe)/.exec(each.textContent ?? '')?.[0])).toEqual([
@@ -62,7 +62,7 @@ it('lists people before agents, and offers to add only who is not in the chat', 
   expect(api.addToChat.mock.calls).toEqual([['c', 'carol']])
 })
 
-it('removes a person at once, and brings them back with Undo', async () => {
+it('removes a person at once and adds them again with Undo', async () => {
   const { screen, onOpenChange } = await openDialog()
   await screen.getByRole('button', { name: /Remove Bob/ }).click()
   expect(api.removeFromChat.mock.calls).toEqual([['c', 'bob']])
@@ -71,7 +71,7 @@ it('removes a person at once, and brings them back with Undo', async () => {
   expect(onOpenChange).not.toHaveBeenCalled()
 })
 
-it('shows the invite links that end before it removes who made them', async () => {
+it('shows the invite links that will end before it removes their creator', async () => {
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
   api.links.push({
     id: 'l',
@@ -90,7 +90,7 @@ it('shows the invite links that end before it removes who made them', async () =
   expect(api.removeFromChat.mock.calls).toEqual([['c', 'bob']])
 })
 
-it('sets when an agent wakes, and says so when that is refused', async () => {
+it('changes when an agent wakes and shows an error when that fails', async () => {
   api.setWake.mockRejectedValueOnce(new ApiError(0, 'unreachable', ''))
   const { screen } = await openDialog()
   await screen.getByRole('combobox', { name: /Scribe/ }).selectOptions('always')
@@ -98,7 +98,7 @@ it('sets when an agent wakes, and says so when that is refused', async () => {
   await expect.element(screen.getByText(/No connection/).first()).toBeInTheDocument()
 })
 
-it('renames the chat only to another name', async () => {
+it('offers to rename the chat only after the name was changed', async () => {
   const { screen } = await openDialog()
   const field = screen.getByLabelText('Chat name')
   await expect.element(screen.getByRole('button', { name: 'Rename' })).not.toBeInTheDocument()

@@ -12,7 +12,7 @@ import {
   useMembers,
   type WorkspaceRow,
 } from '@/api'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import { Button, IconButton } from '@/ui/Button'
@@ -22,7 +22,7 @@ import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 import { useChatMembers, usePresent } from '../hooks'
 import { ActorPicker } from './ActorPicker'
-import { isAlive, Links, LinkText } from './Links'
+import { isActiveLink, Links, LinkText } from './Links'
 
 interface PeopleDialogProps {
   chatId: string
@@ -32,9 +32,9 @@ interface PeopleDialogProps {
   onOpenChange(open: boolean): void
 }
 
-const showError = (error: unknown) => showToast(textOfError(error))
+const showError = (error: unknown) => showToast(getErrorText(error))
 
-/** Who is in this chat, who can be added, and the link that brings new people. */
+/** The people and agents of this chat, those who can be added, and the invite links. */
 export function PeopleDialog(props: PeopleDialogProps) {
   const { t } = useTexts()
   return (
@@ -49,7 +49,7 @@ function PeopleBody({ chatId, workspace, title, onOpenChange }: PeopleDialogProp
   const order = (member: MemberRow) => (member.actor.kind === 'agent' ? 1 : 0)
   return (
     <>
-      <Rename chatId={chatId} title={title} />
+      <RenameForm chatId={chatId} title={title} />
       <ul className={blocks.rows}>
         {[...members]
           .sort((a, b) => order(a) - order(b))
@@ -70,7 +70,7 @@ function PeopleBody({ chatId, workspace, title, onOpenChange }: PeopleDialogProp
   )
 }
 
-function Rename({ chatId, title }: { chatId: string; title: string }) {
+function RenameForm({ chatId, title }: { chatId: string; title: string }) {
   const { t } = useTexts()
   const [name, setName] = useState(title)
   const save = (event: FormEvent) => {
@@ -94,16 +94,16 @@ function Rename({ chatId, title }: { chatId: string; title: string }) {
 
 function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: boolean; onLeft(): void }) {
   const { t } = useTexts()
-  const [isAsking, setAsking] = useState(false)
-  const made = (useLinks(member.chat_id, canInvite).data ?? []).filter(
-    link => link.created_by === member.actor.id && isAlive(link),
+  const [isConfirming, setConfirming] = useState(false)
+  const createdLinks = (useLinks(member.chat_id, canInvite).data ?? []).filter(
+    link => link.created_by === member.actor.id && isActiveLink(link),
   )
   const me = useMe().data?.actor.id
   const isHere = usePresent(member.chat_id).includes(member.actor.id)
   const { actor } = member
   const isAgent = actor.kind === 'agent'
   const isMe = actor.id === me
-  const bringBack = async () => {
+  const addAgain = async () => {
     try {
       await addToChat(member.chat_id, actor.id)
       if (isAgent) await setWake(member.chat_id, actor.id, member.wake)
@@ -112,10 +112,10 @@ function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: b
     }
   }
   const remove = () => {
-    setAsking(false)
+    setConfirming(false)
     removeFromChat(member.chat_id, actor.id).then(() => {
       if (isMe) onLeft()
-      else showToast(t('removedFromChat', { name: actor.name }), { label: t('undo'), run: () => void bringBack() })
+      else showToast(t('removedFromChat', { name: actor.name }), { label: t('undo'), run: () => void addAgain() })
     }, showError)
   }
   return (
@@ -138,33 +138,33 @@ function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: b
         </select>
       ) : null}
       {isMe ? (
-        <Button size="xs" onClick={() => (made.length > 0 ? setAsking(true) : remove())}>
+        <Button size="xs" onClick={() => (createdLinks.length > 0 ? setConfirming(true) : remove())}>
           {t('leaveChat')}
         </Button>
       ) : (
         <IconButton
           small
           label={t('removeFromChat', { name: actor.name })}
-          onClick={() => (made.length > 0 ? setAsking(true) : remove())}
+          onClick={() => (createdLinks.length > 0 ? setConfirming(true) : remove())}
         >
           <UserMinus className="i s" />
         </IconButton>
       )}
       <Dialog
-        open={isAsking}
-        onOpenChange={setAsking}
+        open={isConfirming}
+        onOpenChange={setConfirming}
         title={isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
-        description={t('revokedLinks', { count: made.length, name: actor.name })}
+        description={t('revokedLinks', { count: createdLinks.length, name: actor.name })}
       >
         <ul className={blocks.rows}>
-          {made.map(link => (
+          {createdLinks.map(link => (
             <li key={link.id}>
               <LinkText link={link} />
             </li>
           ))}
         </ul>
         <div className="row endrow">
-          <Button onClick={() => setAsking(false)}>{t('cancel')}</Button>
+          <Button onClick={() => setConfirming(false)}>{t('cancel')}</Button>
           <Button tone="bad" onClick={remove}>
             {isMe ? t('leaveChat') : t('removeFromChat', { name: actor.name })}
           </Button>

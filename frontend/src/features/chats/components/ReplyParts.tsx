@@ -1,10 +1,10 @@
-/** What a reply is made of, wherever it stands: its parts, that it is awaited, how it ended, and what can be done about it. */
+/** The components of a reply, in the log or in a comparison: its parts, its status and its actions. */
 
 import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useMembers } from '@/api'
 import { cx } from '@/lib/cx'
-import { isModelError, runErrorKey, textOfError } from '@/lib/errors'
+import { getErrorText, getRunErrorKey, isModelError } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
 import { formatSeconds, formatTimeWithSeconds, isFuture } from '@/lib/time'
@@ -19,7 +19,7 @@ import { canStop } from '../stopRights'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
-import { textId } from './MessageParts'
+import { getTextId } from './MessageParts'
 import { ToolCallPart } from './ToolCallPart'
 
 interface PartViewProps {
@@ -27,16 +27,16 @@ interface PartViewProps {
   isFinished: boolean
 }
 
-/** A part that cannot be drawn leaves the others as they are. */
+/** A part of a reply within a boundary, so that an error does not affect the other parts. */
 export function PartView(props: PartViewProps) {
   return (
     <Boundary resetKeys={[props.part]}>
-      <OnePart {...props} />
+      <PartContent {...props} />
     </Boundary>
   )
 }
 
-function OnePart({ part, isFinished }: PartViewProps) {
+function PartContent({ part, isFinished }: PartViewProps) {
   switch (part.kind) {
     case 'thinking':
       return <ReasoningPart part={part} />
@@ -54,7 +54,7 @@ function MarkdownPart({ part, isFinished }: { part: Extract<Part, { kind: 'text'
     <div
       className={part.live ? cx(messageStyles.text, messageStyles.growing) : messageStyles.text}
       data-part={part.row?.id}
-      id={part.row ? textId(part.row.id) : undefined}
+      id={part.row ? getTextId(part.row.id) : undefined}
     >
       <LazyProse text={part.text} names={names} growing={part.live} />
       {part.incomplete && !isFinished ? <p className="faint xs">{t('incomplete')}</p> : null}
@@ -86,7 +86,7 @@ function ReasoningPart({ part }: { part: Extract<Part, { kind: 'thinking' }> }) 
 
 export function PendingIndicator({ status: { status, run } }: { status: ActiveStatus }) {
   const { t } = useTexts()
-  const isWaiting = useIsAhead(run.next_try_at)
+  const isWaiting = useIsFuture(run.next_try_at)
   const label = status === 'queued' ? t('queued') : t('working')
   return (
     <div className={cx(messageStyles.waiting, 'faint')}>
@@ -108,8 +108,8 @@ export function PendingIndicator({ status: { status, run } }: { status: ActiveSt
   )
 }
 
-/** Whether this moment is still to come; changes by itself when it has come. */
-function useIsAhead(at: string | null | undefined): boolean {
+/** Returns whether a time is in the future, and renders again when it is reached. */
+function useIsFuture(at: string | null | undefined): boolean {
   const [, setPassed] = useState<string | null>(null)
   useEffect(() => {
     if (!at || !isFuture(at)) return
@@ -119,7 +119,7 @@ function useIsAhead(at: string | null | undefined): boolean {
   return isFuture(at)
 }
 
-/** What can be done about a run as it stands, after how it ended. */
+/** The outcome and the buttons of a run: stop or retry. */
 export function RunActions({ status }: { status: RunStatus }) {
   switch (status.status) {
     case 'idle':
@@ -129,24 +129,24 @@ export function RunActions({ status }: { status: RunStatus }) {
     case 'stopped':
       return <RunOutcome status={status} />
     default:
-      return <Stop status={status} />
+      return <StopButton status={status} />
   }
 }
 
-export function Stop({ status }: { status: ActiveStatus }) {
+export function StopButton({ status }: { status: ActiveStatus }) {
   const { t } = useTexts()
   const { run } = status
-  const { me, isEditor, who } = useChat()
-  const [asked, setAsked] = useState(false)
-  const person = run.on_behalf_of ? who(run.on_behalf_of)?.name : undefined
+  const { me, isEditor, findActor } = useChat()
+  const [isStopRequested, setStopRequested] = useState(false)
+  const person = run.on_behalf_of ? findActor(run.on_behalf_of)?.name : undefined
   const reason = person ? t('stopIsFor', { name: person }) : t('stopIsForEditors')
   const stop = async () => {
-    setAsked(true)
+    setStopRequested(true)
     try {
       await status.stop()
     } catch (error) {
-      setAsked(false)
-      showToast(textOfError(error))
+      setStopRequested(false)
+      showToast(getErrorText(error))
     }
   }
   return (
@@ -154,7 +154,7 @@ export function Stop({ status }: { status: ActiveStatus }) {
       <Button
         size="xs"
         onClick={() => void stop()}
-        busy={asked || run.stopping ? t('stopping') : null}
+        busy={isStopRequested || run.stopping ? t('stopping') : null}
         blocked={!canStop(run, me, isEditor) && reason}
       >
         <Square className="i s" aria-hidden />
@@ -164,7 +164,7 @@ export function Stop({ status }: { status: ActiveStatus }) {
   )
 }
 
-/** The error message of the model's server, for whoever administers the model. */
+/** The error message of the model's server, for those who administer the model. */
 export function Details({ note }: { note: string }) {
   const { t } = useTexts()
   return (
@@ -176,11 +176,11 @@ export function Details({ note }: { note: string }) {
   )
 }
 
-/** Why it failed, with the way to where that is mended, or whom to ask for it. */
-function Failure({ code }: { code: string | null }) {
+/** The reason of a failure, with a link to the model settings or the names of editors to ask. */
+function FailureReason({ code }: { code: string | null }) {
   const { t, rich } = useTexts()
   const { modelPath, onGo } = useChat()
-  const text = rich(runErrorKey(code), { settings: t('settingsModel') }, value =>
+  const text = rich(getRunErrorKey(code), { settings: t('settingsModel') }, value =>
     modelPath ? (
       <PathLink path={modelPath} onGo={onGo}>
         {value}
@@ -192,14 +192,14 @@ function Failure({ code }: { code: string | null }) {
   return (
     <span>
       {text}
-      {isModelError(code) && !modelPath ? <Editors /> : null}
+      {isModelError(code) && !modelPath ? <EditorsToAsk /> : null}
     </span>
   )
 }
 
 const MAX_EDITORS = 3
 
-function Editors() {
+function EditorsToAsk() {
   const { t } = useTexts()
   const { workspaceId } = useChat()
   const members = useMembers(workspaceId).data ?? []
@@ -210,24 +210,30 @@ function Editors() {
 
 function RunOutcome({ status: { runEnd, ...status } }: { status: FinishedStatus }) {
   const { t } = useTexts()
-  const { who } = useChat()
+  const { findActor } = useChat()
   const [busy, setBusy] = useState(false)
   const retry = async () => {
     setBusy(true)
     try {
       await status.retry()
     } catch (error) {
-      showToast(textOfError(error))
+      showToast(getErrorText(error))
     }
     setBusy(false)
   }
-  const by = who(runEnd.by)?.name
+  const by = findActor(runEnd.by)?.name
   const Icon = runEnd.kind === 'failed' ? CircleAlert : CircleStop
   return (
     <>
       <span className={runEnd.kind === 'failed' ? 'no' : 'row faint'}>
         <Icon className="i s" aria-hidden />
-        {runEnd.kind === 'failed' ? <Failure code={runEnd.code} /> : by ? t('stoppedBy', { name: by }) : t('stopped')}
+        {runEnd.kind === 'failed' ? (
+          <FailureReason code={runEnd.code} />
+        ) : by ? (
+          t('stoppedBy', { name: by })
+        ) : (
+          t('stopped')
+        )}
       </span>
       <Button size="xs" onClick={() => void retry()} busy={busy ? t('retry') : null}>
         <RotateCcw className="i s" aria-hidden />

@@ -3,20 +3,20 @@ import { useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
 import { useChat } from './ChatContext'
 import composerStyles from './Composer.module.css'
-import { useLineOf } from './MessageParts'
+import { useFormatLine } from './MessageParts'
 
-/** The message that is being answered, above the text. */
+/** The message to which the composer replies. */
 export function ReplyTarget({ id, onCancel }: { id: string; onCancel(): void }) {
   const { t } = useTexts()
-  const { find, who } = useChat()
-  const lineOf = useLineOf()
-  const row = find(id)
+  const { findMessage, findActor } = useChat()
+  const formatLine = useFormatLine()
+  const row = findMessage(id)
   if (!row) return null
   return (
     <div className={composerStyles.replying}>
       <Reply className="i s" aria-hidden />
       <span className="cut">
-        <b>{who(row.author_id)?.name}</b> {lineOf(row)}
+        <b>{findActor(row.author_id)?.name}</b> {formatLine(row)}
       </span>
       <IconButton small label={t('cancelReply')} onClick={onCancel}>
         <X className="i s" />

@@ -1,23 +1,23 @@
 import { Sparkles } from 'lucide-react'
 import { useSuggestionRow, useSummarize } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
 import skeletonStyles from '@/ui/Skeleton.module.css'
 import { showToast } from '@/ui/toast'
-import type { SystemLine } from '../system'
+import type { SystemText } from '../system'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import systemStyles from './System.module.css'
 
 interface SummaryProps {
-  summary: NonNullable<SystemLine['summary']>
+  summary: NonNullable<SystemText['summary']>
   suggestionId: string
 }
 
-/** What a model says that a suggestion changes. It comes later than its line, or not at all: then the suggestion stands without it. */
+/** The summary of a suggestion by a model. It arrives later than the message, or fails. */
 export function Summary({ summary, suggestionId }: SummaryProps) {
   const { t } = useTexts()
   switch (summary.state) {
@@ -62,7 +62,7 @@ function FailedSummary({ suggestionId }: { suggestionId: string }) {
           size="xs"
           tone="flat"
           busy={summarize.isPending ? t('summary.pending') : null}
-          onClick={() => summarize.mutate(suggestionId, { onError: error => showToast(textOfError(error)) })}
+          onClick={() => summarize.mutate(suggestionId, { onError: error => showToast(getErrorText(error)) })}
         >
           {t('retry')}
         </Button>

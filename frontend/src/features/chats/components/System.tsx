@@ -7,14 +7,14 @@ import { formatList } from '@/lib/names'
 import { Collapsible } from '@/ui/Collapsible'
 import { PathLink } from '@/ui/PathLink'
 import { isBeginningOfChat } from '../quiet'
-import { type SystemLine, systemLineOf } from '../system'
+import { buildSystemText, type SystemText } from '../system'
 import { AppliedChange } from './AppliedChange'
 import { useChat } from './ChatContext'
-import { Time, textId } from './MessageParts'
+import { getTextId, Time } from './MessageParts'
 import { Summary } from './Summary'
 import styles from './System.module.css'
 
-/** A system event: one quiet line with its layer's mark; under it what its author and a model say about it. */
+/** A system message with the icon of its layer, the note of its author and a model's summary. */
 export const System = memo(function System({
   row,
   rows,
@@ -22,33 +22,34 @@ export const System = memo(function System({
   row: SystemMessageRow
   rows: readonly SystemMessageRow[]
 }) {
-  if (rows.length > 1) return <Act rows={rows} />
-  return <Line row={row} />
+  if (rows.length > 1) return <MessageGroup rows={rows} />
+  return <SingleMessage row={row} />
 })
 
-/** Several rows of one act: one line, and each of them behind it. */
-function Act({ rows }: { rows: readonly SystemMessageRow[] }) {
-  const { who } = useChat()
+/** Several messages of one action, shown as one that expands to all. */
+function MessageGroup({ rows }: { rows: readonly SystemMessageRow[] }) {
+  const { findActor } = useChat()
   const { t, rich } = useTexts()
-  const lines = rows.flatMap(
-    row => systemLineOf(row, (id, fallback) => who(id)?.name || fallback || t('unknownPerson'), formatList) ?? [],
+  const messages = rows.flatMap(
+    row =>
+      buildSystemText(row, (id, fallback) => findActor(id)?.name || fallback || t('unknownPerson'), formatList) ?? [],
   )
-  const [first] = lines
+  const [first] = messages
   if (!first) return null
   const isJoining = rows[0]?.type === 'MEMBER_JOINED'
   const isBeginning = rows[0] !== undefined && isBeginningOfChat(rows[0])
   const key = isBeginning ? 'sys.created' : isJoining ? 'sys.joinedMany' : 'sys.acceptedMany'
-  const targets = (isBeginning ? lines.slice(1) : lines).map(line => line.values.target)
+  const targets = (isBeginning ? messages.slice(1) : messages).map(message => message.values.target)
   const values = { ...first.values, count: rows.length, targets: formatList(targets) }
   return (
-    <div className={styles.sys} data-message={rows[0]?.id} {...stopOf(rows[0]?.id)}>
-      <Sign sign={first.sign} />
-      <div id={textId(rows[0]?.id ?? '')}>
+    <div className={styles.sys} data-message={rows[0]?.id} {...getFocusAttributes(rows[0]?.id)}>
+      <EventIcon kind={first.icon} />
+      <div id={getTextId(rows[0]?.id ?? '')}>
         {rich(key, values)} <Time at={rows[0]?.created_at ?? ''} />
         {isJoining ? null : (
           <Collapsible plain head={t('details')}>
             {rows.map(row => (
-              <Line key={row.id} row={row} isPart />
+              <SingleMessage key={row.id} row={row} isPart />
             ))}
           </Collapsible>
         )}
@@ -57,21 +58,25 @@ function Act({ rows }: { rows: readonly SystemMessageRow[] }) {
   )
 }
 
-/** The arrow keys stop at a line of the log; what it says is its name. */
-const stopOf = (id = '') => ({ role: 'group', tabIndex: -1, 'aria-labelledby': textId(id) })
+/** Attributes that make a system message focusable by the arrow keys, with its text as its name. */
+const getFocusAttributes = (id = '') => ({ role: 'group', tabIndex: -1, 'aria-labelledby': getTextId(id) })
 
-/** `isPart`: it stands inside of another line. */
-function Line({ row, isPart = false }: { row: SystemMessageRow; isPart?: boolean }) {
-  const { who, suggestionPath, onGo, openWorkshop } = useChat()
+/** `isPart`: the message is shown inside a group. */
+function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?: boolean }) {
+  const { findActor, suggestionPath, onGo, openWorkshop } = useChat()
   const { t, rich } = useTexts()
-  const line = systemLineOf(row, (id, fallback) => who(id)?.name || fallback || t('unknownPerson'), formatList)
-  if (!line) return null
-  const { suggestionId, draftOf } = line
+  const message = buildSystemText(
+    row,
+    (id, fallback) => findActor(id)?.name || fallback || t('unknownPerson'),
+    formatList,
+  )
+  if (!message) return null
+  const { suggestionId, draftOf } = message
   return (
-    <div className={styles.sys} data-message={row.id} {...(isPart ? {} : stopOf(row.id))}>
-      <Sign sign={line.sign} />
-      <div id={isPart ? undefined : textId(row.id)}>
-        {rich(line.key, line.values)}{' '}
+    <div className={styles.sys} data-message={row.id} {...(isPart ? {} : getFocusAttributes(row.id))}>
+      <EventIcon kind={message.icon} />
+      <div id={isPart ? undefined : getTextId(row.id)}>
+        {rich(message.key, message.values)}{' '}
         {suggestionId ? (
           <PathLink className={styles.open} data-opens="subject" path={suggestionPath(suggestionId)} onGo={onGo}>
             {t('sys.see')}
@@ -82,15 +87,15 @@ function Line({ row, isPart = false }: { row: SystemMessageRow; isPart?: boolean
           </button>
         ) : null}
         {row.type === 'DRAFT_APPLIED' ? <AppliedChange row={row} /> : <Time at={row.created_at} />}
-        {line.quote ? <p className={styles.sysnote}>{line.quote}</p> : null}
-        {line.summary && suggestionId ? <Summary summary={line.summary} suggestionId={suggestionId} /> : null}
+        {message.quote ? <p className={styles.sysnote}>{message.quote}</p> : null}
+        {message.summary && suggestionId ? <Summary summary={message.summary} suggestionId={suggestionId} /> : null}
       </div>
     </div>
   )
 }
 
-function Sign({ sign }: { sign: SystemLine['sign'] }) {
-  switch (sign) {
+function EventIcon({ kind }: { kind: SystemText['icon'] }) {
+  switch (kind) {
     case 'joined':
       return <UserPlus className="i" aria-hidden />
     case 'left':
@@ -100,6 +105,6 @@ function Sign({ sign }: { sign: SystemLine['sign'] }) {
     case 'stopped':
       return <CircleStop className="i" aria-hidden />
     default:
-      return <LayerIcon layer={sign} />
+      return <LayerIcon layer={kind} />
   }
 }

@@ -2,7 +2,7 @@ import { CircleAlert } from 'lucide-react'
 import { memo } from 'react'
 import type { TextMessageRow } from '@/api'
 import { cx } from '@/lib/cx'
-import { errorText } from '@/lib/errors'
+import { getCodeText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
@@ -13,7 +13,7 @@ import { forget, sendAgain, type Unsent } from '../outbox'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
-import { Actions, MessageHeader, Quote, textId } from './MessageParts'
+import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
 import { MessageFooter } from './VersionBadge'
 
 interface TextMessageProps {
@@ -21,11 +21,11 @@ interface TextMessageProps {
   more: boolean
 }
 
-/** One message by a person, or an agent's greeting. */
+/** A message by a person, or the greeting of an agent. */
 export const TextMessage = memo(function TextMessage({ row, more }: TextMessageProps) {
-  const { who, names } = useChat()
+  const { findActor, names } = useChat()
   const { t } = useTexts()
-  const author = who(row.author_id)
+  const author = findActor(row.author_id)
   const name = author?.name ?? t('unknownPerson')
   const isAgent = author?.kind === 'agent'
   return (
@@ -34,7 +34,7 @@ export const TextMessage = memo(function TextMessage({ row, more }: TextMessageP
       data-message={row.id}
       tabIndex={-1}
       aria-label={`${name}, ${formatTime(row.created_at)}`}
-      aria-describedby={textId(row.id)}
+      aria-describedby={getTextId(row.id)}
     >
       {more ? (
         <time aria-hidden>{formatTime(row.created_at)}</time>
@@ -44,7 +44,7 @@ export const TextMessage = memo(function TextMessage({ row, more }: TextMessageP
       <div className={messageStyles.c}>
         {more ? null : <MessageHeader actor={author} name={name} at={row.created_at} />}
         {row.reply_to ? <Quote id={row.reply_to} /> : null}
-        <div id={textId(row.id)}>
+        <div id={getTextId(row.id)}>
           {row.deleted ? <p className="faint">{t('deleted')}</p> : <LazyProse text={row.payload.text} names={names} />}
         </div>
         <MessageFooter row={row} />
@@ -54,11 +54,11 @@ export const TextMessage = memo(function TextMessage({ row, more }: TextMessageP
   )
 })
 
-/** A message on its way, or one that did not get there: its text is kept. */
+/** A message that is being sent, or that could not be sent. Its text is kept. */
 export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entry: Unsent; more: boolean }) {
-  const { who, names, me } = useChat()
+  const { findActor, names, me } = useChat()
   const { t } = useTexts()
-  const author = who(me)
+  const author = findActor(me)
   return (
     <article
       className={cx(
@@ -68,8 +68,8 @@ export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entr
       )}
       data-message={entry.id}
       tabIndex={-1}
-      aria-label={`${author?.name ?? ''}, ${entry.failed ? t('notSent', { why: errorText(entry.failed) }) : t('sending')}`}
-      aria-describedby={textId(entry.id)}
+      aria-label={`${author?.name ?? ''}, ${entry.failed ? t('notSent', { why: getCodeText(entry.failed) }) : t('sending')}`}
+      aria-describedby={getTextId(entry.id)}
     >
       {more ? (
         <time aria-hidden />
@@ -79,7 +79,7 @@ export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entr
       <div className={messageStyles.c}>
         {more ? null : <MessageHeader actor={author} name={author?.name ?? ''} at={entry.created_at} />}
         {entry.reply_to ? <Quote id={entry.reply_to} /> : null}
-        <div id={textId(entry.id)}>
+        <div id={getTextId(entry.id)}>
           <LazyProse text={entry.text} names={names} />
         </div>
         <div className={messageStyles.foot}>
@@ -87,7 +87,7 @@ export const UnsentMessage = memo(function UnsentMessage({ entry, more }: { entr
             <>
               <span className="no" role="alert">
                 <CircleAlert className="i s" aria-hidden />
-                {t('notSent', { why: errorText(entry.failed) })}
+                {t('notSent', { why: getCodeText(entry.failed) })}
               </span>
               {entry.failed === 'not_signed_in' ? (
                 <a

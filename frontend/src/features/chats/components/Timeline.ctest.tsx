@@ -5,27 +5,27 @@ import type { MessageRow } from '@/api'
 import { type MessageChange, messageRow } from '@/testing/rows'
 import { markdown } from '@/ui/prose/parse'
 import type { LogPart } from '../logPart'
-import { itemsOf } from '../timeline'
+import { buildItems } from '../timeline'
 import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Timeline } from './Timeline'
 
-const nothing = () => undefined
+const noop = () => undefined
 const context: ChatContextValue = {
   chatId: 'c',
   workspaceId: 'w',
   me: 'alice',
   isEditor: true,
-  who: () => null,
+  findActor: () => null,
   names: () => null,
-  find: nothing,
-  reply: nothing,
-  askDraft: nothing,
+  findMessage: noop,
+  reply: noop,
+  askDraft: noop,
   compare: null,
-  goTo: nothing,
-  openWorkshop: nothing,
+  goTo: noop,
+  openWorkshop: noop,
   modelPath: null,
   suggestionPath: () => '',
-  onGo: nothing,
+  onGo: noop,
 }
 
 const row = (seq: number, more: MessageChange = {}) =>
@@ -36,8 +36,8 @@ const part: LogPart = {
   from: 0,
   hasOlder: false,
   generation: 0,
-  open: nothing,
-  toNewest: nothing,
+  open: noop,
+  toNewest: noop,
   loadOlder: async () => undefined,
   loadNewer: async () => undefined,
 }
@@ -48,13 +48,13 @@ const reading = {
   page: null,
   since: null,
   count: 0,
-  seeNews: nothing,
-  onSeen: nothing,
+  seeNews: noop,
+  onSeen: noop,
 }
 
 const log = (messages: readonly MessageRow[]) => {
-  const items = itemsOf({ messages, unsent: [], active: [], newsAfter: null, me: 'alice' })
-  const props = { items, messages, part, reading, target: null, goTo: nothing, ref: null }
+  const items = buildItems({ messages, unsent: [], active: [], newsAfter: null, me: 'alice' })
+  const props = { items, messages, part, reading, target: null, goTo: noop, ref: null }
   return (
     <ChatContext value={context}>
       <div style={{ display: 'grid', height: '600px' }}>
@@ -69,7 +69,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-it('shows the others when a newer server sends rows that cannot be drawn', async () => {
+it('shows the other messages when a newer server sends rows that cannot be rendered', async () => {
   vi.spyOn(console, 'error').mockReturnValue()
   const screen = await show([
     row(1),
@@ -89,7 +89,7 @@ it('shows the others when a newer server sends rows that cannot be drawn', async
 
 const many = Array.from({ length: 400 }, (_, index) => row(index + 1, { author_id: `p${index}` }))
 
-it('keeps the focus on a message that is scrolled out of sight', async () => {
+it('keeps the focus on a message that is scrolled out of view', async () => {
   const screen = await show(many)
   await expect.element(screen.getByText('text 400')).toBeVisible()
   const message = screen.getByText('text 400').element().closest('article')
@@ -103,21 +103,21 @@ it('keeps the focus on a message that is scrolled out of sight', async () => {
   expect(message?.isConnected).toBe(true)
 })
 
-it('reads no message again because another one came', async () => {
+it('does not parse messages again when another one arrives', async () => {
   const parse = vi.spyOn(markdown, 'parse')
   const parsed = () => parse.mock.calls.map(([text]) => text)
-  const lines = many.map(each => row(each.seq, { ...each, payload: { text: `once ${each.seq}` } }))
-  const screen = await show(lines)
+  const rows = many.map(each => row(each.seq, { ...each, payload: { text: `once ${each.seq}` } }))
+  const screen = await show(rows)
   await vi.waitFor(() => expect(parsed()).toContain('once 400'), 10_000)
   await vi.waitFor(() => expect(screen.container.querySelector('[data-plain]')).toBeNull(), 10_000)
   const before = new Set(parsed())
   parse.mockClear()
-  await screen.rerender(log([...lines, row(401, { author_id: 'new', payload: { text: 'once 401' } })]))
+  await screen.rerender(log([...rows, row(401, { author_id: 'new', payload: { text: 'once 401' } })]))
   await vi.waitFor(() => expect(parsed()).toContain('once 401'), 10_000)
   expect(parsed().filter(text => before.has(text))).toEqual([])
 })
 
-const framed = (messages: readonly MessageRow[]) => (
+const withNeighbours = (messages: readonly MessageRow[]) => (
   <>
     <button type="button">before</button>
     {log(messages)}
@@ -130,8 +130,8 @@ const linked = Array.from({ length: 5 }, (_, index) =>
   row(index + 1, { author_id: `p${index}`, payload: { text: `text ${index + 1} [a link](https://example.org)` } }),
 )
 
-it('is one stop of the Tab key from both sides, with the newest message in focus', async () => {
-  const screen = await render(framed(linked))
+it('has one tab stop from both sides, which focuses the newest message', async () => {
+  const screen = await render(withNeighbours(linked))
   await expect.element(screen.getByRole('link').first()).toBeVisible()
   screen.getByText('before').element().focus()
   await press('{Tab}')
@@ -145,8 +145,8 @@ it('is one stop of the Tab key from both sides, with the newest message in focus
   await vi.waitFor(() => expect(focusedText()).toContain('text 5'))
 })
 
-it('goes from message to message by arrow keys, and by Tab through the one in focus and out', async () => {
-  const screen = await render(framed(linked))
+it('moves between messages with the arrow keys, and with Tab through the focused message and out', async () => {
+  const screen = await render(withNeighbours(linked))
   await expect.element(screen.getByRole('link').first()).toBeVisible()
   screen.getByText('before').element().focus()
   await press('{Tab}')
@@ -156,7 +156,7 @@ it('goes from message to message by arrow keys, and by Tab through the one in fo
   await press('{ArrowDown}')
   expect(focusedText()).toContain('text 3')
 
-  // Its link, its reply button, and out, past the links of the others.
+  // To its link, its reply button, and out, skipping the links of other messages.
   const message = document.activeElement
   await press('{Tab}')
   expect(document.activeElement?.matches('a')).toBe(true)
@@ -166,7 +166,7 @@ it('goes from message to message by arrow keys, and by Tab through the one in fo
   await press('{Tab}')
   expect(document.activeElement).toBe(screen.getByLabelText('after').element())
 
-  // Back leads to the same message; Enter to its actions, Escape to itself.
+  // Shift+Tab goes back to the same message, Enter to its actions, Escape to the message.
   await press('{Shift>}{Tab}{/Shift}')
   await vi.waitFor(() => expect(document.activeElement).toBe(message))
   await press('{Enter}')
@@ -175,7 +175,7 @@ it('goes from message to message by arrow keys, and by Tab through the one in fo
   expect(document.activeElement).toBe(message)
 })
 
-it('names a message by its author and time, and describes it by what it says', async () => {
+it('names a message by its author and time and describes it by its text', async () => {
   const screen = await show([
     row(1),
     row(2, { type: 'MEMBER_JOINED', payload: { actor_name: 'Bob' }, author_id: null }),
@@ -186,7 +186,7 @@ it('names a message by its author and time, and describes it by what it says', a
   await expect.element(screen.getByRole('group')).toHaveAccessibleName(/Bob/)
 })
 
-it('goes on from a focused message that is far out of sight', async () => {
+it('moves on from a focused message that is far out of view', async () => {
   const screen = await show(many)
   await expect.element(screen.getByText('text 400')).toBeVisible()
   screen.getByText('text 400').element().closest('article')?.focus()
@@ -205,14 +205,14 @@ const touch = (type: string, target: Element, x = 50) =>
     new PointerEvent(type, { bubbles: true, cancelable: true, pointerType: 'touch', clientX: x, clientY: 50 }),
   )
 
-it('marks the message that is pressed long, and leaves what is selected as it is', async () => {
+it('marks a message on a long press and keeps the selection', async () => {
   const screen = await show(linked)
   await expect.element(screen.getByRole('link').first()).toBeVisible()
   const message = screen.getByText('text 3').element().closest('article') as HTMLElement
   const selected = screen.getByText('text 1').element()
   getSelection()?.selectAllChildren(selected)
 
-  // A finger that scrolls presses nothing.
+  // A finger that scrolls presses noop.
   touch('pointerdown', message)
   touch('pointermove', message, 90)
   const later = screen.getByText('text 4').element().closest('article') as HTMLElement

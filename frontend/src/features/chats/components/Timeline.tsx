@@ -26,8 +26,8 @@ import { isNews, type useReading } from '../reading'
 import { useRovingFocus } from '../roving'
 import { NEWS, type Target } from '../scrollToMessage'
 import { useStickToEnd } from '../stickToEnd'
-import { type Item, plainTextOf } from '../timeline'
-import { whenRendered } from '../whenDrawn'
+import { getPlainText, type Item } from '../timeline'
+import { runWhenRendered } from '../whenDrawn'
 import { AgentReply } from './AgentReply'
 import { useChat } from './ChatContext'
 import { Comparison } from './Comparison'
@@ -44,7 +44,7 @@ interface TimelineProps {
   messages: readonly MessageRow[]
   part: LogPart
   reading: ReturnType<typeof useReading>
-  /** What is to be shown; the end of the log without one. */
+  /** The message to scroll to; without it, the end of the log is shown. */
   target: Target | null
   goTo(id: string): void
   ref: Ref<TimelineHandle>
@@ -66,8 +66,8 @@ function containsMessage(item: Item, id: string): boolean {
   }
 }
 
-/** The last `seq` of an item's messages. */
-function seqOf(item: Item | undefined): number {
+/** Returns the last `seq` of the messages of an item. */
+function getLastSeq(item: Item | undefined): number {
   switch (item?.kind) {
     case 'text':
     case 'comparison':
@@ -80,7 +80,7 @@ function seqOf(item: Item | undefined): number {
   }
 }
 
-/** The log. It keeps its place unless the reader is at the end; older pages come in above without a jump. */
+/** The log. It follows new messages while the reader is at the end; older pages are added above without a jump. */
 export function Timeline({ items, messages, part, reading, target, goTo, ref }: TimelineProps) {
   const { t } = useTexts()
   const { me } = useChat()
@@ -88,16 +88,16 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   const virtual = useRef<VirtualizerHandle>(null)
   const isNewest = part.range === null
   const { isShifting, loadIfNear } = usePaging(part, items[1]?.key ?? items[0]?.key ?? '', scroller)
-  const { isAtEnd, toEnd, onScroll, onMove, letGo } = useStickToEnd(scroller, isNewest)
-  const newsAt = useMemo(
+  const { isAtEnd, toEnd, onScroll, onMove, stopSticking } = useStickToEnd(scroller, isNewest)
+  const newsIndex = useMemo(
     () => (reading.newsAfter === null ? -1 : items.findLastIndex(item => item.kind === 'new')),
     [items, reading.newsAfter],
   )
-  useScrollTarget({ items, newsAt, target, scroller, virtual, letGo })
+  useScrollTarget({ items, newsIndex, target, scroller, virtual, stopSticking })
   const trackVisible = useVisibleTracking({
     items,
     messages,
-    newsAt,
+    newsIndex,
     isAtEnd: isAtEnd && isNewest,
     scroller,
     virtual,
@@ -114,8 +114,8 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
     toEnd()
   }
   const roving = useRovingFocus({ items, scroller, virtual })
-  const press = useLongPress()
-  const scrolled = () => {
+  const longPress = useLongPress()
+  const handleScroll = () => {
     onScroll()
     trackVisible()
     void loadIfNear()
@@ -123,7 +123,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   return (
     <div className={styles.logbox}>
       <NewsBar reading={reading} goTo={goTo} part={part} />
-      {/* Finished sentences are spoken by the announcer; this log would speak every token. */}
+      {/* `aria-live` is off, because the log would announce every token; `Announcer` announces complete messages. */}
       <div
         className={styles.log}
         id="log"
@@ -133,19 +133,19 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
         aria-live="off"
         aria-label={t('messages')}
         {...roving.log}
-        {...press}
+        {...longPress}
         onWheel={onMove}
         onTouchMove={onMove}
         onPointerDown={(event: PointerEvent<HTMLElement>) => {
           onMove()
-          press.onPointerDown(event)
+          longPress.onPointerDown(event)
         }}
         onKeyDown={(event: KeyboardEvent<HTMLElement>) => {
           onMove()
           roving.log.onKeyDown(event)
           if (event.key === 'End' && isNewest) toEnd()
         }}
-        onScroll={scrolled}
+        onScroll={handleScroll}
       >
         <div className={styles.in}>
           {part.hasOlder ? (
@@ -162,7 +162,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
             data={items}
             keepMounted={roving.keepMounted}
           >
-            {drawItem}
+            {renderItem}
           </Virtualizer>
         </div>
       </div>
@@ -181,60 +181,60 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   )
 }
 
-/** The height of `data-older`, which stands above the virtual list. */
+/** The height of `data-older`, which is above the virtual list. */
 const OLDER_PX = 56
 
-/** So much (px) of what was read before stands above the line of what is new. */
-const BEFORE_NEWS_PX = 48
+/** Height of the earlier messages that stay visible above the "new" divider, in px. */
+const CONTEXT_PX = 48
 
 interface ScrollTarget {
   items: readonly Item[]
-  newsAt: number
+  newsIndex: number
   target: Target | null
   scroller: { current: HTMLElement | null }
   virtual: { current: VirtualizerHandle | null }
-  letGo(): void
+  stopSticking(): void
 }
 
-/** Leads to what is new when it first appears, and to what is asked for. */
-function useScrollTarget({ items, newsAt, target, scroller, virtual, letGo }: ScrollTarget): void {
+/** Scrolls to the "new" divider when it first appears, and to the target. */
+function useScrollTarget({ items, newsIndex, target, scroller, virtual, stopSticking }: ScrollTarget): void {
   const scrolledTo = useRef<number | null>(null)
   const number = target?.number ?? 0
-  const at = target ? items.findIndex(item => containsMessage(item, target.id)) : newsAt
+  const index = target ? items.findIndex(item => containsMessage(item, target.id)) : newsIndex
   useEffect(() => {
     const log = scroller.current
-    if (at < 0 || scrolledTo.current === number || !log) return
+    if (index < 0 || scrolledTo.current === number || !log) return
     scrolledTo.current = number
-    letGo()
-    if (target && target.id !== NEWS) return showMessage(log, virtual.current, at, target.id)
-    virtual.current?.scrollToIndex(at, { align: 'start', offset: -BEFORE_NEWS_PX })
-  }, [at, number, target, scroller, virtual, letGo])
+    stopSticking()
+    if (target && target.id !== NEWS) return showMessage(log, virtual.current, index, target.id)
+    virtual.current?.scrollToIndex(index, { align: 'start', offset: -CONTEXT_PX })
+  }, [index, number, target, scroller, virtual, stopSticking])
 }
 
-function showMessage(log: HTMLElement, virtual: VirtualizerHandle | null, at: number, id: string): void {
-  virtual?.scrollToIndex(at, { align: 'center' })
+function showMessage(log: HTMLElement, virtual: VirtualizerHandle | null, index: number, id: string): void {
+  virtual?.scrollToIndex(index, { align: 'center' })
   const selector = `[data-message="${CSS.escape(id)}"],[data-part="${CSS.escape(id)}"]`
   const find = () => log.querySelector(selector)?.closest<HTMLElement>('[data-message]')
-  // A frame later: what was closed on the way here gives the focus back first.
-  requestAnimationFrame(() => requestAnimationFrame(() => whenRendered(find, flash)))
+  // Wait two frames, because a dialog that was just closed restores the focus first.
+  requestAnimationFrame(() => requestAnimationFrame(() => runWhenRendered(find, flash)))
 }
 
 interface VisibleTracking {
   items: readonly Item[]
   messages: readonly MessageRow[]
-  newsAt: number
-  /** The end of the log is on the screen. */
+  newsIndex: number
+  /** Whether the end of the log is visible. */
   isAtEnd: boolean
   scroller: { current: HTMLElement | null }
   virtual: { current: VirtualizerHandle | null }
   reading: ReturnType<typeof useReading>
 }
 
-/** Notes what is on the screen, whenever that may have changed. */
+/** Returns a function that reports the visible messages as seen. It is also called when the page becomes visible. */
 function useVisibleTracking({
   items,
   messages,
-  newsAt,
+  newsIndex,
   isAtEnd,
   scroller,
   virtual,
@@ -246,10 +246,10 @@ function useVisibleTracking({
     if (!log || !list || document.visibilityState !== 'visible') return
     const first = list.findItemIndex(log.scrollTop)
     const last = list.findItemIndex(log.scrollTop + log.clientHeight)
-    if (newsAt >= 0 && !isCaughtUp && first <= newsAt && newsAt <= last) seeNews()
-    // The last one may be seen in part only.
-    else onSeen(isAtEnd ? (messages.at(-1)?.seq ?? 0) : Math.max(0, ...items.slice(first, last).map(seqOf)))
-  }, [items, messages, newsAt, isAtEnd, scroller, virtual, isCaughtUp, seeNews, onSeen])
+    if (newsIndex >= 0 && !isCaughtUp && first <= newsIndex && newsIndex <= last) seeNews()
+    // The last item may be only partly visible.
+    else onSeen(isAtEnd ? (messages.at(-1)?.seq ?? 0) : Math.max(0, ...items.slice(first, last).map(getLastSeq)))
+  }, [items, messages, newsIndex, isAtEnd, scroller, virtual, isCaughtUp, seeNews, onSeen])
   useEffect(() => {
     const frame = requestAnimationFrame(trackVisible)
     document.addEventListener('visibilitychange', trackVisible)
@@ -267,7 +267,7 @@ interface NewsBarProps {
   goTo(id: string): void
 }
 
-/** What is new begins farther up: how much it is, since when, and the way there. */
+/** The bar shown while new messages are above the visible part: their number, their time, and a button to go there. */
 function NewsBar({ reading, part, goTo }: NewsBarProps) {
   const { t } = useTexts()
   const { isCaughtUp, hasGap, page, since, count, seeNews } = reading
@@ -280,7 +280,7 @@ function NewsBar({ reading, part, goTo }: NewsBarProps) {
   }
   return (
     <div className={styles.newsbar} role="status">
-      <span>{since ? t('newsSince', { n, time: timeOf(since) }) : t('newsCount', { n })}</span>
+      <span>{since ? t('newsSince', { n, time: formatSince(since) }) : t('newsCount', { n })}</span>
       <button type="button" className="link" onClick={jump} aria-disabled={hasGap && !page}>
         <ArrowUp className="i s" aria-hidden />
         {t('jumpToNews')}
@@ -292,29 +292,29 @@ function NewsBar({ reading, part, goTo }: NewsBarProps) {
   )
 }
 
-/** The time today, with the day before that. */
-const timeOf = (iso: string) =>
+/** Formats a time of today, or a date and time. */
+const formatSince = (iso: string) =>
   dayKey(iso) === new Date().toDateString() ? formatTime(iso) : `${formatShortDate(iso)} ${formatTime(iso)}`
 
-const drawItem = (item: Item) => <ItemView key={item.key} item={item} />
+const renderItem = (item: Item) => <ItemView key={item.key} item={item} />
 
-/** Drawn when its item changes, and not with each frame. */
+/** Memoized, so that it renders only when its item changes. */
 const ItemView = memo(function ItemView({ item }: { item: Item }) {
   return (
     <div data-item={item.key}>
-      <Boundary text={plainTextOf(item)} resetKeys={[item]}>
-        <OneItem item={item} />
+      <Boundary text={getPlainText(item)} resetKeys={[item]}>
+        <ItemContent item={item} />
       </Boundary>
     </div>
   )
 })
 
-function OneItem({ item }: { item: Item }) {
+function ItemContent({ item }: { item: Item }) {
   switch (item.kind) {
     case 'day':
-      return <Day at={item.at} />
+      return <DayDivider at={item.at} />
     case 'new':
-      return <NewLine />
+      return <NewDivider />
     case 'text':
       return <TextMessage row={item.row} more={item.more} />
     case 'unsent':
@@ -337,23 +337,23 @@ function OneItem({ item }: { item: Item }) {
   }
 }
 
-function Day({ at }: { at: string }) {
+function DayDivider({ at }: { at: string }) {
   useTexts()
-  useMidnight()
+  useRenderAtMidnight()
   return <div className={styles.day}>{formatDay(at)}</div>
 }
 
-/** Draws again when the next day begins: what was today is yesterday. */
-function useMidnight(): void {
+/** Renders again at midnight, because "today" becomes "yesterday". */
+function useRenderAtMidnight(): void {
   const [today, setToday] = useState(() => new Date().toDateString())
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the next night is waited for once this one is over
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `today` restarts the timer after midnight
   useEffect(() => {
     const timer = setTimeout(() => setToday(new Date().toDateString()), new Date().setHours(24, 0, 1, 0) - Date.now())
     return () => clearTimeout(timer)
   }, [today])
 }
 
-function NewLine() {
+function NewDivider() {
   const { t } = useTexts()
   return <div className={cx(styles.day, styles.new)}>{t('newLine')}</div>
 }

@@ -30,7 +30,7 @@ const show = (data: WebPage | null) =>
     />,
   )
 
-it('draws the page that a tool read by its data, and says which part it is', async () => {
+it('shows the web page of a tool result with its excerpt', async () => {
   const screen = await show(page)
   await screen.getByText('web_fetch').click()
   await expect.element(screen.getByRole('link', { name: 'Tides' })).toHaveAttribute('href', page.url)

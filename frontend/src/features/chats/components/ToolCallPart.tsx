@@ -5,7 +5,7 @@ import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatNumber, formatSeconds } from '@/lib/time'
 import { Collapsible } from '@/ui/Collapsible'
-import { hostOf } from '@/ui/prose/addresses'
+import { getHost } from '@/ui/prose/addresses'
 import { Spinner } from '@/ui/Spinner'
 import { type Part, summarizeArguments } from '../reply'
 import styles from './ToolCallPart.module.css'
@@ -13,14 +13,14 @@ import { WebPageResult } from './WebPageResult'
 
 type ToolPart = Extract<Part, { kind: 'tool' }>
 
-/** A tool call: one line when folded; its arguments as they stream, then the result. */
-export const ToolCallPart = memo(function ToolRow({ part }: { part: ToolPart }) {
-  const Icon = iconOf(part.name)
+/** A tool call: collapsed to one line, or with its arguments as they stream and the result. */
+export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPart }) {
+  const Icon = getIcon(part.name)
   const page = part.response?.data ?? null
   return (
     <Collapsible
       open={part.live}
-      state={<State part={part} />}
+      state={<CallState part={part} />}
       head={
         <>
           <Icon className="i s" aria-hidden />
@@ -40,7 +40,7 @@ export const ToolCallPart = memo(function ToolRow({ part }: { part: ToolPart }) 
   )
 })
 
-const iconOf = (name: string) => (name === 'web_fetch' ? Globe : name.endsWith('_time') ? Clock : Wrench)
+const getIcon = (name: string) => (name === 'web_fetch' ? Globe : name.endsWith('_time') ? Clock : Wrench)
 
 function CallHead({ part }: { part: ToolPart }) {
   return (
@@ -54,14 +54,14 @@ function PageHead({ name, page }: { name: string; page: WebPage }) {
   return (
     <span className="cut">
       <span className={cx(styles.fn, 'mono')}>{name}</span> {page.title}{' '}
-      <span className={styles.host}>{hostOf(page.url)}</span>
+      <span className={styles.host}>{getHost(page.url)}</span>
     </span>
   )
 }
 
-function State({ part }: { part: ToolPart }): ReactNode {
+function CallState({ part }: { part: ToolPart }): ReactNode {
   const { t } = useTexts()
-  if (part.response) return <Outcome response={part.response} />
+  if (part.response) return <CallOutcome response={part.response} />
   return (
     <>
       <Spinner />
@@ -72,16 +72,16 @@ function State({ part }: { part: ToolPart }): ReactNode {
   )
 }
 
-function Outcome({ response }: { response: ToolResponsePayload }) {
+function CallOutcome({ response }: { response: ToolResponsePayload }) {
   const { t } = useTexts()
-  const took = response.seconds == null ? '' : t('secondsShort', { n: formatSeconds(response.seconds) })
+  const duration = response.seconds == null ? '' : t('secondsShort', { n: formatSeconds(response.seconds) })
   if (response.status === 'ok') {
     return (
       <>
         <span className="ok">
           <Check className="i s" aria-label={t('tool.ok')} />
         </span>
-        {took}
+        {duration}
       </>
     )
   }
@@ -93,7 +93,7 @@ function Outcome({ response }: { response: ToolResponsePayload }) {
   )
 }
 
-/** The model's own JSON, its names in grey; what is not whole yet is shown as it came. */
+/** The JSON of the arguments with grey keys. Incomplete JSON is shown as it is. */
 function Arguments({ text, live }: { text: string; live: boolean }) {
   const parts = text.split(/("(?:[^"\\]|\\.)*"\s*:)/)
   return (

@@ -5,12 +5,12 @@ import { useChat } from './ChatContext'
 import composerStyles from './Composer.module.css'
 import messageStyles from './Message.module.css'
 
-/** Who is typing, on a line of its own height, so that nothing jumps. */
+/** The names of those who are typing. Its height is fixed, so that the layout does not jump. */
 export const TypingLine = memo(function TypingLine() {
   const { t } = useTexts()
-  const { chatId, who } = useChat()
+  const { chatId, findActor } = useChat()
   const names = useTypists(chatId)
-    .map(id => who(id)?.name ?? '')
+    .map(id => findActor(id)?.name ?? '')
     .filter(Boolean)
   return (
     <div className={composerStyles.typingline} aria-live="off">

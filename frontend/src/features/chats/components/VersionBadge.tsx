@@ -13,7 +13,7 @@ interface VersionProps {
   agentId: string | null
 }
 
-/** Which text answered: `v7` with a ring, or `draft r3 · Bob` with a disc. Behind it is that text. */
+/** The stamp of a reply: `v7` with a ring, or `draft r3 · Bob` with a disc. A click shows the spec that answered. */
 export function VersionBadge({ stamp, agentId }: VersionProps) {
   const { t } = useTexts()
   const { workspaceId, openWorkshop } = useChat()
@@ -23,7 +23,7 @@ export function VersionBadge({ stamp, agentId }: VersionProps) {
     stamp.version == null
       ? t('draftStamp', { n: stamp.draft_apply ?? '?', name: stamp.draft_by ?? '' })
       : `v${stamp.version}`
-  const toWorkshop = () => {
+  const goToWorkshop = () => {
     setOpen(false)
     if (agentId) openWorkshop(agentId)
   }
@@ -49,7 +49,7 @@ export function VersionBadge({ stamp, agentId }: VersionProps) {
             label={label}
             layer={layer}
             onOpenChange={setOpen}
-            onWorkshop={toWorkshop}
+            onWorkshop={goToWorkshop}
           />
         </Suspense>
       ) : null}
@@ -74,7 +74,7 @@ export function ModelName({ stamp }: { stamp: Stamp }) {
   return stamp.model ? <span>{stamp.model}</span> : null
 }
 
-/** The foot of an agent's single message, e.g. its hello. */
+/** The footer of a single message of an agent, such as its greeting. */
 export function MessageFooter({ row }: { row: TextMessageRow }) {
   const { stamp } = row.payload
   if (!stamp) return null

@@ -2,30 +2,30 @@ import { useState } from 'react'
 import { type ComparisonPayload, comparisons } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
 import { upsertRows } from '@/realtime'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { showToast } from '@/ui/toast'
-import { type Choice, choices, votersOf } from '../comparison'
+import { type Choice, choices, groupVoters } from '../comparison'
 import { useChat } from './ChatContext'
 import comparisonStyles from './Comparison.module.css'
 
-/** "Which is better?": one vote a person; pressing one's own again takes it back. */
-export function VotePanel({ id, asked }: { id: string; asked: ComparisonPayload }) {
+/** The votes of a comparison. Each person has one vote; clicking it again withdraws it. */
+export function VotePanel({ id, comparison }: { id: string; comparison: ComparisonPayload }) {
   const { t } = useTexts()
-  const { chatId, me, who } = useChat()
+  const { chatId, me, findActor } = useChat()
   const [isVoting, setVoting] = useState(false)
-  const voters = votersOf(asked.votes)
+  const voters = groupVoters(comparison.votes)
   const vote = async (choice: Choice | null) => {
     if (isVoting) return
     setVoting(true)
     try {
       upsertRows(chatId, [await comparisons.vote(chatId, id, choice)])
     } catch (error) {
-      showToast(textOfError(error))
+      showToast(getErrorText(error))
     } finally {
       setVoting(false)
     }
@@ -33,20 +33,20 @@ export function VotePanel({ id, asked }: { id: string; asked: ComparisonPayload 
   const labels: Record<Choice, string> = {
     production: t('production'),
     equal: t('compare.equal'),
-    draft: t('compare.draft', { apply: `r${asked.draft.draft_apply}` }),
+    draft: t('compare.draft', { apply: `r${comparison.draft.draft_apply}` }),
   }
   return (
     <fieldset className={comparisonStyles.votes} aria-label={t('compare.better')}>
-      <span className="muted xs">{asked.ended ? t('compare.over') : t('compare.better')}</span>
+      <span className="muted xs">{comparison.ended ? t('compare.over') : t('compare.better')}</span>
       {choices.map(choice => {
         const isMine = voters[choice].includes(me)
-        const names = formatList(voters[choice].map(voter => who(voter)?.name ?? t('unknownPerson')))
+        const names = formatList(voters[choice].map(voter => findActor(voter)?.name ?? t('unknownPerson')))
         return (
           <Button
             key={choice}
             size="xs"
             aria-pressed={isMine}
-            blocked={asked.ended ? t('compare.over') : false}
+            blocked={comparison.ended ? t('compare.over') : false}
             title={names ? t('compare.votedBy', { names }) : undefined}
             onClick={() => void vote(isMine ? null : choice)}
           >

@@ -10,50 +10,52 @@ import { useChat } from './ChatContext'
 import composerStyles from './Composer.module.css'
 
 interface WakeLineProps {
-  /** Null: not known yet. */
+  /** Null until it is loaded. */
   wakes: readonly Wake[] | null
-  /** The message is to wake nobody, whatever it says. */
-  asleep: boolean
-  onAsleep(asleep: boolean): void
+  /** Whether the message wakes no agent, whatever its text. */
+  isQuiet: boolean
+  onQuietChange(isQuiet: boolean): void
 }
 
 /** Before sending: who will be woken, who is steered, and who cannot answer. */
-export function WakeLine({ wakes, asleep, onAsleep }: WakeLineProps) {
+export function WakeLine({ wakes, isQuiet, onQuietChange }: WakeLineProps) {
   const { t } = useTexts()
-  const of = (effect: Wake['effect']) => (wakes ?? []).filter(wake => wake.effect === effect)
-  const reached = wakes?.some(wake => wake.effect !== 'cannot')
+  const filterByEffect = (effect: Wake['effect']) => (wakes ?? []).filter(wake => wake.effect === effect)
+  const reachesAgents = wakes?.some(wake => wake.effect !== 'cannot')
   return (
     <div className={composerStyles.wake} role="status">
-      {asleep ? (
-        <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.chosenNone')}</Line>
+      {isQuiet ? (
+        <WakeText icon={<Moon className="i s" aria-hidden />}>{t('wake.chosenNone')}</WakeText>
       ) : (
         <>
-          <Group wakes={of('wakes')} icon={<Zap className="i s" aria-hidden />} before="wake.wakes" />
-          <Group
-            wakes={of('steers')}
+          <AgentGroup wakes={filterByEffect('wakes')} icon={<Zap className="i s" aria-hidden />} before="wake.wakes" />
+          <AgentGroup
+            wakes={filterByEffect('steers')}
             icon={<CornerDownRight className="i s" aria-hidden />}
             before="wake.steers"
             after="wake.nextOrAfter"
           />
-          <Group
-            wakes={of('cannot')}
+          <AgentGroup
+            wakes={filterByEffect('cannot')}
             icon={<TriangleAlert className="i s" aria-hidden />}
             before="wake.cannot"
             reasons
           />
-          {wakes?.length === 0 ? <Line icon={<Moon className="i s" aria-hidden />}>{t('wake.none')}</Line> : null}
+          {wakes?.length === 0 ? (
+            <WakeText icon={<Moon className="i s" aria-hidden />}>{t('wake.none')}</WakeText>
+          ) : null}
         </>
       )}
-      {reached ? (
-        <button type="button" className="end link" aria-pressed={asleep} onClick={() => onAsleep(!asleep)}>
-          {asleep ? t('wake.letWake') : t('wake.letSleep')}
+      {reachesAgents ? (
+        <button type="button" className="end link" aria-pressed={isQuiet} onClick={() => onQuietChange(!isQuiet)}>
+          {isQuiet ? t('wake.letWake') : t('wake.letSleep')}
         </button>
       ) : null}
     </div>
   )
 }
 
-const Line = ({ icon, children }: { icon: ReactNode; children: ReactNode }) => (
+const WakeText = ({ icon, children }: { icon: ReactNode; children: ReactNode }) => (
   <>
     {icon}
     <span>{children}</span>
@@ -66,12 +68,12 @@ const reasonTexts: Partial<Record<string, PlainTextKey>> = {
   too_many_hops: 'wake.reason.too_many_hops',
 }
 
-function reasonOf({ reason }: Wake, t: Texts['t']): string | null {
+function describeReason({ reason }: Wake, t: Texts['t']): string | null {
   const key = reason ? reasonTexts[reason] : undefined
   return key ? t(key) : (reason ?? null)
 }
 
-interface GroupProps {
+interface AgentGroupProps {
   wakes: readonly Wake[]
   icon: ReactNode
   before: PlainTextKey
@@ -79,7 +81,7 @@ interface GroupProps {
   reasons?: boolean
 }
 
-function Group({ wakes, icon, before, after, reasons }: GroupProps) {
+function AgentGroup({ wakes, icon, before, after, reasons }: AgentGroupProps) {
   const { t } = useTexts()
   if (wakes.length === 0) return null
   return (
@@ -87,21 +89,21 @@ function Group({ wakes, icon, before, after, reasons }: GroupProps) {
       {icon}
       <span>{t(before)}</span>
       {wakes.map(wake => (
-        <Chip key={wake.agent_id} agentId={wake.agent_id} reason={reasons ? reasonOf(wake, t) : null} />
+        <AgentChip key={wake.agent_id} agentId={wake.agent_id} reason={reasons ? describeReason(wake, t) : null} />
       ))}
       {after ? <span>{t(after)}</span> : null}
     </>
   )
 }
 
-function Chip({ agentId, reason }: { agentId: string; reason?: string | null | undefined }) {
-  const { chatId, who } = useChat()
+function AgentChip({ agentId, reason }: { agentId: string; reason?: string | null | undefined }) {
+  const { chatId, findActor } = useChat()
   const { t } = useTexts()
   const isApplied = useDrafts(chatId).some(draft => draft.agent_id === agentId && draft.applied)
-  const name = who(agentId)?.name ?? t('agent')
+  const name = findActor(agentId)?.name ?? t('agent')
   return (
     <span className={cx(composerStyles.chip, composerStyles.readOnly)} title={reason ?? undefined}>
-      <Avatar id={agentId} name={name} avatar={who(agentId)?.avatar} square size="tiny" />
+      <Avatar id={agentId} name={name} avatar={findActor(agentId)?.avatar} square size="tiny" />
       {name}
       <LayerIcon layer={isApplied ? 'applied' : 'production'} />
       {reason ? <span className="faint">{reason}</span> : null}

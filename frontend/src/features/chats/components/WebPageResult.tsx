@@ -6,11 +6,11 @@ import { Link } from '@/ui/prose/parts'
 import { LazyProse } from './LazyProse'
 import toolCallPartStyles from './ToolCallPart.module.css'
 
-/** A handle in the text of a web page names no member. */
+/** Handles in the text of a web page are not mentions. */
 const noNames = () => null
 
-/** Which part of the page this is, when it is not the whole. */
-function partNotes({ text, start, end, total, is_cut: isCut }: WebPage, t: Texts['t']): string[] {
+/** Lists notes on which part of the page the text is. */
+function listNotes({ text, start, end, total, is_cut: isCut }: WebPage, t: Texts['t']): string[] {
   const [from, to, all] = [formatNumber(start), formatNumber(end), formatNumber(total)]
   const isPart = start > 0 || end < total
   return [
@@ -20,7 +20,7 @@ function partNotes({ text, start, end, total, is_cut: isCut }: WebPage, t: Texts
   ]
 }
 
-/** A page that an agent has read: where it is from, then its text, drawn as untrusted Markdown. */
+/** A web page that an agent has read: its source, then its text as untrusted Markdown. */
 export function WebPageResult({ page }: { page: WebPage }) {
   const { t } = useTexts()
   return (
@@ -36,7 +36,7 @@ export function WebPageResult({ page }: { page: WebPage }) {
       <div className={toolCallPartStyles.read} tabIndex={0}>
         <LazyProse text={page.text} names={noNames} />
       </div>
-      {partNotes(page, t).map(note => (
+      {listNotes(page, t).map(note => (
         <p key={note} className="muted">
           {note}
         </p>

@@ -14,9 +14,9 @@ import {
 } from 'lucide-react'
 import type { NotificationRow } from '@/api'
 import { cx } from '@/lib/cx'
-import { errorText } from '@/lib/errors'
+import { getCodeText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatRelative } from '@/lib/time'
 import { PathLink } from '@/ui/PathLink'
 import { kindOf, pathOf, type Sign } from '../wording'
@@ -117,9 +117,9 @@ function NotificationText({ row, origin }: Pick<NotificationItemProps, 'row' | '
 
 /** An excerpt of the message; for a failed merge, the text of its error code. */
 function Quote({ row }: Pick<NotificationItemProps, 'row'>) {
-  const text = row.type === 'merge_failed' ? errorText(row.excerpt) : row.excerpt
+  const text = row.type === 'merge_failed' ? getCodeText(row.excerpt) : row.excerpt
   return (
-    <span className={cx(notificationsStyles.quote, 'muted')} lang={languageOf(text)}>
+    <span className={cx(notificationsStyles.quote, 'muted')} lang={detectLanguage(text)}>
       {text}
     </span>
   )

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
-import { type ListedSuggestionRow, useReject, useWithdraw } from '@/api'
-import { textOfError } from '@/lib/errors'
+import { type ListedSuggestionRow, useRejectSuggestions, useWithdrawSuggestion } from '@/api'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
@@ -18,7 +18,7 @@ interface DecideProps {
 export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
   const { t } = useTexts()
   const [reason, setReason] = useState('')
-  const reject = useReject(workspaceId)
+  const reject = useRejectSuggestions(workspaceId)
   const count = rows.length
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -35,7 +35,7 @@ export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
   return (
     <Dialog open onOpenChange={onClose} title={t('rejectTitle', { count })} description={t('rejectHint')}>
       <form className="col gap" onSubmit={submit}>
-        <Field label={t('reason')} hint={t('reasonHint')} error={reject.error ? textOfError(reject.error) : null}>
+        <Field label={t('reason')} hint={t('reasonHint')} error={reject.error ? getErrorText(reject.error) : null}>
           {attributes => (
             <textarea
               {...attributes}
@@ -61,13 +61,13 @@ export function RejectDialog({ workspaceId, rows, onClose }: DecideProps) {
 /** Withdrawing is final, so it is asked once. */
 export function WithdrawDialog({ workspaceId, rows: [row], onClose }: DecideProps) {
   const { t } = useTexts()
-  const withdraw = useWithdraw(workspaceId)
+  const withdraw = useWithdrawSuggestion(workspaceId)
   if (!row) return null
   return (
     <Dialog open onOpenChange={onClose} title={t('withdrawTitle')} description={t('withdrawHint')}>
       {withdraw.error ? (
         <p className={fieldStyles.err} role="alert">
-          {textOfError(withdraw.error)}
+          {getErrorText(withdraw.error)}
         </p>
       ) : null}
       <div className="row endrow">

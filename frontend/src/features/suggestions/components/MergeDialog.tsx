@@ -16,7 +16,7 @@ import {
 import { closeDraft, findOtherDraft, type OtherDraft } from '@/features/agents'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { formatTime, isFuture } from '@/lib/time'
@@ -31,7 +31,7 @@ interface MergeDialogProps {
   /** Of one agent; one alone is accepted. */
   rows: readonly ListedSuggestionRow[]
   me: ActorRow
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
   onStarted(merge: MergeRow): void
   onOpenDraft(chatId: string, agentId: string): void
   onClose(): void
@@ -79,7 +79,7 @@ function MergeForm({
   workspaceId,
   rows,
   me,
-  who,
+  findActor,
   agent,
   onStarted,
   onOpenDraft,
@@ -121,7 +121,7 @@ function MergeForm({
       <ChatChoices chats={chats ?? []} rows={rows} agent={agent} chatId={chatId} onChoose={choose} />
       {chats?.length === 0 ? <p className="muted sm">{t('noChatYet', { agent: agent.name })}</p> : null}
       {draft ? (
-        <DraftThere draft={draft} isLocked={isLocked} isMine={draft.lock_holder_id === me.id} who={who} />
+        <DraftThere draft={draft} isLocked={isLocked} isMine={draft.lock_holder_id === me.id} findActor={findActor} />
       ) : null}
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
@@ -187,12 +187,12 @@ interface DraftThereProps {
   /** By somebody else, now. */
   isLocked: boolean
   isMine: boolean
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
 }
 
-function DraftThere({ draft, isLocked, isMine, who }: DraftThereProps) {
+function DraftThere({ draft, isLocked, isMine, findActor }: DraftThereProps) {
   const { t } = useTexts()
-  const name = who(draft.lock_holder_id ?? '')?.name ?? t('unknownPerson')
+  const name = findActor(draft.lock_holder_id ?? '')?.name ?? t('unknownPerson')
   return (
     <p className={blocks.banner} role="status">
       {isLocked
@@ -225,5 +225,5 @@ function ChatChoice({ value, isChosen, title, note, onChoose }: ChatChoiceProps)
 function Refusal({ error }: { error: unknown }) {
   const { t } = useTexts()
   const other = findOtherDraft(error)
-  return other ? t('writingElsewhereMerge', { agent: other.agentName, chat: other.chatTitle }) : textOfError(error)
+  return other ? t('writingElsewhereMerge', { agent: other.agentName, chat: other.chatTitle }) : getErrorText(error)
 }

@@ -10,7 +10,7 @@ import {
   useVersion,
 } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { sentenceGap, type Texts, useTexts } from '@/lib/language'
 import { formatCurrency, formatFullTime, formatNumber, formatRelative, formatTime, isFuture } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
@@ -32,7 +32,7 @@ interface MergeViewProps {
   workspaceId: string
   id: string
   me: ActorRow
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
   /** Whether the reader may decide on this agent's suggestions: then they may stop a merge, or try it again. */
   mayReview(agentId: string): boolean
   onOpenDraft(chatId: string, agentId: string): void
@@ -55,7 +55,7 @@ export function MergeView({ workspaceId, id, ...rest }: MergeViewProps) {
 
 type MergeProps = Omit<MergeViewProps, 'id'> & { merge: MergeRow }
 
-function Merge({ workspaceId, merge, me, who, mayReview, onOpenDraft, onSuggestion }: MergeProps) {
+function Merge({ workspaceId, merge, me, findActor, mayReview, onOpenDraft, onSuggestion }: MergeProps) {
   const { t } = useTexts()
   const isOn = isUnderWay(merge)
   const written = useWritten(merge.id)
@@ -93,7 +93,7 @@ function Merge({ workspaceId, merge, me, who, mayReview, onOpenDraft, onSuggesti
       >
         <i data-layer="suggestion" style={{ width: `${percentOf(merge, written)}%` }} />
       </div>
-      <Outcome merge={merge} workspaceId={workspaceId} who={who} />
+      <Outcome merge={merge} workspaceId={workspaceId} findActor={findActor} />
       {merge.provenance ? <Result merge={merge} onSuggestion={onSuggestion} /> : null}
     </article>
   )
@@ -119,7 +119,7 @@ function MergeButtons({ workspaceId, merge, mayReview, onOpenDraft }: MergeButto
     <div className="row wrap">
       {error ? (
         <span className="xs no" role="alert">
-          {textOfError(error)}
+          {getErrorText(error)}
         </span>
       ) : null}
       {isUnderWay(merge) && mayReview ? (
@@ -204,11 +204,11 @@ function Spent({ merge }: { merge: MergeRow }) {
 }
 
 /** In a sentence: what came of it, or what is going to. */
-function Outcome({ merge, workspaceId, who }: Pick<MergeProps, 'merge' | 'workspaceId' | 'who'>) {
+function Outcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge' | 'workspaceId' | 'findActor'>) {
   const { t, rich } = useTexts()
   const chats = useChats(workspaceId).data
   const chat = chats?.find(each => each.chat.id === merge.chat_id)?.chat.title
-  if (merge.state === 'failed') return <Unplaced merge={merge} who={who} />
+  if (merge.state === 'failed') return <Unplaced merge={merge} findActor={findActor} />
   if (merge.state === 'stopped') return <Notice>{t('mergeStopped')}</Notice>
   const why = mergeWhy(merge, t)
   const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
@@ -226,7 +226,7 @@ function Outcome({ merge, workspaceId, who }: Pick<MergeProps, 'merge' | 'worksp
   )
 }
 
-function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
+function Unplaced({ merge, findActor }: Pick<MergeProps, 'merge' | 'findActor'>) {
   const { t } = useTexts()
   const { chat_id: chatId, provenance } = merge
   const why = mergeWhy(merge, t)
@@ -237,7 +237,7 @@ function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
         {t(provenance ? 'notPlaced' : 'mergeFailed')}
         {sentenceGap()}
         {merge.error_code === 'draft_locked' && chatId ? (
-          <LockHolder chatId={chatId} agentId={merge.agent_id} fallback={why} who={who} />
+          <LockHolder chatId={chatId} agentId={merge.agent_id} fallback={why} findActor={findActor} />
         ) : (
           why
         )}
@@ -248,7 +248,7 @@ function Unplaced({ merge, who }: Pick<MergeProps, 'merge' | 'who'>) {
   )
 }
 
-interface LockHolderProps extends Pick<MergeProps, 'who'> {
+interface LockHolderProps extends Pick<MergeProps, 'findActor'> {
   chatId: string
   agentId: string
   /** Why the merge failed, shown until the draft is read. */
@@ -256,13 +256,13 @@ interface LockHolderProps extends Pick<MergeProps, 'who'> {
 }
 
 /** Who writes there now: asked of the chat, since only those in it may know. */
-function LockHolder({ chatId, agentId, fallback, who }: LockHolderProps) {
+function LockHolder({ chatId, agentId, fallback, findActor }: LockHolderProps) {
   const { t } = useTexts()
   const draft = useChatDraft(chatId, agentId)
   const { lock_holder_id: holder, lock_expires_at: until } = draft.data ?? {}
   if (draft.isPending) return fallback
   if (!holder || !until || !isFuture(until)) return `${fallback} ${t('freeNow')}`
-  return t('lockedNow', { name: who(holder)?.name ?? t('unknownPerson'), time: formatTime(until) })
+  return t('lockedNow', { name: findActor(holder)?.name ?? t('unknownPerson'), time: formatTime(until) })
 }
 
 const Notice = ({ children }: { children: React.ReactNode }) => (

@@ -1,11 +1,11 @@
 import { GitMergeConflict, UnfoldVertical } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
-import { contributorSide, partyNames } from '@/features/agents'
+import { getContributorLabel, listParties } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import { countConflicts, type MergedLine, type MergedPart, mergedParts, otherConflicts } from '../mergedLines'
@@ -73,7 +73,7 @@ function Part({ part, contributorOf }: { part: MergedPart; contributorOf: Contri
       // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
       key={index}
       line={line}
-      isSame={sameContributors(line, part.lines[index - 1])}
+      isSameContent={sameContributors(line, part.lines[index - 1])}
       contributorOf={contributorOf}
     />
   ))
@@ -85,18 +85,26 @@ const sameContributors = (line: MergedLine, before: MergedLine | undefined) =>
 const kinds = { ' ': '', '+': 'new', '−': 'old' } as const
 
 /** One line. Its author is named where a run of theirs begins. */
-function Line({ line, isSame, contributorOf }: { line: MergedLine; isSame: boolean; contributorOf: ContributorOf }) {
+function Line({
+  line,
+  isSameContent,
+  contributorOf,
+}: {
+  line: MergedLine
+  isSameContent: boolean
+  contributorOf: ContributorOf
+}) {
   const { t } = useTexts()
   const names = line.contributors.map(id => contributorOf(id)?.name ?? '').join(t('listJoin'))
   return (
     <div className={`d ${kinds[line.sign]}`.trim()}>
       <i title={names || undefined}>
-        {isSame || line.contributors.length === 0 ? null : (
+        {isSameContent || line.contributors.length === 0 ? null : (
           <Avatars ids={line.contributors} names={names} contributorOf={contributorOf} />
         )}
       </i>
       <b>{line.sign}</b>
-      <span lang={languageOf(line.text)}>{line.text || ' '}</span>
+      <span lang={detectLanguage(line.text)}>{line.text || ' '}</span>
     </div>
   )
 }
@@ -130,12 +138,12 @@ function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contribu
   const contributors = conflict.choices.flatMap(choice =>
     choice.contributor ? (contributorOf(choice.contributor) ?? []) : [],
   )
-  const question = conflict.question || t('theyDiffer', { names: partyNames(contributors, t).join(t('listJoin')) })
+  const question = conflict.question || t('theyDiffer', { names: listParties(contributors, t).join(t('listJoin')) })
   return (
     <section className={mergeStyles.conf} aria-label={question}>
       <div className={mergeStyles.confhead}>
         <GitMergeConflict className="i s" aria-hidden />
-        <span className="grow" lang={languageOf(question)}>
+        <span className="grow" lang={detectLanguage(question)}>
           {about ? <b>{about} · </b> : null}
           {question}
         </span>
@@ -155,7 +163,9 @@ function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contribu
                 <LayerIcon layer="production" />
               )}
               <span>
-                <span className="xs muted">{contributor ? contributorSide(contributor, t) : t('fromProduction')}</span>
+                <span className="xs muted">
+                  {contributor ? getContributorLabel(contributor, t) : t('fromProduction')}
+                </span>
 
                 {isChosen ? (
                   <span className={cx(blocks.badge, mergeStyles.chosen)} data-layer="suggestion">
@@ -163,7 +173,7 @@ function ConflictBox({ conflict, contributorOf }: { conflict: Conflict; contribu
                   </span>
                 ) : null}
 
-                <span className={mergeStyles.text} lang={languageOf(choice.text)}>
+                <span className={mergeStyles.text} lang={detectLanguage(choice.text)}>
                   {choice.text.trim() || t('leaveOut')}
                 </span>
               </span>

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
 import { keys, type ListedSuggestionRow, type SuggestionDetailRow, useSuggestion, useSummarize } from '@/api'
-import { contentOf, DiffView } from '@/features/agents'
+import { DiffView, toSpecContent } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { sentenceGap, useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
@@ -58,7 +58,7 @@ function Suggestion({
     <article className={cx(layout.pad, suggestionsStyles.suggestion)}>
       <header className={cx(suggestionsStyles.top, 'row wrap')}>
         <div className="grow">
-          <h2 lang={languageOf(title)}>{title}</h2>
+          <h2 lang={detectLanguage(title)}>{title}</h2>
           <p className={cx(suggestionsStyles.by, 'row wrap xs muted')}>
             <Avatar
               id={row.author.id}
@@ -79,7 +79,7 @@ function Suggestion({
       <Decision row={row} onMerge={actions.onMerge} />
       <Summary workspaceId={workspaceId} row={row} />
       {row.note.trim() && row.note.trim() !== title ? (
-        <p className={suggestionsStyles.reasons} lang={languageOf(row.note)}>
+        <p className={suggestionsStyles.reasons} lang={detectLanguage(row.note)}>
           {row.note}
         </p>
       ) : null}
@@ -143,7 +143,7 @@ function Decision({ row, onMerge }: { row: ListedSuggestionRow; onMerge(id: stri
         {sentenceGap()}
         {state === 'accepted' || state === 'unused' ? <SavedVersion row={row} /> : null}
         {row.reason ? (
-          <q className={suggestionsStyles.reason} lang={languageOf(row.reason)}>
+          <q className={suggestionsStyles.reason} lang={detectLanguage(row.reason)}>
             {row.reason}
           </q>
         ) : null}
@@ -179,7 +179,7 @@ function Summary({ workspaceId, row }: { workspaceId: string; row: ListedSuggest
         <LayerIcon layer="suggestion" />
         {t('summary')} <span className="faint">· {t('summaryBy')}</span>
       </h3>
-      {row.summary_state === 'ready' ? <p lang={languageOf(row.summary)}>{row.summary}</p> : null}
+      {row.summary_state === 'ready' ? <p lang={detectLanguage(row.summary)}>{row.summary}</p> : null}
       {row.summary_state === 'pending' ? (
         <div role="status">
           <span className="sr">{t('summaryPending')}</span>
@@ -188,7 +188,7 @@ function Summary({ workspaceId, row }: { workspaceId: string; row: ListedSuggest
       ) : null}
       {isFailed ? (
         <p className="row wrap">
-          <span className="grow muted">{again.error ? textOfError(again.error) : t('summaryFailed')}</span>
+          <span className="grow muted">{again.error ? getErrorText(again.error) : t('summaryFailed')}</span>
           <Button size="xs" busy={again.isPending ? t('retry') : null} onClick={summarize}>
             {t('retry')}
           </Button>
@@ -225,7 +225,7 @@ function Changes({ detail: { suggestion: row, base, production } }: { detail: Su
           {t('theSuggestion')}
         </div>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
-          <DiffView key={before.id} before={contentOf(before)} after={row.content} layer="suggestion" />
+          <DiffView key={before.id} before={toSpecContent(before)} after={row.content} layer="suggestion" />
         </Suspense>
       </div>
     </section>

@@ -1,7 +1,7 @@
 import type { ListedSuggestionRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { languageOf } from '@/lib/textLanguage'
+import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
@@ -39,7 +39,7 @@ export function SuggestionItem({ row, isOpen, isPicked, showsAgent, onOpen, onPi
           className={suggestionsStyles.t}
           data-suggestion={row.id}
           aria-current={isOpen || undefined}
-          lang={languageOf(title)}
+          lang={detectLanguage(title)}
           onClick={onOpen}
         >
           {title}
@@ -69,7 +69,7 @@ function Summary({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
   if (row.summary)
     return (
-      <p className={suggestionsStyles.sum} lang={languageOf(row.summary)}>
+      <p className={suggestionsStyles.sum} lang={detectLanguage(row.summary)}>
         {row.summary}
       </p>
     )

@@ -2,7 +2,7 @@ import { GitPullRequestArrow } from 'lucide-react'
 import { useCallback, useMemo, useRef } from 'react'
 import { type ListedSuggestionRow, useActiveMerges, useSuggestions } from '@/api'
 import { cx } from '@/lib/cx'
-import { textOfError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Checkbox } from '@/ui/Checkbox'
@@ -95,7 +95,7 @@ export function SuggestionList({
           <Button busy={list.isFetchingNextPage ? t('loading') : null} onClick={() => void list.fetchNextPage()}>
             {t('moreSuggestions')}
           </Button>
-          {list.isFetchNextPageError ? <span className="xs no">{textOfError(list.error)}</span> : null}
+          {list.isFetchNextPageError ? <span className="xs no">{getErrorText(list.error)}</span> : null}
         </div>
       ) : null}
     </div>

@@ -21,7 +21,7 @@ interface SuggestionsPageProps {
   workspace: WorkspaceRow
   me: ActorRow
   search: SuggestionSearch
-  who(id: string): ActorRow | null
+  findActor(id: string): ActorRow | null
   onSearch(change: Partial<Record<keyof SuggestionSearch, string | undefined>>): void
   onOpenDraft(chatId: string, agentId: string): void
   onChat(chatId: string): void
@@ -35,7 +35,15 @@ interface Asked {
 const none: Selection = new Set()
 
 /** The suggestions of a workspace: the list, and beside it one of them or a merge. */
-export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDraft, onChat }: SuggestionsPageProps) {
+export function SuggestionsPage({
+  workspace,
+  me,
+  search,
+  findActor,
+  onSearch,
+  onOpenDraft,
+  onChat,
+}: SuggestionsPageProps) {
   const { t } = useTexts()
   const isPhone = useIsPhone()
   const { rows } = useListed(workspace.id, search)
@@ -89,13 +97,15 @@ export function SuggestionsPage({ workspace, me, search, who, onSearch, onOpenDr
         />
         <div className={layout.opened}>
           <DetailPane
-            {...{ workspace, me, search, who, onSearch, onOpenDraft, onChat, ask }}
+            {...{ workspace, me, search, findActor, onSearch, onOpenDraft, onChat, ask }}
             open={open}
             isEmpty={rows.length === 0}
           />
         </div>
       </div>
-      {asked ? <Dialogs {...{ workspace, me, who, asked, onOpenDraft }} onStarted={follow} onClose={close} /> : null}
+      {asked ? (
+        <Dialogs {...{ workspace, me, findActor, asked, onOpenDraft }} onStarted={follow} onClose={close} />
+      ) : null}
     </main>
   )
 }
@@ -109,7 +119,7 @@ function DetailPane({
   workspace,
   me,
   search,
-  who,
+  findActor,
   open,
   isEmpty,
   ask,
@@ -126,7 +136,7 @@ function DetailPane({
         key={search.m}
         workspaceId={workspace.id}
         id={search.m}
-        who={who}
+        findActor={findActor}
         me={me}
         mayReview={mayReview}
         onOpenDraft={onOpenDraft}
@@ -154,13 +164,21 @@ function DetailPane({
   )
 }
 
-interface DialogsProps extends Pick<SuggestionsPageProps, 'workspace' | 'me' | 'who' | 'onOpenDraft'> {
+interface DialogsProps extends Pick<SuggestionsPageProps, 'workspace' | 'me' | 'findActor' | 'onOpenDraft'> {
   asked: Asked
   onStarted(merge: MergeRow): void
   onClose(): void
 }
 
-function Dialogs({ workspace: { id }, me, who, asked: { what, rows }, onStarted, onOpenDraft, onClose }: DialogsProps) {
+function Dialogs({
+  workspace: { id },
+  me,
+  findActor,
+  asked: { what, rows },
+  onStarted,
+  onOpenDraft,
+  onClose,
+}: DialogsProps) {
   if (what === 'reject') return <RejectDialog workspaceId={id} rows={rows} onClose={onClose} />
   if (what === 'withdraw') return <WithdrawDialog workspaceId={id} rows={rows} onClose={onClose} />
   return (
@@ -168,7 +186,7 @@ function Dialogs({ workspace: { id }, me, who, asked: { what, rows }, onStarted,
       workspaceId={id}
       rows={rows}
       me={me}
-      who={who}
+      findActor={findActor}
       onStarted={onStarted}
       onOpenDraft={onOpenDraft}
       onClose={onClose}

@@ -10,25 +10,25 @@ import layout from '@/ui/layout.module.css'
 type ValueName = 'name' | 'chat'
 type EditingKey = Extract<TextKeyWith<ValueName>, `editing.${string}`>
 
-/** Who edits a draft, and where, as far as the reader may know. */
-function editingText(draft: LockedDraftRow, me: string): { key: EditingKey; values: Record<ValueName, string> } {
+/** Returns the key and values of a text that says who edits a draft and in which chat, if the reader may know it. */
+function describeEditing(draft: LockedDraftRow, me: string): { key: EditingKey; values: Record<ValueName, string> } {
   const isMine = draft.lock_holder.id === me
   const values = { name: draft.lock_holder.name, chat: draft.chat_title ?? '' }
   if (draft.chat_id === null) return { key: isMine ? 'editing.youElsewhere' : 'editing.elsewhere', values }
   return { key: isMine ? 'editing.youIn' : 'editing.in', values }
 }
 
-interface EditingProps {
+interface EditedDraftsProps {
   drafts: readonly LockedDraftRow[]
   me: string
   onGo(chatId: string): void
 }
 
-/** The drafts of an agent that somebody is editing, each with the way to it. */
-export function Editing({ drafts, me, onGo }: EditingProps) {
+/** The drafts of an agent that are being edited, each with a link to its chat. */
+export function EditedDrafts({ drafts, me, onGo }: EditedDraftsProps) {
   const { t, rich } = useTexts()
   return drafts.map(draft => {
-    const { key, values } = editingText(draft, me)
+    const { key, values } = describeEditing(draft, me)
     const { lock_holder: holder, chat_id: chatId } = draft
     return (
       <div key={draft.draft_id} className={blocks.banner} data-layer="writing">
@@ -44,10 +44,10 @@ export function Editing({ drafts, me, onGo }: EditingProps) {
   })
 }
 
-/** The sign in an agent's line: somebody edits its draft, in another chat than the one that is open. */
-export function EditingSign({ draft, me, isShort }: { draft: LockedDraftRow; me: string; isShort: boolean }) {
+/** The badge of an agent in the sidebar while its draft is edited in another chat than the open one. */
+export function EditingBadge({ draft, me, isShort }: { draft: LockedDraftRow; me: string; isShort: boolean }) {
   const { t } = useTexts()
-  const { key, values } = editingText(draft, me)
+  const { key, values } = describeEditing(draft, me)
   const text = t(key, values)
   return (
     <span className={cx(layout.note, 'row')} title={text}>

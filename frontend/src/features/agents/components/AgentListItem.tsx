@@ -6,28 +6,28 @@ import { isFuture } from '@/lib/time'
 import { type ChatState, isActive, isEnded, useChatSelector } from '@/realtime'
 import { Avatar } from '@/ui/Avatar'
 import layout from '@/ui/layout.module.css'
-import { EditingSign } from './Editing'
+import { EditingBadge } from './EditedDrafts'
 
-interface AgentLineProps {
+interface AgentListItemProps {
   agent: AgentSummaryRow
-  /** The chat that is open: what is applied and written there is shown. */
+  /** The open chat: the item shows the state of the agent's draft in it. */
   chatId: string
-  /** Its draft that somebody edits in another chat. */
-  elsewhere: LockedDraftRow | undefined
+  /** A draft of the agent that is being edited in another chat. */
+  draftElsewhere: LockedDraftRow | undefined
   me: string
   nameOf(id: string): string
 }
 
-interface Here {
+interface AgentStatus {
   isWorking: boolean
   isApplied: boolean
   holder: string | null
 }
 
-const sameHere = (a: Here, b: Here) =>
+const isSameStatus = (a: AgentStatus, b: AgentStatus) =>
   a.isWorking === b.isWorking && a.isApplied === b.isApplied && a.holder === b.holder
 
-function hereOf(chat: ChatState, agentId: string): Here {
+function selectAgentStatus(chat: ChatState, agentId: string): AgentStatus {
   const draft = [...chat.drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
   return {
     isWorking: [...chat.runs.values()].some(run => run.agent_id === agentId && isActive(run)),
@@ -36,22 +36,22 @@ function hereOf(chat: ChatState, agentId: string): Here {
   }
 }
 
-/** What stands in an agent's line of the sidebar: its face, its name, and how it stands. */
-export function AgentLine({ agent, chatId, elsewhere, me, nameOf }: AgentLineProps) {
+/** The content of an agent's link in the sidebar: its avatar, name and status. */
+export function AgentListItem({ agent, chatId, draftElsewhere, me, nameOf }: AgentListItemProps) {
   const { t } = useTexts()
   const id = agent.actor.id
-  const part = useCallback((chat: ChatState) => hereOf(chat, id), [id])
-  const here = useChatSelector(chatId, part, sameHere)
-  const isWorking = here.isWorking || agent.state === 'working'
+  const select = useCallback((chat: ChatState) => selectAgentStatus(chat, id), [id])
+  const status = useChatSelector(chatId, select, isSameStatus)
+  const isWorking = status.isWorking || agent.state === 'working'
   return (
     <>
       <Avatar id={id} name={agent.actor.name} avatar={agent.actor.avatar} square />
       <span className="cut">{agent.actor.name}</span>
       <span className={layout.st}>
-        {isWorking ? t('atWork') : here.holder ? nameOf(here.holder) : null}
-        <LayerIcon layer={here.isApplied ? 'applied' : 'production'} />
-        {here.holder ? <LayerIcon layer="writing" /> : null}
-        {elsewhere && !here.holder ? <EditingSign draft={elsewhere} me={me} isShort={isWorking} /> : null}
+        {isWorking ? t('atWork') : status.holder ? nameOf(status.holder) : null}
+        <LayerIcon layer={status.isApplied ? 'applied' : 'production'} />
+        {status.holder ? <LayerIcon layer="writing" /> : null}
+        {draftElsewhere && !status.holder ? <EditingBadge draft={draftElsewhere} me={me} isShort={isWorking} /> : null}
       </span>
     </>
   )
