@@ -17,7 +17,7 @@ from actors.hooks import invitation_read
 from actors.middleware import build_rate_limit_response, build_sign_up_closed_response, get_web_app_url
 from actors.models import Actor, Kind
 from common.handles import find_free_handle
-from common.text import one_line_name
+from common.text import normalize_name
 from events.publish import notify_rights_changed
 
 
@@ -58,7 +58,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         """Fill the person from the form. Handle and user name are one word for people (see the check constraint)."""
         fields = form.cleaned_data
         user.email = fields["email"].lower()
-        user.name = one_line_name(fields.get("name") or "") or user.email.partition("@")[0]
+        user.name = normalize_name(fields.get("name") or "") or user.email.partition("@")[0]
         user.language = fields.get("language") or ""
         # The headless API calls it `password`, allauth's forms `password1`; neither: a sign-up by a third party.
         user.set_password(fields.get("password") or fields.get("password1"))

@@ -22,7 +22,7 @@ Column = Callable[[Any], Any]
 """A computed column of a list, or a computed field of a row's page."""
 
 
-def change_url(model: type[Model] | str, pk: Any) -> str:
+def get_change_url(model: type[Model] | str, pk: Any) -> str:
     """Return the URL of a row's page; empty when the model is not in the admin."""
     meta = (apps.get_model(model) if isinstance(model, str) else model)._meta
     try:
@@ -54,7 +54,7 @@ def link_column(path: str, description: "StrOrPromise" = "") -> Column:
     def column(row: Any) -> str | None:
         for name in path.split("__"):
             row = getattr(row, name, None)
-        return None if row is None else link(change_url(type(row), row.pk), short_name(row))
+        return None if row is None else link(get_change_url(type(row), row.pk), short_name(row))
 
     column.__name__ = path
     return column
@@ -66,7 +66,7 @@ def id_column(field: str, model: str, description: "StrOrPromise") -> Column:
     @admin.display(description=description, ordering=field)
     def column(row: Any) -> str | None:
         pk = getattr(row, field)
-        return None if pk is None else link(change_url(model, pk), f"…{str(pk)[-8:]}")
+        return None if pk is None else link(get_change_url(model, pk), f"…{str(pk)[-8:]}")
 
     column.__name__ = f"{field}_link"
     return column

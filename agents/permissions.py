@@ -10,7 +10,7 @@ from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus, Kind
 from agents.models import AgentGrant, AgentSpec
-from common.access import Fetch, compute_verbs, with_rights
+from common.access import Fetch, annotate_rights, compute_verbs
 from common.errors import Forbidden
 from workspaces.models import Membership, Role
 from workspaces.permissions import AGENT, role_in
@@ -47,7 +47,7 @@ def _role(actor: Actor) -> Combinable:
 
 def _with_rights(principals: list[Actor]) -> QuerySet[Actor]:
     agents = Actor.objects.filter(kind=Kind.AGENT).exclude(status=AgentStatus.DELETED)
-    rows: QuerySet[Actor] = with_rights(agents, principals, role=_role, grants=AgentGrant)
+    rows: QuerySet[Actor] = annotate_rights(agents, principals, role=_role, grants=AgentGrant)
     return rows.select_related("current_spec")
 
 

@@ -17,7 +17,7 @@ from agents.services import drafts
 from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
-from config.asgi import to_environ
+from config.asgi import build_environ
 from suggestions.services import suggest_text
 from tests.people import make_agent, make_person
 from tests.realtime.tab import signed_in
@@ -79,7 +79,7 @@ def answered(handler: Callable[..., Any], path: str, session: str) -> bytes:
     headers = [(b"host", b"localhost"), (b"cookie", f"sessionid={session}".encode())]
     scope: Any = {"method": "GET", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
     statuses: list[str] = []
-    answer = handler(to_environ(scope, b""), lambda status, headers: statuses.append(status))
+    answer = handler(build_environ(scope, b""), lambda status, headers: statuses.append(status))
     body = b"".join(answer)
     answer.close()
     if not statuses[0].startswith("200"):

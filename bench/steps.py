@@ -24,7 +24,7 @@ from django.test.utils import CaptureQueriesContext
 
 from chats import services as chats
 from common.ids import new_id
-from config.asgi import to_environ
+from config.asgi import build_environ
 from llm.messages import Answer, Usage
 from runs.kinds import kind_of
 from runs.kinds.base import PreparedRun
@@ -92,7 +92,7 @@ class Steps:
         path = f"/api/v1/chats/{next(self._turns).id}/messages"
         scope: Any = {"method": "POST", "path": path, "query_string": b"", "http_version": "1.1", "headers": headers}
         statuses: list[str] = []
-        answer: Any = application(to_environ(scope, body), lambda status, headers: statuses.append(status))
+        answer: Any = application(build_environ(scope, body), lambda status, headers: statuses.append(status))
         text = b"".join(answer)
         answer.close()
         if not statuses[0].startswith("201"):

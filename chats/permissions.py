@@ -9,7 +9,7 @@ from django.db.models.expressions import Combinable
 
 from actors.models import Actor, AgentStatus
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
-from common.access import Fetch, not_found_as, with_rights
+from common.access import Fetch, annotate_rights, replace_not_found
 from common.errors import Forbidden, NotFound
 from workspaces.models import Role
 from workspaces.permissions import AGENT, WorkspaceVerb, get_workspace_for, role_in, workspace_verbs
@@ -47,7 +47,7 @@ def _is_participant(actor: Actor) -> Exists:
 
 def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
     """Return the chats in which all of them take part, with their roles and grants."""
-    rows: QuerySet[Chat] = with_rights(Chat.objects.all(), principals, role=_role, grants=ChatGrant)
+    rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=_role, grants=ChatGrant)
     for principal in principals:
         rows = rows.filter(_is_participant(principal))
     return rows
@@ -62,7 +62,7 @@ def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
 
 def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
     """The link, for those who may invite into its chat. Raises `NotFound`, `Forbidden`."""
-    with not_found_as("link"):
+    with replace_not_found("link"):
         link = ChatLink.objects.select_related("chat").filter(pk=link_id).first()
         if link is None:
             raise NotFound("There is no such link.")

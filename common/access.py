@@ -1,6 +1,6 @@
-"""Computes rights: a role gives verbs, a grant on the object adds some, and an agent acting for a person has the verbs of both.
+"""Compute rights: a role gives verbs, a grant on the object adds some, and an agent acting for a person has the verbs of both.
 
-The apps' permission functions are built on this; it knows no table of theirs.
+The permission functions of the apps are built on this module, which imports none of their models.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ def build_grants_subquery(actor: Any, grants: type[Model]) -> ArraySubquery:
     return ArraySubquery(rows.values("permission__codename"))
 
 
-def with_rights(
+def annotate_rights(
     rows: QuerySet[M], principals: Iterable[Any], *, role: Callable[[Any], Any], grants: type[Model]
 ) -> Any:
     """Annotate the rows with the role and the grants of each principal, as `role_<n>` and `granted_<n>`."""
@@ -40,35 +40,35 @@ def with_rights(
 
 
 def compute_verbs(row: Model, count: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
-    """Return the verbs that all `count` principals have on a row from `with_rights`."""
+    """Return the verbs that all `count` principals have on a row from `annotate_rights`."""
     return frozenset.intersection(*(_compute_verbs_of(row, number, role_verbs, verbs) for number in range(count)))
 
 
 def _compute_verbs_of(row: Model, number: int, role_verbs: RoleVerbs[V], verbs: type[V]) -> frozenset[V]:
     by_role = role_verbs.get(getattr(row, f"role_{number}") or "", frozenset[V]())
     if not by_role:
-        return by_role  # a grant adds to a role, and is nothing without one
+        return by_role  # a grant has no effect without a role
     codenames = set(getattr(row, f"granted_{number}"))
     suffix = row._meta.model_name
     return by_role | {verb for verb in verbs if f"{verb.value}_{suffix}" in codenames}
 
 
-def principals_of(actor: Any, on_behalf_of: Any | None) -> list[Any]:
-    """Return the actors who must all have the right: the actor, and the person it works for if that is another one."""
+def list_principals(actor: Any, on_behalf_of: Any | None) -> list[Any]:
+    """Return the actors who must all have the right: the actor and, if it acts for another person, that person."""
     return [actor] if on_behalf_of is None or on_behalf_of == actor else [actor, on_behalf_of]
 
 
 @contextmanager
-def not_found_as(what: str) -> Iterator[None]:
-    """Name this object in a `NotFound` of the object through which it is reached, so that neither is revealed (D1)."""
+def replace_not_found(what: str) -> Iterator[None]:
+    """Replace a `NotFound` about another object, through which this one is reached, so that neither object is revealed (D1)."""
     try:
         yield
     except NotFound as error:
         raise NotFound(f"There is no such {what}, or you may not see it.") from error
 
 
-def require(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str) -> M:
-    """Return the row if the verb is allowed. Raise `NotFound` if the row may not even be seen, else `Forbidden`."""
+def check_verb(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str) -> M:
+    """Return the row if the verb is allowed. Raise `NotFound` if the actor may not even see the row, else `Forbidden`."""
     if row is None or see not in allowed:
         raise NotFound(f"There is no such {what}, or you may not see it.")
     if verb not in allowed:
@@ -79,9 +79,9 @@ def require(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: str)
 class Fetch(Generic[M, V]):
     """Fetches one object and checks a right on it, in one query.
 
-    `rows(principals)` returns the objects of this kind from `with_rights`; one of the verbs is `see`. `version` names a column
-    that rises whenever an actor loses their role on the object: if it has not risen, rights are not checked a second time.
-    `prepared` keeps the compiled query, for objects that are fetched with every message.
+    `rows(principals)` returns the objects of this kind, annotated by `annotate_rights`. `verbs` must have a verb `see`. `version`
+    names a column that rises whenever an actor loses their role on the object: if it has not risen, rights are not checked a
+    second time. `prepared` keeps the compiled query, for objects that are fetched with every message.
     """
 
     def __init__(
@@ -103,12 +103,12 @@ class Fetch(Generic[M, V]):
         self._get_prepared_query = cache(self._prepare)
 
     def __call__(self, actor: Any, id: UUID, verb: V, *, on_behalf_of: Any | None = None, lock: bool = False) -> M:
-        """Return the object. Raise `NotFound` or `Forbidden`. `lock` locks the row, but not against new rows that refer to it.
+        """Return the object. Raise `NotFound` or `Forbidden`. `lock` locks the row (`FOR NO KEY UPDATE`).
 
-        With `lock`, rights are checked again once the row is locked: a statement that waited for a row returns the rights of
-        before the wait. The first check keeps people from locking what they may not see.
+        With `lock`, rights are checked again once the row is locked, because a statement that waited for a row returns the
+        rights from before the wait. The first check keeps people from locking what they may not see.
         """
-        principals = principals_of(actor, on_behalf_of)
+        principals = list_principals(actor, on_behalf_of)
         row = self._fetch(principals, id, verb, lock=lock)
         if lock and not self._is_unchanged(row):
             row = self._fetch(principals, id, verb)
@@ -121,7 +121,7 @@ class Fetch(Generic[M, V]):
         else:
             row = self._build_query(principals, id, lock).first()
         allowed = compute_verbs(row, len(principals), self._role_verbs, self._verbs) if row else frozenset[V]()
-        return require(row, allowed, verb, see=self._verbs("see"), what=self._what)
+        return check_verb(row, allowed, verb, see=self._verbs("see"), what=self._what)
 
     def _is_unchanged(self, row: M) -> bool:
         """Return whether the row did not change while the query waited for its lock."""
@@ -140,11 +140,11 @@ class Fetch(Generic[M, V]):
             return found
         rows: Any = found.filter(**{f"role_{number}__isnull": False for number in range(len(principals))})
         if self._version:
-            # The snapshot of the statement has this value also if the row is read again after a wait.
+            # A subquery reads the snapshot of the statement, even if the row itself is read again after a wait.
             before = rows.model._default_manager.filter(pk=OuterRef("pk")).values(self._version)
             rows = rows.annotate(version_before=Subquery(before))
         else:
-            # A row that was waited for is not returned if a joined row has changed.
+            # Without joins: after a wait PostgreSQL drops a row whose joined rows have changed.
             rows = rows.select_related(None).prefetch_related(None)
         locked: QuerySet[M] = rows.select_for_update(of=("self",), no_key=True)
         return locked

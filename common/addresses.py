@@ -1,4 +1,4 @@
-"""Decides which addresses belong to the public internet, without lookups and connections (SEC12)."""
+"""Decide which addresses belong to the public internet, without lookups and connections (SEC12)."""
 
 import ipaddress
 import re
@@ -8,7 +8,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
-# IANA's special-purpose registries, written out: what the standard library calls global differs between Python versions.
+# IANA's special-purpose registries, written out, because `ipaddress.is_global` differs between Python versions.
 _NOT_PUBLIC = [
     ipaddress.ip_network(network)
     for network in (
@@ -19,7 +19,7 @@ _NOT_PUBLIC = [
         "169.254.0.0/16",
         "172.16.0.0/12",
         "192.0.0.0/24",
-        "192.0.2.0/24",  # documentation, as two more below
+        "192.0.2.0/24",  # documentation, like two more below
         "192.88.99.0/24",  # relays of 6to4
         "192.168.0.0/16",
         "198.18.0.0/15",  # benchmarks
@@ -32,7 +32,7 @@ _NOT_PUBLIC = [
         "3fff::/20",
     )
 ]
-# A host whose last label is a number is an IPv4 address to some parser or other: 127.1, 0x7f.1, 2130706433, 0177.0.0.1.
+# Some parsers read a host whose last label is a number as an IPv4 address: 127.1, 0x7f.1, 2130706433, 0177.0.0.1.
 _NUMERIC_END = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$", re.IGNORECASE)
 
 
@@ -40,8 +40,8 @@ class AmbiguousAddress(ValueError):
     """The text looks like an address, but parsers read it differently."""
 
 
-def literal_address(host: str) -> Address | None:
-    """Return the address that `host` is, or null if it is a name. Raises `AmbiguousAddress` for unusual forms of an address."""
+def parse_literal_address(host: str) -> Address | None:
+    """Return `host` as an address, or None if it is a name. Raises `AmbiguousAddress` for unusual forms of an address."""
     if ":" not in host and not _NUMERIC_END.search(host):
         return None
     try:
@@ -51,12 +51,12 @@ def literal_address(host: str) -> Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """True when this address, and each that hides inside it, is a global unicast one."""
-    return all(_is_public_itself(one) for one in (address, *_hidden_in(address)))
+    """Return whether this address, and each that is embedded in it, is a global unicast address."""
+    return all(_is_public_itself(one) for one in (address, *_list_embedded_addresses(address)))
 
 
-def _hidden_in(address: Address) -> Iterator[Address]:
-    """IPv4 addresses that a gateway would unwrap: mapped, 6to4, Teredo (server and client), NAT64."""
+def _list_embedded_addresses(address: Address) -> Iterator[Address]:
+    """Yield the IPv4 addresses that a gateway would unwrap: mapped, 6to4, Teredo (server and client), NAT64."""
     if not isinstance(address, ipaddress.IPv6Address):
         return
     if address.ipv4_mapped:
@@ -70,8 +70,8 @@ def _hidden_in(address: Address) -> Iterator[Address]:
 
 
 def _is_public_itself(address: Address) -> bool:
-    if any(True for _ in _hidden_in(address)):
-        return True  # judged by what hides inside
+    if any(_list_embedded_addresses(address)):
+        return True  # the embedded addresses decide
     if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_UNICAST:
         return False
     return not any(address.version == network.version and address in network for network in _NOT_PUBLIC)

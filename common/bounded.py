@@ -1,4 +1,4 @@
-"""A map of bounded size, for what a process remembers of many people."""
+"""A map and a counter of bounded size, for data that a process keeps about many people."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,9 +10,9 @@ Value = TypeVar("Value")
 
 
 class BoundedMap(Generic[Key, Value]):
-    """A map for several threads that forgets the entry which was set longest ago when it holds more than `size`.
+    """A map for several threads. When it has more than `size` entries, it drops the one that was set longest ago.
 
-    Hold `lock` over steps that belong together.
+    Acquire `lock` around several calls that must be atomic.
     """
 
     def __init__(self, size: int) -> None:
@@ -37,7 +37,7 @@ class BoundedMap(Generic[Key, Value]):
                 self._entries.popitem(last=False)
 
     def get_or_set(self, key: Key, build: Callable[[], Value]) -> Value:
-        """Return the value of `key`; build and set one if there is none."""
+        """Return the value of `key`; set it to `build()` first if there is none."""
         with self.lock:
             if key not in self._entries:
                 self.set(key, build())
@@ -51,7 +51,7 @@ class BoundedCounter(Generic[Key]):
         self._counts: BoundedMap[Key, int] = BoundedMap(size)
 
     def add(self, key: Key) -> int:
-        """Count once more for this key. Return its count."""
+        """Increase the count of `key` by one and return it."""
         with self._counts.lock:
             count = self._counts.get(key, 0) + 1
             self._counts.set(key, count)

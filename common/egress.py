@@ -1,9 +1,9 @@
-"""Checks which hosts we may connect to for a tenant, and the HTTP sessions that enforce it (SEC12, SEC13).
+"""Check which hosts we may connect to for a tenant, and build the HTTP sessions that enforce it (SEC12, SEC13).
 
 `check_url` parses a URL of a tenant, once. The resolver returns addresses only if *all* addresses of a name are public. Each
-address is checked again when its socket is made, because a literal address does not pass through the resolver. Sessions do
-not follow redirects: pass `allow_redirects=False`, or open pages by `common.fetching`, which checks each redirect. No other
-module makes an HTTP client; the linter checks that.
+address is checked again when its socket is made, because a literal address does not pass through the resolver. Callers pass
+`allow_redirects=False`, or open pages by `common.fetching`, which checks each redirect. No other module makes an HTTP client;
+the linter checks that.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from django.conf import settings
 from yarl import URL
 
-from common.addresses import AmbiguousAddress, is_public, literal_address
+from common.addresses import AmbiguousAddress, is_public, parse_literal_address
 from common.dns import resolve_host
 from common.errors import Code, Invalid
 
@@ -28,15 +28,15 @@ PORTS = (80, 443)
 CONNECT_TIMEOUT_SECONDS = 5.0
 """Time limit for a connection to one address (RUN13)."""
 MAX_HEADER_BYTES = 16 * 1024
-"""Size of one header of an answer; there may be 128 headers."""
+"""Bytes of one header of a response, which may have 128 headers."""
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
 _AUTHORITY_END = re.compile(r"[/?#]")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
 
 MODEL_PATH = "/v1"
-"""Where model servers speak OpenAI's protocol, unless the operator names another path."""
+"""The path of OpenAI's protocol on a model server, unless the operator names another one."""
 LOCAL_MODEL_SERVERS = {"Ollama": 11434, "LM Studio": 1234, "vLLM": 8000, "llama.cpp": 8080}
-"""Where model servers usually listen on a person's own machine."""
+"""The usual ports of model servers on a person's own machine."""
 
 
 class HostRefused(Invalid):
@@ -47,23 +47,23 @@ class HostRefused(Invalid):
 
 @dataclass(frozen=True)
 class Target:
-    """A checked URL. `trusted`: the operator named its host and port, so its addresses are not checked."""
+    """A checked URL. If it is `trusted`, the operator has allowed its host and port, and its addresses are not checked."""
 
     url: URL
     trusted: bool
 
 
-def model_hosts() -> dict[str, frozenset[str]]:
-    """Return the private `host:port` pairs where a workspace's model may be, each with the paths allowed there.
+def list_model_hosts() -> dict[str, frozenset[str]]:
+    """Return the private `host:port` pairs that a workspace's model may use, each with the paths allowed there.
 
-    The operator names them, with a path or without (then `/v1`). In embedded mode the usual model servers of this
-    machine are among them, but never our own port.
+    The operator names them, with or without a path (default `/v1`). In embedded mode the usual ports of model servers on this
+    machine are added, but never our own port.
     """
-    return {host: frozenset({MODEL_PATH}) for host in local_hosts()} | named_hosts()
+    return {host: frozenset({MODEL_PATH}) for host in list_local_hosts()} | list_named_hosts()
 
 
-def named_hosts() -> dict[str, frozenset[str]]:
-    """Return the `host:port` pairs that the operator opened for every workspace, each with the paths allowed there."""
+def list_named_hosts() -> dict[str, frozenset[str]]:
+    """Return the `host:port` pairs that the operator allows for every workspace, each with the paths allowed there."""
     hosts: dict[str, frozenset[str]] = {}
     for name in settings.ALLOW_PRIVATE_HOSTS:
         host, slash, path = name.partition("/")
@@ -72,8 +72,8 @@ def named_hosts() -> dict[str, frozenset[str]]:
     return hosts
 
 
-def local_hosts() -> frozenset[str]:
-    """Return the `host:port` pairs of model servers on this machine; none unless embedded."""
+def list_local_hosts() -> frozenset[str]:
+    """Return the `host:port` pairs of the usual model servers on this machine; none unless embedded."""
     if not settings.EMBEDDED:
         return frozenset()
     ports = [port for port in LOCAL_MODEL_SERVERS.values() if port != settings.OWN_PORT]
@@ -83,23 +83,22 @@ def local_hosts() -> frozenset[str]:
 def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool = False) -> Target:
     """Parse and check a URL of a tenant. No name is resolved. Raises `HostRefused`.
 
-    `allow_private`: `host:port` pairs without any check. `any_host` is for a URL of the operator. For all
-    others: http(s), port 80 or 443, no user name, and a literal address must be a public one.
+    `allow_private` are `host:port` pairs that are not checked; `any_host` is for a URL of the operator. All other URLs need
+    http(s), port 80 or 443 and no user name, and a literal address must be public.
     """
     parsed = _parse_url(url)
-    if any_host or host_and_port(parsed) in allow_private:
+    if any_host or format_host_and_port(parsed) in allow_private:
         return Target(parsed, trusted=True)
     if parsed.port not in PORTS:
         raise HostRefused(f"Only ports 80 and 443 are allowed, not {parsed.port}.")
-    _check_host(_host(parsed))
+    _check_host(_get_host(parsed))
     return Target(parsed, trusted=False)
 
 
 def check_model_server(api_base: str) -> Target:
-    """Read the address of a workspace's model server; its paths are appended to it. Nothing is resolved.
+    """Parse and check the base address of a workspace's model server. No name is resolved. Raises `HostRefused`.
 
-    Raises `HostRefused`. On a private host only the allowed paths can be reached, so that a workspace that names one
-    cannot use it for anything but asking models.
+    On a private host only the allowed paths can be reached, so that a workspace can use that host for model calls only.
     """
     if "?" in api_base or "#" in api_base:
         raise HostRefused("The address must not have a query or a fragment.", hints=["It often ends in /v1."])
@@ -108,21 +107,21 @@ def check_model_server(api_base: str) -> Target:
             "The address has letters that can pass for others, and everybody is told which host their chats go to.",
             hints=["Write the host as it goes over the wire: xn--…"],
         )
-    hosts = model_hosts()
+    hosts = list_model_hosts()
     target = check_url(api_base.rstrip("/"), hosts)
     if target.trusted:
-        paths = hosts[host_and_port(target.url)]
+        paths = hosts[format_host_and_port(target.url)]
         if target.url.raw_path.rstrip("/") not in paths:
             raise HostRefused(f"The address must end in {' or '.join(sorted(paths))}.")
     return target
 
 
-def host_and_port(url: URL) -> str:
+def format_host_and_port(url: URL) -> str:
     """Return `host:port`, as `ATELIER_ALLOW_PRIVATE_HOSTS` names it."""
-    return f"{_host(url)}:{url.port}"
+    return f"{_get_host(url)}:{url.port}"
 
 
-def _host(url: URL) -> str:
+def _get_host(url: URL) -> str:
     return (url.raw_host or "").rstrip(".").lower()
 
 
@@ -151,7 +150,7 @@ def _parse_url(url: str) -> URL:
 
 def _check_host(host: str) -> None:
     try:
-        address = literal_address(host)
+        address = parse_literal_address(host)
     except AmbiguousAddress as error:
         raise HostRefused("The address is a number in an unusual form.") from error
     if address is not None:
@@ -179,7 +178,7 @@ class PublicOnlyResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing: the resolver has no resources."""
 
 
 def make_checked_socket(info: Any) -> socket.socket:
@@ -193,8 +192,8 @@ _Loop = asyncio.AbstractEventLoop
 _sessions: WeakKeyDictionary[_Loop, dict[bool, aiohttp.ClientSession]] = WeakKeyDictionary()
 
 
-def session_for(target: Target) -> aiohttp.ClientSession:
-    """Return the session of this loop for the target, without cookies, proxies of the environment and a time limit."""
+def get_session_for(target: Target) -> aiohttp.ClientSession:
+    """Return this loop's session for the target. It has no cookies, no proxies of the environment and no total time limit."""
     of_loop = _sessions.setdefault(asyncio.get_running_loop(), {})
     session = of_loop.get(target.trusted)
     if session is None or session.closed:
@@ -209,7 +208,7 @@ async def close_sessions() -> None:
 
 
 def _build_session(*, trusted: bool) -> aiohttp.ClientSession:
-    # Not 100 connections as by default: the runs of a process are bounded elsewhere.
+    # Without a limit of connections (the default is 100): the runs of a process are limited elsewhere.
     if trusted:
         connector = aiohttp.TCPConnector(limit=0)
     else:
@@ -228,10 +227,7 @@ def _build_session(*, trusted: bool) -> aiohttp.ClientSession:
 
 
 async def read_capped(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """Return at most the first `limit` bytes of the decoded body. The rest is not read or decompressed (RUN14).
-
-    aiohttp decompresses only what is read.
-    """
+    """Return at most the first `limit` bytes of the decoded body. The rest is neither read nor decompressed (RUN14)."""
     parts: list[bytes] = []
     left = limit
     while left > 0 and (part := await response.content.read(left)):

@@ -56,10 +56,10 @@ class Code(StrEnum):
 
 
 class AppError(Exception):
-    """Something the caller can understand and act on.
+    """An error that a client can understand and act on.
 
-    `message` is one English sentence that says what happened; `hints` say what to do, or carry the facts
-    (ids, names, revisions) that the client needs to offer a way on.
+    `message` is one English sentence that says what happened; `hints` say what the client can do; `data` has facts for
+    programs (ids, names, revisions).
     """
 
     status = 400
@@ -75,7 +75,7 @@ class AppError(Exception):
         self.data = data or {}
 
     def body(self) -> dict[str, Any]:
-        """Return the body of the response. `data` has machine-readable facts."""
+        """Return the body of the response."""
         error: dict[str, Any] = {"code": self.code.value, "message": self.message, "hints": self.hints}
         if self.data:
             error["data"] = self.data
@@ -83,14 +83,14 @@ class AppError(Exception):
 
 
 class NotFound(AppError):
-    """The object does not exist, or the caller may not see it: clients cannot distinguish the two (SEC1)."""
+    """The object does not exist, or the actor may not see it: clients cannot distinguish the two (SEC1)."""
 
     status = 404
     default_code = Code.NOT_FOUND
 
 
 class Forbidden(AppError):
-    """The caller may see the object, but not do this."""
+    """The actor may see the object, but not do this."""
 
     status = 403
     default_code = Code.FORBIDDEN
@@ -101,15 +101,15 @@ class Invalid(AppError):
 
 
 class Conflict(AppError):
-    """The caller's view is out of date."""
+    """The state that the request is based on is out of date, or conflicts with another object."""
 
     status = 409
     default_code = Code.STALE_REVISION
 
 
 def build_id_taken_error(what: str) -> Conflict:
-    """Return the error for an id of the client that another object has (MSG1)."""
-    return Conflict(f"This id already stands for another {what}.", code=Code.ID_TAKEN, hints=["Make a new id."])
+    """Return the error for an id from the client that another object already has (MSG1)."""
+    return Conflict(f"Another {what} already has this id.", code=Code.ID_TAKEN, hints=["Make a new id."])
 
 
 class LimitReached(AppError):
@@ -127,7 +127,7 @@ class TooLarge(AppError):
 
 
 class Unavailable(AppError):
-    """A service that is needed is unavailable or too busy for a moment (RUN7)."""
+    """A service that is needed is unavailable or too busy at the moment (RUN7)."""
 
     status = 503
     default_code = Code.UNAVAILABLE

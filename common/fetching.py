@@ -1,6 +1,7 @@
-"""Opens pages on other servers (SEC12, SEC13, RUN13, RUN14).
+"""Open pages on other servers (SEC12, SEC13, RUN13, RUN14).
 
-It follows redirects itself, because each address is checked like the first, and one time limit covers all redirects and the body.
+Redirects are followed here, not by aiohttp, so that each address is checked like the first, and one time limit covers all
+redirects and the body.
 """
 
 import asyncio
@@ -11,19 +12,18 @@ from urllib.parse import urljoin
 
 import aiohttp
 
-from common.egress import HostRefused, Target, check_url, session_for
+from common.egress import HostRefused, Target, check_url, get_session_for
 from common.errors import Unavailable
 
-MAX_HOPS = 5
-"""Redirects that are followed."""
+MAX_REDIRECTS = 5
 DEFAULT_TIMEOUT_SECONDS = 30.0
 _REDIRECTS = (301, 302, 303, 307, 308)
-# The headers that another origin gets, too: they identify no one.
+# The headers that are also sent to another origin: they identify no one.
 _CROSS_ORIGIN_HEADERS = frozenset({"accept", "accept-encoding", "accept-language"})
 
 
 class FetchFailed(Unavailable):
-    """The server gave no usable answer. The message is for the person or model that wanted the page."""
+    """The server gave no usable answer. The message is for the person or model that asked for the page."""
 
 
 @asynccontextmanager
@@ -34,11 +34,11 @@ async def open_url(
     headers: Mapping[str, str] | None = None,
     seconds: float = DEFAULT_TIMEOUT_SECONDS,
 ) -> AsyncIterator[aiohttp.ClientResponse]:
-    """GET a URL, and yield the response after its redirects, of any status. Read its body by `read_capped`.
+    """GET a URL, follow its redirects, and yield the response, whatever its status. Read its body by `read_capped`.
 
-    `allow_private` as in `check_url`. `seconds` limits everything until the block is left. Redirects
-    from https to http are not followed; another origin gets only `_CROSS_ORIGIN_HEADERS`. Raises `HostRefused` and
-    `FetchFailed`, also while the body is read.
+    `allow_private` as in `check_url`. `seconds` is the time limit of the whole block. Redirects from https to http are not
+    followed; another origin gets only `_CROSS_ORIGIN_HEADERS`. Raises `HostRefused` and `FetchFailed`, also while the body is
+    read.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -58,26 +58,21 @@ async def open_url(
 async def _follow_redirects(
     target: Target, allow_private: frozenset[str], headers: dict[str, str]
 ) -> aiohttp.ClientResponse:
-    for _ in range(MAX_HOPS + 1):
-        response = await session_for(target).get(
+    for _ in range(MAX_REDIRECTS + 1):
+        response = await get_session_for(target).get(
             target.url, headers={"Accept-Encoding": "gzip, deflate"} | headers, allow_redirects=False
         )
         location = response.headers.get("Location", "")
         if response.status not in _REDIRECTS or not location:
             return response
         response.close()
-        following = _check_redirect(target, location, allow_private)
-        if following.url.origin() != target.url.origin():
+        next_target = check_url(urljoin(str(target.url), location), allow_private)
+        if target.url.scheme == "https" and next_target.url.scheme != "https":
+            raise HostRefused("The server redirects from https to http; that is not followed.")
+        if next_target.url.origin() != target.url.origin():
             headers = {name: value for name, value in headers.items() if name.lower() in _CROSS_ORIGIN_HEADERS}
-        target = following
-    raise FetchFailed(f"The server redirects more than {MAX_HOPS} times.")
-
-
-def _check_redirect(target: Target, location: str, allow_private: frozenset[str]) -> Target:
-    following = check_url(urljoin(str(target.url), location), allow_private)
-    if target.url.scheme == "https" and following.url.scheme != "https":
-        raise HostRefused("The server redirects from https to http; that is not followed.")
-    return following
+        target = next_target
+    raise FetchFailed(f"The server redirects more than {MAX_REDIRECTS} times.")
 
 
 def _build_failure(error: aiohttp.ClientError) -> FetchFailed:

@@ -10,13 +10,13 @@ from django.utils.text import slugify
 
 from common.errors import Code, Conflict, Invalid
 
-HANDLE = re.compile(r"^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$")
-# Words for groups; no actor may have them as a handle.
+HANDLE_PATTERN = re.compile(r"^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$")
+# Names of groups, which no actor may have as a handle.
 RESERVED = frozenset({"all", "here", "everyone", "nobody", "system"})
 
 
 def find_free_handle(name: str, existing: QuerySet[Any], *, fallback: str = "") -> str:
-    """Return an unused handle made from a name. A name without Latin letters gets `fallback` or random letters.
+    """Return an unused handle made from a name; from `fallback` or random characters if the name has no Latin letters.
 
     Similar handles are locked until the caller's transaction ends, so that two concurrent callers get different ones.
     """
@@ -38,11 +38,11 @@ def normalize_handle(text: str) -> str:
 def claim_handle(handle: str, existing: QuerySet[Any]) -> str:
     """Return a chosen handle as it is stored, and lock it until the caller's transaction ends.
 
-    Call it before chats are locked. Raises `Invalid` for what cannot be one, `Conflict` (`handle_taken`) for one of `existing`
-    and for a reserved word.
+    Call it before chats are locked. Raises `Invalid` if the text cannot be a handle, and `Conflict` (`handle_taken`) if one of
+    the `existing` rows has it or it is reserved.
     """
     handle = normalize_handle(handle)
-    if not HANDLE.fullmatch(handle):
+    if not HANDLE_PATTERN.fullmatch(handle):
         advice = "1 to 40 of a–z, 0–9, - and _; it begins and ends with a letter or a digit."
         raise Invalid("This cannot be a handle.", hints=[advice])
     lock_handle(handle)
@@ -55,7 +55,6 @@ _NUMBERS = re.compile(r"(-\d+)+$")
 
 
 def lock_handle(handle: str) -> None:
-    """Lock this handle and those that differ from it by a number at the end, until the transaction ends: another Ally gets
-    `ally-2`."""
+    """Lock this handle, and those that differ from it by a number at the end (`ally`, `ally-2`), until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"handle:{_NUMBERS.sub('', handle)}"])

@@ -1,4 +1,4 @@
-"""How an app calls the apps above it: it declares a hook, and `config/hooks.py` lists the listeners of each hook.
+"""Hooks: how an app calls the apps above it. The app declares a hook, and `config/hooks.py` lists the listeners of each hook.
 
 A listener is an ordinary function. Listeners are called in order, inside the caller's transaction.
 """
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class Hook(Generic[P]):
-    """A hook that informs its listeners."""
+    """A hook that returns nothing."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._listeners: tuple[Callable[..., Any], ...] = ()
 
     def connect(self, listeners: list[Callable[..., Any]]) -> None:
-        """Set the listeners, in the order in which they are called. Called once, at start."""
+        """Set the listeners, in the order in which they are called. Django's start calls this once."""
         self._listeners = tuple(listeners)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
@@ -27,7 +27,10 @@ class Hook(Generic[P]):
 
 
 class CollectingHook(Hook[P], Generic[P, T]):
-    """A hook that returns the items of all lists that its listeners return. A listener may also return None."""
+    """A hook that returns the items of the lists that its listeners return. A listener may also return None."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[T]:  # type: ignore[override]
-        return [item for listener in self._listeners for item in listener(*args, **kwargs) or ()]
+        items: list[T] = []
+        for listener in self._listeners:
+            items += listener(*args, **kwargs) or []
+        return items

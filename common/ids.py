@@ -1,4 +1,4 @@
-"""Identifiers: UUIDv7, made by the application (RFC 9562 §5.7). Knowing an id gives no access."""
+"""Identifiers: UUIDv7, made by the application (RFC 9562 §5.7). An id is no secret: knowing it gives no access."""
 
 import uuid
 from datetime import datetime
@@ -12,5 +12,5 @@ def new_id() -> uuid.UUID:
 
 
 def get_lowest_id_at(moment: datetime) -> uuid.UUID:
-    """Return the lowest id that can have been made at `moment`, for queries by time on the index of ids."""
+    """Return the lowest possible id of rows made at `moment`, to query by time with the index of the primary key."""
     return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)

@@ -1,4 +1,4 @@
-"""Finds model servers that run on this machine, in embedded mode only.
+"""Find model servers that run on this machine, in embedded mode only.
 
 Workers search for them every `SEARCH_INTERVAL_SECONDS` and store the result in Redis, where web processes read it: no
 request waits for a port to answer (FAIR2).
@@ -13,22 +13,22 @@ import aiohttp
 from django.conf import settings
 from pydantic_core import from_json
 
-from common.egress import LOCAL_MODEL_SERVERS, MODEL_PATH, check_url, local_hosts, read_capped, session_for
+from common.egress import LOCAL_MODEL_SERVERS, MODEL_PATH, check_url, get_session_for, list_local_hosts, read_capped
 from common.redis_client import redis_client
 
 PORT_TIMEOUT_SECONDS = 0.7
-"""Time limit of one port."""
+"""Time limit of a request to one port."""
 SEARCH_INTERVAL_SECONDS = 20.0
 """Seconds between two searches."""
 RESULT_TTL_SECONDS = 90
-"""Time for which the result of a search is valid."""
+"""Seconds for which the result of a search is valid."""
 MAX_LIST_BYTES = 1024 * 1024
 _KEY = "local-model-servers"
 
 
 @dataclass(frozen=True)
 class LocalServer:
-    """A server that answered, and the models it has."""
+    """A model server that answered, and the names of its models."""
 
     label: str
     api_base: str
@@ -44,14 +44,14 @@ async def search_local_servers() -> None:
 
 
 async def find_local_servers() -> list[LocalServer]:
-    """Return the servers that answer now at their usual ports; our own port is left out."""
-    ports = {label: port for label, port in LOCAL_MODEL_SERVERS.items() if f"localhost:{port}" in local_hosts()}
+    """Return the model servers that answer now at their usual ports; our own port is left out."""
+    ports = {label: port for label, port in LOCAL_MODEL_SERVERS.items() if f"localhost:{port}" in list_local_hosts()}
     answers = await asyncio.gather(*(_query_server(label, port) for label, port in ports.items()))
     return [server for server in answers if server and server.models]
 
 
 def store_local_servers(servers: list[LocalServer]) -> None:
-    """Store the servers for the web processes."""
+    """Store the servers in Redis for the web processes."""
     found = json.dumps([asdict(server) for server in servers])
     redis_client.call(lambda client: client.set(_KEY, found, ex=RESULT_TTL_SECONDS), None)
 
@@ -74,7 +74,7 @@ async def _query_server(label: str, port: int) -> LocalServer | None:
     target = check_url(f"{base}/models", any_host=True)
     limit = aiohttp.ClientTimeout(total=PORT_TIMEOUT_SECONDS)
     try:
-        async with session_for(target).get(target.url, allow_redirects=False, timeout=limit) as response:
+        async with get_session_for(target).get(target.url, allow_redirects=False, timeout=limit) as response:
             if response.status != 200:
                 return None
             read = from_json(await read_capped(response, MAX_LIST_BYTES))

@@ -1,4 +1,4 @@
-"""Removes secrets from log lines."""
+"""Remove secrets from log lines, and throttle warnings."""
 
 import logging
 import re
@@ -32,14 +32,14 @@ def hide_secret(value: str) -> None:
 
 
 def scrub(text: str) -> str:
-    """Return the text without the secrets that are in use, and without what looks like one."""
+    """Return the text without the secrets of `hide_secret`, and without what looks like a secret."""
     with _lock:
         found = [value for value in _live if value in text]
     # Longest first: a secret may be the beginning of another.
     for value in sorted(found, key=len, reverse=True):
         text = text.replace(value, MASK)
-    for pattern, instead in PATTERNS:
-        text = pattern.sub(instead, text)
+    for pattern, replacement in PATTERNS:
+        text = pattern.sub(replacement, text)
     return text
 
 
@@ -54,7 +54,7 @@ class ScrubSecrets(logging.Filter):
         if scrubbed != text:
             record.msg, record.args = scrubbed, ()
         if record.exc_info and not record.exc_text:
-            # The formatter takes a trace that is already text as it is.
+            # A formatter uses `exc_text` as it is, if it is set.
             record.exc_text = self._formatter.formatException(record.exc_info)
         if record.exc_text:
             record.exc_text = scrub(record.exc_text)
@@ -62,7 +62,7 @@ class ScrubSecrets(logging.Filter):
 
 
 class ThrottledWarning:
-    """Logs a warning at most once in `INTERVAL_SECONDS`, with the number of those left out: for what any client can cause."""
+    """Logs a warning at most once in `INTERVAL_SECONDS`, with the number of those left out: for events that any client can cause."""
 
     INTERVAL_SECONDS = 10.0
 
@@ -73,7 +73,7 @@ class ThrottledWarning:
         self._left_out = 0
 
     def warn(self, reason: object) -> None:
-        """Log the message with its reason, unless it was logged a moment ago."""
+        """Log the message with its reason, unless it was logged less than `INTERVAL_SECONDS` ago."""
         if time.monotonic() < self._next:
             self._left_out += 1
             return

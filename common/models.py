@@ -11,13 +11,13 @@ from common.ids import new_id
 
 
 def build_display_name(row: models.Model, *relations: str) -> str:
-    """Return a display name for a row without a name, from the names of its relations, or the ends of their ids if they are not
-    loaded. It makes no query.
+    """Return a display name for a row without a name: the names of its relations, or the ends of their ids if they are not
+    loaded. No query is made.
     """
-    return " · ".join(_name(row, relation) for relation in relations)
+    return " · ".join(_get_relation_name(row, relation) for relation in relations)
 
 
-def _name(row: models.Model, relation: str) -> str:
+def _get_relation_name(row: models.Model, relation: str) -> str:
     field: Any = row._meta.get_field(relation)
     if field.is_cached(row):
         name = str(getattr(row, relation) or "–")
@@ -35,7 +35,7 @@ class Identified(models.Model):
 
 
 class WithRevision(models.Model):
-    """A row that people edit. A write names the revision that it is based on; a stale one is refused."""
+    """A row that people edit. A write names the revision that it is based on; a stale revision is refused."""
 
     revision = models.PositiveIntegerField(_("revision"), default=1)
 

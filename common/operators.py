@@ -1,7 +1,7 @@
 """Rights of operators: staff with Django's permission on the table. The counterpart of the apps' `get_…_for`.
 
-An operator's deed is fetched and checked here and then done by the service that members use, so that rules, frames and
-audit are the same whoever does it.
+The rows of an operator's action are fetched and checked here; then the same service acts that members use, so that rules,
+frames and audit records are the same.
 """
 
 from typing import Any, TypeVar
@@ -17,13 +17,13 @@ M = TypeVar("M", bound=Model)
 
 
 def may_operate(actor: Any, table: type[Model]) -> bool:
-    """Return whether `actor` may change rows of this table: an active person, staff, with the permission to change them."""
+    """Return whether `actor` is active staff with Django's permission to change rows of this table."""
     name = f"{table._meta.app_label}.change_{table._meta.model_name}"
     return bool(actor.is_authenticated and actor.is_active and actor.is_staff and actor.has_perm(name))
 
 
 def check_operator(actor: Any, table: type[Model]) -> None:
-    """Raises `Forbidden` for who may not change rows of this table."""
+    """Raise `Forbidden` unless the actor may change rows of this table."""
     if not may_operate(actor, table):
         raise Forbidden(_("You may not change any %(table)s.") % {"table": table._meta.verbose_name})
 
@@ -37,8 +37,8 @@ def get_for_operator(operator: Any, table: type[M], row_id: UUID | str | int) ->
     return row
 
 
-def runs_installation(actor: Any) -> bool:
-    """Return whether this is an operator, or the first person who signed up: whose machine it is in embedded mode."""
+def can_administer_installation(actor: Any) -> bool:
+    """Return whether this is an operator, or the first person who signed up: in embedded mode it is that person's machine."""
     if actor.is_staff:
         return True
     people = get_user_model()._default_manager.filter(kind="human").order_by("created_at", "pk")

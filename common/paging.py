@@ -13,42 +13,43 @@ from django.http import HttpResponse
 from pydantic import BaseModel, Field
 
 from common.errors import Invalid
-from common.rest import Body, Request, answer_list, query_parameters, read_query
+from common.rest import Body, Request, answer_list, build_query_parameters, read_query
 
 
 class PageQuery(Body):
-    """`cursor` is `next` of the page before."""
+    """The query string of a list. `cursor` is `next` of the page before."""
 
     cursor: str | None = Field(default=None, max_length=400, pattern=r"^[A-Za-z0-9_-]*=*$")
     limit: int = Field(default=100, ge=1, le=200)
 
 
 MAX_LARGE_ROWS = 20
-"""The most rows in a page of a list whose rows hold whole prompts; it caps `limit`."""
+"""The value of `max_rows` for lists whose rows contain whole prompts."""
 
-PAGED = query_parameters(PageQuery)
+PAGE_PARAMETERS = build_query_parameters(PageQuery)
 """The query parameters of a list, for the schema."""
 
 
 def get_page(rows: QuerySet[Any], query: PageQuery, *, by: str, max_rows: int = 200) -> tuple[list[Any], str | None]:
     """Return the rows of one page, and the cursor of the next page.
 
-    The order is that of `by` (a field or annotation; `-` before it means descending) and the primary key. Raise `Invalid` for
-    a cursor of another list.
+    The order is that of `by` (a field or annotation; `-` before it means descending) and the primary key. `max_rows` caps the
+    `limit` of the query. Raise `Invalid` for a cursor of another list.
     """
     limit = min(query.limit, max_rows)
     try:
-        found = list(_rows_after(rows, query.cursor, by)[: limit + 1])
+        found = list(_start_after(rows, query.cursor, by)[: limit + 1])
     except (ValidationError, ValueError, TypeError, OverflowError, DataError) as error:
         if query.cursor is None:
             raise
         raise _build_invalid_cursor() from error
     page = found[:limit]
-    return page, _encode_cursor(page[-1], by.removeprefix("-")) if len(found) > limit else None
+    has_more = len(found) > limit
+    return page, _encode_cursor(page[-1], by.removeprefix("-")) if has_more else None
 
 
-def rows_of(found: Iterable[Any]) -> list[BaseModel]:
-    """Return the rows of models that serialize themselves."""
+def serialize_rows(found: Iterable[Any]) -> list[BaseModel]:
+    """Return the rows of model instances that have a method `to_row`."""
     return [one.to_row() for one in found]
 
 
@@ -57,7 +58,7 @@ def answer_page(
     rows: QuerySet[Any],
     *,
     by: str,
-    serialize: Callable[[list[Any]], Iterable[BaseModel]] = rows_of,
+    serialize: Callable[[list[Any]], Iterable[BaseModel]] = serialize_rows,
     max_rows: int = 200,
 ) -> HttpResponse:
     """Return the page that the request asks for. Raise `Invalid` for a cursor of another list."""
@@ -65,13 +66,16 @@ def answer_page(
     return answer_list(serialize(found), next)
 
 
-def _rows_after(rows: QuerySet[Any], cursor: str | None, by: str) -> QuerySet[Any]:
-    field, later, key = (by[1:], "lt", "-pk") if by.startswith("-") else (by, "gt", "pk")
-    rows = rows.order_by(by, key)
+def _start_after(rows: QuerySet[Any], cursor: str | None, by: str) -> QuerySet[Any]:
+    """Order the rows, and filter those that come after the cursor."""
+    is_descending = by.startswith("-")
+    rows = rows.order_by(by, "-pk" if is_descending else "pk")
     if cursor is None:
         return rows
     value, pk = _decode_cursor(cursor)
-    return rows.filter(Q(**{f"{field}__{later}": value}) | Q(**{field: value, f"pk__{later}": pk}))
+    field = by.removeprefix("-")
+    lookup = "lt" if is_descending else "gt"
+    return rows.filter(Q(**{f"{field}__{lookup}": value}) | Q(**{field: value, f"pk__{lookup}": pk}))
 
 
 def _encode_cursor(row: Any, field: str) -> str:

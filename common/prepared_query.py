@@ -1,8 +1,8 @@
-"""A query set that is compiled once and run many times with other values, for the hot paths.
+"""Query sets that are compiled once and run many times with other values, for the hot paths.
 
-Building and compiling a query set costs Django up to several milliseconds of CPU, running it a fraction of one. The query
-set stays the only description of the query; a `PreparedQuery` keeps its SQL. It reads private attributes of Django's
-compiler, which may change with a minor version: `tests/common/test_prepared_query.py` compares it with ordinary query sets.
+Building and compiling a query set takes Django up to several milliseconds of CPU, running it a fraction of one. The query set
+stays the only description of the query; a `PreparedQuery` keeps its SQL. It reads private attributes of Django's compiler,
+which may change with a minor version: `tests/common/test_prepared_query.py` compares it with ordinary query sets.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,8 +51,8 @@ class _Shape(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """A compiled query. `positions` are pairs (parameter, value). `shape` is null for a `values_list`. `lookups` are those of
-    `prefetch_related`."""
+    """A compiled query. `positions` are pairs of indexes: of a parameter and of the value that replaces it. `shape` is None for
+    a `values_list`. `lookups` are those of `prefetch_related`."""
 
     sql: str
     params: list[Any]
@@ -76,14 +76,14 @@ class PreparedQuery(Generic[M]):
 
     def first(self, *values: Any) -> M | None:
         """Return the first object for these values, or None."""
-        return next(iter(_objects(self._plan_of_first, values)), None)
+        return next(iter(_build_objects(self._plan_of_first, values)), None)
 
     def all(self, *values: Any) -> list[M]:
         """Return every object for these values."""
-        return _objects(self._plan, values)
+        return _build_objects(self._plan, values)
 
     def rows(self, *values: Any) -> Sequence[Sequence[Any]]:
-        """Return every row for these values as it is, for a `values_list`."""
+        """Return every row for these values as a sequence of columns. For a `values_list`."""
         return _fetch(self._plan, values)
 
     @cached_property
@@ -100,10 +100,10 @@ class PreparedQuery(Generic[M]):
         compiler: Any = rows.query.get_compiler(DEFAULT_DB_ALIAS)
         sql, params = compiler.as_sql()
         positions = [(at, stand_ins.index(value)) for at, value in enumerate(params) if value in stand_ins]
-        if {which for _, which in positions} != set(range(len(stand_ins))) or _hidden(stand_ins, params):
+        if {which for _, which in positions} != set(range(len(stand_ins))) or _are_inside_params(stand_ins, params):
             raise ValueError("A value has no parameter of its own in this query.")
         converters = compiler.get_converters([column[0] for column in compiler.select])
-        shape = _shape(compiler) if compiler.klass_info else None
+        shape = _read_shape(compiler) if compiler.klass_info else None
         return _Plan(sql, list(params), positions, list(converters.items()), shape, rows._prefetch_related_lookups)
 
 
@@ -114,21 +114,21 @@ def _fetch(plan: _Plan, values: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     with connection.cursor() as cursor:
         cursor.execute(plan.sql, params)
         found = cursor.fetchall()
-    return [_converted(row, plan.converters) for row in found] if plan.converters else found
+    return [_convert(row, plan.converters) for row in found] if plan.converters else found
 
 
-def _objects(plan: _Plan, values: tuple[Any, ...]) -> list[Any]:
+def _build_objects(plan: _Plan, values: tuple[Any, ...]) -> list[Any]:
     shape = plan.shape
     if shape is None:
         raise TypeError("The rows of this query are not objects: use `rows()`.")
     objects = []
     for row in _fetch(plan, values):
-        made: Any = shape.model.from_db(DEFAULT_DB_ALIAS, shape.names, row[shape.own])
+        instance: Any = shape.model.from_db(DEFAULT_DB_ALIAS, shape.names, row[shape.own])
         for related in shape.related:
-            related.populate(row, made)
+            related.populate(row, instance)
         for name, at in shape.annotations:
-            setattr(made, name, row[at])
-        objects.append(made)
+            setattr(instance, name, row[at])
+        objects.append(instance)
     if plan.lookups:
         prefetch_related_objects(objects, *plan.lookups)
     return objects
@@ -141,21 +141,22 @@ def is_any_of(field: str, values: Sequence[UUID] | Sequence[str], *, of: "type[F
     return Func(F(field), array, template="%(expressions)s)", arg_joiner=" = ANY(", output_field=BooleanField())
 
 
-def _hidden(stand_ins: Sequence[Any], params: Sequence[Any]) -> bool:
+def _are_inside_params(stand_ins: Sequence[Any], params: Sequence[Any]) -> bool:
     """Return whether a stand-in is a part of a parameter, for example inside JSON, where it cannot be replaced."""
     texts = [str(getattr(value, "obj", value)) for value in params if value not in stand_ins]
     return any(str(value) in text for value in stand_ins for text in texts)
 
 
-def _shape(compiler: Any) -> _Shape:
-    facts, columns = compiler.klass_info, compiler.select
-    own = slice(facts["select_fields"][0], facts["select_fields"][-1] + 1)
+def _read_shape(compiler: Any) -> _Shape:
+    class_info, columns = compiler.klass_info, compiler.select
+    own = slice(class_info["select_fields"][0], class_info["select_fields"][-1] + 1)
     names = [column[0].target.attname for column in columns[own]]
-    related = get_related_populators(facts, columns, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # Django 6 in the stubs
-    return _Shape(facts["model"], own, names, list(compiler.annotation_col_map.items()), related)
+    # The stubs are those of Django 6.
+    related = get_related_populators(class_info, columns, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]
+    return _Shape(class_info["model"], own, names, list(compiler.annotation_col_map.items()), related)
 
 
-def _converted(row: Sequence[Any], converters: Sequence[Any]) -> Sequence[Any]:
+def _convert(row: Sequence[Any], converters: Sequence[Any]) -> Sequence[Any]:
     values = list(row)
     for at, (by, expression) in converters:
         for convert in by:

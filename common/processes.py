@@ -25,11 +25,11 @@ Output = int | IO[Any] | None
 
 
 class StartError(Exception):
-    """Something that the installation needs is missing. The message is shown to the person who started it."""
+    """The installation cannot start. The message is shown to the person who started it."""
 
 
 def die_with_parent(by: signal.Signals) -> None:
-    """Ask the kernel to send us `by` when our parent ends, even by `kill -9`. Does nothing outside Linux."""
+    """Ask the kernel to send this process the signal `by` when its parent ends, even by `kill -9`. Does nothing outside Linux."""
     if _prctl is not None:
         _prctl(PR_SET_PDEATHSIG, by)
 
@@ -45,7 +45,7 @@ def spawn(
     stdin: Output = subprocess.DEVNULL,
     output: Output = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a child that gets the signal `death_signal` when this process is gone. It inherits the file descriptors `pass_fds`.
+    """Start a child, which gets the signal `death_signal` when this process ends and inherits the file descriptors `pass_fds`.
 
     Call it from the main thread only: the kernel watches the thread that forked. The child has a session of its own,
     so that Ctrl-C in the terminal reaches the parent alone, which ends its children in the right order.
@@ -77,7 +77,7 @@ def spawn(
 
 
 def is_root() -> bool:
-    """Return whether we run as root. PostgreSQL refuses to, so servers then run as the user `nobody`."""
+    """Return whether we run as root. PostgreSQL refuses to run as root, so servers then run as the user `nobody`."""
     return os.geteuid() == 0
 
 
@@ -159,8 +159,8 @@ def join_last_lines(output: bytes) -> str:
 
 
 @lru_cache(maxsize=1)
-def host() -> str:
-    """Return the name of this host and of its namespace of process ids, since two containers may share a host name."""
+def get_host() -> str:
+    """Return the name of this host with its namespace of process ids, since two containers may have the same host name."""
     try:
         space = os.readlink("/proc/self/ns/pid").strip("pid:[]")
     except OSError:
@@ -169,31 +169,30 @@ def host() -> str:
 
 
 @lru_cache(maxsize=1)
-def owner_name() -> str:
+def get_owner_name() -> str:
     """Return `host:pid:start`. The start time distinguishes a process from a later one with the same id."""
     pid = os.getpid()
-    return f"{host()}:{pid}:{_get_start_time(pid) or secrets.token_hex(4)}"
+    return f"{get_host()}:{pid}:{_get_start_time(pid) or secrets.token_hex(4)}"
 
 
 def is_on_this_host(owner: str) -> bool:
     """Return whether an owner's process is on this host, so that `is_dead` can judge it."""
-    return owner.rsplit(":", 2)[0] == host() and Path("/proc/self/stat").exists()
+    return owner.rsplit(":", 2)[0] == get_host() and Path("/proc/self/stat").exists()
 
 
 def is_dead(owner: str) -> bool:
     """Return whether the process of this owner is on this host and has certainly ended."""
-    where, pid, start = owner.rsplit(":", 2)
-    if where != host():
+    host, pid, start = owner.rsplit(":", 2)
+    if host != get_host():
         return False
-    now = _get_start_time(int(pid))
-    # Without /proc nothing is known, and the lease has to expire.
-    return Path("/proc/self/stat").exists() and now != start
+    # Without /proc this cannot be found out: then the lease has to expire.
+    return Path("/proc/self/stat").exists() and _get_start_time(int(pid)) != start
 
 
 def exit_on_memory_error() -> NoReturn:
-    """End this process after a `MemoryError`, whose victims are unknown. Other workers take over its runs (RUN9)."""
+    """End this process after a `MemoryError`, since any thread may have failed. Other workers reclaim its runs (RUN9)."""
     try:
-        logger.critical("This process has no memory left. It ends; its runs are taken over.")
+        logger.critical("This process has no memory left. It ends; other workers reclaim its runs.")
     finally:
         os._exit(os.EX_OSERR)
 

@@ -14,7 +14,7 @@ from pydantic.config import JsonDict, JsonValue
 from common.errors import Invalid
 
 FieldLabel = Literal["api_base", "api_key", "secret_access_key", "access_key_id", "region", "api_version"]
-"""The web form has a text for each."""
+"""The labels of fields. The web app has a text for each."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Field:
     """A value that a provider needs besides the model's name.
 
     The values of `api_base` and `key` have columns of their own; those of all other fields are the options of a credential.
-    Only `key` is secret. `pattern` is what the whole value of an option must match; `parameter` is what litellm calls it.
+    Only `key` is secret. The whole value of an option must match `pattern`. `parameter` is litellm's name for the value.
     """
 
     name: str
@@ -42,12 +42,12 @@ OPTIONAL_KEY = Field("key", "api_key", is_required=False)
 class Provider:
     """A provider of models: its address, the fields that it needs, and its adapter.
 
-    `adapter`: `openai` reads the OpenAI protocol directly, `litellm` asks by way of that library.
-    `api_base`: the address below which the provider answers; empty where a field names it, or litellm knows it.
-    `path`: what is asked below that address; `{model}` is the model's name.
-    `query`: the option of each parameter of the query string.
-    `models_from`: who lists the models: the provider's server, litellm's table of prices, or nobody.
-    `price_prefixes`: what litellm's table puts before a model's name; `price_owners`: whose models it lists.
+    `adapter`: `openai` speaks the OpenAI protocol directly, `litellm` uses that library.
+    `api_base`: the base address of the provider; empty where a field has it, or litellm has it built in.
+    `path`: the path of a model call below that address; `{model}` is replaced by the model's name.
+    `query`: the parameters of the query string, each with the option that is its value.
+    `models_from`: the source of the list of models: the provider's server, litellm's table of prices, or none (`nobody`).
+    `price_prefixes`: the prefixes of model names in litellm's table; `price_owners`: the providers of that table.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Provider:
     price_prefixes: tuple[str, ...] = ()
     price_owners: tuple[str, ...] = ()
     model_pattern: str = ""
-    """The pattern of model names that become a part of an address; empty: any name."""
+    """The pattern of model names, where they become a part of an address; empty: any name."""
     # For the adapter `openai`:
     api_base: str = ""
     path: str = "chat/completions"
@@ -75,17 +75,17 @@ class Provider:
     """Parameters that are the same for every request. A value may name options: `{region}`."""
 
     def find_field(self, name: str) -> Field | None:
-        """Return the field of that name, if the provider has it."""
+        """Return the field of that name, or None."""
         return next((one for one in self.fields if one.name == name), None)
 
     @property
     def options(self) -> tuple[Field, ...]:
-        """Return the fields whose values are stored as options of a credential."""
+        """The fields whose values are stored as options of a credential."""
         return tuple(one for one in self.fields if one.name not in ("api_base", "key"))
 
     @property
     def has_address(self) -> bool:
-        """Return whether a workspace sets the address."""
+        """Whether a workspace sets the address."""
         return self.find_field("api_base") is not None
 
     def is_model_name(self, model: str) -> bool:
@@ -98,7 +98,7 @@ class Provider:
         return key is not None and key.is_required
 
     def check_options(self, options: Mapping[str, str]) -> None:
-        """Check that the options are those of this provider. Raises `Invalid`."""
+        """Raise `Invalid` for an option that this provider does not have, or has no valid value for."""
         known = {one.name for one in self.options}
         if unknown := sorted(options.keys() - known):
             raise Invalid(
@@ -112,8 +112,8 @@ class Provider:
                 raise Invalid(f"{one.name} is not valid.", hints=[f"For example {one.example}."])
 
 
-def _openai_protocol(name: str, label: str, api_base: str, usual_model: str) -> Provider:
-    """Build the entry of a provider that speaks the OpenAI protocol, and that litellm's table of prices knows by this name."""
+def _build_openai_provider(name: str, label: str, api_base: str, usual_model: str) -> Provider:
+    """Build the entry of a provider that speaks the OpenAI protocol and has the same name in litellm's table of prices."""
     return Provider(
         name,
         label,
@@ -157,10 +157,10 @@ _ENTRIES = (
         price_prefixes=("gemini/", ""),
         price_owners=("gemini",),
     ),
-    _openai_protocol("deepseek", gettext_noop("DeepSeek"), "https://api.deepseek.com/v1", "deepseek-chat"),
-    _openai_protocol("mistral", gettext_noop("Mistral"), "https://api.mistral.ai/v1", "mistral-small-latest"),
-    _openai_protocol("groq", gettext_noop("Groq"), "https://api.groq.com/openai/v1", "openai/gpt-oss-20b"),
-    _openai_protocol("xai", gettext_noop("xAI"), "https://api.x.ai/v1", "grok-4.3"),
+    _build_openai_provider("deepseek", gettext_noop("DeepSeek"), "https://api.deepseek.com/v1", "deepseek-chat"),
+    _build_openai_provider("mistral", gettext_noop("Mistral"), "https://api.mistral.ai/v1", "mistral-small-latest"),
+    _build_openai_provider("groq", gettext_noop("Groq"), "https://api.groq.com/openai/v1", "openai/gpt-oss-20b"),
+    _build_openai_provider("xai", gettext_noop("xAI"), "https://api.x.ai/v1", "grok-4.3"),
     Provider(
         "openrouter",
         gettext_noop("OpenRouter"),
@@ -218,7 +218,7 @@ _ENTRIES = (
         model_prefix="bedrock/converse/",
         model_pattern=r"[A-Za-z0-9_.:-]+|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:\d*:[a-z-]+/[A-Za-z0-9_.:-]+",
         litellm_parameters={
-            # All three are set, though empty: what is left out is taken from the environment of the process.
+            # litellm takes a parameter that is missing from the environment of the process, so all three are set.
             "api_key": "",
             "aws_session_token": "",
             "aws_bedrock_runtime_endpoint": "https://bedrock-runtime.{region}.amazonaws.com",
@@ -245,7 +245,7 @@ else:
 Options = dict[
     Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")], Annotated[str, StringConstraints(max_length=200)]
 ]
-"""What a provider needs besides address and key, by the name of the field."""
+"""The values that a provider needs besides address and key, by the name of the field."""
 _WITH_ADDRESS: list[JsonValue] = [provider.name for provider in _ENTRIES if provider.has_address]
 WRONG_ADDRESS: JsonDict = {
     "anyOf": [
@@ -260,7 +260,7 @@ WRONG_ADDRESS: JsonDict = {
 
 
 def get_provider(name: str) -> Provider:
-    """Return the provider of that name. Raises `Invalid` for one that is not known."""
+    """Return the provider of that name. Raises `Invalid` if there is none."""
     if name not in PROVIDERS:
         raise Invalid("We do not know this provider.", hints=[f"Known are: {', '.join(PROVIDERS)}."])
     return PROVIDERS[name]

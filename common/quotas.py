@@ -1,4 +1,4 @@
-"""Limits how many objects a person or a workspace may have, against accidents and abuse, far above what a team needs."""
+"""Limit how many objects a person or a workspace may have, against accidents and abuse, far above what a team needs."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from common.errors import Code, LimitReached
 def check_quota(name: str, rows: QuerySet[Any]) -> None:
     """Raise `LimitReached` (`quota_reached`) when there are as many `rows` as `settings.QUOTAS` allows; 0 allows any number.
 
-    The bound is not exact: two requests at once may both pass.
+    The limit is not exact: two concurrent requests may both pass.
     """
     most = settings.QUOTAS[name]
     if most and rows.order_by()[:most].count() >= most:

@@ -1,8 +1,8 @@
 """The connections of this process to Redis, with one policy for when Redis is unavailable.
 
 Nothing durable is in Redis. A call that fails returns the default that its caller gave, and for
-`PAUSE_AFTER_FAILURE_SECONDS` no other call is tried, so that requests do not each wait for a timeout. After that one call at
-a time tries again.
+`PAUSE_AFTER_FAILURE_SECONDS` no other call is sent, so that requests do not each wait for a timeout. After that, one call in
+each such interval is sent until one succeeds.
 
 Django's cache, Celery and the channel layer have connections of their own.
 """
@@ -28,11 +28,11 @@ PAUSE_AFTER_FAILURE_SECONDS = 1.0
 CONNECT_TIMEOUT_SECONDS = 0.5
 ANSWER_TIMEOUT_SECONDS = 1.0
 ASYNC_CALL_TIMEOUT_SECONDS = 2.0
-"""Seconds for a whole call on an event loop, with the time that it waits for other calls."""
+"""Seconds for a whole call on an event loop, including the time that it waits for other calls."""
 
 
 class CircuitBreaker:
-    """Decides whether a call to Redis is tried. It logs the first failure only, until a call succeeds again."""
+    """Decides whether a call to Redis is sent. It logs the first failure only, until a call succeeds again."""
 
     def __init__(self) -> None:
         self.is_open = False
@@ -123,7 +123,7 @@ class AsyncRedisClient:
 def build_client(
     connect_timeout: float = CONNECT_TIMEOUT_SECONDS, timeout: float = ANSWER_TIMEOUT_SECONDS
 ) -> redis.Redis:
-    """Return a client without a circuit breaker: for probes, which ask Redis in any case, and for blocking commands."""
+    """Return a client without a circuit breaker: for health checks and for blocking commands."""
     return redis.Redis.from_url(
         settings.REDIS_URL,
         socket_connect_timeout=connect_timeout,
@@ -133,7 +133,7 @@ def build_client(
 
 
 def build_subscription_client(name: str) -> redis.asyncio.Redis:
-    """Return a client for subscribing. Its channel may be silent for hours, so only the health check notices that the
+    """Return a client for subscribing. A channel may have no message for hours, so a regular health check finds out that the
     connection is dead. `name` is shown in Redis' list of clients."""
     return redis.asyncio.from_url(
         settings.REDIS_URL,

@@ -1,4 +1,4 @@
-"""The conventions of the API: Pydantic models check the input, rows are the output, and all errors have one shape."""
+"""The conventions of the API: Pydantic models check the input, rows are the output, and all errors have one format."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from common.errors import AppError, Code, Invalid, LimitReached
 from common.shapes import JSON, QUERY, WRONG_SHAPE, Shape
-from common.text import storable_json
+from common.text import make_json_storable
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class Request(AnyRequest):
-    """A request of a person who is signed in: DRF's permission classes have checked that."""
+    """A request of a signed-in person. DRF's permission classes have checked the sign-in."""
 
     user: Any
 
@@ -34,7 +34,7 @@ class Body(Shape):
 
 
 class ErrorFacts(BaseModel):
-    """An error. The web app has a text for each code in every language."""
+    """An error of the API. The web app has a text for each code in every language."""
 
     code: Code
     message: str
@@ -58,11 +58,11 @@ class Page(BaseModel, Generic[T]):
 
 
 class StorableJSONParser(JSONParser):
-    """JSON, its texts made fit for our columns once and for all; what cannot be is bad input (SEC20)."""
+    """Parses JSON, and makes its texts storable in PostgreSQL. JSON that cannot be stored is refused (SEC20)."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return storable_json(super().parse(*args, **kwargs))
+            return make_json_storable(super().parse(*args, **kwargs))
         except RecursionError as error:
             raise exceptions.ParseError("The JSON is nested too deeply.") from error
         except ValueError as error:
@@ -79,37 +79,38 @@ def read(request: Request, shape: type[T]) -> T:
 
 def read_query(request: Request, shape: type[T]) -> T:
     """Return the query string as `shape`. Raise `Invalid`."""
-    twice = [name for name, values in request.query_params.lists() if len(values) > 1]
-    if twice:
-        raise Invalid(WRONG_SHAPE, hints=[f"{name}: It is there more than once." for name in twice[:10]])
+    repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
+    if repeated:
+        raise Invalid(WRONG_SHAPE, hints=[f"{name}: It is there more than once." for name in repeated[:10]])
     try:
         return shape.model_validate(request.query_params.dict(), context=QUERY)
     except ValidationError as error:
         raise build_invalid(error) from error
 
 
-def query_parameters(shape: type[BaseModel]) -> list[OpenApiParameter]:
-    """Return the description of a query string for the schema."""
+def build_query_parameters(shape: type[BaseModel]) -> list[OpenApiParameter]:
+    """Return the parameters of a query string for the OpenAPI schema."""
     schema = shape.model_json_schema()
-    needed = schema.get("required", ())
+    required = schema.get("required", ())
     return [
-        OpenApiParameter(name, _as_parameter(field), required=name in needed)
+        OpenApiParameter(name, _to_parameter_schema(field), required=name in required)
         for name, field in schema["properties"].items()
     ]
 
 
-def _as_parameter(field: dict[str, Any]) -> dict[str, Any]:
+def _to_parameter_schema(field: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a field without its title, and without null, which a query string cannot contain."""
     [kind] = [one for one in field.pop("anyOf", [{}]) if one != {"type": "null"}]
     return {key: value for key, value in {**field, **kind}.items() if key != "title" and value is not None}
 
 
 def build_invalid(error: ValidationError) -> Invalid:
-    """Return the error with one hint for each field, without the input, which may hold a secret."""
+    """Return the error with one hint for each field, without the input, which may contain a secret."""
     hints = [f"{'.'.join(map(str, e['loc'])) or 'body'}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
     return Invalid(WRONG_SHAPE, hints=hints)
 
 
-_ANY_PAGE = Page[Any]  # once: Pydantic builds a generic model each time
+_ANY_PAGE = Page[Any]  # a constant, because Pydantic builds the class at each use
 
 
 def answer(row: BaseModel, status: int = 200) -> HttpResponse:
@@ -122,19 +123,18 @@ def answer_list(rows: Iterable[BaseModel], next: str | None = None) -> HttpRespo
     return answer(_ANY_PAGE(results=list(rows), next=next))
 
 
-def no_content() -> HttpResponse:
+def answer_no_content() -> HttpResponse:
     """Return an empty response (204)."""
     return HttpResponse(status=204)
 
 
 def answer_error(error: Exception, context: dict[str, Any]) -> Response:
     """Return the response of an error. This is DRF's exception handler."""
-    known = _as_app_error(error)
-    if known is None:
+    app_error = _to_app_error(error)
+    if app_error is None:
         logger.error("A request failed: %s", type(context.get("view")).__name__, exc_info=error)
-        known = AppError("Something went wrong on our side. Nothing was changed.", code=Code.INTERNAL)
-        known.status = 500
-    response = Response(known.body(), status=known.status)
+        app_error = _build_app_error(500, "Something went wrong on our side. Nothing was changed.", Code.INTERNAL)
+    response = Response(app_error.body(), status=app_error.status)
     _set_headers(response, error, context)
     return response
 
@@ -157,24 +157,24 @@ _CODES = {
 }  # fmt: skip
 
 
-def _as_app_error(error: Exception) -> AppError | None:
+def _to_app_error(error: Exception) -> AppError | None:
     """Return the error as an `AppError`; None for a bug."""
     if isinstance(error, AppError):
         return error
     if isinstance(error, ValidationError):
         return build_invalid(error)
     if isinstance(error, (OperationalError, InterfaceError)):
-        return _with_status(503, "The database does not answer right now.", Code.UNAVAILABLE)
+        return _build_app_error(503, "The database does not answer right now.", Code.UNAVAILABLE)
     if isinstance(error, Http404):
-        return _with_status(404, "There is no such thing here.", Code.NOT_FOUND)
+        return _build_app_error(404, "There is no such thing here.", Code.NOT_FOUND)
     if isinstance(error, PermissionDenied):
-        return _with_status(403, "You may not do this.", Code.FORBIDDEN)
+        return _build_app_error(403, "You may not do this.", Code.FORBIDDEN)
     if isinstance(error, exceptions.APIException):
-        return _with_status(error.status_code, str(error.detail), _CODES.get(error.status_code, Code.INVALID))
+        return _build_app_error(error.status_code, str(error.detail), _CODES.get(error.status_code, Code.INVALID))
     return None
 
 
-def _with_status(status: int, message: str, code: Code) -> AppError:
-    known = AppError(message, code=code)
-    known.status = status
-    return known
+def _build_app_error(status: int, message: str, code: Code) -> AppError:
+    error = AppError(message, code=code)
+    error.status = status
+    return error

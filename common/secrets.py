@@ -1,4 +1,4 @@
-"""Secrets: a type that does not print itself, and text that is bound to its owner when it is stored (SEC17, SEC18)."""
+"""Secrets: a type that is never printed, and encryption that binds a stored secret to its owner (SEC17, SEC18)."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from common.logs import hide_secret
 
 
 class Secret:
-    """A value that must not reach a log, an error, a frame or a trace: it prints as stars."""
+    """A value that must not get into a log, an error, a frame or a traceback: it is printed as stars."""
 
     __slots__ = ("_value",)
 
@@ -20,7 +20,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """Return the plain text. Call it only where the text is sent. No later log line shows it."""
+        """Return the plain text, and hide it in all later log lines. Call it only where the text is sent."""
         hide_secret(self._value)
         return self._value
 
@@ -47,25 +47,25 @@ class WrongOwner(Exception):
 
 
 def hash_secret(secret: str) -> str:
-    """Return what is stored of a random secret that is only ever compared: a token, the key of a link."""
+    """Return the hash that is stored of a random secret that is only compared: a token, the key of a link."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 @lru_cache(maxsize=4)
-def _fernet(keys: tuple[str, ...]) -> MultiFernet:
+def _build_fernet(keys: tuple[str, ...]) -> MultiFernet:
     return MultiFernet([Fernet(key) for key in keys])
 
 
 def encrypt_for(secret: Secret, *, owner: str, purpose: str) -> str:
-    """Encrypt a secret for storing. Owner and purpose are part of it, so a copied row cannot be decrypted."""
+    """Encrypt a secret for storing. Owner and purpose are encrypted with it, so that a row copied to another owner is useless."""
     plain = json.dumps({"o": owner, "p": purpose, "s": secret.reveal()})
-    return _fernet(tuple(settings.SECRET_KEYS)).encrypt(plain.encode()).decode()
+    return _build_fernet(tuple(settings.SECRET_KEYS)).encrypt(plain.encode()).decode()
 
 
 def decrypt_for(encrypted: str, *, owner: str, purpose: str) -> Secret:
     """Decrypt a stored secret. Raise `WrongOwner` when it was encrypted for another owner or purpose, or with an unknown key."""
     try:
-        plain = json.loads(_fernet(tuple(settings.SECRET_KEYS)).decrypt(encrypted.encode()))
+        plain = json.loads(_build_fernet(tuple(settings.SECRET_KEYS)).decrypt(encrypted.encode()))
     except InvalidToken as error:
         raise WrongOwner("None of the keys decrypts the stored secret.") from error
     if (plain["o"], plain["p"]) != (owner, purpose):
@@ -76,7 +76,7 @@ def decrypt_for(encrypted: str, *, owner: str, purpose: str) -> Secret:
 def is_under_newest_key(encrypted: str) -> bool:
     """Return whether the newest key alone decrypts the stored secret, so that the older keys can be removed."""
     try:
-        _fernet(tuple(settings.SECRET_KEYS[:1])).decrypt(encrypted.encode())
+        _build_fernet(tuple(settings.SECRET_KEYS[:1])).decrypt(encrypted.encode())
     except InvalidToken:
         return False
     return True
@@ -85,6 +85,6 @@ def is_under_newest_key(encrypted: str) -> bool:
 def reencrypt(encrypted: str) -> str:
     """Encrypt a stored secret again with the newest key (SEC18). Raise `WrongOwner` when no key decrypts it."""
     try:
-        return _fernet(tuple(settings.SECRET_KEYS)).rotate(encrypted.encode()).decode()
+        return _build_fernet(tuple(settings.SECRET_KEYS)).rotate(encrypted.encode()).decode()
     except InvalidToken as error:
         raise WrongOwner("None of the keys decrypts the stored secret.") from error

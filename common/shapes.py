@@ -1,5 +1,4 @@
-"""Base class and types of requests. They accept exactly what the schema says: no less, so that no client is surprised, and no
-more, so that nothing is guessed."""
+"""The base class and the field types of requests. They accept exactly what the schema says, neither less nor more."""
 
 import re
 from functools import cache
@@ -19,13 +18,13 @@ WRONG_SHAPE = "Something in the request has the wrong shape."
 MAX_NUMBER = 2**31 - 1
 """The highest revision or version that a column holds."""
 NOT_BLANK = r"[^\s\x00\x1c-\x1f]"
-"""A pattern of texts that are not empty after stripping blanks at both ends and removing NUL."""
+"""A pattern of texts that are not empty after whitespace at both ends and NUL are removed."""
 
 Revision = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 Version = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
 Name = Annotated[str, Field(min_length=1, max_length=80, pattern=NOT_BLANK)]
 Handle = Annotated[str, Field(pattern=r"^@?[A-Za-z0-9]([A-Za-z0-9_-]{0,38}[A-Za-z0-9])?$")]
-"""A handle as people write it: it is stored without the `@`, in small letters."""
+"""A handle as people write it. `common.handles.normalize_handle` returns it as it is stored."""
 
 Language = Literal["en", "zh-hant", "zh-hans"]
 
@@ -38,11 +37,11 @@ class Shape(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _check_kind(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse what Pydantic would convert: in JSON neither `true` nor `"1"` is the number 1. In a query string, where all is
-        text, a value is written as in JSON."""
+        """Refuse what Pydantic would convert: in JSON neither `true` nor `"1"` is the number 1. A query string has texts only,
+        which must be written as in JSON."""
         if info.context is None or info.field_name is None or value is None:
             return value
-        kind = _kinds(cls).get(info.field_name)
+        kind = _get_checked_kinds(cls).get(info.field_name)
         if kind is not None:
             for one in value if isinstance(value, list) else [value]:
                 _CHECKS[info.context, kind](one)
@@ -83,11 +82,11 @@ _CHECKS: dict[tuple[str, type], Any] = {
 
 
 @cache
-def _kinds(shape: type[BaseModel]) -> dict[str, type]:
-    """Return the fields whose values Pydantic would convert: those of numbers, of booleans and of ids, and of nothing else."""
+def _get_checked_kinds(shape: type[BaseModel]) -> dict[str, type]:
+    """Return the names of the fields whose values Pydantic would convert, with their kind: `float`, `bool` or `UUID`."""
     kinds: dict[str, type] = {}
     for name, field in shape.model_fields.items():
-        found = _types_in(field.annotation) - {type(None), list}
+        found = _list_types(field.annotation) - {type(None), list}
         if found <= {int, float}:
             kinds[name] = float
         elif found in ({bool}, {UUID}):
@@ -95,12 +94,12 @@ def _kinds(shape: type[BaseModel]) -> dict[str, type]:
     return kinds
 
 
-def _types_in(annotation: Any) -> set[Any]:
-    """Return the types of a field: of a union its members, of a list also those of its items."""
+def _list_types(annotation: Any) -> set[Any]:
+    """Return the types of a field: for a union its members, for a list also those of its items."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _types_in(get_args(annotation)[0])
+        return _list_types(get_args(annotation)[0])
     if origin in (Union, UnionType, list):
-        inside = set[Any]().union(*(_types_in(one) for one in get_args(annotation)))
+        inside = set[Any]().union(*(_list_types(one) for one in get_args(annotation)))
         return inside | {list} if origin is list else inside
     return {annotation}

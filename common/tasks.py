@@ -1,4 +1,4 @@
-"""Sending Celery tasks whose caller must know whether they were sent."""
+"""Send Celery tasks whose caller must know whether they were sent."""
 
 from collections.abc import Sequence
 
@@ -8,19 +8,19 @@ from redis import RedisError
 
 from common.errors import Unavailable
 
-FAIL_SOON = {
+FAIL_FAST_OPTIONS = {
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0,
     "socket_connect_timeout": 0.5,
     "socket_timeout": 1.0,
 }
-"""Options of the broker's connection: Celery's own would wait for ever, and a request must not."""
+"""Options of the broker's connection for requests: with Celery's defaults, a request would wait for ever."""
 
 
 def send_task_now(name: str, arguments: Sequence[object]) -> None:
-    """Send a task to a worker. Raises `Unavailable` when Redis does not take it within a second or so."""
-    options = current_app.conf.broker_transport_options | FAIL_SOON
+    """Send a task to a worker. Raises `Unavailable` if Redis does not accept it within about a second."""
+    options = current_app.conf.broker_transport_options | FAIL_FAST_OPTIONS
     try:
         with current_app.connection_for_write(transport_options=options) as connection:
             current_app.send_task(name, list(arguments), connection=connection, retry=False)

@@ -1,4 +1,4 @@
-"""For which tenant (a workspace) this process works at the moment: what is bounded for each tenant is counted by it."""
+"""The tenant (a workspace) that the current task works for. Resources that are limited per tenant are counted by it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ _tenant: ContextVar[str] = ContextVar("tenant", default="")
 
 @contextmanager
 def on_behalf_of_tenant(tenant: object) -> Iterator[None]:
-    """Count what this block does, and the tasks that it starts, for this tenant."""
+    """Set the tenant for this block and for the asyncio tasks that it starts."""
     token = _tenant.set(str(tenant))
     try:
         yield
@@ -17,6 +17,6 @@ def on_behalf_of_tenant(tenant: object) -> Iterator[None]:
         _tenant.reset(token)
 
 
-def current_tenant() -> str:
-    """Return the tenant that the current task works for; an empty text when it works for none."""
+def get_current_tenant() -> str:
+    """Return the tenant that the current task works for; the empty string if there is none."""
     return _tenant.get()

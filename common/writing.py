@@ -1,6 +1,6 @@
 """Fast INSERT and UPDATE statements for rows that are written with every message, built without a query set.
 
-For models whose primary key the application makes. Fields convert their values as always.
+For models whose primary key the application makes. Fields convert their values as in Django's `save()`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,13 +16,13 @@ M = TypeVar("M", bound=Model)
 
 
 class StaleRow(Exception):
-    """A row does not exist any more, or does not meet the condition of its update."""
+    """The row no longer exists, or does not meet the condition of its update."""
 
 
 class RowUpdate(Generic[M]):
-    """The fields of a stored row that are to be written, and the condition under which they may be.
+    """The fields of a stored row that `save` writes, if the row meets the condition `only_if` (column values).
 
-    `error` is raised instead of `StaleRow` when the row does not meet the condition.
+    `error` is the exception for a row that does not meet it.
     """
 
     def __init__(self, row: M, *, only_if: Mapping[str, Any] | None = None, error: type[Exception] = StaleRow) -> None:
@@ -32,14 +32,14 @@ class RowUpdate(Generic[M]):
         self.error = error
 
     def set(self, **values: Any) -> Self:
-        """Set fields of the row, and remember that they are to be written."""
+        """Set fields of the row, for `save` to write. Return this object."""
         for name, value in values.items():
             setattr(self.row, name, value)
         self.fields |= values.keys()
         return self
 
     def save(self) -> None:
-        """Write the fields that were set, and no others."""
+        """Write the fields that were set, and no others. Raises `error`."""
         if not update(self.row, self.fields, self.only_if):
             raise self.error(f"{self.row._meta.label} {self.row.pk} has changed.")
 
@@ -84,7 +84,7 @@ def _get_placeholder_function(field: Any) -> Callable[[Any], str]:
 
 
 def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bool:
-    """Write these fields of a row, which hold values or expressions. Return false if the row does not match `only_if`."""
+    """Write these fields of a row, whose values may be expressions. Return false if the row does not match `only_if`."""
     meta = type(row)._meta
     assignments: list[str] = []
     params: list[Any] = []

@@ -15,7 +15,7 @@ from actors.callers import find_caller
 from actors.rates import find_refusal, get_address_bucket
 from config.checks import refuse_to_serve_unsafely
 from realtime.routing import application as sockets
-from server.bridge import Bridge, to_environ
+from server.bridge import Bridge, build_environ
 from server.fair_queue import Caller
 from server.health import PATHS, Health
 
@@ -80,7 +80,7 @@ class Application:
 def _warm_up() -> None:
     importlib.import_module(settings.ROOT_URLCONF)
     for path in WARM_UP_PATHS:
-        answer: Any = wsgi(to_environ(_build_scope(path), b""), lambda *args: lambda part: None)
+        answer: Any = wsgi(build_environ(_build_scope(path), b""), lambda *args: lambda part: None)
         b"".join(answer)
         answer.close()
     connections.close_all()

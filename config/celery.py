@@ -44,7 +44,7 @@ class RunEngine(bootsteps.StartStopStep):
         self._engine = importlib.import_module("runs.worker.engine").start_engine()
         self._probes = ProbeResponder(is_well=lambda: self._engine.is_healthy)
         self._probes.start()
-        self._watchdog = Watchdog(settings.DEAF_AFTER, leave=self._exit)
+        self._watchdog = Watchdog(settings.WORKER_DISCONNECTED_AFTER, leave=self._exit)
         self._watchdog.start()
         if settings.WORKER_ALIVE_PATH is not None:
             self._alive_file = LivenessFile(settings.WORKER_ALIVE_PATH, is_well=lambda: self._engine.is_healthy)

@@ -195,7 +195,7 @@ RUN_LEASE = env.float("RUN_LEASE", default=10.0)
 RUN_HEARTBEAT = env.float("RUN_HEARTBEAT", default=3.0)
 SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
 # Tasks that wait in Redis for so long while none comes to a worker: it is disconnected (RUN5).
-DEAF_AFTER = env.float("DEAF_AFTER", default=60.0)
+WORKER_DISCONNECTED_AFTER = env.float("WORKER_DISCONNECTED_AFTER", default=60.0)
 # A file that a worker touches every few seconds while it is well, for the health check of its container.
 WORKER_ALIVE_PATH = Path(path) if (path := env.str("WORKER_ALIVE_PATH", default="")) else None
 LLM_FIRST_TOKEN_TIMEOUT = env.float("LLM_FIRST_TOKEN_TIMEOUT", default=60.0)

@@ -9,7 +9,7 @@ MIN_FREE_BYTES = 32 << 20
 CHECK_INTERVAL_SECONDS = 5.0
 
 
-def megabytes_left(folder: Path) -> int | None:
+def get_megabytes_left_if_full(folder: Path) -> int | None:
     """Return the megabytes left on a full disk; None when the disk is not full."""
     free = shutil.disk_usage(folder).free
     return free >> 20 if free < MIN_FREE_BYTES else None
@@ -28,7 +28,7 @@ class Disk:
         if time.monotonic() < self._next:
             return ""
         self._next = time.monotonic() + CHECK_INTERVAL_SECONDS
-        left = megabytes_left(self._folder)
+        left = get_megabytes_left_if_full(self._folder)
         if (left is not None) == self._was_full:
             return ""
         self._was_full = left is not None

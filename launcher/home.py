@@ -36,7 +36,7 @@ class Secrets:
     valkey_password: str
 
 
-def default_home() -> Path:
+def get_default_home() -> Path:
     """Return `var/` of the checkout; as root, a folder per checkout that the user `nobody` can reach."""
     if not is_root():
         return ROOT / "var"

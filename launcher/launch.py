@@ -17,7 +17,7 @@ from types import FrameType
 
 from common.processes import StartError, die_with_parent, end_process, is_root, spawn
 from launcher.disk import Disk
-from launcher.home import ROOT, default_home, load_secrets, lock, open_home, write_running_file
+from launcher.home import ROOT, get_default_home, load_secrets, lock, open_home, write_running_file
 from launcher.listener import ReadinessProbe, open_listener
 from launcher.log import Log, write_line
 from launcher.migrations import Migrations
@@ -68,7 +68,7 @@ class Launcher:
     # --- start ---------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        home = open_home(Path(self._settings.get("ATELIER_HOME") or default_home()))
+        home = open_home(Path(self._settings.get("ATELIER_HOME") or get_default_home()))
         self._lock = lock(home)
         self._disk = Disk(home)
         self._listener, self.address = open_listener(self._settings)

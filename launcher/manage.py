@@ -5,12 +5,12 @@ import os
 import sys
 from pathlib import Path
 
-from launcher.home import ROOT, RUNNING, default_home, is_locked
+from launcher.home import ROOT, RUNNING, get_default_home, is_locked
 
 
 def main() -> None:
     """Replace this process by `manage.py` with the environment of the launcher's children. Exit if nothing runs."""
-    home = Path(os.environ.get("ATELIER_HOME") or default_home()).expanduser()
+    home = Path(os.environ.get("ATELIER_HOME") or get_default_home()).expanduser()
     file = home / RUNNING
     # A launcher that was killed leaves the file, but not the lock.
     if not (file.exists() and is_locked(home)):

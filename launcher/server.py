@@ -20,7 +20,7 @@ from common.processes import (
     read_last_lines,
     wait_until,
 )
-from launcher.disk import megabytes_left
+from launcher.disk import get_megabytes_left_if_full
 
 START_TRIES = 3
 RESTART_TRIES = 20
@@ -93,7 +93,7 @@ class Server(ABC):
 
     def build_error(self, problem: str, reason: str) -> StartError:
         """Return the error for a failure. If the disk is full, that is the reason."""
-        left = megabytes_left(self._home)
+        left = get_megabytes_left_if_full(self._home)
         if left is not None:
             reason = f"the disk of {self._home} is full ({left} MB left). Make room and start again: nothing is lost."
         return StartError(f"{problem}: {reason}")

@@ -5,7 +5,7 @@ import asyncio
 import aiohttp
 from pydantic_core import from_json
 
-from common.egress import HostRefused, read_capped, session_for
+from common.egress import HostRefused, get_session_for, read_capped
 from common.providers import get_provider
 from llm.adapters.openai import headers_of, target_of
 from llm.errors import build_status_error
@@ -42,7 +42,7 @@ async def list_models(endpoint: Endpoint) -> list[str]:
 
 async def _fetch_names(endpoint: Endpoint) -> list[str]:
     target, key = target_of(endpoint, "models"), endpoint.key
-    async with session_for(target).get(target.url, headers=headers_of(endpoint), allow_redirects=False) as response:
+    async with get_session_for(target).get(target.url, headers=headers_of(endpoint), allow_redirects=False) as response:
         body = await read_capped(response, MAX_BODY_BYTES)
         if response.status != 200:
             raise build_status_error(response.status, response.headers, body[:65536], key)

@@ -19,7 +19,7 @@ from actors.models import Actor
 from common.errors import LimitReached, NotFound, Unavailable
 from common.ids import new_id
 from common.local_models import list_local_servers
-from common.operators import runs_installation
+from common.operators import can_administer_installation
 from common.redis_client import redis_client
 from common.secrets import Secret, encrypt_for
 from common.tasks import send_task_now
@@ -86,7 +86,7 @@ def list_offers(actor: Actor) -> list[Offer]:
     if settings.SYSTEM_MODEL["provider"]:
         found.append(Offer(settings.SYSTEM_MODEL["provider"], "System", models=settings.SYSTEM_MODEL["models"]))
     local = list_local_servers()
-    if not local or not runs_installation(actor):
+    if not local or not can_administer_installation(actor):
         return found
     return found + [Offer("openai_compatible", one.label, one.api_base, tuple(one.models)) for one in local]
 

@@ -5,7 +5,7 @@ from uuid import UUID
 from actors.models import Actor
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
-from common.access import not_found_as
+from common.access import replace_not_found
 from common.errors import Forbidden, NotFound
 from runs.errors import RunNotAllowed
 from runs.models import Run
@@ -16,7 +16,7 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
 
     `own`: the verb for a run that works for the actor or was triggered by them. `lock`: lock the chat.
     """
-    with not_found_as("run"):
+    with replace_not_found("run"):
         run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
         if run is None or run.chat_id is None:
             raise NotFound("There is no such run.")

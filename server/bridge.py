@@ -86,7 +86,7 @@ class Bridge:
             return
         try:
             body = await self._read(scope, receive)
-            events = await self._answer(caller, to_environ(scope, body), send)
+            events = await self._answer(caller, build_environ(scope, body), send)
         except (TooLarge, TooSlow, Unavailable, LimitReached) as error:
             events = _refusal(error)
         except ClientGone:
@@ -192,7 +192,7 @@ class Bridge:
                 close()
 
 
-def to_environ(scope: HTTPScope, body: bytes) -> Environ:
+def build_environ(scope: HTTPScope, body: bytes) -> Environ:
     """Convert a request to the environment of PEP 3333."""
     server = scope.get("server") or ("localhost", 80)
     client = scope.get("client") or ("", 0)

@@ -6,7 +6,7 @@ from uuid import UUID
 from actors.models import Actor
 from agents.permissions import AgentVerb, agent_verbs, get_agent_for
 from chats.services import lock_chat, lock_chats
-from common.access import not_found_as, require
+from common.access import check_verb, replace_not_found
 from common.errors import NotFound
 from suggestions.models import UNDER_WAY, Merge, State, Suggestion, SummaryState
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -59,7 +59,7 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
 
     `lock`: lock its chat, then its row. Raises `NotFound`, `Forbidden`.
     """
-    with not_found_as("suggestion"):
+    with replace_not_found("suggestion"):
         suggestion = Suggestion.objects.select_related("agent", "author", "base").filter(pk=id).first()
         if suggestion is None:
             raise NotFound("There is no such suggestion.")
@@ -73,9 +73,9 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
 
 
 def _require_suggestion_verb(actor: Actor, suggestion: Suggestion, verb: SuggestionVerb) -> None:
-    with not_found_as("suggestion"):
+    with replace_not_found("suggestion"):
         on_agent = agent_verbs(_get_agent(actor, suggestion))
-    require(
+    check_verb(
         suggestion, _get_granted_verbs(suggestion, actor, on_agent), verb, see=SuggestionVerb.SEE, what="suggestion"
     )
 
@@ -85,7 +85,7 @@ def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False
 
     `lock`: lock its chats, then its row. Raises `NotFound`, `Forbidden`.
     """
-    with not_found_as("merge"):
+    with replace_not_found("merge"):
         merge = Merge.objects.filter(pk=id).first()
         if merge is None:
             raise NotFound("There is no such merge.")
@@ -97,10 +97,10 @@ def get_merge_for(actor: Actor, id: UUID, verb: MergeVerb, *, lock: bool = False
 
 
 def _require_merge_verb(actor: Actor, merge: Merge, verb: MergeVerb) -> None:
-    with not_found_as("merge"):
+    with replace_not_found("merge"):
         reviews = AgentVerb.REVIEW in agent_verbs(_get_agent(actor, merge))
     allowed = frozenset(MergeVerb) if reviews else frozenset({MergeVerb.SEE})
-    require(merge, allowed, verb, see=MergeVerb.SEE, what="merge")
+    check_verb(merge, allowed, verb, see=MergeVerb.SEE, what="merge")
 
 
 def lock_merge(merge: Merge) -> None:

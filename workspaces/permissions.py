@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import CharField, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 
-from common.access import Fetch, compute_verbs, with_rights
+from common.access import Fetch, annotate_rights, compute_verbs
 from workspaces.models import Membership, Role, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _own_workspace(agent: "Actor", workspace: str) -> Combinable:
 
 
 def _with_rights(principals: list[Any]) -> QuerySet[Workspace]:
-    rows: QuerySet[Workspace] = with_rights(
+    rows: QuerySet[Workspace] = annotate_rights(
         Workspace.objects.all(), principals, role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant
     )
     return rows

@@ -11,15 +11,15 @@ from django.db.models import F
 from django.utils.translation import gettext
 
 from common.clock import now
-from common.egress import HostRefused, check_model_server, host_and_port, local_hosts, named_hosts
+from common.egress import HostRefused, check_model_server, format_host_and_port, list_local_hosts, list_named_hosts
 from common.errors import Code, Conflict, Invalid, NotFound
 from common.handles import claim_handle, find_free_handle
 from common.local_models import has_answered
-from common.operators import check_operator, runs_installation
+from common.operators import can_administer_installation, check_operator
 from common.providers import get_provider
 from common.quotas import check_quota
 from common.secrets import Secret, WrongOwner, encrypt_for, is_under_newest_key, reencrypt
-from common.text import one_line_name
+from common.text import normalize_name
 from events import audit
 from events.publish import notify_list_changed, notify_rights_changed, notify_workspace_list_changed
 from workspaces.grants import end_grants
@@ -48,7 +48,7 @@ def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) ->
 
 
 def _check_name(name: str) -> str:
-    name = one_line_name(name)
+    name = normalize_name(name)
     if not 1 <= len(name) <= 80:
         raise Invalid("A name has between 1 and 80 characters.")
     return name
@@ -317,9 +317,9 @@ def check_server(actor: "Actor", *, provider: str, api_base: str, options: Mappi
         if not api_base:
             raise Invalid(f"{chosen.label} needs its address.", hints=["That of a server often ends in /v1."])
         target = check_model_server(api_base)
-        host = host_and_port(target.url)
-        is_local = host in local_hosts() and host not in named_hosts()
-        if is_local and not (runs_installation(actor) and has_answered(target.url.port)):
+        host = format_host_and_port(target.url)
+        is_local = host in list_local_hosts() and host not in list_named_hosts()
+        if is_local and not (can_administer_installation(actor) and has_answered(target.url.port)):
             raise HostRefused(
                 "No model server of this machine was found there, or you may not use it.",
                 hints=["Only operators and the first person of the installation can choose a server of this machine."],

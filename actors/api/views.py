@@ -17,8 +17,8 @@ from actors.auth import BySession, SignedIn
 from actors.middleware import get_web_app_url
 from actors.models import ApiToken
 from actors.rates import Bucket
-from common.paging import PAGED, answer_page
-from common.rest import Body, Page, Request, answer, no_content, read
+from common.paging import PAGE_PARAMETERS, answer_page
+from common.rest import Body, Page, Request, answer, answer_no_content, read
 from common.shapes import Name
 from events.rows import ApiTokenRow, Row
 
@@ -92,7 +92,7 @@ class Email(APIView):
     @extend_schema(operation_id="cancel_email_change", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
         actors.cancel_email_change(request.user)
-        return no_content()
+        return answer_no_content()
 
 
 class EmailConfirmations(APIView):
@@ -127,7 +127,7 @@ class Tokens(APIView):
     def buckets(self, request: Request) -> list[Bucket]:
         return password_buckets(request)
 
-    @extend_schema(operation_id="list_tokens", parameters=PAGED, responses=Page[ApiTokenRow])
+    @extend_schema(operation_id="list_tokens", parameters=PAGE_PARAMETERS, responses=Page[ApiTokenRow])
     def get(self, request: Request) -> HttpResponse:
         return answer_page(request, ApiToken.live.filter(person=request.user), by="-created_at")
 
@@ -145,7 +145,7 @@ class OneToken(APIView):
     @extend_schema(operation_id="revoke_token", responses={204: None})
     def delete(self, request: Request, token_id: UUID) -> HttpResponse:
         actors.revoke_token(request.user, token_id)
-        return no_content()
+        return answer_no_content()
 
 
 class Sessions(APIView):
@@ -157,4 +157,4 @@ class Sessions(APIView):
     def delete(self, request: Request) -> HttpResponse:
         here = request.auth if isinstance(request.auth, SessionBase) else request._request.session
         actors.end_sessions(request.user, keep=here)
-        return no_content()
+        return answer_no_content()

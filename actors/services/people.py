@@ -11,7 +11,7 @@ from actors.operators import check_rank
 from common.errors import Invalid
 from common.handles import claim_handle, normalize_handle
 from common.operators import get_for_operator
-from common.text import one_line_name
+from common.text import normalize_name
 from events import audit
 from events.publish import notify_list_changed, notify_rights_changed, notify_workspace_list_changed
 from events.rows import NewAvatar, stored_avatar
@@ -53,7 +53,7 @@ def change_profile(
 
 def check_name(name: str) -> str:
     """Return the name as one trimmed line. Raises `Invalid` if nothing of it is visible."""
-    name = one_line_name(name)
+    name = normalize_name(name)
     if not name:
         raise Invalid("A name needs something that can be seen.")
     return name

@@ -11,13 +11,13 @@ from agents.api.bodies import DraftBody, HandOverBody, LockWaiterBody, RebaseBod
 from agents.services import drafts
 from agents.services.votes import cast_vote
 from common.errors import Invalid
-from common.paging import MAX_LARGE_ROWS, PAGED, answer_page
+from common.paging import MAX_LARGE_ROWS, PAGE_PARAMETERS, answer_page
 from common.rest import Page, Request, answer, read
 from events.rows import DraftRow, DraftSnapshotRow, DraftTrialRow, LockedDraftRow, LockWaiterRow, MessageRow, SpecRow
 
 
 class LockedDrafts(APIView):
-    @extend_schema(operation_id="list_locked_drafts", parameters=PAGED, responses=Page[LockedDraftRow])
+    @extend_schema(operation_id="list_locked_drafts", parameters=PAGE_PARAMETERS, responses=Page[LockedDraftRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_locked_drafts(request.user, workspace_id)
         return answer_page(request, rows, by="-created_at", serialize=selectors.locked_draft_rows)
@@ -42,7 +42,7 @@ class OneDraft(APIView):
 
 
 class DraftSnapshots(APIView):
-    @extend_schema(operation_id="list_draft_snapshots", parameters=PAGED, responses=Page[DraftSnapshotRow])
+    @extend_schema(operation_id="list_draft_snapshots", parameters=PAGE_PARAMETERS, responses=Page[DraftSnapshotRow])
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         rows = selectors.list_draft_snapshots(request.user, chat_id, agent_id)
         return answer_page(request, rows, by="-revision", max_rows=MAX_LARGE_ROWS)

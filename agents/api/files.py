@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from agents.rows import agent_row
 from agents.services import files
 from agents.specs.files import MAX_FILE, AgentFile, Format
-from common.rest import Body, Request, answer, query_parameters, read, read_query
+from common.rest import Body, Request, answer, build_query_parameters, read, read_query
 from common.shapes import Handle, Name, Version
 from events.rows import AgentRow, Row
 
@@ -57,7 +57,7 @@ class ImportRow(Row):
 class Export(APIView):
     @extend_schema(
         operation_id="export_agent",
-        parameters=query_parameters(FileQuery),
+        parameters=build_query_parameters(FileQuery),
         responses={(200, "application/yaml"): OpenApiTypes.OBJECT, (200, "application/json"): OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:

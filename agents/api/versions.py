@@ -9,8 +9,8 @@ from rest_framework.views import APIView
 
 from agents import selectors
 from agents.services import specs
-from common.paging import MAX_LARGE_ROWS, PAGED, answer_page
-from common.rest import Body, Page, Request, answer, query_parameters, read, read_query
+from common.paging import MAX_LARGE_ROWS, PAGE_PARAMETERS, answer_page
+from common.rest import Body, Page, Request, answer, build_query_parameters, read, read_query
 from common.shapes import Version
 from events.rows import DiffRow, SpecRow
 
@@ -29,7 +29,7 @@ class DiffQuery(Body):
 
 
 class Versions(APIView):
-    @extend_schema(operation_id="list_versions", parameters=PAGED, responses=Page[SpecRow])
+    @extend_schema(operation_id="list_versions", parameters=PAGE_PARAMETERS, responses=Page[SpecRow])
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
         rows = selectors.list_versions(request.user, agent_id)
         return answer_page(request, rows, by="-number", max_rows=MAX_LARGE_ROWS)
@@ -50,7 +50,7 @@ class OneSpec(APIView):
 class Diff(APIView):
     person_buckets = ("diffs",)
 
-    @extend_schema(operation_id="diff_versions", parameters=query_parameters(DiffQuery), responses=DiffRow)
+    @extend_schema(operation_id="diff_versions", parameters=build_query_parameters(DiffQuery), responses=DiffRow)
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
         query = read_query(request, DiffQuery)
         return answer(selectors.diff_versions(request.user, agent_id, query.a, query.b))

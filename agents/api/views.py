@@ -11,14 +11,14 @@ from agents.api.bodies import AgentBody, NewAgentBody, NewAgentRow, TemplateRow,
 from agents.rows import agent_row
 from agents.services import agents
 from agents.specs.templates import TEMPLATES
-from common.paging import PAGED, answer_page
-from common.rest import Page, Request, answer, answer_list, no_content, query_parameters, read, read_query
+from common.paging import PAGE_PARAMETERS, answer_page
+from common.rest import Page, Request, answer, answer_list, answer_no_content, build_query_parameters, read, read_query
 from events.rows import AgentRow, AgentSummaryRow, EmojiAvatar, ToolRow
 from tools.registry import build_tool_rows
 
 
 class Agents(APIView):
-    @extend_schema(operation_id="list_agents", parameters=PAGED, responses=Page[AgentSummaryRow])
+    @extend_schema(operation_id="list_agents", parameters=PAGE_PARAMETERS, responses=Page[AgentSummaryRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_agents(request.user, workspace_id)
         return answer_page(request, rows, by="name", serialize=selectors.agent_summary_rows)
@@ -43,12 +43,14 @@ class OneAgent(APIView):
     @extend_schema(operation_id="delete_agent", responses={204: None})
     def delete(self, request: Request, agent_id: UUID) -> HttpResponse:
         agents.delete_agent(request.user, agent_id)
-        return no_content()
+        return answer_no_content()
 
 
 class Templates(APIView):
     @extend_schema(
-        operation_id="list_agent_templates", parameters=query_parameters(TemplatesQuery), responses=Page[TemplateRow]
+        operation_id="list_agent_templates",
+        parameters=build_query_parameters(TemplatesQuery),
+        responses=Page[TemplateRow],
     )
     def get(self, request: Request) -> HttpResponse:
         language = read_query(request, TemplatesQuery).language

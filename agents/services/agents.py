@@ -20,7 +20,7 @@ from common.clock import now
 from common.errors import Code, Conflict, Invalid
 from common.handles import claim_handle, find_free_handle, normalize_handle
 from common.quotas import check_quota
-from common.text import one_line_name
+from common.text import normalize_name
 from events import audit
 from events.payloads import TextPayload, dump_payload
 from events.publish import notify_workspace_list_changed
@@ -123,7 +123,7 @@ def store_agent(
 
 def check_agent_name(name: str) -> str:
     """Return the name as one trimmed line. Raises `Invalid` if it is empty or too long."""
-    name = one_line_name(name)
+    name = normalize_name(name)
     if not 1 <= len(name) <= 80:
         raise Invalid("An agent's name has between 1 and 80 characters.")
     return name

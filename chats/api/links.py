@@ -14,15 +14,15 @@ from chats.api.bodies import InvitationRow, JoinedRow, NewLinkBody
 from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite
 from common.errors import NotFound
-from common.paging import PAGED, answer_page
-from common.rest import Page, Request, answer, no_content, read
+from common.paging import PAGE_PARAMETERS, answer_page
+from common.rest import Page, Request, answer, answer_no_content, read
 from events.rows import LinkRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 from workspaces.rows import workspace_row
 
 
 class Links(APIView):
-    @extend_schema(operation_id="list_links", parameters=PAGED, responses=Page[LinkRow])
+    @extend_schema(operation_id="list_links", parameters=PAGE_PARAMETERS, responses=Page[LinkRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_to_invite(request.user, chat_id)
         return answer_page(request, chat.links.all(), by="-created_at")
@@ -43,7 +43,7 @@ class Links(APIView):
 class MemberLinks(APIView):
     """The living links that a member made into chats of the workspace: removing or demoting them revokes these."""
 
-    @extend_schema(operation_id="list_member_links", parameters=PAGED, responses=Page[LinkRow])
+    @extend_schema(operation_id="list_member_links", parameters=PAGE_PARAMETERS, responses=Page[LinkRow])
     def get(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.REMOVE_MEMBER)
         if not workspace.memberships.filter(actor=actor_id).exists():
@@ -58,7 +58,7 @@ class OneLink(APIView):
     @extend_schema(operation_id="revoke_link", responses={204: None})
     def delete(self, request: Request, link_id: UUID) -> HttpResponse:
         chats.revoke_link(request.user, link_id)
-        return no_content()
+        return answer_no_content()
 
 
 class Join(APIView):

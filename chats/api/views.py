@@ -23,8 +23,8 @@ from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import chat_summaries, chat_summary, chats_with_reading, list_messages
 from chats.services.posting_limits import buckets_of_a_post, remember_workspace
 from common.errors import NotFound
-from common.paging import PAGED, answer_page
-from common.rest import Page, Request, answer, no_content, query_parameters, read, read_query
+from common.paging import PAGE_PARAMETERS, answer_page
+from common.rest import Page, Request, answer, answer_no_content, build_query_parameters, read, read_query
 from events.rows import ChatSummaryRow, MemberRow, MessageRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -37,7 +37,7 @@ def _summary(request: Request, chat_id: UUID) -> ChatSummaryRow:
 
 
 class Chats(APIView):
-    @extend_schema(operation_id="list_chats", parameters=PAGED, responses=Page[ChatSummaryRow])
+    @extend_schema(operation_id="list_chats", parameters=PAGE_PARAMETERS, responses=Page[ChatSummaryRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = chats_with_reading(request.user, workspace_id)
@@ -66,7 +66,9 @@ class Messages(APIView):
     def buckets(self, request: Request) -> list[Bucket]:
         return buckets_of_a_post(request.user.pk, self.kwargs["chat_id"]) if request.method == "POST" else []
 
-    @extend_schema(operation_id="list_messages", parameters=query_parameters(MessagesQuery), responses=MessagePageRow)
+    @extend_schema(
+        operation_id="list_messages", parameters=build_query_parameters(MessagesQuery), responses=MessagePageRow
+    )
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, MessagesQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
@@ -93,7 +95,7 @@ class Messages(APIView):
 
 
 class ChatMembers(APIView):
-    @extend_schema(operation_id="list_chat_members", parameters=PAGED, responses=Page[MemberRow])
+    @extend_schema(operation_id="list_chat_members", parameters=PAGE_PARAMETERS, responses=Page[MemberRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
         participants = chat.participants.filter(ended_at=None).select_related("actor")
@@ -114,7 +116,7 @@ class OneChatMember(APIView):
     @extend_schema(operation_id="remove_chat_member", responses={204: None})
     def delete(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
         chats.remove_member(request.user, chat_id, actor_id)
-        return no_content()
+        return answer_no_content()
 
 
 class Read(APIView):

@@ -20,7 +20,7 @@ from common.clock import now
 from common.errors import Code, Conflict, Invalid, LimitReached, NotFound
 from common.operators import check_operator
 from common.quotas import check_quota
-from common.text import one_line_name
+from common.text import normalize_name
 from common.writing import RowUpdate
 from events import audit
 from events.publish import notify_list_changed, notify_rights_changed
@@ -48,7 +48,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, member_ids: Seq
         raise NotFound("There is no such workspace, or you may not see it.")
     if missing := [id for id in wanted if id not in actors]:
         raise Invalid("Somebody you named is not in this workspace.", data={"actor_ids": [str(id) for id in missing]})
-    chat = Chat.objects.create(workspace=workspace, title=one_line_name(title)[:120], created_by=actor)
+    chat = Chat.objects.create(workspace=workspace, title=normalize_name(title)[:120], created_by=actor)
     participants = [ChatActor(chat=chat, actor=actors[id]) for id in wanted]
     set_first_wake(participants)
     joined = [system_line(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
@@ -192,7 +192,7 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     Raises `NotFound`, `Forbidden`.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.RENAME, lock=True)
-    save_changes(chat.id, [RowUpdate(chat).set(title=one_line_name(title)[:120])])
+    save_changes(chat.id, [RowUpdate(chat).set(title=normalize_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
     notify_list_changed(chat.participants.filter(ended_at=None).values_list("actor_id", flat=True), "chats")
     return chat

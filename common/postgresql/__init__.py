@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend, which finds out for nothing that a connection in the pool is dead."""
+"""Django's PostgreSQL backend with a cheap health check of pooled connections."""

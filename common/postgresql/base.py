@@ -1,8 +1,8 @@
 """A database backend that checks the health of a pooled connection only if its socket is readable.
 
-Django's own check (`CONN_HEALTH_CHECKS`) is a round trip with every request. A server that ends closes its sockets, and
-the kernel knows: a look at the socket takes a microsecond, and after a restart of PostgreSQL no request meets a dead
-connection (RUN7).
+Django's own check (`CONN_HEALTH_CHECKS`) is a round trip to the database with every request. A server that ends closes its
+sockets, which makes our end readable: polling the socket takes a microsecond, and after a restart of PostgreSQL no request gets
+a dead connection (RUN7).
 """
 
 import select
@@ -20,14 +20,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection = super().get_new_connection(conn_params)
         while self.pool is not None and _is_dead(connection):
             connection.close()
-            # The pool makes a new one for one that comes back closed.
+            # The pool replaces a connection that is returned closed.
             self.pool.putconn(connection)
             connection = super().get_new_connection(conn_params)
         return connection
 
 
 def _is_dead(connection: "psycopg.Connection[Any]") -> bool:
-    """Nobody has asked anything: what can be read is the end, a last word before it, or a notice."""
+    """Return whether the server has closed the connection. An idle socket is readable only at its end or after a notice."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     if not poll.poll(0):

@@ -169,7 +169,7 @@ def _litellm() -> Any:
 
 @cache
 def _client(*, any_host: bool) -> Any:
-    """Return litellm's HTTP client. It has no connections of its own: it uses those of the running loop (`session_for`)."""
+    """Return litellm's HTTP client. It has no connections of its own: it uses those of the running loop (`get_session_for`)."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
     from llm.adapters.litellm_transport import GuardedTransport

@@ -10,7 +10,7 @@ import aiohttp
 import httpx
 from yarl import URL
 
-from common.egress import HostRefused, check_url, model_hosts, session_for
+from common.egress import HostRefused, check_url, get_session_for, list_model_hosts
 from llm.errors import REDIRECTED
 
 _OF_THE_CONNECTION = ("content-encoding", "content-length", "transfer-encoding")
@@ -24,12 +24,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Raises `HostRefused`; time limits are the caller's."""
-        target = check_url(str(request.url), model_hosts(), any_host=self._any_host)
+        target = check_url(str(request.url), list_model_hosts(), any_host=self._any_host)
         request_headers = [
             (name, text) for name, text in request.headers.items() if name not in ("host", "accept-encoding")
         ]
         try:
-            response = await session_for(target).request(
+            response = await get_session_for(target).request(
                 request.method,
                 _as_signed(target.url, request.url),
                 headers=request_headers,

@@ -11,7 +11,15 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from common.egress import HostRefused, Target, check_model_server, check_url, model_hosts, read_capped, session_for
+from common.egress import (
+    HostRefused,
+    Target,
+    check_model_server,
+    check_url,
+    get_session_for,
+    list_model_hosts,
+    read_capped,
+)
 from common.providers import get_provider
 from llm.adapters.assembly import normalize_finish
 from llm.adapters.openai_format import build_messages, build_tools
@@ -53,7 +61,7 @@ def target_of(endpoint: Endpoint, path: str) -> Target:
     try:
         if endpoint.paid_by != "system":
             check_model_server(base)
-        return check_url(f"{base}/{path}", model_hosts(), any_host=endpoint.paid_by == "system")
+        return check_url(f"{base}/{path}", list_model_hosts(), any_host=endpoint.paid_by == "system")
     except HostRefused as refused:
         raise LLMError("host_refused", refused.message) from refused
 
@@ -123,7 +131,7 @@ class OpenAIAdapter:
         limit = min(self._timeouts.first, self._timeouts.total)
         try:
             async with asyncio.timeout(limit):
-                session = session_for(target)
+                session = get_session_for(target)
                 return await session.post(target.url, json=body, headers=headers, allow_redirects=False)
         except HostRefused as refused:
             raise LLMError("host_refused", refused.message) from refused

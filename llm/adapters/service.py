@@ -17,7 +17,7 @@ from uuid import UUID
 
 import aiohttp
 
-from common.egress import HostRefused, check_url, read_capped, session_for
+from common.egress import HostRefused, check_url, get_session_for, read_capped
 from common.secrets import Secret
 from llm.errors import build_status_error
 from llm.messages import Answer, Chunk, Request, Usage
@@ -64,7 +64,7 @@ class MergeServiceAdapter:
         target = check_url(self._endpoint.api_base or "", any_host=True)
         id = f"msg_{json.loads(body)['id']}"
         headers = {"Content-Type": "application/json"} | sign(body, self._endpoint.key, id=id, at=int(time.time()))
-        async with session_for(target).post(
+        async with get_session_for(target).post(
             target.url, data=body.encode(), headers=headers, allow_redirects=False
         ) as response:
             response_body = await read_capped(response, MAX_BODY_BYTES + 1)

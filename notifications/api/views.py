@@ -5,7 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.paging import get_page
-from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
 from events.rows import NotificationRow
 from notifications import services as notifications
 from notifications.api.bodies import NotificationsQuery, SeenBody, UnreadRow
@@ -15,7 +15,7 @@ from notifications.selectors import build_notification_rows, count_unread, list_
 class Notifications(APIView):
     @extend_schema(
         operation_id="list_notifications",
-        parameters=query_parameters(NotificationsQuery),
+        parameters=build_query_parameters(NotificationsQuery),
         responses=Page[NotificationRow],
     )
     def get(self, request: Request) -> HttpResponse:

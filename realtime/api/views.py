@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import END
-from common.rest import Body, Request, answer, query_parameters, read_query
+from common.rest import Body, Request, answer, build_query_parameters, read_query
 from events.frames import Subscribed
 from realtime.catchup import catch_up
 from realtime.schema import whole_schema
@@ -24,7 +24,7 @@ class ChangesQuery(Body):
 
 
 class Changes(APIView):
-    @extend_schema(operation_id="read_changes", parameters=query_parameters(ChangesQuery), responses=Subscribed)
+    @extend_schema(operation_id="read_changes", parameters=build_query_parameters(ChangesQuery), responses=Subscribed)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, ChangesQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)

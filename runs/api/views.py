@@ -10,8 +10,8 @@ from actors.rates import Bucket
 from agents.selectors import get_version
 from chats.permissions import ChatVerb
 from chats.services.posting_limits import buckets_of_a_post, remember_workspace
-from common.paging import PAGED, answer_page, get_page, rows_of
-from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
+from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
 from events.rows import MessageRow, ReplyRow, RunRow
 from runs.api.bodies import ComparisonBody, RunDetailRow, RunsQuery, StepRow, WakesBody, WakesRow
 from runs.permissions import get_run_for
@@ -21,11 +21,11 @@ from runs.services.wake import preview_wakes
 
 
 class Runs(APIView):
-    @extend_schema(operation_id="list_runs", parameters=query_parameters(RunsQuery), responses=Page[RunRow])
+    @extend_schema(operation_id="list_runs", parameters=build_query_parameters(RunsQuery), responses=Page[RunRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         query = read_query(request, RunsQuery)
         found, more = get_page(list_runs(request.user, chat_id, query.state), query, by="-created_at")
-        return answer_list(rows_of(found), more)
+        return answer_list(serialize_rows(found), more)
 
 
 class OneRun(APIView):
@@ -60,7 +60,7 @@ class Wakes(APIView):
 
 
 class Replies(APIView):
-    @extend_schema(operation_id="list_version_replies", parameters=PAGED, responses=Page[ReplyRow])
+    @extend_schema(operation_id="list_version_replies", parameters=PAGE_PARAMETERS, responses=Page[ReplyRow])
     def get(self, request: Request, agent_id: UUID, number: int) -> HttpResponse:
         replies = list_replies_of_version(get_version(request.user, agent_id, number), request.user)
         return answer_page(request, replies, by="-created_at", serialize=build_reply_rows)

@@ -10,7 +10,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import Coalesce, Now, RowNumber
 
-from common.database import is_database_away
+from common.database import is_database_unavailable
 from runs.errors import LeaseLost, RunNotStartable
 from runs.hot_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, list_claimable_runs
 from runs.kinds import kind_of
@@ -56,7 +56,7 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
             cause: Any = error.__cause__
             if isinstance(error, IntegrityError) and cause.diag.constraint_name == "one_active_run_per_concurrency_key":
                 return None  # Another worker was faster.
-            if is_database_away(error):
+            if is_database_unavailable(error):
                 raise
             raise RunNotStartable(waiting.pk) from error
         finally:

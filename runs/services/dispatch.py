@@ -13,7 +13,7 @@ from kombu import Producer
 from kombu.exceptions import KombuError
 
 from common.redis_client import redis_client
-from common.tasks import FAIL_SOON
+from common.tasks import FAIL_FAST_OPTIONS
 from runs.models import Run, RunState
 
 QUEUE = "runs"
@@ -42,7 +42,7 @@ def _publish(run_ids: Iterable[UUID]) -> bool:
     url = current_app.conf.broker_write_url
     try:
         if _local.url != url:
-            options = current_app.conf.broker_transport_options | FAIL_SOON
+            options = current_app.conf.broker_transport_options | FAIL_FAST_OPTIONS
             _local.producer = current_app.connection_for_write(transport_options=options).Producer()
             _local.url = url
         for run_id in run_ids:

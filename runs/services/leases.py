@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from django.db.models.lookups import GreaterThan
 
 from common.clock import now
-from common.database import is_database_away
+from common.database import is_database_unavailable
 from runs.errors import LeaseLost
 from runs.kinds import kind_of
 from runs.kinds.base import build_run_update, get_lease_end
@@ -83,7 +83,7 @@ def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
             kind.lock(run)
             kind.close(build_run_update(run, **conditions), RunEnded("failed", "internal", UNSTORED))
     except DatabaseError as error:
-        if is_database_away(error):
+        if is_database_unavailable(error):
             raise
         logger.exception("Run %s ends by its row alone.", run_id)
         final = {"state": RunState.FAILED, "ended_at": now(), "error_code": "internal", "error": UNSTORED}

@@ -18,12 +18,12 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
 from common.bounded import BoundedCounter
-from common.database import is_database_away, may_succeed_again
+from common.database import is_database_unavailable, is_retryable
 from common.db_executor import DatabaseExecutor
 from common.egress import close_sessions
 from common.errors import AppError
 from common.local_models import search_local_servers
-from common.processes import exit_on_memory_error, owner_name
+from common.processes import exit_on_memory_error, get_owner_name
 from events.control import listen_for_stops
 from events.stream import streams
 from runs.errors import LeaseLost, RunNotStartable
@@ -56,7 +56,7 @@ class Engine:
     """
 
     def __init__(self, *, isolated: bool = False) -> None:
-        self.owner = owner_name()
+        self.owner = get_owner_name()
         self._isolated = isolated
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
@@ -309,10 +309,10 @@ def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> P
     except MemoryError:
         raise
     except Exception as error:
-        if is_database_away(error):
+        if is_database_unavailable(error):
             requeue_run(run)
             raise
-        if isinstance(error, DatabaseError) and may_succeed_again(error):
+        if isinstance(error, DatabaseError) and is_retryable(error):
             requeue_run(run)
             raise RunNotStartable(run.id) from error
         logger.exception("Run %s could not be prepared.", run.id)

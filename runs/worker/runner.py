@@ -13,12 +13,12 @@ from django.db import DatabaseError
 from actors.models import Actor
 from chats.services.text_sources import ReadTexts, find_authors
 from common.clock import now
-from common.database import is_database_away, may_succeed_again
+from common.database import is_database_unavailable, is_retryable
 from common.db_executor import DatabaseExecutor
 from common.errors import AppError
 from common.processes import exit_on_memory_error
 from common.tenants import on_behalf_of_tenant
-from common.text import storable
+from common.text import make_storable
 from llm.client import get_model
 from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.prices import estimate_usage
@@ -112,7 +112,7 @@ class Runner:
         except MemoryError:
             exit_on_memory_error()
         except Exception as error:
-            if is_database_away(error):
+            if is_database_unavailable(error):
                 raise
             logger.exception("Run %s broke.", self.run.id)
             await self._end_broken()
@@ -156,7 +156,7 @@ class Runner:
     async def _handle(self, step: Chunk | LoopStep) -> StepSaved | None:
         match step:
             case Chunk():
-                chunk = replace(step, text=storable(step.text))
+                chunk = replace(step, text=make_storable(step.text))
                 self._partial.add(chunk)
                 self._stream.add(chunk, self._partial.message_id)
                 if wait := self._rate.get_pause(step.text):
@@ -221,7 +221,7 @@ class Runner:
         try:
             await self._end(end)
         except DatabaseError as error:
-            if is_database_away(error):
+            if is_database_unavailable(error):
                 raise
             self._discard_partial()
             await self._end(end)
@@ -279,7 +279,7 @@ class Runner:
             try:
                 return await self._db(work, *args, **kwargs)
             except DatabaseError as error:
-                if not may_succeed_again(error):
+                if not is_retryable(error):
                     raise
                 logger.warning("A step of run %s is stored again: %s", self.run.id, error)
         return await self._db(work, *args, **kwargs)

@@ -14,8 +14,8 @@ from django.db import DatabaseError, connections
 from actors import services as actors
 from agents.services.drafts import notify_expired_locks
 from common.bounded import BoundedCounter
-from common.database import is_database_away
-from common.processes import exit_on_memory_error, host, is_dead, is_on_this_host
+from common.database import is_database_unavailable
+from common.processes import exit_on_memory_error, get_host, is_dead, is_on_this_host
 from runs.errors import LeaseLost
 from runs.kinds import kind_of
 from runs.models import Run
@@ -99,7 +99,7 @@ class Sweeper:
 
         Only the death of a process is a crash of its runs: being slow, or without the database, is not.
         """
-        dead = [run for run in list_runs_of_host(host()) if is_dead(run.lease_owner)]
+        dead = [run for run in list_runs_of_host(get_host()) if is_dead(run.lease_owner)]
         stale = {run.id: run for run in [*list_expired_runs(), *dead]}.values()
         reclaimed = [run for run in stale if self._try(run, lambda run: reclaim_run(run, _find_out(run.lease_owner)))]
         ids = [run.id for run in reclaimed]
@@ -127,7 +127,7 @@ class Sweeper:
         except MemoryError:
             raise
         except Exception as error:
-            if is_database_away(error):
+            if is_database_unavailable(error):
                 raise
             logger.exception("Run %s cannot be taken care of.", run.id)
             if self._failures.add(run.id) >= MAX_FAILURES:

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.paging import MAX_LARGE_ROWS, get_page
-from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
 from events.rows import MergeRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import MergeBody, MergesQuery
@@ -30,7 +30,7 @@ class NewMerge(APIView):
 
 
 class Merges(APIView):
-    @extend_schema(operation_id="list_merges", parameters=query_parameters(MergesQuery), responses=Page[MergeRow])
+    @extend_schema(operation_id="list_merges", parameters=build_query_parameters(MergesQuery), responses=Page[MergeRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         query = read_query(request, MergesQuery)
         rows = merges_in(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE))

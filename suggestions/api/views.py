@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from common.rest import Page, Request, answer, answer_list, query_parameters, read, read_query
+from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import (
@@ -54,7 +54,7 @@ class SuggestText(APIView):
 class Suggestions(APIView):
     @extend_schema(
         operation_id="list_suggestions",
-        parameters=query_parameters(SuggestionsQuery),
+        parameters=build_query_parameters(SuggestionsQuery),
         responses=Page[ListedSuggestionRow],
     )
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:

@@ -12,7 +12,7 @@ from tests.api.test_query_counts import grow
 from tests.api.test_rights import client_for
 from tests.factories.agents import DraftSnapshotFactory
 
-PAGED = [
+PAGE_PARAMETERS = [
     "list_workspaces", "list_members", "list_agents", "list_versions", "list_chats", "list_chat_members", "list_links",
     "list_runs",
 ]  # fmt: skip
@@ -22,7 +22,7 @@ def key_of(row):
     return row.get("id") or (row.get("chat") or row.get("actor"))["id"]
 
 
-@pytest.mark.parametrize("name", PAGED)
+@pytest.mark.parametrize("name", PAGE_PARAMETERS)
 def test_the_pages_together_are_the_list_each_row_once(team, name):
     things, alice = things_of(team), client_for(team, "alice")
     grow(team, 3)
@@ -69,7 +69,7 @@ def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_aske
 )
 def test_a_cursor_that_is_not_ours_is_bad_input(team, cursor):
     things, alice = things_of(team), client_for(team, "alice")
-    for name in PAGED:
+    for name in PAGE_PARAMETERS:
         path = OPERATIONS[name].path.format(**things)
         alice.refused(400, "invalid", "GET", f"{path}?cursor={cursor}")
     alice.refused(400, "invalid", "GET", f"{OPERATIONS['list_agents'].path.format(**things)}?limit=0")

@@ -15,10 +15,10 @@ from common.egress import (
     check_model_server,
     check_url,
     close_sessions,
+    get_session_for,
+    list_model_hosts,
     make_checked_socket,
-    model_hosts,
     read_capped,
-    session_for,
 )
 from common.errors import Code
 from common.fetching import FetchFailed, open_url
@@ -132,7 +132,7 @@ async def test_SEC12_nobody_private_is_connected_to_even_when_no_one_has_read_th
     """What the socket sees, where every name leads to us: the check of the URL is not the only one."""
     names.answers = [["127.0.0.1"]]
     connects.allowed = {site.port}
-    session = session_for(check_url("http://example.com"))
+    session = get_session_for(check_url("http://example.com"))
     for port in (None, site.port):
         with suppress(Exception):  # refused in whatever way, as long as nobody is reached
             read = URL(url.strip())
@@ -170,10 +170,10 @@ def test_a_private_host_is_taken_when_the_operator_names_it_with_its_port() -> N
 def test_the_model_servers_of_this_machine_are_allowed_in_embedded_mode_only_and_our_own_port_never(settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"GPU.lan:9000", "gpu.lan:9001/openai/V1/"})
     settings.EMBEDDED = False
-    assert model_hosts() == {"gpu.lan:9000": {"/v1"}, "gpu.lan:9001": {"/openai/V1"}}
+    assert list_model_hosts() == {"gpu.lan:9000": {"/v1"}, "gpu.lan:9001": {"/openai/V1"}}
     settings.EMBEDDED, settings.OWN_PORT = True, 8000
-    assert {"gpu.lan:9000", "localhost:11434", "127.0.0.1:1234", "localhost:8080"} <= model_hosts().keys()
-    assert not {"localhost:8000", "127.0.0.1:8000"} & model_hosts().keys()
+    assert {"gpu.lan:9000", "localhost:11434", "127.0.0.1:1234", "localhost:8080"} <= list_model_hosts().keys()
+    assert not {"localhost:8000", "127.0.0.1:8000"} & list_model_hosts().keys()
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ async def test_SEC13_a_name_that_flips_to_a_private_address_after_the_check_is_n
     target = check_model_server("http://models.example.com/v1")
     url = target.url.with_port(site.port)
     with pytest.raises(HostRefused):
-        await session_for(target).get(url, allow_redirects=False)
+        await get_session_for(target).get(url, allow_redirects=False)
     assert site.asked == []
 
 
@@ -272,14 +272,14 @@ async def test_SEC13_a_name_is_connected_to_at_the_address_that_was_judged(names
 
 async def test_SEC13_a_redirect_is_handed_back_and_not_followed(site: Site) -> None:
     target = check_url(site.send_on("/away", "/secret"), {site.host})
-    async with session_for(target).post(target.url, allow_redirects=False) as response:
+    async with get_session_for(target).post(target.url, allow_redirects=False) as response:
         assert response.status == 302
     assert len(site.asked) == 1
 
 
 async def test_RUN14_only_the_first_bytes_of_a_large_body_are_read(site: Site) -> None:
     target = check_url(site.put("/big", b"x" * 3_000_000), {site.host})
-    async with session_for(target).get(target.url) as response:
+    async with get_session_for(target).get(target.url) as response:
         assert len(await read_capped(response, 1000)) == 1000
         response.close()
 
@@ -287,7 +287,7 @@ async def test_RUN14_only_the_first_bytes_of_a_large_body_are_read(site: Site) -
 async def test_proxies_of_the_environment_are_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     target = check_url(site.put("/", "secret"), {site.host})
-    async with session_for(target).get(target.url) as response:
+    async with get_session_for(target).get(target.url) as response:
         assert await response.text() == "secret"
 
 
@@ -295,7 +295,7 @@ async def test_SEC17_passwords_of_netrc_are_not_sent(site: Site, monkeypatch: py
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login us password secret\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     target = check_url(site.put("/", "hello"), {site.host})
-    async with session_for(target).get(target.url):
+    async with get_session_for(target).get(target.url):
         pass
     assert "Authorization" not in site.asked[0].headers
 
@@ -308,11 +308,11 @@ def test_the_last_look_is_at_the_socket() -> None:
 
 async def test_a_session_is_used_again_on_the_same_loop_only() -> None:
     target = check_url("http://example.com")
-    mine = session_for(target)
-    assert session_for(target) is mine
+    mine = get_session_for(target)
+    assert get_session_for(target) is mine
 
     async def of_another_loop() -> bool:
-        other = session_for(target)
+        other = get_session_for(target)
         await close_sessions()
         return other is mine
 

@@ -2,33 +2,33 @@
 
 import pytest
 
-from common.text import MAX_DEPTH, one_line_name, storable, storable_json
+from common.text import MAX_DEPTH, make_json_storable, make_storable, normalize_name
 
 
 @pytest.mark.parametrize(
     ("text", "kept"), [("plain", "plain"), ("你好", "你好"), ("a\x00b", "ab"), ("a\ud800b", "a?b"), ("😀\x00", "😀")]
 )
 def test_what_cannot_be_stored_is_left_out(text, kept):
-    assert storable(text) == kept
+    assert make_storable(text) == kept
 
 
 def test_json_is_made_storable_to_its_last_key_and_text():
-    assert storable_json({"a\x00": ["\ud800", {"b": "c\x00"}], "n": 1.5}) == {"a": ["?", {"b": "c"}], "n": 1.5}
+    assert make_json_storable({"a\x00": ["\ud800", {"b": "c\x00"}], "n": 1.5}) == {"a": ["?", {"b": "c"}], "n": 1.5}
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
 def test_json_with_numbers_that_are_none_is_refused(value):
     with pytest.raises(ValueError, match="too large"):
-        storable_json({"n": [value]})
+        make_json_storable({"n": [value]})
 
 
 def test_json_is_nested_so_deep_and_no_deeper():
     value: object = 1
     for _ in range(MAX_DEPTH):
         value = [value]
-    assert storable_json(value) == value
+    assert make_json_storable(value) == value
     with pytest.raises(ValueError, match="nested"):
-        storable_json([value])
+        make_json_storable([value])
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_json_is_nested_so_deep_and_no_deeper():
     ],
 )  # fmt: skip
 def test_a_name_is_one_line_that_can_be_seen_and_turns_nothing_else(said, kept):
-    assert one_line_name(said) == kept
+    assert normalize_name(said) == kept

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from chats.models import Message
-from common.database import is_database_away
+from common.database import is_database_unavailable
 from common.secrets import Secret
 from events.payloads import MAX_TEXT
 from llm.adapters import assembly
@@ -111,14 +111,14 @@ def test_FAIR5_only_a_lost_or_stopping_database_is_away(statement, is_away):
         line.execute(statement)
     wrapped = OperationalError(str(error.value))
     wrapped.__cause__ = error.value
-    assert is_database_away(wrapped) is is_away
+    assert is_database_unavailable(wrapped) is is_away
 
 
 @pytest.mark.django_db
 def test_FAIR5_a_statement_that_cannot_be_sent_is_no_lost_database():
     with pytest.raises(OperationalError) as error, connection.cursor() as cursor:
         cursor.execute(f"SELECT 1 WHERE 1 IN ({', '.join(['%s'] * 65_536)})", list(range(65_536)))
-    assert not is_database_away(error.value)
+    assert not is_database_unavailable(error.value)
 
 
 # --- the stream ---------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_RUN5_a_worker_hears_again_after_its_wire_was_cut(environment, start_wor
 
 @pytest.mark.stack
 def test_RUN5_a_worker_that_went_disconnected_ends_so_that_it_is_started_again(environment, start_worker, wire):
-    worker = start_worker(REDIS_URL=wire.url, DEAF_AFTER="3", **NO_SWEEP)
+    worker = start_worker(REDIS_URL=wire.url, WORKER_DISCONNECTED_AFTER="3", **NO_SWEEP)
     environment.post("before")
     environment.wait_until_idle(20)
     wire.silence()

@@ -6,7 +6,7 @@ from django.db import connections, transaction
 from agents.services import drafts
 from agents.specs.content import SpecContent
 from chats.models import ChatActor
-from common.tenants import current_tenant
+from common.tenants import get_current_tenant
 from events.rows import Stamp
 from llm.adapters.openai import OpenAIAdapter
 from runs.models import LLMCall, Run, Step
@@ -35,7 +35,7 @@ def test_FAIR2_what_a_run_looks_up_is_counted_for_its_workspace(environment, mon
     tenants, open_ = [], OpenAIAdapter._open
 
     async def noted(self, request):
-        tenants.append(current_tenant())
+        tenants.append(get_current_tenant())
         return await open_(self, request)
 
     monkeypatch.setattr(OpenAIAdapter, "_open", noted)

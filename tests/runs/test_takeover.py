@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from chats.models import Message
 from common.db_executor import DatabaseExecutor
-from common.processes import is_dead, owner_name
+from common.processes import get_owner_name, is_dead
 from common.secrets import Secret
 from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
@@ -211,8 +211,8 @@ def test_a_run_that_lost_its_lease_is_let_go_within_a_heartbeat(environment, eng
 
 
 def test_only_processes_of_this_host_that_are_gone_count_as_dead():
-    host, pid, birth = owner_name().rsplit(":", 2)
-    assert not is_dead(owner_name())
+    host, pid, birth = get_owner_name().rsplit(":", 2)
+    assert not is_dead(get_owner_name())
     assert is_dead(f"{host}:{pid}:{int(birth) + 1}")
     assert is_dead(f"{host}:999999999:{birth}")
     assert not is_dead(f"another:999999999:{birth}")
@@ -292,13 +292,13 @@ class Idle:
 
 def test_a_process_that_lives_and_did_not_keep_its_lease_has_not_crashed(environment):
     claimed(environment)
-    run = stalled(owner_name())
+    run = stalled(get_owner_name())
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 0, "")
 
 
 def test_a_process_that_died_here_is_a_crash_of_its_runs(environment):
     claimed(environment)
-    host, pid, birth = owner_name().rsplit(":", 2)
+    host, pid, birth = get_owner_name().rsplit(":", 2)
     run = stalled(f"{host}:{pid}:{int(birth) + 1}")
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "")
 

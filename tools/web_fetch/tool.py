@@ -12,7 +12,7 @@ from yarl import URL
 
 from common.egress import read_capped
 from common.fetching import FetchFailed, open_url
-from common.tenants import current_tenant
+from common.tenants import get_current_tenant
 from events.payloads import WebPageData
 from tools.interface import Tool, ToolArgs, ToolConfig, ToolContext, ToolError, ToolOutput
 from tools.registry import register
@@ -87,7 +87,7 @@ class WebFetch(Tool):
             charset=charset,
             start=args.start,
             length=ctx.config.max_chars,
-            tenant=current_tenant(),
+            tenant=get_current_tenant(),
         )
         is_cut = len(body) == MAX_BYTES
         return ToolOutput(

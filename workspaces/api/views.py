@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema
 from pydantic import ConfigDict, Field
 from rest_framework.views import APIView
 
-from common.paging import PAGED, answer_page
+from common.paging import PAGE_PARAMETERS, answer_page
 from common.providers import WRONG_ADDRESS, Options, ProviderName
-from common.rest import Body, Page, Request, answer, no_content, read
+from common.rest import Body, Page, Request, answer, answer_no_content, read
 from common.secrets import Secret
 from common.shapes import NOT_BLANK, Handle, Name, Revision
 from events.rows import MembershipRow, ModelRow, RoleName, WorkspaceRow
@@ -48,7 +48,7 @@ class ModelBody(Body):
 
 
 class Workspaces(APIView):
-    @extend_schema(operation_id="list_workspaces", parameters=PAGED, responses=Page[WorkspaceRow])
+    @extend_schema(operation_id="list_workspaces", parameters=PAGE_PARAMETERS, responses=Page[WorkspaceRow])
     def get(self, request: Request) -> HttpResponse:
         rows = workspaces_visible_to(request.user)
         return answer_page(request, rows, by="name", serialize=lambda page: map(workspace_row, page))
@@ -73,7 +73,7 @@ class OneWorkspace(APIView):
 
 
 class Members(APIView):
-    @extend_schema(operation_id="list_members", parameters=PAGED, responses=Page[MembershipRow])
+    @extend_schema(operation_id="list_members", parameters=PAGE_PARAMETERS, responses=Page[MembershipRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         members = workspace.memberships.select_related("actor")
@@ -89,14 +89,14 @@ class OneMember(APIView):
     @extend_schema(operation_id="remove_member", responses={204: None})
     def delete(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
         workspaces.remove_member(request.user, workspace_id, actor_id)
-        return no_content()
+        return answer_no_content()
 
 
 class Leave(APIView):
     @extend_schema(operation_id="leave_workspace", request=None, responses={204: None})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspaces.leave_workspace(request.user, workspace_id)
-        return no_content()
+        return answer_no_content()
 
 
 class Model(APIView):

@@ -18,7 +18,7 @@ from agents.services.drafts import locking
 from chats import services as chats
 from chats.models import Chat, ChatActor
 from common.clock import now
-from common.database import is_database_away
+from common.database import is_database_unavailable
 from common.errors import Code, Conflict
 from common.writing import RowUpdate
 from events import audit
@@ -128,7 +128,7 @@ def notify_expired_locks() -> None:
         except MemoryError:
             raise
         except Exception as error:
-            if is_database_away(error):
+            if is_database_unavailable(error):
                 raise
             # One failure must not keep the other waiters from their notification, nor be retried forever.
             logger.exception("The waiters for the draft %s cannot be notified.", draft_id)

@@ -1,4 +1,4 @@
-"""Django's `migrate`, which first refuses a database that another release has written."""
+"""Django's `migrate`, with a check before it: a database that another release has written is refused."""
 
 from pathlib import Path
 from typing import Any
