@@ -1,4 +1,4 @@
-"""Admin actions that call a service: for the selected rows of a list, and as a button on a row's page."""
+"""Admin actions that call a service, for the selected rows of a list and as a button on a row's page."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -32,27 +32,16 @@ def service_action(
 ) -> Callable[[Callable[..., str | None]], Any]:
     """Turn a method `(self, row, operator, **fields)` of a `ReadOnlyAdmin`, which calls a service, into an admin action.
 
-    Its name in `actions` offers it on the list, in `actions_detail` on the row's page, where a dialog with `help_text` asks
-    first. `form_class` asks for the fields there; `is_available` says for which rows the button is shown. A text that the
-    method returns is shown once. A refusal of the service is shown to the operator.
+    Add its name to `actions` for the list, and to `actions_detail` for a button on the row's page, which opens a dialog with
+    `help_text` and the fields of `form_class`. The button is shown for the rows that are `is_available`. If the method returns
+    a text, it is shown once. An `AppError` of the service is shown to the operator.
     """
 
     def decorate(method: Callable[..., str | None]) -> Any:
-        def call(page: Any, request: HttpRequest, pk: Any, **fields: Any) -> tuple[bool, str | None]:
-            """Return whether the service did it, and the text to show once."""
-            row = None
-            try:
-                with transaction.atomic():
-                    row = get_for_operator(request.user, page.model, pk)
-                    return True, method(page, row, request.user, **fields)
-            except AppError as refusal:
-                messages.error(request, f"{short_name(row) if row else description}: {refusal.message}")
-                return False, None
-
         @wraps(method)
         def submit_dialog(page: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
             fields = {name: value for name, value in form.cleaned_data.items() if not name.startswith("_")}
-            _done, text = call(page, request, object_id, **fields)
+            _succeeded, text = _call_service(page, request, object_id, method, description, fields)
             if text:
                 return render(request, "admin_kit/shown_once.html", {"text": text})
             return _redirect_to_row(request, page, object_id)
@@ -72,7 +61,7 @@ def service_action(
             },
         )
 
-        # With the attributes of `show_dialog`, which are also those that Django reads of a list's action.
+        # Django reads the same attributes of a list's action as unfold of a button's.
         @wraps(show_dialog)
         def admin_action(
             page: Any, request: HttpRequest, queryset: "QuerySet[Any] | None" = None, *, object_id: str = ""
@@ -80,7 +69,8 @@ def service_action(
             if queryset is None:
                 response: HttpResponse = show_dialog(page, request, object_id=object_id)
                 return response
-            count = sum(call(page, request, row.pk)[0] for row in queryset)
+            results = [_call_service(page, request, row.pk, method, description, {}) for row in queryset]
+            count = sum(succeeded for succeeded, _text in results)
             if count:
                 messages.success(request, f"{description}: {count}")
             return None
@@ -91,12 +81,31 @@ def service_action(
     return decorate
 
 
+def _call_service(
+    page: Any,
+    request: HttpRequest,
+    pk: Any,
+    method: Callable[..., str | None],
+    description: "StrOrPromise",
+    fields: dict[str, Any],
+) -> tuple[bool, str | None]:
+    """Call the method for one row, in a transaction. Return whether it succeeded, and the text to show once."""
+    row = None
+    try:
+        with transaction.atomic():
+            row = get_for_operator(request.user, page.model, pk)
+            return True, method(page, row, request.user, **fields)
+    except AppError as error:
+        messages.error(request, f"{short_name(row) if row else description}: {error.message}")
+        return False, None
+
+
 def _redirect_to_row(request: HttpRequest, page: Any, object_id: str) -> HttpResponse:
     """Redirect to the row, or to the list when the row was deleted."""
     meta = page.model._meta
     name = f"admin:{meta.app_label}_{meta.model_name}"
     exists = page.model._default_manager.filter(pk=object_id).exists()
     response = redirect(f"{name}_change", object_id) if exists else redirect(f"{name}_changelist")
-    if "HX-Request" in request.headers:  # the dialog is a part of the page: htmx has to replace the whole page
+    if "HX-Request" in request.headers:  # the dialog is a part of the page, and htmx must replace the whole page
         return HttpResponse(headers={"HX-Redirect": response.headers["Location"]})
     return response

@@ -18,7 +18,7 @@ ACTION = re.compile(r"[a-z]+\.[a-z_]+")
 
 
 class DoneOrOpenedFilter(admin.SimpleListFilter):
-    """Separates what was done from what operators merely looked at, which is more."""
+    """Separates actions that changed something from rows that operators only opened, which are more numerous."""
 
     title = _("done or looked at")
     parameter_name = "done"
@@ -52,10 +52,10 @@ class AuditRecordAdmin(ReadOnlyAdmin):
     readonly_fields = (audit_object, id_column("workspace_id", "workspaces.workspace", _("the workspace")))
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        """Look an action up by index, as an id is."""
+        """Find an action by its index, like an id."""
         if ACTION.fullmatch(search_term.strip()):
             return queryset.filter(action=search_term.strip()), False
         return super().get_search_results(request, queryset, search_term)
 
     def record_opening(self, request: HttpRequest, row: Any) -> None:
-        """Record nothing: reading the audit trail would add to it without end."""
+        """Record nothing, because reading the audit trail would extend it."""

@@ -10,9 +10,10 @@ from events.models import AuditRecord
 
 
 def find_model_label(record: AuditRecord) -> str:
-    """Return the label of the model of a record's object; empty when it has none.
+    """Return the label of the model of the record's object; empty if there is none.
 
-    A record says it in `facts.table`; else the admin class that lists the first word of the action does (`audit_prefixes`).
+    It is in `facts.table` of the record, or else it is the model of the admin class that has the first word of the action in its
+    `audit_prefixes`.
     """
     if table := record.facts.get("table"):
         return str(table)

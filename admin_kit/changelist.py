@@ -20,18 +20,18 @@ else:
     Paginator = paginator.Paginator
 
 MAX_COUNT = 10_000
-"""Rows beyond these are not counted: a list then shows that there are at least so many."""
+"""Rows beyond this number are not counted; the list then shows `10,000+`."""
 
 
 class AtLeast(int):
-    """A count that stopped early."""
+    """A count that stopped at `MAX_COUNT`."""
 
     def __str__(self) -> str:
         return f"{int(self):,}+"
 
 
 class BoundedPaginator(Paginator):
-    """Pages through the first `MAX_COUNT` rows: no list waits for a count of millions of rows."""
+    """Pages through the first `MAX_COUNT` rows, because counting millions of rows is slow."""
 
     @cached_property
     def count(self) -> int:
@@ -41,7 +41,7 @@ class BoundedPaginator(Paginator):
 
 
 class BoundedChangeList(ChangeList):
-    """A list that does not count all rows of its table beside those that it shows."""
+    """A list that does not also count all rows of its table."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

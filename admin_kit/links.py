@@ -23,7 +23,7 @@ Column = Callable[[Any], Any]
 
 
 def get_change_url(model: type[Model] | str, pk: Any) -> str:
-    """Return the URL of a row's page; empty when the model is not in the admin."""
+    """Return the URL of a row's page; empty if the model is not in the admin."""
     meta = (apps.get_model(model) if isinstance(model, str) else model)._meta
     try:
         return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[pk])
@@ -37,7 +37,7 @@ def link(url: str, text: object) -> str:
 
 
 def short_name(row: object, max_length: int = 48) -> str:
-    """Return the name of a row, truncated; the end of its id where it has no name."""
+    """Return the name of a row, truncated; the end of its id if it has no name."""
     text = str(row)
     if text == str(getattr(row, "pk", "")):
         return f"…{text[-8:]}"
@@ -74,9 +74,9 @@ def id_column(field: str, model: str, description: "StrOrPromise") -> Column:
 
 @dataclass(frozen=True)
 class RelatedLink:
-    """A link on a row's page to a list of another model: `lookup` filters it by the `value` field of the row.
+    """A link on a row's page to a list of another model, filtered by `lookup` with the row's field `value`.
 
-    `is_shown` decides for which rows it is shown. With `is_add` it leads to the form for a new row, with `lookup` filled in.
+    The link is shown for the rows that are `is_shown`. With `is_add` it leads to the form for a new row, with `lookup` filled in.
     """
 
     description: "StrOrPromise"
@@ -87,7 +87,7 @@ class RelatedLink:
     is_add: bool = False
 
     def get_url(self, row: Any, request: HttpRequest) -> str:
-        """Return the URL; empty when the link is not for this row, or when the operator has no permission there."""
+        """Return the URL; empty if the link is not for this row, or the operator may not open its page."""
         model = apps.get_model(self.model)
         meta = model._meta
         value = getattr(row, self.value)
@@ -102,5 +102,5 @@ class RelatedLink:
 
 
 def audit_link(description: "StrOrPromise" = "", value: str = "pk") -> RelatedLink:
-    """Return a link to the audit records about the row, or about another one whose id is in the field `value`."""
+    """Return a link to the audit records about the row, or about another row whose id is in the field `value`."""
     return RelatedLink(description or _("Audit"), "events.auditrecord", "q", value=value)

@@ -1,4 +1,4 @@
-"""The base class of our admin pages: every table can be read and searched; a change is an action that calls a service."""
+"""The base class of our admin pages: tables are read-only and can be searched; a change is an action that calls a service."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
@@ -27,18 +27,18 @@ BY_ID = "__id__exact"
 
 
 class ReadOnlyAdmin(ModelAdmin):
-    """A table to read. Opening a row is recorded in the audit trail.
+    """A read-only table. Opening a row is recorded in the audit trail.
 
-    `exclude` names the fields that hold secrets: they are shown nowhere, not even encrypted. `readonly_fields` are the
-    computed fields of a row's page.
+    `exclude` names the fields with secrets, which are never shown, not even encrypted. `readonly_fields` are the computed fields
+    of a row's page.
     """
 
     search_id_fields: ClassVar[tuple[str, ...]] = ()
-    """Columns in which a search for an id looks, beside the primary key."""
+    """Columns that are searched for an id, in addition to the primary key."""
     first_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that come first on a row's page."""
     related_links: ClassVar[tuple[RelatedLink, ...]] = ()
-    """Lists that belong to a row."""
+    """Links to the lists that belong to a row."""
     audit_prefixes: ClassVar[tuple[str, ...]] = ()
     """First words of the audited actions whose object is a row of this table."""
 
@@ -68,14 +68,14 @@ class ReadOnlyAdmin(ModelAdmin):
         return False
 
     def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether actions are offered; each checks the permission again with its row."""
+        """Return whether actions are offered. Each action checks the permission again with its row."""
         return may_operate(request.user, self.model)
 
     # --- lists ---
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow only the filters of the page, its dates, and the rows of another row. Django's default, every column of the
-        table, would reveal hidden values letter by letter."""
+        """Allow only the page's filters, its date hierarchy and foreign keys. Django's default allows every column, so that
+        hidden values could be guessed letter by letter."""
         return lookup in self._allowed_lookups
 
     @cached_property
@@ -96,12 +96,12 @@ class ReadOnlyAdmin(ModelAdmin):
         return frozenset(allowed)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the rows with those that name them, on a row's page as in the list."""
+        """Return the rows joined with `list_select_related`, also for a row's page."""
         rows = super().get_queryset(request)
         return rows.select_related(*self.list_select_related) if self.list_select_related else rows
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        """Look an id up by index; search the names only for a text that is not an id."""
+        """Find an id by its index; search in names only for a text that is not an id."""
         try:
             wanted = UUID(search_term.strip())
         except ValueError:
@@ -119,7 +119,7 @@ class ReadOnlyAdmin(ModelAdmin):
         return BoundedChangeList
 
     def _describe_lookups(self, request: HttpRequest) -> list[str]:
-        """Name the rows by which the list is filtered: no filter beside the list shows them."""
+        """Return the names of the rows by which the list is filtered, because no filter beside the list shows them."""
         descriptions = []
         for key, value in request.GET.items():
             try:
@@ -157,7 +157,7 @@ class ReadOnlyAdmin(ModelAdmin):
         return response
 
     def record_opening(self, request: HttpRequest, row: Any) -> None:
-        """Record who opened the row: with its workspace and, if it belongs to a chat, the chat."""
+        """Record who opened the row, with its workspace and its chat."""
         meta = self.model._meta
         chat: dict[str, Any] = {"chat": str(row.chat_id)} if getattr(row, "chat_id", None) else {}
         audit.record(
@@ -173,15 +173,15 @@ class ReadOnlyAdmin(ModelAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Redirect to the audit trail: Django's own log knows only what was typed into forms."""
+        """Redirect to the audit trail: Django's own log has only changes by forms."""
         return redirect(f"{reverse('admin:events_auditrecord_changelist')}?q={object_id}")
 
 
 def action_menu(*names: str) -> tuple[Any, ...]:
-    """Return the value of `actions_detail` for several actions: a menu on a row's page."""
+    """Return the value of `actions_detail` that shows several actions as a menu on a row's page."""
     return ({"title": _("Actions"), "icon": "gavel", "items": names},)
 
 
 def get_operator(request: HttpRequest) -> Any:
-    """Return the operator; the site lets nobody in who is not signed in."""
+    """Return the operator. The site admits signed-in operators only."""
     return request.user

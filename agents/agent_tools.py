@@ -5,7 +5,7 @@ from pydantic import Field
 from agents.services import drafts
 from agents.specs.content import MAX_PROMPT
 from common.errors import AppError, Conflict, Forbidden, NotFound
-from common.text import make_storable
+from common.text import to_storable
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError
 from tools.registry import register
 
@@ -35,8 +35,8 @@ class RevisePrompt(Tool):
                 ctx.chat_id,
                 on_behalf_of=ctx.on_behalf_of,
                 authors=ctx.authors,
-                prompt=make_storable(args.prompt),
-                reason=make_storable(args.reason),
+                prompt=to_storable(args.prompt),
+                reason=to_storable(args.reason),
             )
         except (Forbidden, NotFound) as error:
             raise ToolError(_only_editors(ctx, error), final=True) from error

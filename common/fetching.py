@@ -66,13 +66,18 @@ async def _follow_redirects(
         if response.status not in _REDIRECTS or not location:
             return response
         response.close()
-        next_target = check_url(urljoin(str(target.url), location), allow_private)
-        if target.url.scheme == "https" and next_target.url.scheme != "https":
-            raise HostRefused("The server redirects from https to http; that is not followed.")
+        next_target = _check_redirect(target, location, allow_private)
         if next_target.url.origin() != target.url.origin():
             headers = {name: value for name, value in headers.items() if name.lower() in _CROSS_ORIGIN_HEADERS}
         target = next_target
     raise FetchFailed(f"The server redirects more than {MAX_REDIRECTS} times.")
+
+
+def _check_redirect(target: Target, location: str, allow_private: frozenset[str]) -> Target:
+    next_target = check_url(urljoin(str(target.url), location), allow_private)
+    if target.url.scheme == "https" and next_target.url.scheme != "https":
+        raise HostRefused("The server redirects from https to http; that is not followed.")
+    return next_target
 
 
 def _build_failure(error: aiohttp.ClientError) -> FetchFailed:

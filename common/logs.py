@@ -62,7 +62,7 @@ class ScrubSecrets(logging.Filter):
 
 
 class ThrottledWarning:
-    """Logs a warning at most once in `INTERVAL_SECONDS`, with the number of those left out: for events that any client can cause."""
+    """Logs a warning at most once in `INTERVAL_SECONDS`, with the number of those left out. For events that clients can cause."""
 
     INTERVAL_SECONDS = 10.0
 

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from common.errors import AppError, Code, Invalid, LimitReached
 from common.shapes import JSON, QUERY, WRONG_SHAPE, Shape
-from common.text import make_json_storable
+from common.text import to_storable_json
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class StorableJSONParser(JSONParser):
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return make_json_storable(super().parse(*args, **kwargs))
+            return to_storable_json(super().parse(*args, **kwargs))
         except RecursionError as error:
             raise exceptions.ParseError("The JSON is nested too deeply.") from error
         except ValueError as error:

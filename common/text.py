@@ -8,18 +8,18 @@ MAX_DEPTH = 32
 """The depth to which JSON from outside may be nested, because recursive code reads and writes it."""
 
 
-def make_storable(text: str) -> str:
+def to_storable(text: str) -> str:
     """Return the text without NUL, which PostgreSQL cannot store, and lone surrogates, which UTF-8 cannot encode."""
     if text.isascii():
         return text.replace("\x00", "")
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
-def make_json_storable(value: Any, depth: int = 0) -> Any:
-    """Apply `make_storable` to all texts and keys of a parsed JSON value. Raises `ValueError` for nesting beyond `MAX_DEPTH`,
+def to_storable_json(value: Any, depth: int = 0) -> Any:
+    """Apply `to_storable` to all texts and keys of a parsed JSON value. Raises `ValueError` for nesting beyond `MAX_DEPTH`,
     infinite numbers and NaN."""
     if isinstance(value, str):
-        return make_storable(value)
+        return to_storable(value)
     if isinstance(value, float) and not isfinite(value):
         raise ValueError("A number is too large.")
     if not isinstance(value, (dict, list)):
@@ -27,8 +27,8 @@ def make_json_storable(value: Any, depth: int = 0) -> Any:
     if depth == MAX_DEPTH:
         raise ValueError("The JSON is nested too deeply.")
     if isinstance(value, list):
-        return [make_json_storable(item, depth + 1) for item in value]
-    return {make_storable(key): make_json_storable(item, depth + 1) for key, item in value.items()}
+        return [to_storable_json(item, depth + 1) for item in value]
+    return {to_storable(key): to_storable_json(item, depth + 1) for key, item in value.items()}
 
 
 _BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -9,5 +9,5 @@ from django.views.decorators.http import require_safe
 @require_safe
 @ensure_csrf_cookie
 def api_docs(request: HttpRequest) -> HttpResponse:
-    """Return the page. It is public, as the schema is; trying an operation needs a token or a session."""
+    """Return the page. Like the schema it is public; an operation needs a token or a session."""
     return render(request, "api_docs.html")

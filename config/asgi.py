@@ -24,11 +24,11 @@ WARM_UP_PATHS = ("/", "/api/v1/me", "/_allauth/browser/v1/config")
 
 
 def identify_caller(scope: Any) -> Caller:
-    """Return the person of a request, if this process knows them, or else the address. Raise `LimitReached` if the API's throttle
-    (`actors.rates.Throttle`) has just refused this caller and would do so again."""
+    """Return the person who sends a request, or the address if this process has not seen the person's credential before. Raise
+    `LimitReached` if the API's throttle (`actors.rates.Throttle`) has just refused this caller and would do so again."""
     person, has_credential = find_caller(scope["headers"])
     bucket = ("requests", person) if person else get_address_bucket((scope.get("client") or ("",))[0])
-    # A credential that this process does not know may belong to a person with a bucket of their own.
+    # A credential that this process has not seen before may belong to a person, who has a bucket of their own.
     if scope["path"].startswith("/api/v1/") and (person or not has_credential):
         if refusal := find_refusal(bucket):
             raise refusal
@@ -62,10 +62,10 @@ class Application:
         await receive()
         refuse_to_serve_unsafely(web=True)
         await asyncio.get_running_loop().run_in_executor(None, _warm_up)
-        self.health.warm = True
+        self.health.is_warm = True
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        self.health.warm = False
+        self.health.is_warm = False
         await asyncio.get_running_loop().run_in_executor(None, self._close)
         await send({"type": "lifespan.shutdown.complete"})
 
@@ -80,11 +80,11 @@ class Application:
 def _warm_up() -> None:
     importlib.import_module(settings.ROOT_URLCONF)
     for path in WARM_UP_PATHS:
-        answer: Any = wsgi(build_environ(_build_scope(path), b""), lambda *args: lambda part: None)
-        b"".join(answer)
-        answer.close()
+        response: Any = wsgi(build_environ(_build_scope(path), b""), lambda *args: lambda part: None)
+        b"".join(response)
+        response.close()
     connections.close_all()
-    # Half a million objects stay for ever: collecting them took a fifth of the process's time.
+    # Half a million objects live until the process ends: checking them in each collection took a fifth of its time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)

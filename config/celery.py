@@ -16,11 +16,12 @@ app.autodiscover_tasks()
 
 @setup_logging.connect
 def keep_django_logging(**kwargs: Any) -> None:
-    """The worker logs as Django's settings say: a handler of Celery's own would write secrets unscrubbed (SEC17)."""
+    """Keep the logging of Django's settings: without this receiver Celery installs its own handler, which would not remove
+    secrets (SEC17)."""
 
 
 class RunEngine(bootsteps.StartStopStep):
-    """Starts the engine of runs, whose event loop runs beside Celery's threads."""
+    """Starts the engine of runs, which has an event loop beside Celery's threads, and the threads for health checks."""
 
     requires = ("celery.worker.components:Pool",)
 
@@ -42,12 +43,12 @@ class RunEngine(bootsteps.StartStopStep):
         refuse_to_serve_unsafely()
         limit_resolver()
         self._engine = importlib.import_module("runs.worker.engine").start_engine()
-        self._probes = ProbeResponder(is_well=lambda: self._engine.is_healthy)
+        self._probes = ProbeResponder(is_healthy=lambda: self._engine.is_healthy)
         self._probes.start()
-        self._watchdog = Watchdog(settings.WORKER_DISCONNECTED_AFTER, leave=self._exit)
+        self._watchdog = Watchdog(settings.WORKER_DISCONNECTED_AFTER, exit_process=self._exit)
         self._watchdog.start()
         if settings.WORKER_ALIVE_PATH is not None:
-            self._alive_file = LivenessFile(settings.WORKER_ALIVE_PATH, is_well=lambda: self._engine.is_healthy)
+            self._alive_file = LivenessFile(settings.WORKER_ALIVE_PATH, is_healthy=lambda: self._engine.is_healthy)
             self._alive_file.start()
 
     def stop(self, parent: Any) -> None:
@@ -59,7 +60,7 @@ class RunEngine(bootsteps.StartStopStep):
             self._engine.stop()
 
     def _exit(self) -> None:
-        """Release the runs and exit. Celery is not shut down: it would wait for the dead connection."""
+        """Release the runs and exit. Celery itself is not shut down, because it would wait for the dead connection."""
         self._engine.stop()
         os._exit(os.EX_UNAVAILABLE)
 

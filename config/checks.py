@@ -16,32 +16,30 @@ KNOWN_SECRET_KEYS = ["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="]
 @register(deploy=True)
 def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse the secrets of the source code, which are public and only for tests and tools."""
-    wrong: list[CheckMessage] = []
+    errors: list[CheckMessage] = []
     if settings.SECRET_KEY == KNOWN_SECRET_KEY:
-        wrong.append(
+        errors.append(
             Error("SECRET_KEY is not set.", hint="A long random text that you keep secret.", id="atelier.E001")
         )
     if list(settings.SECRET_KEYS) == KNOWN_SECRET_KEYS:
         hint = "32 random bytes in URL-safe base64; newest first, separated by commas."
-        wrong.append(Error("SECRET_KEYS is not set.", hint=hint, id="atelier.E002"))
-    return wrong
+        errors.append(Error("SECRET_KEYS is not set.", hint=hint, id="atelier.E002"))
+    return errors
 
 
 @register(deploy=True)
 def check_merge_service_secret(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Refuse a merge service without a secret: its requests are signed."""
+    """Refuse a merge service without a secret, since requests to it are signed."""
     if not settings.MERGE_SERVICE["url"]:
         return []
     try:
         secret = base64.b64decode(settings.MERGE_SERVICE["secret"].removeprefix("whsec_"), validate=True)
     except ValueError:
         secret = b""
+    if len(secret) >= 24:
+        return []
     hint = "24 to 64 random bytes in base64, with whsec_ before it if you like; the service gets the same."
-    return (
-        []
-        if len(secret) >= 24
-        else [Error("MERGE_SERVICE_SECRET is not a valid secret.", hint=hint, id="atelier.E003")]
-    )
+    return [Error("MERGE_SERVICE_SECRET is not a valid secret.", hint=hint, id="atelier.E003")]
 
 
 @register(deploy=True)
@@ -62,25 +60,27 @@ def check_trusted_proxies(app_configs: Sequence[AppConfig] | None, **kwargs: Any
 
 @register(deploy=True)
 def check_sign_up_mode(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Refuse an unknown mode: a misspelt one must not open the installation."""
+    """Refuse an unknown mode of sign-up, which could be misspelt."""
     known = ("open", "invited", "closed")
-    hint = f"One of {', '.join(known)}."
-    return [] if settings.SIGN_UP in known else [Error("ATELIER_SIGN_UP is unknown.", hint=hint, id="atelier.E006")]
+    if settings.SIGN_UP in known:
+        return []
+    return [Error("ATELIER_SIGN_UP is unknown.", hint=f"One of {', '.join(known)}.", id="atelier.E006")]
 
 
 @register(deploy=True)
 def check_lease(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Refuse a lease that one late heartbeat would end: the run would be taken from a worker that is alive."""
+    """Refuse a lease that ends after one late heartbeat, since the run would be reclaimed from a worker that is alive."""
+    if settings.RUN_LEASE > 2 * settings.RUN_HEARTBEAT:
+        return []
     hint = f"RUN_HEARTBEAT is {settings.RUN_HEARTBEAT:g} s: more than {2 * settings.RUN_HEARTBEAT:g} s."
-    is_long_enough = settings.RUN_LEASE > 2 * settings.RUN_HEARTBEAT
-    return [] if is_long_enough else [Error("RUN_LEASE is too short.", hint=hint, id="atelier.E007")]
+    return [Error("RUN_LEASE is too short.", hint=hint, id="atelier.E007")]
 
 
 def refuse_to_serve_unsafely(*, web: bool = False) -> None:
-    """Raise `ImproperlyConfigured` with all errors of the checks. A web process or worker calls it when it starts, because only
-    management commands run the checks. `web` adds the checks for processes that are reached from outside."""
-    wrong = [*check_secrets(None), *check_merge_service_secret(None), *check_lease(None)]
+    """Raise `ImproperlyConfigured` with all errors of the checks. Web processes and workers call this when they start, because
+    Django runs checks in management commands only. `web` adds the checks for processes that are reached from outside."""
+    errors = [*check_secrets(None), *check_merge_service_secret(None), *check_lease(None)]
     if web:
-        wrong += [*check_trusted_proxies(None), *check_sign_up_mode(None)]
-    if wrong:
-        raise ImproperlyConfigured(" ".join(f"{error.msg} {error.hint}" for error in wrong))
+        errors += [*check_trusted_proxies(None), *check_sign_up_mode(None)]
+    if errors:
+        raise ImproperlyConfigured(" ".join(f"{error.msg} {error.hint}" for error in errors))

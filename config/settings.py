@@ -1,4 +1,4 @@
-"""All settings. What may differ between installations comes from the environment; the rest is decided here."""
+"""The settings. Those that differ between installations come from the environment; all others are fixed here."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Variables(FileAwareMapping):  # type: ignore[misc]
-    """The environment variables; `NAME_FILE` names a file that holds the value of `NAME`, and goes before `NAME` itself."""
+    """The environment variables. `NAME_FILE` names a file with the value of `NAME`, and takes precedence over `NAME` itself."""
 
     def __getitem__(self, name: str) -> str:
         # Editors and `echo` end a file with a newline, which is not part of a secret.
@@ -22,7 +22,7 @@ class Variables(FileAwareMapping):  # type: ignore[misc]
 
 
 class Env(environ.Env):  # type: ignore[misc]
-    """Reads the settings below, each of them also from a file (Docker and Kubernetes give secrets that way)."""
+    """Reads environment variables. Each may also come from a file, as Docker and Kubernetes provide secrets."""
 
     ENVIRON = Variables()
 
@@ -32,35 +32,35 @@ env = Env()
 HOME = Path(env.str("ATELIER_HOME", default=str(ROOT / "var")))
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="only-for-tests-and-tools-that-serve-nobody")
-# Older ones, which still open sessions and links in mails that were made with them. Taken out when those have expired.
+# Older keys, with which sessions and links in mails stay valid. Remove them when those have expired.
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
-# Newest first; an older one still opens what it sealed. A Fernet key is 32 bytes in URL-safe base64.
+# The keys that encrypt stored secrets, newest first; older ones only decrypt. A Fernet key is 32 bytes in URL-safe base64.
 SECRET_KEYS = env.list("SECRET_KEYS", default=["YXRlbGllci1hdGVsaWVyLWF0ZWxpZXItYXRlbGllci0="])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-# Where the web app is reached from outside, e.g. https://atelier.example.org: links, cookies and origins follow it.
+# The address of the web app from outside, e.g. https://atelier.example.org. Links, cookies and allowed origins depend on it.
 PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
 if PUBLIC_URL:
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname)
 EMBEDDED = env.bool("ATELIER_EMBEDDED", default=False)
 LOCAL_ADDRESS = env.str("ATELIER_ADDRESS", default="http://localhost:8000")
-# For links that no request asked for.
+# The base of links that are not built for a request, for example in mails.
 ADDRESS = PUBLIC_URL or LOCAL_ADDRESS
-# The port where we listen on this machine, so it has no model server; null where it is not known.
+# The port where we listen on this machine, where no model server can be; None if it is not known.
 OWN_PORT = urlsplit(LOCAL_ADDRESS).port
-# `host:port` pairs on private networks that a tenant's `api_base` may name, below /v1, and that agents may read; with a
-# path (`gpu.lan:11434/openai/v1`) it is a model server below that path and nothing else (SEC12, SEC13).
+# `host:port` pairs on private networks that a tenant's `api_base` may name (below /v1) and that agents may read. With a path
+# (`gpu.lan:11434/openai/v1`) the host may only be used as a model server below that path (SEC12, SEC13).
 ALLOW_PRIVATE_HOSTS = frozenset(env.list("ATELIER_ALLOW_PRIVATE_HOSTS", default=[]))
-# A model for workspaces that have none: the operator's own key. Empty: they get the demo model.
+# A model for workspaces that have set none, paid by the operator's key. Empty: they get the demo model.
 SYSTEM_MODEL: dict[str, Any] = {
     "provider": env.str("ATELIER_MODEL_PROVIDER", default=""),
     "api_base": env.str("ATELIER_MODEL_API_BASE", default=""),
     "key": env.str("ATELIER_MODEL_KEY", default=""),
-    # What the provider needs besides, as `region=eu-central-1,access_key_id=…` (`common.providers`).
+    # Other values that the provider needs, as `region=eu-central-1,access_key_id=…` (`common.providers`).
     "options": env.dict("ATELIER_MODEL_OPTIONS", default={}),
-    # The default first, then what agents may choose beside it. Nobody's agent runs on another model with this key.
+    # The default model, then others that agents may choose. Agents cannot use any other model with this key.
     "models": tuple(dict.fromkeys(env.list("ATELIER_MODEL", default=[]) + env.list("ATELIER_MODELS", default=[]))),
 }
-# A service of the operator's that merges suggestions instead of a model (docs/operations.md). Empty: the merge agent does.
+# A service of the operator that merges suggestions (docs/operations.md). Empty: the merge agent merges them.
 MERGE_SERVICE = {"url": env.str("MERGE_SERVICE_URL", default=""), "secret": env.str("MERGE_SERVICE_SECRET", default="")}
 
 INSTALLED_APPS = [
@@ -129,19 +129,20 @@ TEMPLATES = [
 
 # --- servers --------------------------------------------------------------------------------------------------
 
-# Connections of one process: of its main work, and beside it of its sockets, or of a worker's tools, heartbeat and sweeper.
+# Database connections of one process: `DATABASE_POOL` for requests or runs, `LIVE_THREADS` for sockets, or for a worker's tools,
+# heartbeat and sweeper.
 DATABASE_POOL = env.int("DATABASE_POOL", default=8)
 LIVE_THREADS = 4
 MAX_CONNECTIONS = DATABASE_POOL + LIVE_THREADS
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default="postgres://atelier@localhost/atelier")
     | {
-        # It finds out by itself, and for nothing, that a connection of the pool is dead (RUN7).
+        # Checks pooled connections without a round trip (RUN7).
         "ENGINE": "common.postgresql",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
             "pool": {"min_size": 1, "max_size": MAX_CONNECTIONS, "timeout": 5, "reconnect_timeout": 2},
-            # Planning what is asked with every message costs PostgreSQL more than answering it (docs/performance.md).
+            # For the queries of a message, planning takes PostgreSQL longer than execution (docs/performance.md).
             "server_side_binding": True,
             "prepare_threshold": 5,
         },
@@ -159,7 +160,7 @@ if REDIS_PASSWORD := env.str("REDIS_PASSWORD", default=""):
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        # redis-py 8 would cut idle sockets every 5 s by its default (dependencies: traps).
+        # The default of redis-py 8 closes idle sockets after 5 s.
         "CONFIG": {
             "hosts": [{"address": REDIS_URL, "max_connections": 4000, "socket_timeout": None}],
             "prefix": "live",
@@ -180,27 +181,27 @@ CELERY_TASK_DEFAULT_QUEUE = "work"
 CELERY_TASK_ROUTES = {"runs.tasks.run_agent": {"queue": "runs"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: runs go on without the broker
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no limit, since runs continue without the broker
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-# Without `ack_emulation` a worker keeps what it has taken in its memory only: Redis is asked three times less for a run. A
-# killed worker loses tasks that it has not begun: runs are found in PostgreSQL, a mail is asked for again.
+# Without `ack_emulation` a worker keeps the tasks that it has received in its memory only, which saves three Redis calls per run.
+# A killed worker loses tasks that it has not started: runs are found in PostgreSQL, and people request a lost mail again.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"ack_emulation": False, "socket_keepalive": True, "health_check_interval": 10}
-# How many runs one worker process carries at once; the rest waits in PostgreSQL.
+# The most runs that one worker process executes at once; the others wait in PostgreSQL.
 RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
-# … and of these for one workspace and for one person at most; each gets no more than are free, either (docs/security.md).
+# The most of them for one workspace and for one person. Neither may have more runs than there are free slots (docs/security.md).
 RUNS_PER_WORKSPACE = env.int("RUNS_PER_WORKSPACE", default=40)
 RUNS_PER_PERSON = env.int("RUNS_PER_PERSON", default=20)
 # Seconds. A lease must outlast two heartbeats (config/checks.py).
 RUN_LEASE = env.float("RUN_LEASE", default=10.0)
 RUN_HEARTBEAT = env.float("RUN_HEARTBEAT", default=3.0)
 SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
-# Tasks that wait in Redis for so long while none comes to a worker: it is disconnected (RUN5).
+# Seconds. A worker that receives no task for so long, while tasks wait in Redis, is disconnected and exits (RUN5).
 WORKER_DISCONNECTED_AFTER = env.float("WORKER_DISCONNECTED_AFTER", default=60.0)
-# A file that a worker touches every few seconds while it is well, for the health check of its container.
+# A file that a healthy worker touches every few seconds, for the health check of its container.
 WORKER_ALIVE_PATH = Path(path) if (path := env.str("WORKER_ALIVE_PATH", default="")) else None
 LLM_FIRST_TOKEN_TIMEOUT = env.float("LLM_FIRST_TOKEN_TIMEOUT", default=60.0)
 LLM_IDLE_TIMEOUT = env.float("LLM_IDLE_TIMEOUT", default=30.0)
-# Tokens that a model reads where litellm's table does not know it, and the most that an agent is given to read of any.
+# The context size, in tokens, of models that litellm's table does not list, and the most tokens that are sent to any model.
 LLM_CONTEXT_SIZE = env.int("LLM_CONTEXT_SIZE", default=32_000)
 LLM_MAX_CONTEXT = env.int("LLM_MAX_CONTEXT", default=128_000)
 LLM_TOTAL_TIMEOUT = env.float("LLM_TOTAL_TIMEOUT", default=600.0)
@@ -218,15 +219,15 @@ ACCOUNT_ADAPTER = "actors.signup.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_FORM_CLASS = "actors.signup.SignupForm"
-# Where mail can be sent a new account's address is confirmed before its first sign-in.
+# If mail can be sent, people confirm the address of a new account before they sign in for the first time.
 ACCOUNT_EMAIL_VERIFICATION = env.str(
     "ACCOUNT_EMAIL_VERIFICATION", default="mandatory" if env.str("EMAIL_URL", default="") else "none"
 )
-# Who may sign up: anybody ("open"), whoever has a living invite link ("invited"), nobody ("closed").
+# Who may sign up: all people ("open"), people with a valid invite link ("invited"), or no one ("closed").
 SIGN_UP = env.str("ATELIER_SIGN_UP", default="open")
 ACCOUNT_USER_MODEL_USERNAME_FIELD = "username"
 ACCOUNT_RATE_LIMITS = {
-    # Failed ones: of one address on the network, and for one account.
+    # Failed attempts: from one network address, and for one account.
     "login_failed": "10/m/ip,5/5m/key",
     "login": "30/m/ip",
     "signup": "30/m/ip",
@@ -251,7 +252,7 @@ EMAIL_CONFIG = env.email_url("EMAIL_URL") if SENDS_MAIL else {"EMAIL_BACKEND": "
 vars().update(EMAIL_CONFIG)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="Atelier <atelier@localhost>")
-ANONYMOUS_USER_NAME = None  # guardian: nobody who is not signed in has rights
+ANONYMOUS_USER_NAME = None  # guardian: people who are not signed in have no rights
 GUARDIAN_MONKEY_PATCH_USER = False
 SILENCED_SYSTEM_CHECKS = ["guardian.W001"]  # grants are read by our own permission functions, not by a backend
 
@@ -262,8 +263,8 @@ SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_COOKIES = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = SECURE_COOKIES
-# With an https address, requests by http are redirected, and browsers do not try http again (HSTS). The proxy says by which
-# scheme it was asked (`X-Forwarded-Proto`), and is believed when `FORWARDED_ALLOW_IPS` names it.
+# With an https address, requests by http are redirected, and browsers do not use http again (HSTS). The scheme of a request comes
+# from the proxy (`X-Forwarded-Proto`), if `FORWARDED_ALLOW_IPS` names the proxy.
 SECURE_SSL_REDIRECT = SECURE_COOKIES
 SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365 if SECURE_COOKIES else 0
 FORWARDED_ALLOW_IPS = env.str("FORWARDED_ALLOW_IPS", default="")
@@ -277,7 +278,7 @@ CONTENT_SECURITY_POLICY = {
         "default-src": ["'none'"],
         "script-src": ["'self'"],
         "style-src": ["'self'"],
-        # Components place themselves with style attributes; no style sheet may be injected.
+        # Components are positioned by style attributes; inline style sheets stay forbidden.
         "style-src-attr": ["'unsafe-inline'"],
         "img-src": ["'self'", "blob:", "data:"],
         "font-src": ["'self'"],
@@ -291,7 +292,8 @@ CONTENT_SECURITY_POLICY = {
 
 # --- API ------------------------------------------------------------------------------------------------------
 
-# Requests worked on at once by one web process, each in a thread; more than these wait, more than those are sent away.
+# Requests that one web process handles at once, each in a thread (`WEB_THREADS`). Up to `WEB_WAITING` are active or wait; more are
+# refused.
 WEB_THREADS = env.int("WEB_THREADS", default=DATABASE_POOL)
 WEB_WAITING = env.int("WEB_WAITING", default=1000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
@@ -302,20 +304,20 @@ def _rate(name: str, per_second: float, at_once: float) -> tuple[float, float]:
     return rate, burst
 
 
-# How often one may ask (actors/rates.py, SEC21): so many a second for long, and so many at once. 0: as often as one likes.
+# Rate limits (actors/rates.py, SEC21): tokens per second, and the burst. 0: no limit.
 RATES = {
     "requests": _rate("REQUESTS", 50, 300),  # of one person
     "posts": _rate("POSTS", 30, 60),  # messages of one person
     "workspace_posts": _rate("WORKSPACE_POSTS", 100, 300),  # messages of all people in one workspace
-    # Summaries, merges, comparisons and retries that one person asks for: each costs a model's answer.
+    # Summaries, merges, comparisons and retries that one person requests: each needs a model call.
     "jobs": _rate("JOBS", 0.2, 30),
-    "diffs": _rate("DIFFS", 2, 30),  # comparisons of two whole texts that one person asks for
-    "client_errors": _rate("CLIENT_ERRORS", 0.05, 10),  # faults of the web app that one person's browsers report
-    "all_client_errors": _rate("ALL_CLIENT_ERRORS", 1, 60),  # and all browsers together
-    # Seconds of CPU that one person's requests may use of a web process, in a second and at once. More wait, and are not refused.
+    "diffs": _rate("DIFFS", 2, 30),  # diffs of two whole texts that one person requests
+    "client_errors": _rate("CLIENT_ERRORS", 0.05, 10),  # errors of the web app that one person's browsers report
+    "all_client_errors": _rate("ALL_CLIENT_ERRORS", 1, 60),  # and those that all browsers report
+    # Seconds of CPU of a web process that one person's requests may use. Requests over this limit wait and are not refused.
     "cpu": _rate("CPU", 0.3, 5),
-    "anonymous": _rate("ANONYMOUS", 20, 200),  # from one address, of people who are not signed in
-    "passwords": _rate("PASSWORDS", 0.05, 5),  # asked for again, of one person who is signed in
+    "anonymous": _rate("ANONYMOUS", 20, 200),  # requests from one address without sign-in
+    "passwords": _rate("PASSWORDS", 0.05, 5),  # confirmations of the password by one person who is signed in
 }
 
 
@@ -323,14 +325,14 @@ def _quota(name: str, most: int) -> int:
     return int(env.int(f"ATELIER_QUOTA_{name}", default=most))
 
 
-# How many there may be (common/quotas.py). 0: as many as one likes.
+# Limits of numbers of objects (common/quotas.py). 0: no limit.
 QUOTAS = {
     "workspaces": _quota("WORKSPACES", 100),  # of one person
     "workspace_members": _quota("WORKSPACE_MEMBERS", 2000),
     "agents": _quota("AGENTS", 500),  # of one workspace
     "chats": _quota("CHATS", 5000),  # made by one person in one workspace
-    "links": _quota("LINKS", 100),  # living ones into one chat
-    "suggestions": _quota("SUGGESTIONS", 500),  # of one person that nobody has decided on, in one workspace
+    "links": _quota("LINKS", 100),  # valid ones into one chat
+    "suggestions": _quota("SUGGESTIONS", 500),  # open ones of one person in one workspace
 }
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -345,7 +347,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "common.rest.answer_error",
     "UNAUTHENTICATED_USER": None,
-    # `?format=` is ours to define.
+    # `?format=` has no special meaning.
     "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -372,7 +374,7 @@ LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文"), ("zh-hans", "简体
 STATIC_URL = "/static/"
 WEB_APP = ROOT / "frontend" / "dist"
 STATICFILES_DIRS = [WEB_APP] if WEB_APP.exists() else []
-# Served from where they lie, found once at start: nothing is collected.
+# Static files are served from their source folders, so `collectstatic` is not used.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/assets/"
 LOGGING = {
@@ -386,14 +388,14 @@ LOGGING = {
         "httpx": {"level": "WARNING"},
         "uvicorn.sockets": {"level": "WARNING"},
         "LiteLLM": {"level": "WARNING"},
-        # It tells of a lost Redis once a second, with a trace; the hub tells it once.
+        # It logs a lost Redis once a second, with a traceback; the hub logs it once.
         "channels_redis": {"level": "CRITICAL"},
-        # Two lines for every task that came and went.
+        # These two log two lines for every task.
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
-        # It tells of a lost PostgreSQL once for each connection; so does whoever wanted one.
+        # It logs a lost PostgreSQL once for each connection; the code that needs the connection logs it, too.
         "psycopg.pool": {"level": "ERROR"},
-        # What a client did wrong is told to the client.
+        # Errors of clients are in the response and need no log line.
         "django.request": {"level": "ERROR"},
     },
 }

@@ -13,7 +13,7 @@ urlpatterns = [
     path("_allauth/", include("actors.api.account_urls")),
     path("api/docs/", api_docs, name="api-docs"),
     *[path("api/v1/", include(f"{name}.api.urls")) for name in API],
-    # The web app has its own routes; a missing file or endpoint must not look like a page.
+    # All other paths are routes of the web app. A missing file or endpoint must be a 404.
     re_path(r"^(?!api/|_allauth/|admin/|static/|ws/).*$", web_app),
 ]
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL and a real Valkey as private child processes, and the launcher that keeps the whole stack together.
+"""The launcher: it starts PostgreSQL, Valkey, web and worker as its child processes, and supervises them.
 
-Nothing here imports Django: the launcher stays small, and the servers are up before the settings are read.
+Nothing here imports Django, so that the launcher stays small and the servers run before the settings are read.
 """

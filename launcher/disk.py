@@ -1,10 +1,10 @@
-"""Watches the free space of the disk with the data. When it is full, nothing is lost, but nothing new can be stored."""
+"""Watch the free space of the disk with the data. When it is full, no data are lost, but nothing new can be stored."""
 
 import shutil
 import time
 from pathlib import Path
 
-# PostgreSQL writes its journal in files of 16 MB; with room for less than two, the next one may fail.
+# PostgreSQL writes its write-ahead log in files of 16 MB; with less space than two of them, writing the next one may fail.
 MIN_FREE_BYTES = 32 << 20
 CHECK_INTERVAL_SECONDS = 5.0
 
@@ -24,7 +24,7 @@ class Disk:
         self._next = 0.0
 
     def report_change(self) -> str:
-        """Return a line for people when the disk has become full or has room again; else the empty string."""
+        """Return a message when the disk has become full or has room again; else the empty string."""
         if time.monotonic() < self._next:
             return ""
         self._next = time.monotonic() + CHECK_INTERVAL_SECONDS

@@ -28,7 +28,7 @@ RUNNING_VARIABLES = (
 
 @dataclass(frozen=True)
 class Secrets:
-    """Created at the first start. Without them the data cannot be read."""
+    """The secrets of an installation, created at the first start. Without them the data cannot be read."""
 
     secret_key: str
     secret_keys: str
@@ -37,7 +37,7 @@ class Secrets:
 
 
 def get_default_home() -> Path:
-    """Return `var/` of the checkout; as root, a folder per checkout that the user `nobody` can reach."""
+    """Return `var/` of the checkout; for root, a folder per checkout that the user `nobody` can reach."""
     if not is_root():
         return ROOT / "var"
     return Path(f"/var/lib/atelier-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:10]}")
@@ -59,22 +59,23 @@ def open_home(folder: Path) -> Path:
     return folder
 
 
-def lock(home: Path) -> int:
-    """Lock the data folder for the lifetime of this process. Raises `StartError` if another launcher has locked it."""
+def lock_home(home: Path) -> int:
+    """Lock the data folder for the lifetime of this process. Return the file descriptor of the lock file. Raises `StartError` if
+    another launcher has locked the folder."""
     file = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         owner = os.read(file, 100).decode().strip()
         os.close(file)
-        raise StartError(f"Atelier already runs on the data in {home} ({owner}). SetupError it first.") from error
+        raise StartError(f"Atelier already runs on the data in {home} ({owner}). Stop it first.") from error
     os.ftruncate(file, 0)
     os.write(file, f"process {os.getpid()}".encode())
     return file
 
 
 def is_locked(home: Path) -> bool:
-    """Whether a launcher runs on these data."""
+    """Return whether a launcher runs on this data folder."""
     try:
         with (home / "lock").open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -86,9 +87,9 @@ def is_locked(home: Path) -> bool:
 
 
 def load_secrets(home: Path) -> Secrets:
-    """Return the secrets of this installation, which the first call creates.
+    """Return the secrets of this installation; create them if the data folder is new.
 
-    Raises `StartError` if they are damaged, or missing although there are data.
+    Raises `StartError` if they are damaged, or if they are missing and there are data already.
     """
     file = home / "secrets.json"
     if not file.exists():
@@ -122,7 +123,7 @@ def _write_private(file: Path, text: str) -> None:
 
 
 def write_running_file(home: Path, environment: dict[str, str]) -> Path:
-    """Write how to reach the running installation, for `launcher.manage`. Return the path of the file."""
+    """Write the environment of the running installation, for `launcher.manage`. Return the path of the file."""
     values = {name: environment[name] for name in RUNNING_VARIABLES if name in environment}
     _write_private(home / RUNNING, json.dumps(values))
     return home / RUNNING

@@ -1,8 +1,9 @@
-"""`python -m launcher.launch`: the whole installation as one process tree, ended as one (RUN6).
+"""`python -m launcher.launch`: run the whole installation as one process tree, which ends as one (RUN6).
 
-In order: the data folder, its lock and secrets; the port; PostgreSQL and Valkey unless DATABASE_URL and REDIS_URL name
-others; migrations when there are new ones; web and worker, restarted when they die; one line with the address when the
-installation is ready. It has one thread only, because the kernel ends the children when the thread that started them ends.
+The launcher prepares the data folder, its lock and secrets; opens the port; starts PostgreSQL and Valkey unless DATABASE_URL and
+REDIS_URL name other servers; runs new migrations; starts web and worker, and restarts them when they die; and prints the address
+when the installation is ready. It has one thread only, because the kernel ends the children when the thread that started them
+ends.
 """
 
 import os
@@ -17,7 +18,7 @@ from types import FrameType
 
 from common.processes import StartError, die_with_parent, end_process, is_root, spawn
 from launcher.disk import Disk
-from launcher.home import ROOT, get_default_home, load_secrets, lock, open_home, write_running_file
+from launcher.home import ROOT, get_default_home, load_secrets, lock_home, open_home, write_running_file
 from launcher.listener import ReadinessProbe, open_listener
 from launcher.log import Log, write_line
 from launcher.migrations import Migrations
@@ -28,7 +29,7 @@ from launcher.valkey import Valkey
 
 LOOP_INTERVAL_SECONDS = 0.2
 STOP_TIMEOUT = 20.0  # seconds that web and worker have to finish their work (RUN6)
-# A server that dies more often than this within a minute is given up.
+# If a server dies more often than this within a minute, the launcher ends.
 MAX_DEATHS_PER_MINUTE = 3
 WORKER = (
     "worker --pool threads --concurrency 4 --queues runs,work --without-gossip --without-mingle --without-heartbeat"
@@ -46,7 +47,7 @@ class Launcher:
         self._services: list[Service] = []
         self._deaths: dict[str, list[float]] = {}
         self._signals = 0
-        self._running: Path | None = None
+        self._running_file: Path | None = None
 
     def run(self) -> int:
         """Start the installation, supervise it, stop it, and return the exit code."""
@@ -58,7 +59,7 @@ class Launcher:
             write_line("atelier", str(error))
             return 1
         except OSError as error:
-            # A file that cannot be written, a program that cannot be run: its name and the reason say enough.
+            # For example a file that cannot be written, or a program that cannot be run.
             write_line("atelier", f"{error.filename or 'The installation'}: {error.strerror or error}.")
             return 1
         finally:
@@ -69,11 +70,11 @@ class Launcher:
 
     def _start(self) -> None:
         home = open_home(Path(self._settings.get("ATELIER_HOME") or get_default_home()))
-        self._lock = lock(home)
+        self._lock = lock_home(home)
         self._disk = Disk(home)
         self._listener, self.address = open_listener(self._settings)
-        environment = self._environment(home) | {"ATELIER_ADDRESS": self.address}
-        self._running = write_running_file(home, environment)
+        environment = self._start_servers(home) | {"ATELIER_ADDRESS": self.address}
+        self._running_file = write_running_file(home, environment)
         clusters = [server.data for server in self._servers if isinstance(server, Postgres)]
         self._migrate(Migrations(clusters[0] if clusters else None, environment))
         self._services = [
@@ -87,32 +88,32 @@ class Launcher:
         ]
         self._probe = ReadinessProbe(self._listener, self._selector)
 
-    def _environment(self, home: Path) -> dict[str, str]:
-        """Return the environment of the children. Start the servers that no setting names."""
+    def _start_servers(self, home: Path) -> dict[str, str]:
+        """Start the servers whose URLs are not in the settings. Return the environment of web and worker."""
         stored = load_secrets(home)
-        made = {
+        defaults = {
             "SECRET_KEY": stored.secret_key,
             "SECRET_KEYS": stored.secret_keys,
             "PYTHONUNBUFFERED": "1",
         }
         if not self._settings.get("DATABASE_URL"):
-            made["DATABASE_URL"] = self._start_server(Postgres(home, stored.postgres_password, output=subprocess.PIPE))
-            made["ATELIER_EMBEDDED"] = "1"
+            defaults["DATABASE_URL"] = self._start_server(
+                Postgres(home, stored.postgres_password, output=subprocess.PIPE)
+            )
+            defaults["ATELIER_EMBEDDED"] = "1"
         if not self._settings.get("REDIS_URL"):
-            made["REDIS_URL"] = self._start_server(Valkey(home, stored.valkey_password, output=subprocess.PIPE))
+            defaults["REDIS_URL"] = self._start_server(Valkey(home, stored.valkey_password, output=subprocess.PIPE))
         if is_root():
-            # Celery refuses root by itself; here it is the person's own choice.
-            made |= {"C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore:You're running the worker"}
+            # Celery refuses to run as root unless it is told to.
+            defaults |= {"C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore:You're running the worker"}
         settings = {name: value for name, value in self._settings.items() if value}
-        return made | settings | {"ATELIER_HOME": str(home)}
+        return defaults | settings | {"ATELIER_HOME": str(home)}
 
     def _start_server(self, server: Server) -> str:
         self._check_for_signals()
         self._servers.append(server)
-        server.start()
-        assert server.child is not None
-        assert server.child.stdout is not None
-        self._log.follow(server.name, server.child.stdout)
+        child = server.start()
+        self._log.follow(server.name, child.stdout)
         return server.url
 
     def _migrate(self, migrations: Migrations) -> None:
@@ -123,7 +124,6 @@ class Launcher:
         child = spawn(
             migrations.command, death_signal=signal.SIGKILL, env=migrations.environment, output=subprocess.PIPE
         )
-        assert child.stdout is not None
         self._log.follow("migrate", child.stdout)
         while child.poll() is None:
             self._process_events()
@@ -153,12 +153,11 @@ class Launcher:
         if code is not None:
             write_line("atelier", f"{service.name} {_describe_exit(code)}; it is started again.{service.hint}")
         if service.is_due():
-            service.start()
-            self._log.follow(service.name, service.output)
+            child = service.start()
+            self._log.follow(service.name, child.stdout)
 
     def _supervise_server(self, server: Server) -> None:
-        assert server.child is not None
-        code = server.child.poll()
+        code = server.child.poll() if server.child else None
         if code is None:
             return
         now = time.monotonic()
@@ -167,12 +166,11 @@ class Launcher:
         if len(deaths) > MAX_DEATHS_PER_MINUTE:
             raise StartError(f"{server.name} ends again and again; its last lines say why.")
         write_line("atelier", f"{server.name} {_describe_exit(code)}; it is started again.")
-        server.start()
-        assert server.child.stdout is not None
-        self._log.follow(server.name, server.child.stdout)
+        child = server.start()
+        self._log.follow(server.name, child.stdout)
 
     def _process_events(self) -> None:
-        """Wait for events of at most one tick: output of children, signals, an answer to the probe."""
+        """Process events for at most `LOOP_INTERVAL_SECONDS`: output of children, signals, the response to the probe."""
         for key, _ in self._selector.select(LOOP_INTERVAL_SECONDS):
             if callable(key.data):
                 key.data()
@@ -182,7 +180,7 @@ class Launcher:
     # --- stop ----------------------------------------------------------------------------------------------------
 
     def _stop(self) -> None:
-        """SetupError web and worker, then the servers. A second signal shortens the wait."""
+        """Stop web and worker, then the servers. A second signal ends the wait for web and worker."""
         running = [service.child for service in self._services if service.child and service.child.poll() is None]
         for child in running:
             child.terminate()
@@ -195,19 +193,19 @@ class Launcher:
             end_process(child, signal.SIGKILL, seconds=5)
         for server in reversed(self._servers):
             server.stop()
-        if self._running is not None:
-            self._running.unlink(missing_ok=True)
+        if self._running_file is not None:
+            self._running_file.unlink(missing_ok=True)
         self._process_events()
 
     # --- signals -------------------------------------------------------------------------------------------------
 
     def _listen_for_signals(self) -> None:
-        ours, theirs = socket.socketpair()
-        for end_of_pair in (ours, theirs):
+        reader, writer = socket.socketpair()
+        for end_of_pair in (reader, writer):
             end_of_pair.setblocking(False)
-        self._selector.register(ours, selectors.EVENT_READ, lambda: ours.recv(4096))
-        self._wakers = (ours, theirs)
-        signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        self._selector.register(reader, selectors.EVENT_READ, lambda: reader.recv(4096))
+        self._wakeup_sockets = (reader, writer)
+        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
         # The handler only wakes the loop, which polls the children itself.
@@ -226,9 +224,9 @@ def _describe_exit(code: int) -> str:
 
 
 def main() -> int:
-    """Run until a signal comes, or a server cannot be started."""
+    """Run the installation until a signal arrives or a server cannot be started. Return the exit code."""
     if os.environ.get("MAKELEVEL"):
-        # If `make` is killed by SIGKILL, it cannot pass the signal on.
+        # `make` cannot pass a SIGKILL on to us.
         die_with_parent(signal.SIGTERM)
     os.chdir(ROOT)
     return Launcher(dict(os.environ)).run()

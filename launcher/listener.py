@@ -1,7 +1,7 @@
-"""The listening socket of the installation, and the probe that finds out when the web process answers on it.
+"""The listening socket of the installation, and a probe that finds out when the web process answers on it.
 
-The launcher opens the socket and passes it on. So a port in use is reported at once, and clients wait instead of being refused
-while the web process restarts.
+The launcher opens the socket and passes it to the web process. So a port in use is reported at once, and clients wait instead of
+being refused while the web process restarts.
 """
 
 import http.client
@@ -9,6 +9,7 @@ import selectors
 import socket
 import time
 from collections.abc import Mapping
+from functools import partial
 
 from common.processes import StartError
 
@@ -18,9 +19,9 @@ PROBE_INTERVAL_SECONDS = 0.2
 
 
 def open_listener(settings: Mapping[str, str]) -> tuple[socket.socket, str]:
-    """Listen on HOST and PORT; without PORT on the first free one from 8000 on. Raises `StartError`.
+    """Listen on HOST and PORT; without PORT, on the first free port from 8000 on. Raises `StartError`.
 
-    Returns the socket and the address for people.
+    Return the socket and the URL that is shown to people.
     """
     host = settings.get("HOST") or "127.0.0.1"
     chosen = settings.get("PORT", "")
@@ -50,21 +51,21 @@ class ReadinessProbe:
         self._selector = selector
         self._connection: http.client.HTTPConnection | None = None
         self._next = 0.0
-        self._ready = False
+        self._is_ready = False
         self._is_reported = False
 
     def became_ready(self) -> bool:
         """Return true once, when the installation has become ready."""
-        if not self._ready and self._connection is None and time.monotonic() >= self._next:
+        if not self._is_ready and self._connection is None and time.monotonic() >= self._next:
             self._send_request()
-        if self._ready and not self._is_reported:
+        if self._is_ready and not self._is_reported:
             self._is_reported = True
             return True
         return False
 
     def _send_request(self) -> None:
         self._next = time.monotonic() + PROBE_INTERVAL_SECONDS
-        # Neither connecting nor sending waits: the kernel buffers both until the web process reads.
+        # Neither connecting nor sending blocks: the kernel buffers both until the web process reads.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=5)
         try:
             connection.request("GET", "/readyz", headers={"Host": "localhost", "Connection": "close"})
@@ -72,15 +73,14 @@ class ReadinessProbe:
             connection.close()
             return
         self._connection = connection
-        self._selector.register(connection.sock, selectors.EVENT_READ, self._read_response)
+        self._selector.register(connection.sock, selectors.EVENT_READ, partial(self._read_response, connection))
 
-    def _read_response(self) -> None:
-        connection, self._connection = self._connection, None
-        assert connection is not None
+    def _read_response(self, connection: http.client.HTTPConnection) -> None:
+        self._connection = None
         self._selector.unregister(connection.sock)
         try:
-            self._ready = connection.getresponse().status == 200
+            self._is_ready = connection.getresponse().status == 200
         except (OSError, http.client.HTTPException):
-            self._ready = False
+            self._is_ready = False
         finally:
             connection.close()

@@ -1,4 +1,4 @@
-"""One log for all children: each line with the name of its child."""
+"""One log for all children: each line begins with the name of its child."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ WIDTH = 8
 
 
 def write_line(name: str, text: str) -> None:
-    """Write one line to the standard output. A reader that has gone away is no error."""
+    """Write one line to the standard output. It is no error if the output is closed."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.write(f"{name:<{WIDTH}} | {text}\n")
         sys.stdout.flush()
@@ -23,14 +23,16 @@ class Log:
         self._selector = selector
         self._rest: dict[int, bytes] = {}
 
-    def follow(self, name: str, pipe: IO[bytes]) -> None:
-        """Write out the lines of `pipe` until its end."""
+    def follow(self, name: str, pipe: IO[bytes] | None) -> None:
+        """Write out the lines of `pipe`, the output of a child, until its end. Raises `ValueError` if it has no pipe."""
+        if pipe is None:
+            raise ValueError(f"{name} was started without a pipe.")
         os.set_blocking(pipe.fileno(), False)
         self._rest[pipe.fileno()] = b""
         self._selector.register(pipe, selectors.EVENT_READ, name)
 
     def read(self, key: selectors.SelectorKey) -> None:
-        """Write out the complete lines that have arrived; close a pipe that has ended."""
+        """Write out the complete lines that have arrived. Close the pipe at its end."""
         try:
             part = os.read(key.fd, 65536)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Finds out without asking the database whether migrations are missing there; Django takes seconds for that."""
+"""Find out without the database whether it lacks migrations, because Django takes seconds for that."""
 
 import hashlib
 import sys
@@ -8,9 +8,9 @@ from launcher.home import ROOT
 
 
 class Migrations:
-    """A digest of the applied migrations, stored in the folder of the cluster: new or restored data bring their own or none.
+    """A digest of the applied migrations, stored in the folder of the cluster, so that it is backed up and restored with the data.
 
-    For a server that is not ours the command is always run.
+    For a server that the launcher has not started, the command is always run.
     """
 
     command = (sys.executable, "manage.py", "migrate", "--noinput", "--skip-checks", "--verbosity", "0")
@@ -20,16 +20,16 @@ class Migrations:
         self.environment = environment
 
     def are_needed(self) -> bool:
-        """Whether the database may be behind the code."""
+        """Return whether the database may lack migrations of this code."""
         return not (self._stamp and self._stamp.exists() and self._stamp.read_text() == self._compute_digest())
 
     def mark_applied(self) -> None:
-        """Note that the database has all migrations of this code."""
+        """Store that the database has all migrations of this code."""
         if self._stamp:
             self._stamp.write_text(self._compute_digest())
 
     def _compute_digest(self) -> str:
-        # Our own migrations, and the locked packages, which contain others.
+        # Our own migrations, and the lock file of the packages, which contain others.
         files = [ROOT / "requirements" / "run.txt", *sorted(ROOT.glob("*/migrations/*.py"))]
         digest = hashlib.sha256()
         for file in files:

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: its program comes from a wheel or the machine; its cluster is created at the first start."""
+"""The embedded PostgreSQL. Its program comes from a Python package or the machine; its cluster is created at the first start."""
 
 import hashlib
 import importlib.util
@@ -17,13 +17,13 @@ MIN_MAJOR_VERSION = 16
 USER = DATABASE = "atelier"
 # The password is 32 random bytes, so more iterations protect nothing and cost 5 ms per connection.
 SCRAM_ITERATIONS = "1"
-DEBIAN = Path("/usr/lib/postgresql")  # where its packages install all versions; none is on the PATH
+DEBIAN = Path("/usr/lib/postgresql")  # Debian's packages install all versions here, and none on the PATH
 
 
 def find_binaries(written_by: int = 0) -> tuple[int, Path]:
-    """Return the major version and the `bin` folder of a PostgreSQL: the wheel's, else the newest of the machine.
+    """Return the major version and the `bin` folder of a PostgreSQL: that of the Python package, else the newest of the machine.
 
-    `written_by` is the major version of existing data, which no other can read. Raises `StartError`.
+    `written_by` is the major version that wrote the existing data, which no other version can read. Raises `StartError`.
     """
     found: dict[int, Path] = {}
     for folder in _list_candidates():
@@ -97,7 +97,7 @@ class Postgres(Server):
         )
 
     def is_ready(self) -> bool:
-        """Return whether this process, not one that was killed before it, has written that it is ready."""
+        """Return whether the pid file says that the server is ready. A file of an earlier, killed process is ignored."""
         try:
             lines = (self.data / "postmaster.pid").read_text().splitlines()
         except OSError:
@@ -106,7 +106,7 @@ class Postgres(Server):
         return is_ours and len(lines) >= 8 and lines[7].strip() == "ready"
 
     def _check(self, major: int) -> None:
-        """Check that the version and the password of the data match the folder's name and our secrets. Raises `StartError`."""
+        """Check that the version of the data matches the folder's name, and their password our secrets. Raises `StartError`."""
         version = self.data / "PG_VERSION"
         written_by = version.read_text().strip() if version.exists() else ""
         if not written_by:
@@ -180,7 +180,7 @@ class Postgres(Server):
             "shared_buffers": "64MB",
             "jit": "off",
             "log_checkpoints": "off",
-            # Errors of statements are reported to their client and need no log line here.
+            # The client of a failed statement gets its error, so it is not logged.
             "log_min_messages": "fatal",
             "timezone": "UTC",
             "log_timezone": "UTC",

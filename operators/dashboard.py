@@ -27,7 +27,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its label and a link to the list behind it; `tone` is `bad` when it needs attention."""
+    """A number with its label and a link to the list of its rows. `tone` is `bad` if the number needs attention."""
 
     label: str
     value: str
@@ -39,21 +39,21 @@ def get_figures(request: HttpRequest) -> dict[str, Any]:
     """Return the parts of the page that this operator may see."""
     has_perm = request.user.has_perm
     return {
-        "process": _processes(),
-        "runs": _runs() if has_perm("runs.view_run") else [],
-        "failed": _failed() if has_perm("runs.view_run") else [],
-        "totals": _totals() if has_perm("actors.view_actor") else [],
-        "models": _models() if has_perm("runs.view_llmcall") else [],
-        "audit": _audit() if has_perm("events.view_auditrecord") else [],
+        "process": _count_processes(),
+        "runs": _count_active_runs() if has_perm("runs.view_run") else [],
+        "failed": _count_failed_runs() if has_perm("runs.view_run") else [],
+        "totals": _count_totals() if has_perm("actors.view_actor") else [],
+        "models": _sum_up_model_calls() if has_perm("runs.view_llmcall") else [],
+        "audit": _list_audit_records() if has_perm("events.view_auditrecord") else [],
     }
 
 
-def _changelist_url(table: str, **filters: Any) -> str:
+def _build_changelist_url(table: str, **filters: Any) -> str:
     return f"{reverse(f'admin:{table}_changelist')}?{urlencode(filters)}"
 
 
-def _processes() -> list[Figure]:
-    """Count the workers that listen and the messages in the queues; say so if Redis does not answer."""
+def _count_processes() -> list[Figure]:
+    """Count the workers that answer probes and the tasks in the queues; return one figure if Redis does not answer."""
     counted = redis_client.call(_count_in_redis, None)
     if counted is None:
         return [Figure("Redis", _("does not answer"), tone="bad")]
@@ -74,16 +74,20 @@ def _count_in_redis(client: Redis) -> tuple[int, int, int]:
     return (int(listening[0][1]) if listening else 0), runs, work
 
 
-def _runs() -> list[Figure]:
+def _count_active_runs() -> list[Figure]:
     """Count the active runs by state."""
     counted = dict(Run.objects.filter(state__in=ACTIVE).order_by().values_list("state").annotate(Count("pk")))
     return [
-        Figure(str(RunState(state).label), str(counted.get(state, 0)), _changelist_url("runs_run", state__exact=state))
+        Figure(
+            str(RunState(state).label),
+            str(counted.get(state, 0)),
+            _build_changelist_url("runs_run", state__exact=state),
+        )
         for state in ACTIVE
     ]
 
 
-def _failed() -> list[Figure]:
+def _count_failed_runs() -> list[Figure]:
     """Count the failed runs of the last day by error code, most first."""
     rows = Run.objects.filter(pk__gte=get_lowest_id_at(now() - DAY), state=RunState.FAILED).order_by()
     counted = rows.values_list("error_code").annotate(n=Count("pk")).order_by("-n")[:8]
@@ -91,14 +95,14 @@ def _failed() -> list[Figure]:
         Figure(
             code or _("no code"),
             str(count),
-            _changelist_url("runs_run", state__exact="failed", when="day", q=code),
+            _build_changelist_url("runs_run", state__exact="failed", when="day", q=code),
             "bad",
         )
         for code, count in counted
     ]
 
 
-def _totals() -> list[Figure]:
+def _count_totals() -> list[Figure]:
     """Count people, agents, workspaces and chats."""
     people, agents = Q(kind=Kind.HUMAN), Q(kind=Kind.AGENT) & ~Q(status=AgentStatus.DELETED)
     counted = Actor.objects.aggregate(
@@ -108,28 +112,28 @@ def _totals() -> list[Figure]:
         suspended=Count("pk", filter=agents & Q(status=AgentStatus.SUSPENDED)),
     )
     return [
-        Figure(_("Workspaces"), str(Workspace.objects.count()), _changelist_url("workspaces_workspace")),
+        Figure(_("Workspaces"), str(Workspace.objects.count()), _build_changelist_url("workspaces_workspace")),
         Figure(
             _("People"),
             str(counted["people"]),
-            _changelist_url("actors_actor", kind__exact="human", is_active__exact=1),
+            _build_changelist_url("actors_actor", kind__exact="human", is_active__exact=1),
         ),
         Figure(
             _("Closed accounts"),
             str(counted["closed"]),
-            _changelist_url("actors_actor", kind__exact="human", is_active__exact=0),
+            _build_changelist_url("actors_actor", kind__exact="human", is_active__exact=0),
         ),
-        Figure(_("Agents"), str(counted["agents"]), _changelist_url("actors_actor", kind__exact="agent")),
+        Figure(_("Agents"), str(counted["agents"]), _build_changelist_url("actors_actor", kind__exact="agent")),
         Figure(
             _("Suspended agents"),
             str(counted["suspended"]),
-            _changelist_url("actors_actor", kind__exact="agent", status__exact="suspended"),
+            _build_changelist_url("actors_actor", kind__exact="agent", status__exact="suspended"),
         ),
-        Figure(_("Chats"), str(Chat.objects.count()), _changelist_url("chats_chat")),
+        Figure(_("Chats"), str(Chat.objects.count()), _build_changelist_url("chats_chat")),
     ]
 
 
-def _models() -> list[dict[str, Any]]:
+def _sum_up_model_calls() -> list[dict[str, Any]]:
     """Sum up the model calls of the last day by model, most first."""
     calls = LLMCall.objects.filter(pk__gte=get_lowest_id_at(now() - DAY)).order_by()
     summed = calls.values("provider", "model").annotate(
@@ -143,13 +147,13 @@ def _models() -> list[dict[str, Any]]:
         row
         | {
             "cost": f"${(row['cost'] or 0) / 1_000_000:.2f}",
-            "url": _changelist_url("runs_llmcall", when="day", q=row["model"]),
+            "url": _build_changelist_url("runs_llmcall", when="day", q=row["model"]),
         }
         for row in summed.order_by("-calls")[:8]
     ]
 
 
-def _audit() -> list[dict[str, Any]]:
-    """Return the newest audit records of what was done; what was only looked at is in the list."""
+def _list_audit_records() -> list[dict[str, Any]]:
+    """Return the newest audit records, without those of opened rows."""
     rows = AuditRecord.objects.exclude(action="admin.opened").select_related("actor").order_by("-pk")[:12]
     return [{"record": row, "object": audit_object(row)} for row in rows]

@@ -1,6 +1,7 @@
 """The language of the admin: the user's own, else the one chosen before sign-in (a cookie), else the browser's.
 
-Only the admin is translated here: the API speaks English, and the web app has its own texts. So there is no middleware.
+Django's `LocaleMiddleware` is not used, because only the admin is translated by Django: the API is in English, and the web app
+has its own texts.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ View = Callable[..., Any]
 
 
 def get_language_of(request: HttpRequest) -> str:
-    """Return one of `settings.LANGUAGES`."""
+    """Return the code of the language for this request, one of `settings.LANGUAGES`."""
     own = getattr(request.user, "language", "")
     return own if own in dict(settings.LANGUAGES) else get_language_from_request(request)
 
@@ -37,7 +38,7 @@ def in_language_of_user(view: View) -> View:
 
 @require_POST
 def choose_language(request: HttpRequest) -> HttpResponse:
-    """Save the chosen language: for the user (it is the web app's, too), or in a cookie before sign-in."""
+    """Save the chosen language: for the user, whose web app it also changes, or in a cookie before sign-in."""
     chosen = request.POST.get("language", "")
     person: Any = request.user
     if person.is_authenticated and chosen in dict(settings.LANGUAGES) and chosen != person.language:

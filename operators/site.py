@@ -26,8 +26,8 @@ else:
     from unfold.sites import UnfoldAdminSite as AdminSite
 
 
-# The theme's pages are written for Alpine, which compiles the attributes it finds: it needs `unsafe-eval`, and the theme
-# a style sheet of its own in the page. That is why this policy is for the operators' pages alone (tests hold both).
+# The theme uses Alpine, which compiles attributes and so needs `unsafe-eval`, and has inline style sheets. So this policy applies
+# to the operators' pages only (tests check both policies).
 POLICY = {
     "default-src": ["'none'"],
     "script-src": ["'self'", "'unsafe-eval'"],
@@ -42,7 +42,7 @@ POLICY = {
 
 
 class SignInForm(AuthenticationForm):
-    """Django's form, which authenticates by allauth: so guessing is limited here as it is in the web app (SEC21)."""
+    """Django's form, which authenticates by allauth, so that attempts are limited as in the web app (SEC21)."""
 
     def clean(self) -> dict[str, Any]:
         email, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
@@ -52,7 +52,7 @@ class SignInForm(AuthenticationForm):
                 self.user_cache = adapter.authenticate(self.request, email=email, password=password)
             except ImmediateHttpResponse as error:
                 raise ValidationError(_("Too many attempts. Try again in a moment.")) from error
-            except RedisError as error:  # nobody signs in while attempts cannot be counted
+            except RedisError as error:  # sign-in is refused while attempts cannot be counted
                 raise ValidationError(_("Signing in is not possible right now. Try again in a moment.")) from error
             if self.user_cache is None:
                 raise self.get_invalid_login_error()
@@ -61,7 +61,7 @@ class SignInForm(AuthenticationForm):
 
 
 class OperatorSite(AdminSite):
-    """The admin site. A user who is signed in and is no operator gets 404 at all of its URLs, as if there were no admin."""
+    """The admin site. A signed-in user who is no operator gets 404 at all of its URLs, as if there were no admin."""
 
     index_title = _("Overview")
     index_template = "operators/index.html"
@@ -96,7 +96,7 @@ class OperatorSite(AdminSite):
         return response
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Sign out, and close the sockets of this session at once (SEC5)."""
+        """Sign the user out, and close the sockets of this session at once (SEC5)."""
         person: Any = request.user
         response = super().logout(request, extra_context)
         if not request.user.is_authenticated:
@@ -109,7 +109,7 @@ class OperatorSite(AdminSite):
             raise Http404
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Refuse: a password is changed in the web app, which ends the other sessions, too."""
+        """Raise `Http404`: passwords are changed in the web app, which also ends the other sessions."""
         raise Http404
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:

@@ -17,12 +17,12 @@ def _has_permission(permission: str) -> Callable[[HttpRequest], bool]:
 
 
 def _is_active(table: str, query: str) -> Callable[[HttpRequest], bool]:
-    """Return whether an entry leads to the current page, where two entries lead to the same table."""
+    """Return a function that tells whether an entry leads to the current page, for tables with two entries."""
     path = str(reverse_lazy(f"admin:{table}_changelist"))
     return lambda request: request.path.startswith(path) and query in request.GET.urlencode()
 
 
-def _entry(title: "StrOrPromise", icon: str, table: str, query: str = "") -> dict[str, Any]:
+def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") -> dict[str, Any]:
     app, _, model = table.partition("_")
     link = reverse_lazy(f"admin:{table}_changelist")
     entry: dict[str, Any] = {
@@ -45,54 +45,54 @@ NAVIGATION = [
         "title": _("Workspaces & people"),
         "separator": True,
         "items": [
-            _entry(_("Workspaces"), "domain", "workspaces_workspace"),
-            _entry(_("People"), "person", "actors_actor", "kind__exact=human"),
-            _entry(_("Memberships"), "badge", "workspaces_membership"),
-            _entry(_("Links"), "link", "chats_chatlink"),
-            _entry(_("API tokens"), "api", "actors_apitoken"),
-            _entry(_("Notifications"), "notifications", "notifications_notification"),
+            _build_entry(_("Workspaces"), "domain", "workspaces_workspace"),
+            _build_entry(_("People"), "person", "actors_actor", "kind__exact=human"),
+            _build_entry(_("Memberships"), "badge", "workspaces_membership"),
+            _build_entry(_("Links"), "link", "chats_chatlink"),
+            _build_entry(_("API tokens"), "api", "actors_apitoken"),
+            _build_entry(_("Notifications"), "notifications", "notifications_notification"),
         ],
     },
     {
         "title": _("Agents"),
         "separator": True,
         "items": [
-            _entry(_("Agents"), "smart_toy", "actors_actor", "kind__exact=agent"),
-            _entry(_("Versions"), "history", "agents_agentspec"),
-            _entry(_("Tools in use"), "build", "agents_agenttoolconfig"),
-            _entry(_("Drafts"), "edit_note", "agents_draft"),
-            _entry(_("Draft requests"), "notifications_active", "agents_lockwaiter"),
-            _entry(_("Earlier texts"), "restore_page", "agents_draftsnapshot"),
-            _entry(_("Suggestions"), "rate_review", "suggestions_suggestion"),
-            _entry(_("Merges"), "merge", "suggestions_merge"),
+            _build_entry(_("Agents"), "smart_toy", "actors_actor", "kind__exact=agent"),
+            _build_entry(_("Versions"), "history", "agents_agentspec"),
+            _build_entry(_("Tools in use"), "build", "agents_agenttoolconfig"),
+            _build_entry(_("Drafts"), "edit_note", "agents_draft"),
+            _build_entry(_("Draft requests"), "notifications_active", "agents_lockwaiter"),
+            _build_entry(_("Earlier texts"), "restore_page", "agents_draftsnapshot"),
+            _build_entry(_("Suggestions"), "rate_review", "suggestions_suggestion"),
+            _build_entry(_("Merges"), "merge", "suggestions_merge"),
         ],
     },
     {
         "title": _("Chats & runs"),
         "separator": True,
         "items": [
-            _entry(_("Chats"), "forum", "chats_chat"),
-            _entry(_("Participants"), "group", "chats_chatactor"),
-            _entry(_("Messages"), "chat", "chats_message"),
-            _entry(_("Runs"), "bolt", "runs_run"),
-            _entry(_("Steps"), "list", "runs_step"),
+            _build_entry(_("Chats"), "forum", "chats_chat"),
+            _build_entry(_("Participants"), "group", "chats_chatactor"),
+            _build_entry(_("Messages"), "chat", "chats_message"),
+            _build_entry(_("Runs"), "bolt", "runs_run"),
+            _build_entry(_("Steps"), "list", "runs_step"),
         ],
     },
     {
         "title": _("Governance"),
         "separator": True,
         "items": [
-            _entry(_("Audit"), "receipt_long", "events_auditrecord"),
-            _entry(_("Model calls"), "payments", "runs_llmcall"),
-            _entry(_("Models and keys"), "key", "workspaces_credential"),
-            _entry(_("Access to workspaces"), "shield_person", "workspaces_workspacegrant"),
-            _entry(_("Access to chats"), "shield_person", "chats_chatgrant"),
-            _entry(_("Access to agents"), "shield_person", "agents_agentgrant"),
+            _build_entry(_("Audit"), "receipt_long", "events_auditrecord"),
+            _build_entry(_("Model calls"), "payments", "runs_llmcall"),
+            _build_entry(_("Models and keys"), "key", "workspaces_credential"),
+            _build_entry(_("Access to workspaces"), "shield_person", "workspaces_workspacegrant"),
+            _build_entry(_("Access to chats"), "shield_person", "chats_chatgrant"),
+            _build_entry(_("Access to agents"), "shield_person", "agents_agentgrant"),
         ],
     },
 ]
 
-# The web app's own: warm grey and pine (frontend/src/styles/tokens.css).
+# The colours of the web app (frontend/src/styles/tokens.css).
 GREY = {
     "50": "#faf9f7",
     "100": "#f1f0ec",

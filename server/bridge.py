@@ -1,7 +1,7 @@
-"""HTTP from an ASGI server to a WSGI application in exactly one thread hop.
+"""Pass HTTP requests from an ASGI server to a WSGI application.
 
-Django's own ASGI handler hops between loop and threads several times a request and costs 12-15 ms of CPU; this reads
-the body on the loop, does everything else in one thread, and sends the answer from the loop.
+Django's own ASGI handler switches between event loop and threads several times per request, which takes 12-15 ms of CPU. The
+bridge reads the body on the loop, does everything else in one thread, and sends the response from the loop.
 """
 
 import asyncio
@@ -50,11 +50,11 @@ def identify_by_address(scope: HTTPScope) -> Caller:
 class Bridge:
     """One ASGI application around one WSGI application.
 
-    `identify` returns the caller of a request, or raises an `AppError` to refuse it: before its body is read, and in no thread.
-    `threads` requests are executed at once, a quarter of them for one caller (`fair_queue`), for `cpu_budget` seconds of CPU per
-    second and at once. When more than `waiting` requests are active, new ones get 503. A request is active from the end of its body
-    until its response is made, so that clients who send or read slowly do not count. A body over `max_body` bytes gets 413 before
-    it is read to its end (MSG8).
+    `identify` returns the caller of a request, or raises an `AppError` to refuse it; it is called on the loop, before the body is
+    read. `threads` requests are executed at once, a quarter of them for one caller, who has a `cpu_budget`: seconds of CPU per
+    second, and the burst (`fair_queue`). When `waiting` requests are active, new ones get 503. A request is active from the end of
+    its body until its response is made, so that clients who send or read slowly do not count. A body over `max_body` bytes gets
+    413 before it is read to its end (MSG8).
     """
 
     def __init__(
@@ -82,19 +82,19 @@ class Bridge:
             caller = self._identify(scope)
         except AppError as error:
             await self._delay_refusal()
-            await self._send_all(_refusal(error, closes=_has_body(scope)), send)
+            await self._send_all(_build_refusal(error, closes=_has_body(scope)), send)
             return
         try:
-            body = await self._read(scope, receive)
-            events = await self._answer(caller, build_environ(scope, body), send)
+            body = await self._read_body(scope, receive)
+            events = await self._respond(caller, build_environ(scope, body), send)
         except (TooLarge, TooSlow, Unavailable, LimitReached) as error:
-            events = _refusal(error)
+            events = _build_refusal(error)
         except ClientGone:
             return
         await self._send_all(events, send)
 
     async def _delay_refusal(self) -> None:
-        """Slow down clients that repeat a request as soon as it is refused."""
+        """Wait before a refusal, to slow down clients that send a refused request again at once."""
         if self._refusals < MAX_DELAYED:
             self._refusals += 1
             try:
@@ -110,13 +110,13 @@ class Bridge:
         """Wait for the requests that are being executed."""
         self._threads.shutdown()
 
-    async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes:
+    async def _read_body(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes:
         if any(name == b"content-length" and int(value) > self._max_body for name, value in scope["headers"]):
-            raise self._too_large()
+            raise self._build_too_large_error()
         body = bytearray()
         try:
             async with asyncio.timeout(limits.BODY_TIMEOUT_SECONDS):
-                while await self._read_on(receive, body):
+                while await self._read_part(receive, body):
                     pass
         except TimeoutError:
             raise TooSlow("The request did not come to its end in time.") from None
@@ -124,8 +124,8 @@ class Bridge:
             self._unfinished -= len(body)
         return bytes(body)
 
-    async def _read_on(self, receive: ASGIReceiveCallable, body: bytearray) -> bool:
-        """Read the next part. Return whether there is more."""
+    async def _read_part(self, receive: ASGIReceiveCallable, body: bytearray) -> bool:
+        """Append the next part to `body`. Return whether there are more parts."""
         event = await receive()
         if event["type"] != "http.request":
             raise ClientGone
@@ -133,17 +133,18 @@ class Bridge:
         body += part
         self._unfinished += len(part)
         if len(body) > self._max_body:
-            raise self._too_large()
+            raise self._build_too_large_error()
         if self._unfinished > limits.MAX_BODIES:
-            raise _overloaded()
+            raise _build_overload_error()
         return bool(event.get("more_body"))
 
-    def _too_large(self) -> TooLarge:
+    def _build_too_large_error(self) -> TooLarge:
         return TooLarge(f"A request may have {self._max_body:,} bytes at most.")
 
-    async def _answer(self, caller: Caller, environ: Environ, send: ASGISendCallable) -> list[Any]:
+    async def _respond(self, caller: Caller, environ: Environ, send: ASGISendCallable) -> list[Any]:
+        """Call the application when it is the caller's turn. Return the events that remain to be sent."""
         if self._active >= self._waiting:
-            raise _overloaded()
+            raise _build_overload_error()
         loop = asyncio.get_running_loop()
 
         async def deliver(event: Any) -> None:
@@ -154,40 +155,43 @@ class Bridge:
 
         self._active += 1
         try:
-            async with self._queue.turn(caller):
-                seconds, events = await loop.run_in_executor(self._threads, self._work_timed, environ, send_from_thread)
+            async with self._queue.wait_for_turn(caller):
+                seconds, events = await loop.run_in_executor(
+                    self._threads, self._time_wsgi_call, environ, send_from_thread
+                )
                 self._queue.charge(caller, seconds)
                 return events
         finally:
             self._active -= 1
 
-    def _work_timed(self, environ: Environ, send: Callable[[Any], None]) -> tuple[float, list[Any]]:
-        """Return the CPU time of `_work` and its result. Runs in a thread."""
+    def _time_wsgi_call(self, environ: Environ, send: Callable[[Any], None]) -> tuple[float, list[Any]]:
+        """Return the seconds of CPU of `_call_wsgi` and its result. Runs in a thread."""
         began = time.thread_time()
-        events = self._work(environ, send)
+        events = self._call_wsgi(environ, send)
         return time.thread_time() - began, events
 
-    def _work(self, environ: Environ, send: Callable[[Any], None]) -> list[Any]:
-        """Return the events that the loop has to send: of a response too long to be buffered, only the rest. Runs in a thread."""
+    def _call_wsgi(self, environ: Environ, send: Callable[[Any], None]) -> list[Any]:
+        """Return the events that the loop has to send. The beginning of a response over `MAX_BUFFERED` bytes is already sent by
+        `send`. Runs in a thread."""
         started: list[Any] = []
 
         def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
             raw = [(name.lower().encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers]
             started[:] = [{"type": "http.response.start", "status": int(status[:3]), "headers": raw}]
 
-        answer = self._wsgi(environ, start_response)
+        response = self._wsgi(environ, start_response)
         try:
             buffer = bytearray()
-            for part in answer:
+            for part in response:
                 buffer += part
                 if len(buffer) > MAX_BUFFERED:
-                    for event in [*started, _body(bytes(buffer), more=True)]:
+                    for event in [*started, _build_body_event(bytes(buffer), more=True)]:
                         send(event)
                     started.clear()
                     buffer.clear()
-            return [*started, _body(bytes(buffer), more=False)]
+            return [*started, _build_body_event(bytes(buffer), more=False)]
         finally:
-            close = getattr(answer, "close", None)
+            close = getattr(response, "close", None)
             if close is not None:
                 close()
 
@@ -223,7 +227,7 @@ def build_environ(scope: HTTPScope, body: bytes) -> Environ:
 def _add_headers(environ: Environ, headers: Iterable[tuple[bytes, bytes]]) -> None:
     for raw_name, raw_value in headers:
         name = raw_name.decode("latin-1")
-        # `X_Real_IP` and `X-Real-IP` would become one key: an underscore could forge what a proxy has set.
+        # `X_Real_IP` and `X-Real-IP` would become the same key, so that a client could forge a header that a proxy sets.
         if "_" in name:
             continue
         key = UNPREFIXED.get(name) or "HTTP_" + name.upper().replace("-", "_")
@@ -233,11 +237,11 @@ def _add_headers(environ: Environ, headers: Iterable[tuple[bytes, bytes]]) -> No
         environ[key] = value
 
 
-def _body(part: bytes, *, more: bool) -> Any:
+def _build_body_event(part: bytes, *, more: bool) -> Any:
     return {"type": "http.response.body", "body": part, "more_body": more}
 
 
-def _overloaded() -> Unavailable:
+def _build_overload_error() -> Unavailable:
     return Unavailable("Too many requests wait here.", hints=["Try again in a moment."])
 
 
@@ -245,7 +249,7 @@ def _has_body(scope: HTTPScope) -> bool:
     return any(name in (b"content-length", b"transfer-encoding") and value != b"0" for name, value in scope["headers"])
 
 
-def _refusal(error: AppError, *, closes: bool = True) -> list[Any]:
+def _build_refusal(error: AppError, *, closes: bool = True) -> list[Any]:
     body = json.dumps(error.body()).encode()
     seconds = error.data.get("seconds", 2 if error.status == 503 else None)
     headers = [
@@ -255,4 +259,5 @@ def _refusal(error: AppError, *, closes: bool = True) -> list[Any]:
         *([(b"connection", b"close")] if closes else []),
         *([(b"retry-after", str(seconds).encode())] if seconds else []),
     ]
-    return [{"type": "http.response.start", "status": error.status, "headers": headers}, _body(body, more=False)]
+    start = {"type": "http.response.start", "status": error.status, "headers": headers}
+    return [start, _build_body_event(body, more=False)]

@@ -1,4 +1,4 @@
-"""Aborting a connection."""
+"""Abort connections."""
 
 import asyncio
 import struct
@@ -12,6 +12,6 @@ def abort(transport: asyncio.Transport) -> None:
     """Reset a connection whose peer does not read. After an orderly close the kernel would keep the unsent bytes for minutes."""
     connection = transport.get_extra_info("socket")
     if connection is not None:
-        with suppress(OSError):  # it has just ended
+        with suppress(OSError):  # the connection has already ended
             connection.setsockopt(SOL_SOCKET, SO_LINGER, NO_LINGER)
     transport.abort()

@@ -1,4 +1,4 @@
-"""Decides which request gets a thread of the web process next, so that no caller occupies all threads."""
+"""Decide which request gets a thread of the web process next, so that no caller occupies all threads."""
 
 import asyncio
 import time
@@ -11,14 +11,14 @@ from common.bounded import BoundedMap
 from common.errors import LimitReached
 
 MAX_WAITING_REQUESTS = 100
-"""Requests of one caller that wait. More are refused."""
+"""The most requests of one caller that wait; further ones are refused."""
 
 MAX_REMEMBERED_CALLERS = 10_000
-"""Callers whose use of the CPU is remembered."""
+"""The number of callers whose CPU time is counted."""
 
 
 class CpuBudget:
-    """The CPU time that each caller may use: `per_second`, and `burst` seconds at once; 0 means without limit."""
+    """The CPU time that each caller may use: `per_second`, and a `burst` in seconds; 0 means no limit."""
 
     def __init__(self, per_second: float, burst: float) -> None:
         self._per_second = per_second
@@ -50,7 +50,7 @@ class Caller:
 
 
 class FairQueue:
-    """Requests of one caller run `share` at a time at most, callers take turns, and a caller who is over the budget waits.
+    """Runs at most `share` requests of one caller at a time. Callers take turns, and a caller over the budget waits.
 
     All methods are called on one event loop.
     """
@@ -64,8 +64,8 @@ class FairQueue:
         self._timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def turn(self, caller: Caller) -> AsyncIterator[None]:
-        """Wait for this caller's turn, and occupy a thread inside the block. Raises `LimitReached` when too many requests wait."""
+    async def wait_for_turn(self, caller: Caller) -> AsyncIterator[None]:
+        """Wait for this caller's turn, and reserve a thread inside the block. Raises `LimitReached` when too many requests wait."""
         await self._enter(caller)
         try:
             yield
@@ -106,7 +106,7 @@ class FairQueue:
 
     def _start_waiting(self) -> None:
         """Start the requests that may run now. A caller that got a thread goes to the end of the order."""
-        while self._free_threads and (caller := self._next_caller()) is not None:
+        while self._free_threads and (caller := self._find_next_caller()) is not None:
             queue = self._waiting[caller]
             queue.popleft().set_result(None)
             self._free_threads -= 1
@@ -116,7 +116,8 @@ class FairQueue:
             else:
                 del self._waiting[caller]
 
-    def _next_caller(self) -> Caller | None:
+    def _find_next_caller(self) -> Caller | None:
+        """Return the first caller whose next request may run now. If there is none, set a timer for the earliest budget."""
         waits = []
         for caller in self._waiting:
             if self._running[caller] < self._share * (2 if caller.is_shared else 1):

@@ -1,6 +1,6 @@
-"""Answers `/healthz`, whether this process is up, and `/readyz`, whether the installation works.
+"""Answer `/healthz` (whether this process is up) and `/readyz` (whether the installation works).
 
-Both are answered outside Django, because they must work when all its threads wait for an unreachable database.
+Both are answered outside Django, because they must work while all its threads wait for an unreachable database.
 """
 
 import asyncio
@@ -26,23 +26,23 @@ PATHS = frozenset({"/healthz", "/readyz"})
 PROBE_CHANNEL = "workers:are-you-there"
 PROBE_TIMEOUT = 2.0  # seconds
 CACHE_SECONDS = 1.0
-"""Seconds for which a result is used again, since anybody may send requests at any rate."""
+"""Seconds for which a result is reused, since these requests have no rate limit."""
 
 
 class Health:
-    """Answers the two paths. `warm` is set when the process has served its first internal request."""
+    """Answers the two paths. `is_warm` is set when the process has served its first internal requests."""
 
     def __init__(self) -> None:
-        self.warm = False
+        self.is_warm = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="health")
         self._result: asyncio.Task[dict[str, bool]] | None = None
         self._redis = build_probe_client()
 
     async def answer(self, path: str, send: ASGISendCallable) -> None:
-        """Send 200, or 503 with the parts that are missing."""
+        """Send 200 if all parts work, else 503, with the state of each part."""
         parts = {"up": True}
         if path == "/readyz":
-            parts = {"warm": self.warm} | await self._get_cached_result()
+            parts = {"warm": self.is_warm} | await self._get_cached_result()
         body = json.dumps(parts).encode()
         headers = [
             (b"content-type", b"application/json"),
@@ -91,10 +91,10 @@ def has_answering_worker(server: "redis.Redis") -> bool:
 
 
 class ProbeResponder:
-    """A thread of a worker that answers the probes of `has_answering_worker` as long as `is_well` returns true."""
+    """A thread of a worker that answers the probes of `has_answering_worker` as long as `is_healthy` returns true."""
 
-    def __init__(self, is_well: Callable[[], bool]) -> None:
-        self._is_well = is_well
+    def __init__(self, is_healthy: Callable[[], bool]) -> None:
+        self._is_healthy = is_healthy
         self._stopping = threading.Event()
         self.listening = threading.Event()
         self._thread = threading.Thread(target=self._run, name="probes", daemon=True)
@@ -122,20 +122,20 @@ class ProbeResponder:
             self.listening.set()
             while not self._stopping.is_set():
                 probe = probes.get_message(timeout=1)
-                if probe and self._is_well():
+                if probe and self._is_healthy():
                     server.lpush(probe["data"], 1)
                     server.expire(probe["data"], 10)
 
 
 class LivenessFile:
-    """A thread of a worker that touches `path` as long as `is_well` returns true.
+    """A thread of a worker that touches `path` as long as `is_healthy` returns true.
 
-    The health check of a container reads the file's age. It says something about this process alone, and needs no Redis.
+    The health check of a container reads the age of the file. It is about this process alone and does not need Redis.
     """
 
-    def __init__(self, path: Path, is_well: Callable[[], bool], *, interval: float = 5.0) -> None:
+    def __init__(self, path: Path, is_healthy: Callable[[], bool], *, interval: float = 5.0) -> None:
         self._path = path
-        self._is_well = is_well
+        self._is_healthy = is_healthy
         self._interval = interval  # seconds
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="alive file", daemon=True)
@@ -147,17 +147,17 @@ class LivenessFile:
         self._stopping.set()
         self._thread.join(timeout=2)
 
-    def touch_if_well(self) -> None:
+    def touch_if_healthy(self) -> None:
         try:
-            if self._is_well():
+            if self._is_healthy():
                 self._path.touch()
         except OSError:
             logger.warning("%s cannot be written.", self._path, exc_info=True)
 
     def _run(self) -> None:
-        self.touch_if_well()
+        self.touch_if_healthy()
         while not self._stopping.wait(self._interval):
-            self.touch_if_well()
+            self.touch_if_healthy()
 
 
 def _check_database() -> bool:
@@ -173,6 +173,6 @@ def _is_ok(check: Callable[[], object]) -> bool:
     try:
         return bool(check())
     except Exception:
-        # Any failure is a no. It is not logged as an error, because the check runs every second.
+        # Any exception means that the part does not work. It is logged at debug level, because the check runs every second.
         logger.debug("not ready", exc_info=True)
         return False

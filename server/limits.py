@@ -1,6 +1,6 @@
 """Limits of connections: how much a client may send, keep open and leave unread (MSG7, MSG8).
 
-The rate of requests and their work are limited elsewhere.
+The rate of requests is limited by `actors/rates.py`, their CPU time by `server/fair_queue.py`.
 """
 
 # --- a socket: what comes in --------------------------------------------------------------------------------------
@@ -17,7 +17,7 @@ SOCKET_BURST_MESSAGES = 120.0
 
 PERSON_MESSAGES_PER_SECOND = 40.0
 PERSON_BURST_MESSAGES = 600.0
-"""The same for all sockets of one person in one process: twenty tabs that come back at once need sixty."""
+"""The same for all sockets of one person in one process: twenty tabs that reconnect at once need sixty."""
 
 MAX_REFUSED = 100
 """Refused messages over the limit after which the socket is closed."""
@@ -40,8 +40,8 @@ CLOSE_TIMEOUT_SECONDS = 5.0
 # --- sockets ------------------------------------------------------------------------------------------------------
 
 MAX_SOCKETS = 20
-"""Sockets of one person in one process, whose memory this protects. A count over all processes would include those of a process
-that has just died, and refuse the people who reconnect (MSG6)."""
+"""Sockets of one person in one process; the limit protects the memory of the process. A count over all processes would include
+those of a process that has just died, and refuse people who reconnect (MSG6)."""
 
 MAX_SOCKETS_HERE = 5000
 """Sockets of one process: about 60 kB each, less than half a gigabyte together."""

@@ -1,7 +1,4 @@
-"""uvicorn's two protocols with the limits of `server.limits`.
-
-Each overridden method calls uvicorn's first.
-"""
+"""uvicorn's protocols for HTTP and WebSockets with the limits of `server.limits`."""
 
 import asyncio
 import logging
@@ -25,7 +22,7 @@ class HeadTooLarge(Exception):
 
 
 class Deadline:
-    """Aborts a connection after so many seconds, unless it is cancelled."""
+    """A timer that aborts a connection."""
 
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
@@ -61,7 +58,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._head_deadline.set(transport, limits.HEAD_TIMEOUT_SECONDS)
 
     def data_received(self, data: bytes) -> None:
-        # The parser keeps a header that does not end and reports nothing, so bytes are counted as they arrive.
+        # The parser buffers an unfinished header without an event, so bytes are counted when they arrive.
         self._read = len(data)
         self._bytes_outside_bodies += len(data)
         super().data_received(data)
@@ -114,23 +111,23 @@ class BoundedHttp(HttpToolsProtocol):
 
 
 class BoundedSocket(WebSocketsSansIOProtocol):
-    """Keeps no unlimited data of a client, and aborts dead connections. It is a `realtime.outbox.FrameWriter`."""
+    """Limits the data that it buffers for a client, and aborts dead connections. It is a `realtime.outbox.FrameWriter`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._pong = b""
-        # uvicorn logs three lines for each socket, and anybody can open sockets.
+        # uvicorn logs three lines for each socket, and any client can open sockets.
         self.logger = self.conn.logger = logger
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        # A malformed handshake is no event for uvicorn, which would wait for the client to disconnect.
+        # uvicorn does not handle a malformed handshake: it would wait until the client disconnects.
         if self.conn.handshake_exc is not None and not self.handshake_initiated and not self.transport.is_closing():
             self.transport.write(BAD_HANDSHAKE)
             self.transport.close()
 
     def write_frame(self, frame: bytes) -> None:
-        """Send an encoded frame, unless a closing frame was sent: the client reads the rest when it reconnects."""
+        """Send an encoded frame, unless a closing frame was sent: the client catches up when it reconnects."""
         if not (self.close_sent or self.disconnected or self.transport.is_closing()):
             self.transport.write(frame)
 
@@ -156,5 +153,5 @@ class BoundedSocket(WebSocketsSansIOProtocol):
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
-        # An orderly close would wait for a peer that does not answer.
+        # A closing handshake would wait for a peer that does not answer.
         abort(self.transport)

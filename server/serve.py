@@ -28,7 +28,7 @@ def build_config() -> uvicorn.Config:
         proxy_headers=bool(os.environ.get("FORWARDED_ALLOW_IPS")),
         # A message of a client is small; a larger one is refused before it is read.
         ws_max_size=limits.MAX_FRAME,
-        # A frame goes to a thousand sockets: each would compress it separately and keep 300 kB of state.
+        # A frame may go to a thousand sockets, each of which would compress it again and keep 300 kB of state.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=10,
         backlog=2048,

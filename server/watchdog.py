@@ -1,7 +1,7 @@
 """End a Celery worker that receives no tasks any more, so that it is started again (RUN5).
 
-After its connection to Redis broke, Celery's consumer may wait for ever for an answer that does not come, in a process that
-looks healthy. The watchdog checks progress instead: tasks wait in the queues, and this worker receives none.
+After its connection to Redis broke, Celery's consumer may wait for ever for a reply, in a process that looks healthy. So the
+watchdog checks progress: whether tasks wait in the queues while this worker receives none.
 """
 
 import logging
@@ -21,39 +21,39 @@ QUEUES = ("runs", "work")
 
 
 class Watchdog:
-    """A thread that calls `leave` when tasks have waited for `patience` seconds and this worker has received none."""
+    """A thread that calls `exit_process` when tasks have waited for `timeout` seconds and this worker has received none."""
 
-    def __init__(self, patience: float, leave: Callable[[], None]) -> None:
-        self._patience = patience
-        self._leave = leave
+    def __init__(self, timeout: float, exit_process: Callable[[], None]) -> None:
+        self._timeout = timeout
+        self._exit_process = exit_process
         self._stopped = threading.Event()
         self._received_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
 
     def start(self) -> None:
-        task_received.connect(self._note_task)
-        task_postrun.connect(self._note_task)
+        task_received.connect(self._record_task)
+        task_postrun.connect(self._record_task)
         self._thread.start()
 
     def stop(self) -> None:
         self._stopped.set()
 
-    def _note_task(self, **kwargs: Any) -> None:
+    def _record_task(self, **kwargs: Any) -> None:
         self._received_at = time.monotonic()
 
     def _run(self) -> None:
         server = build_probe_client()
-        while not self._stopped.wait(self._patience / 10):
+        while not self._stopped.wait(self._timeout / 10):
             try:
                 are_waiting = any(server.llen(queue) for queue in QUEUES)
             except redis.RedisError:
-                # No worker can receive anything now: the time starts again when Redis is back.
+                # No worker can receive anything now: the time starts anew when Redis is back.
                 are_waiting = False
             if not are_waiting:
                 self._received_at = time.monotonic()
-            elif time.monotonic() - self._received_at > self._patience:
+            elif time.monotonic() - self._received_at > self._timeout:
                 logger.critical(
-                    "Tasks wait in Redis and this worker has received none for %.0f s: ending.", self._patience
+                    "Tasks wait in Redis and this worker has received none for %.0f s: ending.", self._timeout
                 )
-                self._leave()
+                self._exit_process()
                 return

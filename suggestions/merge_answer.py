@@ -16,7 +16,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.specs.content import MAX_PROMPT
-from common.text import make_storable
+from common.text import to_storable
 from events.rows import Choice, Conflict, Segment
 from suggestions.job_inputs import NamedProposal
 
@@ -115,7 +115,7 @@ def _parse_answer(text: str) -> MergeAnswer:
         raise InvalidMergeAnswer(InvalidReason.TOO_LONG, "The answer is too long.")
     fenced = CODE_FENCE.search(text)
     try:
-        return MergeAnswer.model_validate(json.loads(make_storable(fenced[1] if fenced else text)))
+        return MergeAnswer.model_validate(json.loads(to_storable(fenced[1] if fenced else text)))
     except ValidationError as error:
         path = ".".join(map(str, error.errors()[0]["loc"]))
         raise InvalidMergeAnswer(

@@ -1,4 +1,4 @@
-"""Servers on the loopback that behave as badly as a stranger's may, and a look at what is really connected to."""
+"""Hostile servers on the loopback, a fake DNS, and a recorder of the addresses that sockets connect to."""
 
 import asyncio
 import gzip
@@ -17,7 +17,7 @@ Answer = Callable[[web.Request], Any]
 
 
 class Site:
-    """A server whose pages are set by the test; it remembers what it was asked."""
+    """A server whose pages are set by the test. It records its requests."""
 
     def __init__(self) -> None:
         self.pages: dict[str, Answer] = {}
@@ -44,22 +44,24 @@ class Site:
         finally:
             self.left.set()
 
-    def put(self, path: str, body: str | bytes, content_type: str = "text/html; charset=utf-8", **headers: str) -> str:
-        """A page with fixed content; its address."""
+    def set_page(
+        self, path: str, body: str | bytes, content_type: str = "text/html; charset=utf-8", **headers: str
+    ) -> str:
+        """Set a page with fixed content. Return its URL."""
         data = body.encode() if isinstance(body, str) else body
-        said = {"Content-Type": content_type} | {name.replace("_", "-"): value for name, value in headers.items()}
-        self.pages[path] = lambda request: web.Response(body=data, headers=said)
+        sent = {"Content-Type": content_type} | {name.replace("_", "-"): value for name, value in headers.items()}
+        self.pages[path] = lambda request: web.Response(body=data, headers=sent)
         return self.url(path)
 
-    def send_on(self, path: str, to: str, status: int = 302) -> str:
-        """A redirect; its address."""
+    def set_redirect(self, path: str, to: str, status: int = 302) -> str:
+        """Set a redirect. Return its URL."""
         self.pages[path] = lambda request: web.Response(status=status, headers={"Location": to})
         return self.url(path)
 
 
 @asynccontextmanager
-async def served() -> AsyncIterator[Site]:
-    """A site, for as long as the block is in."""
+async def run_site() -> AsyncIterator[Site]:
+    """Serve a site during the block."""
     site = Site()
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", site.answer)
@@ -78,27 +80,27 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def speaking(talk: Talk) -> AsyncIterator[str]:
-    """A server below HTTP; its `host:port`."""
+async def run_tcp_server(talk: Talk) -> AsyncIterator[str]:
+    """Serve TCP connections with `talk` during the block. Yield `host:port`."""
     async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-def bomb(kind: str, size: int) -> bytes:
-    """`size` bytes of nothing, packed, made without holding them. Its checksum is wrong: nobody may read that far."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, {"gzip": 31, "deflate": 15}[kind])
+def build_bomb(kind: str, size: int) -> bytes:
+    """Return `size` zero bytes, compressed without building them. The checksum is wrong, because it is never read."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, {"gzip": 31, "deflate": 15}[kind])
     piece = bytes(1024 * 1024)
-    # After a full flush the same piece is packed the same way each time.
-    first, again = (packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
-    return first + again * (size // len(piece) - 1) + packer.flush()
+    # After a full flush the same piece is compressed to the same bytes each time.
+    first, again = (compressor.compress(piece) + compressor.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    return first + again * (size // len(piece) - 1) + compressor.flush()
 
 
-def gzipped(text: str) -> bytes:
+def gzip_text(text: str) -> bytes:
     return gzip.compress(text.encode())
 
 
-class Connects:
-    """Every address that `connect()` gets from now on; nobody gets through, but to a port of ours in `allowed`."""
+class ConnectionRecorder:
+    """Records all addresses that `connect()` gets, and refuses the connection, except to a local port in `allowed`."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.seen: list[tuple[Any, ...]] = []
@@ -109,13 +111,13 @@ class Connects:
             if sock.family == socket.AF_UNIX or (address[0] == "127.0.0.1" and address[1] in self.allowed):
                 return real(sock, address)
             self.seen.append(address)
-            raise ConnectionRefusedError("The test lets nobody out.")
+            raise ConnectionRefusedError("The test allows no connection.")
 
         patch.setattr(socket.socket, "connect", connect)
 
 
-class Names:
-    """What DNS says, one answer after the other; the last one stays. IPv4 addresses stay what they are."""
+class FakeDns:
+    """Answers lookups with `answers`, one after the other; the last one is repeated. IPv4 addresses are not replaced."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.answers: list[list[str]] = []

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from common.text import make_storable
+from common.text import to_storable
 from events.payloads import WebPageData
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Tool:
             found = error.errors(include_url=False)
             # Each problem once: that of a list may be repeated for each of its items.
             problems = dict.fromkeys(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found)
-            text = make_storable("; ".join(list(problems)[:5]))
+            text = to_storable("; ".join(list(problems)[:5]))
             if len(text) > 1000:
                 text = f"{text[:1000]}\n[cut: {len(text) - 1000:,} more characters]"
             raise ToolError(f"The call was not made, because its arguments are wrong. {text}") from error

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from agents.specs.content import SpecContent
 from common.errors import AppError, Code, Invalid, TooLarge
-from common.text import MAX_DEPTH, make_json_storable
+from common.text import MAX_DEPTH, to_storable_json
 from events.rows import Avatar
 
 Format = Literal["yaml", "json"]
@@ -108,7 +108,7 @@ def _build_unreadable_error(message: str, *problems: Problem) -> AppError:
 
 def _parse(text: str) -> Any:
     """Return the value of the text. Raises `ValueError` for keys and numbers that YAML knows and JSON does not."""
-    return make_json_storable(json.loads(json.dumps(_load(text), allow_nan=False)))
+    return to_storable_json(json.loads(json.dumps(_load(text), allow_nan=False)))
 
 
 def _load(text: str) -> Any:

@@ -1,1 +1,1 @@
-"""How moments are written where Django writes them: in the admin."""
+"""The formats of dates and times in the admin, by language (`FORMAT_MODULE_PATH`)."""

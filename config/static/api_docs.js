@@ -1,9 +1,9 @@
-// Starts Swagger UI on the schema that the page names.
+// Starts Swagger UI with the schema whose URL is in the page.
 const place = document.getElementById('api')
 
 const csrfToken = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? ''
 
-// By system, as the web app does.
+// The dark mode follows the system, as in the web app.
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', follow)
@@ -16,7 +16,7 @@ SwaggerUIBundle({
   docExpansion: 'list',
   displayOperationId: true,
   defaultModelsExpandDepth: 0,
-  // Only what goes to us; a session needs it to write.
+  // The CSRF token is for writes with a session, and only for our own origin.
   requestInterceptor: request => {
     if (request.method && request.method !== 'GET' && new URL(request.url, location.href).origin === location.origin) {
       request.headers['X-CSRFToken'] = csrfToken()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 from uuid import UUID, uuid5
 
-from common.text import make_storable
+from common.text import to_storable
 from llm.context_window import estimate_tokens_of_turns, shorten_turns
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
@@ -122,6 +122,6 @@ def make_storable(answer: Answer, step: StepId) -> Answer:
     """Return the answer as it is stored: its calls with our ids, and without characters that cannot be stored."""
     calls: list[ToolCall] = []
     for index, call in enumerate(answer.calls):
-        name, arguments = make_storable(call.name)[:64], make_storable(call.arguments[: MAX_ARGUMENT_CHARACTERS + 1])
+        name, arguments = to_storable(call.name)[:64], to_storable(call.arguments[: MAX_ARGUMENT_CHARACTERS + 1])
         calls.append(replace(call, id=get_call_id(step.message_id, index), index=index, name=name, arguments=arguments))
-    return replace(answer, text=make_storable(answer.text), thinking=make_storable(answer.thinking), calls=tuple(calls))
+    return replace(answer, text=to_storable(answer.text), thinking=to_storable(answer.thinking), calls=tuple(calls))

@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.services.allowed_tools import ConfiguredTool
 from common.errors import AppError
-from common.text import make_json_storable, make_storable
+from common.text import to_storable, to_storable_json
 from llm.adapters.assembly import MAX_CALLS
 from llm.messages import ToolCall
 from runs.errors import LeaseLost
@@ -143,7 +143,7 @@ class Toolbox:
         output: str | ToolOutput = await tool.run(context, arguments)
         if isinstance(output, str):
             return ToolOutput(_shorten(output))
-        data = output.data and output.data.model_validate(make_json_storable(output.data.model_dump()))
+        data = output.data and output.data.model_validate(to_storable_json(output.data.model_dump()))
         return ToolOutput(_shorten(output.text), data)
 
 
@@ -156,5 +156,5 @@ def _normalize(call: ToolCall) -> tuple[str, Any]:
 
 
 def _shorten(text: str, limit: int = MAX_RESULT) -> str:
-    text = make_storable(text)
+    text = to_storable(text)
     return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"

@@ -18,7 +18,7 @@ from common.db_executor import DatabaseExecutor
 from common.errors import AppError
 from common.processes import exit_on_memory_error
 from common.tenants import on_behalf_of_tenant
-from common.text import make_storable
+from common.text import to_storable
 from llm.client import get_model
 from llm.messages import Answer, Chunk, Request, ToolCall, Turn
 from llm.prices import estimate_usage
@@ -156,7 +156,7 @@ class Runner:
     async def _handle(self, step: Chunk | LoopStep) -> StepSaved | None:
         match step:
             case Chunk():
-                chunk = replace(step, text=make_storable(step.text))
+                chunk = replace(step, text=to_storable(step.text))
                 self._partial.add(chunk)
                 self._stream.add(chunk, self._partial.message_id)
                 if wait := self._rate.get_pause(step.text):

@@ -16,7 +16,7 @@ from agents.specs.files import MAX_FILE, AgentFile, format_file, read_file
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Invalid, TooLarge
 from common.secrets import Secret
-from common.text import make_json_storable, make_storable
+from common.text import to_storable, to_storable_json
 from tests.api.test_rights import client_for
 from tests.chaos import examples
 from tests.people import make_agent
@@ -26,16 +26,16 @@ LINES = [
     "yes", "null", "  leads", "ends  ", "\tindented", "- item", "a: b", "# no comment", "'", '"', "界🌍", "", "   ", "|", ">", "%",
     "---", "...", "\x85", "\u2028", "\r", "\ufeff", "\x07", "{{x}}", "&a", "*a", "!tag", "1", "2026-01-01", "=", "<<", "\u3000全形",
 ]  # fmt: skip
-TEXTS = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(LINES), max_size=5).map("\n".join)).map(make_storable)
+TEXTS = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(LINES), max_size=5).map("\n".join)).map(to_storable)
 SINGLES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
-NAMES = st.text(max_size=40).map(make_storable)
+NAMES = st.text(max_size=40).map(to_storable)
 VALUES = SINGLES | st.lists(SINGLES, max_size=2) | st.dictionaries(NAMES, SINGLES, max_size=2)
 TOOLS = st.lists(
     st.fixed_dictionaries(
         {
             "tool": st.from_regex(r"[a-zA-Z0-9_-]{1,64}", fullmatch=True),
             "is_enabled": st.booleans(),
-            "custom_config": st.dictionaries(NAMES, VALUES, max_size=2).map(make_json_storable),
+            "custom_config": st.dictionaries(NAMES, VALUES, max_size=2).map(to_storable_json),
             "usage_instructions": TEXTS,
         }
     ),

@@ -1,4 +1,4 @@
-"""The guarded way out refuses what is not on the public internet, judged by what would be connected to."""
+"""Hosts that are not on the public internet are refused, by their URL, by DNS and at the socket."""
 
 import asyncio
 import ipaddress
@@ -22,7 +22,7 @@ from common.egress import (
 )
 from common.errors import Code
 from common.fetching import FetchFailed, open_url
-from tests.hostile_web import Connects, Names, Site
+from tests.hostile_web import ConnectionRecorder, FakeDns, Site
 
 REFUSED = [
     "http://127.0.0.1/",
@@ -112,8 +112,8 @@ PUBLIC = {"8.8.8.8", "1.1.1.1", "2.2.2.2"}
 
 
 @pytest.mark.parametrize("url", REFUSED)
-async def test_SEC12_what_is_not_a_public_host_is_refused_before_any_look_up(
-    url: str, connects: Connects, monkeypatch: pytest.MonkeyPatch
+async def test_SEC12_a_host_that_is_not_public_is_refused_without_a_lookup(
+    url: str, connects: ConnectionRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("it was looked up"))
     with pytest.raises(HostRefused) as refused:
@@ -126,15 +126,15 @@ async def test_SEC12_what_is_not_a_public_host_is_refused_before_any_look_up(
 
 
 @pytest.mark.parametrize("url", [url for url in REFUSED if url.startswith("http")])
-async def test_SEC12_nobody_private_is_connected_to_even_when_no_one_has_read_the_address(
-    url: str, site: Site, connects: Connects, names: Names
+async def test_SEC12_the_socket_refuses_private_addresses_even_without_a_check_of_the_url(
+    url: str, site: Site, connects: ConnectionRecorder, names: FakeDns
 ) -> None:
-    """What the socket sees, where every name leads to us: the check of the URL is not the only one."""
+    """All names resolve to the loopback here, and `check_url` is not called: the socket itself must refuse."""
     names.answers = [["127.0.0.1"]]
     connects.allowed = {site.port}
     session = get_session_for(check_url("http://example.com"))
     for port in (None, site.port):
-        with suppress(Exception):  # refused in whatever way, as long as nobody is reached
+        with suppress(Exception):  # any error will do, as long as there is no connection
             read = URL(url.strip())
             await session.get(read.with_port(port) if port else read, allow_redirects=False)
     assert {seen[0] for seen in connects.seen} <= PUBLIC
@@ -154,11 +154,11 @@ async def test_SEC12_nobody_private_is_connected_to_even_when_no_one_has_read_th
         "https://a_b.example.com./v1",
     ],
 )
-def test_a_public_host_is_taken(url: str) -> None:
+def test_a_public_host_is_accepted(url: str) -> None:
     assert check_url(url).trusted is False
 
 
-def test_a_private_host_is_taken_when_the_operator_names_it_with_its_port() -> None:
+def test_a_private_host_is_accepted_if_the_operator_names_it_with_its_port() -> None:
     allowed = {"localhost:11434"}
     assert check_url("http://localhost:11434/v1", allowed).trusted is True
     assert check_url("http://LOCALHOST.:11434/v1", allowed).trusted is True
@@ -167,7 +167,7 @@ def test_a_private_host_is_taken_when_the_operator_names_it_with_its_port() -> N
             check_url(other, allowed)
 
 
-def test_the_model_servers_of_this_machine_are_allowed_in_embedded_mode_only_and_our_own_port_never(settings) -> None:
+def test_local_model_servers_are_allowed_in_embedded_mode_only_and_our_own_port_never(settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"GPU.lan:9000", "gpu.lan:9001/openai/V1/"})
     settings.EMBEDDED = False
     assert list_model_hosts() == {"gpu.lan:9000": {"/v1"}, "gpu.lan:9001": {"/openai/V1"}}
@@ -184,7 +184,7 @@ def test_the_model_servers_of_this_machine_are_allowed_in_embedded_mode_only_and
         "https://models.example.com/v1?key=1", "http://gpu.lan:9001/v1",
     ],
 )  # fmt: skip
-def test_a_model_server_on_a_private_host_is_taken_below_its_path_only(settings, base: str) -> None:
+def test_a_model_server_on_a_private_host_is_accepted_below_its_path_only(settings, base: str) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"gpu.lan:9000", "gpu.lan:9001/openai/v1"})
     assert check_model_server("http://gpu.lan:9000/v1/").trusted
     assert check_model_server("http://gpu.lan:9001/openai/v1").trusted
@@ -209,11 +209,11 @@ def test_global_unicast_addresses_are_public(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", SPECIAL)
-def test_special_addresses_and_what_hides_in_others_are_not_public(address: str) -> None:
+def test_special_and_embedded_special_addresses_are_not_public(address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
 
 
-def test_the_standard_library_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_does_not_depend_on_the_standard_library(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in (ipaddress.IPv4Address, ipaddress.IPv6Address):
         for name in ("is_global", "is_private", "is_reserved", "is_multicast", "is_link_local", "is_loopback"):
             monkeypatch.setattr(kind, name, property(lambda self: pytest.fail("It depends on the version.")))
@@ -227,19 +227,19 @@ def test_the_standard_library_changes_no_answer(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "answer", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["10.0.0.1", "8.8.8.8"], ["::ffff:169.254.169.254"]]
 )
-async def test_SEC13_a_name_that_has_one_bad_answer_is_not_resolved(names: Names, answer: list[str]) -> None:
+async def test_SEC13_a_name_with_one_private_address_is_not_resolved(names: FakeDns, answer: list[str]) -> None:
     names.answers = [answer]
     with pytest.raises(HostRefused):
         await PublicOnlyResolver().resolve("models.example.com", 443)
 
 
-async def test_a_name_with_public_answers_only_is_resolved(names: Names) -> None:
+async def test_a_name_with_public_addresses_only_is_resolved(names: FakeDns) -> None:
     names.answers = [["8.8.8.8", "2606:4700:4700::1111"]]
     found = await PublicOnlyResolver().resolve("models.example.com", 443)
     assert [one["host"] for one in found] == ["8.8.8.8", "2606:4700:4700::1111"]
 
 
-def test_FAIR2_reading_the_address_of_a_model_server_resolves_nothing(names: Names) -> None:
+def test_FAIR2_checking_the_address_of_a_model_server_resolves_no_name(names: FakeDns) -> None:
     names.answers = [[]]
     assert str(check_model_server("https://nowhere.example.com/v1").url) == "https://nowhere.example.com/v1"
 
@@ -247,8 +247,8 @@ def test_FAIR2_reading_the_address_of_a_model_server_resolves_nothing(names: Nam
 # --- connections ------------------------------------------------------------------------------------------------
 
 
-async def test_SEC13_a_name_that_flips_to_a_private_address_after_the_check_is_not_connected_to(
-    site: Site, names: Names
+async def test_SEC13_a_name_that_changes_to_a_private_address_after_the_check_is_refused(
+    site: Site, names: FakeDns
 ) -> None:
     names.answers = [["127.0.0.1"]]
     target = check_model_server("http://models.example.com/v1")
@@ -258,27 +258,29 @@ async def test_SEC13_a_name_that_flips_to_a_private_address_after_the_check_is_n
     assert site.asked == []
 
 
-async def test_SEC13_a_name_is_connected_to_at_the_address_that_was_judged(names: Names, connects: Connects) -> None:
-    """However often it flips: between two requests, and between judging and connecting."""
+async def test_SEC13_the_connection_uses_the_address_that_was_checked(
+    names: FakeDns, connects: ConnectionRecorder
+) -> None:
+    """The answer changes between two requests, and between the check and the connection."""
     for flip in range(4):
         names.answers = [["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "::1"], ["127.0.0.1"]][flip:]
         for _ in range(3):
             with pytest.raises((HostRefused, FetchFailed)):
                 async with open_url("http://flip.example.com/"):
                     pass
-        await close_sessions()  # forgets what it looked up
+        await close_sessions()  # clears the cache of lookups
     assert {seen[0] for seen in connects.seen} == {"8.8.8.8"}
 
 
-async def test_SEC13_a_redirect_is_handed_back_and_not_followed(site: Site) -> None:
-    target = check_url(site.send_on("/away", "/secret"), {site.host})
+async def test_SEC13_a_session_returns_a_redirect_and_does_not_follow_it(site: Site) -> None:
+    target = check_url(site.set_redirect("/away", "/secret"), {site.host})
     async with get_session_for(target).post(target.url, allow_redirects=False) as response:
         assert response.status == 302
     assert len(site.asked) == 1
 
 
 async def test_RUN14_only_the_first_bytes_of_a_large_body_are_read(site: Site) -> None:
-    target = check_url(site.put("/big", b"x" * 3_000_000), {site.host})
+    target = check_url(site.set_page("/big", b"x" * 3_000_000), {site.host})
     async with get_session_for(target).get(target.url) as response:
         assert len(await read_capped(response, 1000)) == 1000
         response.close()
@@ -286,7 +288,7 @@ async def test_RUN14_only_the_first_bytes_of_a_large_body_are_read(site: Site) -
 
 async def test_proxies_of_the_environment_are_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    target = check_url(site.put("/", "secret"), {site.host})
+    target = check_url(site.set_page("/", "secret"), {site.host})
     async with get_session_for(target).get(target.url) as response:
         assert await response.text() == "secret"
 
@@ -294,33 +296,33 @@ async def test_proxies_of_the_environment_are_not_used(site: Site, monkeypatch: 
 async def test_SEC17_passwords_of_netrc_are_not_sent(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login us password secret\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    target = check_url(site.put("/", "hello"), {site.host})
+    target = check_url(site.set_page("/", "hello"), {site.host})
     async with get_session_for(target).get(target.url):
         pass
     assert "Authorization" not in site.asked[0].headers
 
 
-def test_the_last_look_is_at_the_socket() -> None:
+def test_the_socket_checks_its_address() -> None:
     with pytest.raises(HostRefused):
         make_checked_socket((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80)))
     make_checked_socket((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 80))).close()
 
 
-async def test_a_session_is_used_again_on_the_same_loop_only() -> None:
+async def test_a_session_is_reused_on_the_same_loop_only() -> None:
     target = check_url("http://example.com")
     mine = get_session_for(target)
     assert get_session_for(target) is mine
 
-    async def of_another_loop() -> bool:
+    async def is_shared_by_another_loop() -> bool:
         other = get_session_for(target)
         await close_sessions()
         return other is mine
 
-    assert await asyncio.to_thread(lambda: asyncio.run(of_another_loop())) is False
+    assert await asyncio.to_thread(lambda: asyncio.run(is_shared_by_another_loop())) is False
     await close_sessions()
 
 
-async def test_SEC13_one_bad_answer_spoils_the_name_at_the_connection_too(names: Names) -> None:
+async def test_SEC13_one_private_address_makes_a_connection_fail_too(names: FakeDns) -> None:
     resolver = PublicOnlyResolver()
     names.answers = [["8.8.8.8", "10.0.0.1"]]
     with pytest.raises(HostRefused):

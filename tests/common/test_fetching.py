@@ -1,4 +1,4 @@
-"""Opening pages of strangers: each hop is judged, and there is an end to time, size and hops."""
+"""Opening pages on other servers: each redirect is checked, and time, size and redirects are limited."""
 
 import asyncio
 import re
@@ -9,14 +9,14 @@ from aiohttp import web
 from yarl import URL
 
 from common.egress import HostRefused, Target, read_capped
-from common.fetching import MAX_HOPS, FetchFailed, _check_redirect, open_url
-from tests.hostile_web import Names, Site, Talk, bomb, gzipped, served, speaking
+from common.fetching import MAX_REDIRECTS, FetchFailed, _check_redirect, open_url
+from tests.hostile_web import FakeDns, Site, Talk, build_bomb, gzip_text, run_site, run_tcp_server
 
 MiB = 1024 * 1024
 
 
-async def body_of(site: Site, url: str, **how) -> bytes:
-    async with open_url(url, allow_private={site.host}, **how) as response:
+async def fetch_body(site: Site, url: str, **options) -> bytes:
+    async with open_url(url, allow_private={site.host}, **options) as response:
         return await read_capped(response, 2 * MiB)
 
 
@@ -33,41 +33,41 @@ async def body_of(site: Site, url: str, **how) -> bytes:
         "file:///etc/passwd", "gopher://127.0.0.1:{port}/", "data:text/html,x", "http://inside.example.com/",
     ],
 )  # fmt: skip
-async def test_SEC13_each_hop_is_judged_like_the_first(site: Site, names: Names, to: str) -> None:
+async def test_SEC13_each_redirect_is_checked_like_the_first_address(site: Site, names: FakeDns, to: str) -> None:
     names.answers = [["127.0.0.1"]]
-    async with served() as other:
+    async with run_site() as other:
         where = to.format(port=site.port, other=other.port)
-        site.send_on("/first", "/second")
-        site.send_on("/second", where)
+        site.set_redirect("/first", "/second")
+        site.set_redirect("/second", where)
         with pytest.raises(HostRefused):
-            await body_of(site, site.url("/first"))
+            await fetch_body(site, site.url("/first"))
         assert other.asked == []
     assert [request.path for request in site.asked] == ["/first", "/second"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_a_redirect_is_followed_and_the_response_says_to_where(site: Site, status: int) -> None:
-    site.put("/there/page", "here")
-    site.send_on("/old", "there/page?a=1", status)
+async def test_a_redirect_is_followed_and_the_response_has_the_final_address(site: Site, status: int) -> None:
+    site.set_page("/there/page", "here")
+    site.set_redirect("/old", "there/page?a=1", status)
     async with open_url(site.url("/old"), allow_private={site.host}) as response:
         assert (str(response.url), await response.text()) == (site.url("/there/page?a=1"), "here")
 
 
-async def test_SEC13_hops_have_an_end(site: Site) -> None:
-    for hop in range(MAX_HOPS):
-        site.send_on(f"/{hop}", f"/{hop + 1}")
-    site.put(f"/{MAX_HOPS}", "made it")
-    assert await body_of(site, site.url("/0")) == b"made it"
-    site.send_on("/round", "/round")
+async def test_SEC13_the_number_of_redirects_is_limited(site: Site) -> None:
+    for hop in range(MAX_REDIRECTS):
+        site.set_redirect(f"/{hop}", f"/{hop + 1}")
+    site.set_page(f"/{MAX_REDIRECTS}", "made it")
+    assert await fetch_body(site, site.url("/0")) == b"made it"
+    site.set_redirect("/round", "/round")
     with pytest.raises(FetchFailed, match="more than 5 times"):
-        await body_of(site, site.url("/round"))
+        await fetch_body(site, site.url("/round"))
 
 
-async def test_SEC13_another_origin_learns_nothing_about_the_caller(site: Site) -> None:
+async def test_SEC13_another_origin_gets_no_identifying_headers(site: Site) -> None:
     headers = {"Authorization": "Bearer secret", "X-Api-Key": "secret", "Cookie": "a=b", "Accept": "text/html"}
-    site.put("/page", "hello")
-    site.send_on("/same", "/page")
-    site.send_on("/other", f"http://localhost:{site.port}/page")
+    site.set_page("/page", "hello")
+    site.set_redirect("/same", "/page")
+    site.set_redirect("/other", f"http://localhost:{site.port}/page")
     allowed = {site.host, f"localhost:{site.port}"}
     for path in ("/same", "/other"):
         async with open_url(site.url(path), allow_private=allowed, headers=headers):
@@ -79,7 +79,7 @@ async def test_SEC13_another_origin_learns_nothing_about_the_caller(site: Site) 
     assert other.headers["Accept"] == "text/html"
 
 
-def test_SEC13_nothing_leads_from_https_to_http() -> None:
+def test_SEC13_a_redirect_from_https_to_http_is_refused() -> None:
     safe = Target(URL("https://example.com/a"), trusted=False)
     with pytest.raises(HostRefused, match="https to http"):
         _check_redirect(safe, "http://example.com/b", frozenset())
@@ -97,10 +97,10 @@ async def drip(request: web.Request) -> web.StreamResponse:
         await asyncio.sleep(0.02)
 
 
-async def test_RUN13_a_server_that_drips_is_left_at_the_limit(site: Site) -> None:
+async def test_RUN13_a_slow_body_is_aborted_at_the_time_limit(site: Site) -> None:
     site.pages["/drip"] = drip
     with pytest.raises(FetchFailed, match="in time"):
-        await body_of(site, site.url("/drip"), seconds=0.3)
+        await fetch_body(site, site.url("/drip"), seconds=0.3)
     await asyncio.wait_for(site.left.wait(), 5)
 
 
@@ -144,14 +144,14 @@ async def nonsense(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         (nonsense, "cannot be read"),
     ],
 )
-async def test_RUN13_a_server_that_never_comes_to_its_body_is_left(talk: Talk, says: str) -> None:
-    async with speaking(talk) as host, served():
+async def test_RUN13_a_response_that_never_reaches_its_body_is_aborted(talk: Talk, says: str) -> None:
+    async with run_tcp_server(talk) as host, run_site():
         with pytest.raises(FetchFailed, match=says):
             async with open_url(f"http://{host}/", allow_private={host}, seconds=0.5):
                 pass
 
 
-async def test_a_server_that_is_not_there_and_one_without_TLS_are_told_apart(site: Site) -> None:
+async def test_an_unreachable_server_and_one_without_TLS_have_different_errors(site: Site) -> None:
     for url, host, says in [
         ("http://127.0.0.1:9/", "127.0.0.1:9", "cannot be reached"),
         (f"https://{site.host}/", site.host, "certificate"),
@@ -161,7 +161,7 @@ async def test_a_server_that_is_not_there_and_one_without_TLS_are_told_apart(sit
                 pass
 
 
-async def test_a_name_that_nobody_has_is_told(site: Site, names: Names) -> None:
+async def test_an_unknown_host_name_is_reported(site: Site, names: FakeDns) -> None:
     names.answers = [[]]
     with pytest.raises(FetchFailed, match=r"no host named nobody\.example\.com"):
         async with open_url("http://nobody.example.com/"):
@@ -169,27 +169,27 @@ async def test_a_name_that_nobody_has_is_told(site: Site, names: Names) -> None:
 
 
 def peak() -> int:
-    """The most memory this process has had since it was last asked to forget, in bytes."""
+    """Return the peak memory of this process since the last write to `clear_refs`, in bytes."""
     return int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) * 1024
 
 
 @pytest.mark.parametrize("kind", ["gzip", "deflate"])
-async def test_RUN14_a_bomb_is_not_unpacked_beyond_what_is_read(site: Site, kind: str) -> None:
-    site.put("/bomb", bomb(kind, 10 * 1024 * MiB), Content_Encoding=kind)
+async def test_RUN14_a_compressed_bomb_is_decompressed_only_as_far_as_it_is_read(site: Site, kind: str) -> None:
+    site.set_page("/bomb", build_bomb(kind, 10 * 1024 * MiB), Content_Encoding=kind)
     Path("/proc/self/clear_refs").write_text("5")
     before = peak()
-    assert await body_of(site, site.url("/bomb")) == bytes(2 * MiB)
+    assert await fetch_body(site, site.url("/bomb")) == bytes(2 * MiB)
     assert peak() - before < 50 * MiB
 
 
 @pytest.mark.parametrize("kind", ["br", "zstd"])
-async def test_RUN14_what_we_did_not_ask_for_is_not_unpacked(site: Site, kind: str) -> None:
-    site.put("/odd", b"\x8b\x00" + bytes(1000), Content_Encoding=kind)
+async def test_RUN14_an_encoding_that_was_not_requested_is_refused(site: Site, kind: str) -> None:
+    site.set_page("/odd", b"\x8b\x00" + bytes(1000), Content_Encoding=kind)
     with pytest.raises(FetchFailed, match="cannot be read"):
-        await body_of(site, site.url("/odd"))
+        await fetch_body(site, site.url("/odd"))
     assert site.asked[0].headers["Accept-Encoding"] == "gzip, deflate"
 
 
-async def test_a_packed_page_is_unpacked(site: Site) -> None:
-    site.put("/packed", gzipped("hello"), Content_Encoding="gzip")
-    assert await body_of(site, site.url("/packed")) == b"hello"
+async def test_a_compressed_page_is_decompressed(site: Site) -> None:
+    site.set_page("/packed", gzip_text("hello"), Content_Encoding="gzip")
+    assert await fetch_body(site, site.url("/packed")) == b"hello"

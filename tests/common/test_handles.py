@@ -1,4 +1,4 @@
-"""Handles: what can be one, and that people who come at once each get one."""
+"""Handles: their form, and that concurrent sign-ups and creations get different ones."""
 
 import json
 
@@ -18,14 +18,14 @@ SIGN_UP = "/_allauth/app/v1/auth/signup"
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", ["", "-a", "a-", "@@a", "a b", "a" * 41, "é"])
-def test_what_is_no_handle(text):
+def test_an_invalid_handle_is_refused(text):
     with pytest.raises(Invalid):
         claim_handle(text, Actor.objects.none())
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", ["all", "@All", "nobody"])
-def test_a_reserved_word_is_taken(text):
+def test_a_reserved_handle_is_refused(text):
     with pytest.raises(Conflict) as refusal:
         claim_handle(text, Actor.objects.none())
     assert refusal.value.code == Code.HANDLE_TAKEN
@@ -33,18 +33,18 @@ def test_a_reserved_word_is_taken(text):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("text", "handle"), [("a", "a"), ("@A-b_c", "a-b_c"), ("0", "0"), ("a" * 40, "a" * 40)])
-def test_what_is_a_handle(text, handle):
+def test_a_valid_handle_is_normalized(text, handle):
     assert claim_handle(text, Actor.objects.none()) == handle
 
 
-def signed_up(name: str, email: str) -> tuple[int, dict]:
+def sign_up(name: str, email: str) -> tuple[int, dict]:
     body = {"email": email, "password": "a long enough password", "name": name}
     answer = Client().post(SIGN_UP, json.dumps(body), "application/json")
     return answer.status_code, answer.json()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workspaces_of_one_name_at_once_get_two_handles():
+def test_two_concurrent_workspaces_with_the_same_name_get_two_handles():
     alice, bob = make_person("Alice"), make_person("Bob")
     with transaction.atomic():
         first = create_workspace(alice, name="Twins")
@@ -53,7 +53,7 @@ def test_two_workspaces_of_one_name_at_once_get_two_handles():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_agents_of_one_name_at_once_get_two_handles():
+def test_two_concurrent_agents_with_the_same_name_get_two_handles():
     team = make_team()
     with transaction.atomic():
         first = make_agent(team.workspace, team.alice, "Twin")
@@ -62,23 +62,23 @@ def test_two_agents_of_one_name_at_once_get_two_handles():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_people_of_one_name_who_sign_up_at_once_are_both_let_in():
+def test_two_people_with_the_same_name_can_sign_up_concurrently():
     with transaction.atomic():
-        assert signed_up("Anna", "anna@example.org")[0] == 200
-        other = ConcurrentTransaction(lambda: signed_up("Anna", "anna@example.com"))
+        assert sign_up("Anna", "anna@example.org")[0] == 200
+        other = ConcurrentTransaction(lambda: sign_up("Anna", "anna@example.com"))
     assert other.result()[0] == 200
     assert set(Actor.objects.values_list("handle", flat=True)) == {"anna", "anna-2"}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_second_click_on_sign_up_is_told_that_there_is_an_account():
+def test_a_second_concurrent_sign_up_reports_that_the_account_exists():
     with transaction.atomic():
         make_person("Alice")
-        other = ConcurrentTransaction(lambda: signed_up("Other", "alice@example.org"))
+        other = ConcurrentTransaction(lambda: sign_up("Other", "alice@example.org"))
     status, body = other.result()
     assert (status, body["errors"][0]["code"], body["errors"][0]["param"]) == (400, "email_taken", "email")
 
 
-def test_SEC20_a_deeply_nested_sign_in_is_bad_input(db):
+def test_SEC20_a_deeply_nested_sign_in_is_a_bad_request(db):
     client = Client(raise_request_exception=False)
     assert client.post(SIGN_UP, "[" * 100_000, "application/json").status_code == 400

@@ -1,4 +1,4 @@
-"""Model servers on this machine are found by workers, in embedded mode only; requests read what was found."""
+"""Workers search for model servers on this machine, in embedded mode only; requests read the stored result."""
 
 from collections.abc import Iterator
 
@@ -39,7 +39,9 @@ async def test_local_model_servers_are_found_in_embedded_mode_only_and_never_at_
     await egress.close_sessions()
 
 
-async def test_a_request_reads_what_was_found_and_asks_no_port(port: int, server: ScriptedModel, settings) -> None:
+async def test_a_request_reads_the_stored_servers_and_queries_no_port(
+    port: int, server: ScriptedModel, settings
+) -> None:
     assert list_local_servers() == []
     found = await find_local_servers()
     store_local_servers(found)

@@ -1,4 +1,4 @@
-"""No secret in a log line, wherever in the line it stands (SEC17)."""
+"""No log line contains a secret, wherever in the line it is (SEC17)."""
 
 import logging
 from typing import Any
@@ -9,8 +9,8 @@ from common.logs import MAX_HIDDEN_SECRETS, ScrubSecrets, hide_secret, scrub
 from common.secrets import Secret
 
 
-def line(message: str, *args: Any, exc_info: Any = None) -> str:
-    """What a handler with our filter would write."""
+def format_line(message: str, *args: Any, exc_info: Any = None) -> str:
+    """Return the line that a handler with our filter writes."""
     record = logging.LogRecord("x", logging.INFO, "x.py", 1, message, args, exc_info)
     assert ScrubSecrets().filter(record)
     return logging.Formatter("%(message)s").format(record)
@@ -26,40 +26,40 @@ def line(message: str, *args: Any, exc_info: Any = None) -> str:
         "redis://:geheim123@host/0",
     ],
 )
-def test_SEC17_what_looks_like_a_key_is_not_logged(text: str) -> None:
-    written = line("tried with %s", text)
+def test_SEC17_a_text_that_looks_like_a_key_is_not_logged(text: str) -> None:
+    written = format_line("tried with %s", text)
     assert "***" in written
     for part in ("abcdefgh", "geheim123", "abc_DEF"):
         assert part not in written
 
 
-def test_SEC17_a_secret_that_was_used_is_not_logged_in_any_shape_of_line() -> None:
+def test_SEC17_a_revealed_secret_is_removed_from_messages_and_tracebacks() -> None:
     key = Secret("plainlooking-value-5512")
-    assert "plainlooking" in line("before: plainlooking-value-5512")
+    assert "plainlooking" in format_line("before: plainlooking-value-5512")
     key.reveal()
-    assert line("after: %s", "plainlooking-value-5512") == "after: ***"
+    assert format_line("after: %s", "plainlooking-value-5512") == "after: ***"
     try:
         raise ValueError("provider said: plainlooking-value-5512 is wrong")
     except ValueError as error:
-        written = line("failed", exc_info=(type(error), error, error.__traceback__))
+        written = format_line("failed", exc_info=(type(error), error, error.__traceback__))
     assert "provider said: *** is wrong" in written
     assert "Traceback" in written
     assert "5512" not in written
 
 
-def test_a_secret_that_begins_like_another_is_hidden_whole() -> None:
+def test_a_secret_that_begins_with_another_secret_is_hidden_completely() -> None:
     hide_secret("abcdefgh-1")
     hide_secret("abcdefgh-1-and-more")
     assert scrub("x abcdefgh-1-and-more y abcdefgh-1") == "x *** y ***"
 
 
-def test_ordinary_words_stay() -> None:
+def test_ordinary_words_are_not_hidden() -> None:
     hide_secret("short")
     text = "the skeleton of a short task: 12 risks, sk- and ghost@host"
-    assert line(text) == text
+    assert format_line(text) == text
 
 
-def test_only_so_many_are_kept() -> None:
+def test_only_the_newest_secrets_are_hidden() -> None:
     hide_secret("the-first-of-many")
     for number in range(MAX_HIDDEN_SECRETS):
         hide_secret(f"filler-{number:06}")

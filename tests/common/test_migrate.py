@@ -8,7 +8,7 @@ from django.db.migrations.recorder import MigrationRecorder
 pytestmark = pytest.mark.django_db
 
 
-def test_a_database_of_another_release_is_refused_with_one_line():
+def test_a_database_of_another_release_is_refused():
     recorder = MigrationRecorder(connection)
     recorder.record_applied("agents", "0009_memory_of_chats_only")
     before = recorder.applied_migrations()
@@ -19,6 +19,6 @@ def test_a_database_of_another_release_is_refused_with_one_line():
     assert recorder.applied_migrations() == before
 
 
-def test_migrations_of_packages_that_are_gone_are_no_obstacle():
+def test_applied_migrations_of_removed_packages_are_ignored():
     MigrationRecorder(connection).record_applied("sites", "0099_from_elsewhere")
     call_command("migrate", interactive=False, verbosity=0)

@@ -1,4 +1,4 @@
-"""What is compiled once answers as the query set it was made from."""
+"""A prepared query returns the same rows as the query set that it was built from."""
 
 from datetime import datetime
 from uuid import UUID
@@ -20,23 +20,23 @@ from common.prepared_query import PreparedQuery, is_any_of
 pytestmark = pytest.mark.django_db
 
 
-def facts(row):
+def get_fields(row):
     return {name: value for name, value in vars(row).items() if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("lock", [False, True])
 @pytest.mark.parametrize("who", [["alice"], ["bob"], ["robin"], ["robin", "alice"], ["robin", "bob"]])
-def test_the_same_row_with_rights_and_workspace(team, who, lock):
+def test_a_prepared_fetch_returns_the_same_row_as_a_query_set(team, who, lock):
     principals = [team[name] for name in who]
     slow = chats_with_rights(principals).select_related("workspace").get(pk=team.chat.pk)
     behalf = principals[1] if len(principals) > 1 else None
     for _ in range(2):
         quick = get_chat_for(principals[0], team.chat.pk, ChatVerb.POST, on_behalf_of=behalf, lock=lock)
-        assert (quick, quick.workspace, facts(quick)) == (slow, slow.workspace, facts(slow))
-        assert facts(quick.workspace) == facts(slow.workspace)
+        assert (quick, quick.workspace, get_fields(quick)) == (slow, slow.workspace, get_fields(slow))
+        assert get_fields(quick.workspace) == get_fields(slow.workspace)
 
 
-def test_each_asks_for_themselves_with_what_was_compiled_for_another(team):
+def test_a_query_compiled_for_one_actor_checks_the_rights_of_another(team):
     get_chat_for(team.alice, team.chat.pk, ChatVerb.SEE)
     with pytest.raises(NotFound):
         get_chat_for(team.charlie, team.chat.pk, ChatVerb.SEE)
@@ -44,7 +44,7 @@ def test_each_asks_for_themselves_with_what_was_compiled_for_another(team):
         get_chat_for(team.robin, team.chat.pk, ChatVerb.SEE, on_behalf_of=team.charlie)
 
 
-def test_it_is_one_query_and_locks_when_asked_to(team):
+def test_a_fetch_is_one_query_and_locks_only_on_request(team):
     permissions._fetch._get_prepared_query.cache_clear()
     for lock in (False, True):
         with CaptureQueriesContext(connection) as queries:
@@ -53,14 +53,14 @@ def test_it_is_one_query_and_locks_when_asked_to(team):
         assert ("FOR NO KEY UPDATE" in queries[0]["sql"]) is lock
 
 
-def test_a_query_in_which_a_value_has_no_parameter_is_refused(team):
+def test_a_query_without_a_parameter_for_a_value_is_refused(team):
     with pytest.raises(ValueError, match="no parameter"):
         PreparedQuery(lambda chat_id, other: Chat.objects.filter(pk=chat_id), UUID, UUID).first(
             team.chat.pk, team.chat.pk
         )
 
 
-def test_a_query_that_packs_a_value_into_another_is_refused(team):
+def test_a_query_with_a_value_inside_another_parameter_is_refused(team):
     packed = PreparedQuery(
         lambda actor_id: Message.objects.filter(author_id=actor_id, payload__mentions__contains=[str(actor_id)]), UUID
     )
@@ -68,24 +68,24 @@ def test_a_query_that_packs_a_value_into_another_is_refused(team):
         packed.all(team.alice.pk)
 
 
-def test_many_objects_and_plain_rows_by_values_of_any_kind(team):
-    places = PreparedQuery(
+def test_values_of_all_kinds_can_select_objects_and_plain_rows(team):
+    participants = PreparedQuery(
         lambda chat_id, kind, since: ChatActor.objects.filter(
             chat_id=chat_id, actor__kind=kind, joined_at__lt=since
         ).select_related("actor"),
         UUID, str, datetime,
     )  # fmt: skip
-    people = places.all(team.chat.pk, "human", now())
-    assert {place.actor.name for place in people} == {team.alice.name, team.bob.name}
-    assert places.all(team.chat.pk, "human", team.chat.created_at) == []
-    said = chats.post_message(team.alice, team.chat.id, text="好")[0]
+    people = participants.all(team.chat.pk, "human", now())
+    assert {person.actor.name for person in people} == {team.alice.name, team.bob.name}
+    assert participants.all(team.chat.pk, "human", team.chat.created_at) == []
+    message = chats.post_message(team.alice, team.chat.id, text="好")[0]
     rows = PreparedQuery(
         lambda chat_id, seq: Message.objects.filter(chat_id=chat_id, seq=seq).values_list("id", "payload"), UUID, int
-    ).rows(team.chat.pk, said.seq)
-    assert [tuple(row) for row in rows] == [(said.id, said.payload)]
+    ).rows(team.chat.pk, message.seq)
+    assert [tuple(row) for row in rows] == [(message.id, message.payload)]
 
 
-def test_what_the_query_set_prefetches_comes_with_the_objects(team):
+def test_prefetched_objects_are_loaded(team):
     specs = PreparedQuery(
         lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(tools_prefetch()), UUID
     )
@@ -97,12 +97,14 @@ def test_what_the_query_set_prefetches_comes_with_the_objects(team):
     assert (specs.all(team.alice.pk), specs.first(team.alice.pk)) == ([], None)
 
 
-def test_a_list_is_one_parameter_however_many_values_it_has(team):
-    places = PreparedQuery(lambda ids: ChatActor.objects.filter(is_any_of("actor_id", ids)).order_by("pk"), list[UUID])
+def test_a_list_of_any_length_is_one_parameter(team):
+    participants = PreparedQuery(
+        lambda ids: ChatActor.objects.filter(is_any_of("actor_id", ids)).order_by("pk"), list[UUID]
+    )
     wanted = [team.alice.pk, team.bob.pk, team.charlie.pk]
     for ids in (wanted, wanted[:1], []):
         with CaptureQueriesContext(connection) as queries:
-            found = places.all(ids)
+            found = participants.all(ids)
         assert found == list(ChatActor.objects.filter(actor_id__in=ids).order_by("pk"))
         assert len(queries) == 1
     names = PreparedQuery(lambda texts: Chat.objects.filter(is_any_of("title", texts, of=TextField)), list[str])

@@ -1,4 +1,4 @@
-"""Rows written without a query set are stored as the query set would store them."""
+"""Rows written without a query set are stored as a query set stores them."""
 
 from datetime import timedelta
 
@@ -16,49 +16,49 @@ from runs.models import Run
 pytestmark = pytest.mark.django_db
 
 
-def a_run(team, **more):
+def build_run(team, **more):
     return Run(
         workspace=team.workspace, chat=team.chat, agent=team.robin, concurrency_key="here", payer=team.workspace,
         origin="test", path=[new_id()], limits={"max_steps": 3}, **more,
     )  # fmt: skip
 
 
-def a_message(team, seq):
+def build_message(team, seq):
     return Message(
         chat=team.chat, author=team.alice, seq=seq, version=seq, type="TEXT_MESSAGE", payload={"text": "好"},
         created_at=now(),
     )  # fmt: skip
 
 
-def facts(row):
+def get_fields(row):
     return {name: value for name, value in vars(row).items() if not name.startswith("_")}
 
 
-def test_what_is_inserted_is_read_back_the_same(team):
-    run = a_run(team)
+def test_an_inserted_row_is_read_back_unchanged(team):
+    run = build_run(team)
     assert insert([run]) == 1
     assert not run._state.adding
-    assert facts(Run.objects.get(pk=run.pk)) == {**facts(run)}
+    assert get_fields(Run.objects.get(pk=run.pk)) == get_fields(run)
 
 
-def test_many_are_one_statement(team):
-    rows = [a_message(team, seq) for seq in (1001, 1002, 1003)]
+def test_many_rows_are_inserted_in_one_statement(team):
+    rows = [build_message(team, seq) for seq in (1001, 1002, 1003)]
     with CaptureQueriesContext(connection) as queries:
         assert insert(rows) == 3
     assert len(queries) == 1
     assert [row.payload for row in Message.objects.filter(seq__gt=1000)] == [{"text": "好"}] * 3
 
 
-def test_what_stands_already_is_an_error_or_counts_as_nothing(team):
-    run = a_run(team)
+def test_an_existing_row_is_an_error_or_is_ignored(team):
+    run = build_run(team)
     insert([run])
-    assert insert([a_run(team, id=run.id)], ignore_conflicts=True) == 0
+    assert insert([build_run(team, id=run.id)], ignore_conflicts=True) == 0
     with pytest.raises(IntegrityError), transaction.atomic():
-        insert([a_run(team, id=run.id)])
+        insert([build_run(team, id=run.id)])
 
 
-def test_an_update_writes_what_is_named_and_nothing_else(team):
-    run = a_run(team)
+def test_an_update_writes_only_the_named_fields(team):
+    run = build_run(team)
     insert([run])
     run.state, run.stopped_by, run.stamp, run.error = "failed", team.alice, {"model": "m"}, "not written"
     assert update(run, ["state", "stopped_by", "stamp"], only_if={"state": "queued"})
@@ -66,8 +66,8 @@ def test_an_update_writes_what_is_named_and_nothing_else(team):
     assert (stored.state, stored.stopped_by, stored.stamp, stored.error) == ("failed", team.alice, {"model": "m"}, "")
 
 
-def test_an_update_takes_expressions_by_the_clock_of_the_database(team):
-    run = a_run(team)
+def test_an_update_accepts_expressions_with_the_clock_of_the_database(team):
+    run = build_run(team)
     insert([run])
     for minutes in (1, 5):
         run.lease_until = Now() + timedelta(minutes=minutes)
@@ -78,8 +78,8 @@ def test_an_update_takes_expressions_by_the_clock_of_the_database(team):
         assert timedelta(minutes=minutes - 1) < left <= timedelta(minutes=minutes)
 
 
-def test_an_update_whose_condition_does_not_hold_changes_nothing(team):
-    run = a_run(team)
+def test_an_update_whose_condition_is_false_changes_nothing(team):
+    run = build_run(team)
     insert([run])
     run.state = "failed"
     assert not update(run, ["state"], only_if={"attempt": 7})

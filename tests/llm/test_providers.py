@@ -18,7 +18,7 @@ from llm.client import try_model
 from llm.messages import Answer, Chunk, Request, ToolCall, ToolSchema, Turn
 from llm.model_list import list_models
 from llm.protocol import Endpoint, LLMError, Timeouts
-from tests.hostile_web import Connects, Names
+from tests.hostile_web import ConnectionRecorder, FakeDns
 from tests.scripted_model import ScriptedModel
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("litellm_connections")]
@@ -72,7 +72,7 @@ async def test_a_provider_is_asked_at_its_own_address(
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
     endpoint = Endpoint(provider, None, Secret(KEY), "workspace")
     assert str(target_of(endpoint, "chat/completions").url) == url
-    names, connects = Names(monkeypatch), Connects(monkeypatch)
+    names, connects = FakeDns(monkeypatch), ConnectionRecorder(monkeypatch)
     names.answers = [["127.0.0.1"]]
     assert (await failure_of(OpenAIAdapter(endpoint, LIMITS), request_of("m"))).code == "host_refused"
     assert connects.seen == []
@@ -196,7 +196,7 @@ async def test_SEC17_no_identity_of_the_process_signs_for_a_tenant(
 
 async def test_bedrock_is_reached_in_its_region_only(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
-    names, connects = Names(monkeypatch), Connects(monkeypatch)
+    names, connects = FakeDns(monkeypatch), ConnectionRecorder(monkeypatch)
     names.answers = [["127.0.0.1"]]
     llm = LiteLLMAdapter(Endpoint("bedrock", None, Secret(KEY), "workspace", BEDROCK), LIMITS)
     assert (

@@ -79,7 +79,7 @@ def left(patience, queue, *, hears=False, seconds=1.5):
     if queue:
         server.lpush(queue, "a task")
     ended = []
-    dog = Watchdog(patience, leave=lambda: ended.append(1))
+    dog = Watchdog(patience, exit_process=lambda: ended.append(1))
     dog.start()
     try:
         until = time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""HTTP through one thread hop: what goes in as ASGI comes out of the WSGI application, and the other way round."""
+"""The bridge converts ASGI requests to WSGI and back, and limits bodies, waiting requests and refusals."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from server.fair_queue import Caller
 
 
 class Exchange:
-    """One request as a server would carry it."""
+    """One request, with the events that a server would send and receive."""
 
     def __init__(self, *parts: bytes, method: str = "POST", path: str = "/x", headers: Any = ()) -> None:
         self.scope: Any = {
@@ -56,11 +56,11 @@ def echo(environ: dict[str, Any], start: Any) -> Iterable[bytes]:
     return [json.dumps(seen | {"body": environ["wsgi.input"].read().decode()}).encode()]
 
 
-def bridge(wsgi: Any = echo, **limits: Any) -> Bridge:
+def build_bridge(wsgi: Any = echo, **limits: Any) -> Bridge:
     return Bridge(wsgi, **({"threads": 2, "waiting": 10, "max_body": 100} | limits))
 
 
-async def test_a_request_arrives_as_pep_3333_wants_it() -> None:
+async def test_a_request_is_converted_as_in_pep_3333() -> None:
     headers = [
         (b"content-type", b"text/plain"),
         (b"cookie", b"a=1"),
@@ -69,7 +69,7 @@ async def test_a_request_arrives_as_pep_3333_wants_it() -> None:
         (b"accept", b"y"),
     ]
     exchange = Exchange(b"hel", b"lo", path="/聊天", headers=headers)
-    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    await build_bridge()(exchange.scope, exchange.receive, exchange.send)
     seen = json.loads(exchange.body)
     assert seen["body"] == "hello"
     assert seen["CONTENT_LENGTH"] == "5"
@@ -82,15 +82,15 @@ async def test_a_request_arrives_as_pep_3333_wants_it() -> None:
     assert exchange.sent[0]["headers"] == [(b"x-test", b"\xe4"), (b"set-cookie", b"a=1")]
 
 
-async def test_a_header_with_an_underscore_cannot_pass_for_one_of_a_proxy() -> None:
+async def test_a_header_with_an_underscore_cannot_forge_one_of_a_proxy() -> None:
     exchange = Exchange(headers=[(b"x_forwarded_for", b"1.1.1.1"), (b"x-forwarded-for", b"2.2.2.2")])
-    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    await build_bridge()(exchange.scope, exchange.receive, exchange.send)
     assert json.loads(exchange.body)["HTTP_X_FORWARDED_FOR"] == "2.2.2.2"
 
 
-async def test_MSG8_a_body_that_says_it_is_too_large_is_not_read() -> None:
+async def test_MSG8_a_body_whose_declared_length_is_too_large_is_not_read() -> None:
     exchange = Exchange(b"x" * 101, headers=[(b"content-length", b"101")])
-    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    await build_bridge()(exchange.scope, exchange.receive, exchange.send)
     assert exchange.status == 413
     assert json.loads(exchange.body)["error"]["code"] == "too_large"
     assert exchange.read == 0
@@ -98,30 +98,30 @@ async def test_MSG8_a_body_that_says_it_is_too_large_is_not_read() -> None:
 
 async def test_MSG8_a_body_without_a_length_is_read_up_to_the_limit_only() -> None:
     exchange = Exchange(b"x" * 60, b"x" * 60, b"x" * 60)
-    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    await build_bridge()(exchange.scope, exchange.receive, exchange.send)
     assert exchange.status == 413
     assert exchange.read == 2
 
 
-async def test_a_body_of_exactly_the_limit_is_taken() -> None:
+async def test_a_body_of_exactly_the_limit_is_accepted() -> None:
     exchange = Exchange(b"x" * 100, headers=[(b"content-length", b"100")])
-    await bridge()(exchange.scope, exchange.receive, exchange.send)
+    await build_bridge()(exchange.scope, exchange.receive, exchange.send)
     assert exchange.status == 200
 
 
-async def test_a_client_that_hangs_up_is_not_answered() -> None:
+async def test_a_client_that_disconnects_gets_no_response() -> None:
     def never(environ: Any, start: Any) -> Any:
-        raise AssertionError("a request that is not whole was worked on")
+        raise AssertionError("an incomplete request was executed")
 
     exchange = Exchange()
     exchange._events = [{"type": "http.request", "body": b"a", "more_body": True}]
-    await bridge(never)(exchange.scope, exchange.receive, exchange.send)
+    await build_bridge(never)(exchange.scope, exchange.receive, exchange.send)
     assert exchange.sent == []
 
 
-@pytest.mark.parametrize("held", [4, 1000])
-async def test_a_long_answer_goes_out_in_parts_and_a_short_one_at_once(monkeypatch: Any, held: int) -> None:
-    monkeypatch.setattr("server.bridge.MAX_BUFFERED", held)
+@pytest.mark.parametrize("buffered", [4, 1000])
+async def test_a_long_response_is_sent_in_parts_and_a_short_one_at_once(monkeypatch: Any, buffered: int) -> None:
+    monkeypatch.setattr("server.bridge.MAX_BUFFERED", buffered)
     closed: list[bool] = []
 
     class Parts:
@@ -136,7 +136,7 @@ async def test_a_long_answer_goes_out_in_parts_and_a_short_one_at_once(monkeypat
         return Parts()
 
     exchange = Exchange()
-    await bridge(stream)(exchange.scope, exchange.receive, exchange.send)
+    await build_bridge(stream)(exchange.scope, exchange.receive, exchange.send)
     assert exchange.status == 201
     sent = [(event["body"], event["more_body"]) for event in exchange.sent[1:]]
     assert (
@@ -144,19 +144,19 @@ async def test_a_long_answer_goes_out_in_parts_and_a_short_one_at_once(monkeypat
         == {
             4: [(b"onetwo", True), (b"three", True), (b"", False)],
             1000: [(b"onetwothree", False)],
-        }[held]
+        }[buffered]
     )
     assert closed == [True]
 
 
-async def test_more_requests_than_may_wait_are_sent_away_at_once() -> None:
+async def test_more_requests_than_may_wait_get_503_at_once() -> None:
     gate = threading.Event()
 
     def slow(environ: Any, start: Any) -> Iterable[bytes]:
         gate.wait(10)
         return echo(environ, start)
 
-    harness = bridge(slow, threads=1, waiting=2)
+    harness = build_bridge(slow, threads=1, waiting=2)
     inside = [Exchange(), Exchange()]
     tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in inside]
     await asyncio.sleep(0)
@@ -170,7 +170,7 @@ async def test_more_requests_than_may_wait_are_sent_away_at_once() -> None:
 
 
 class Dripping(Exchange):
-    """A client that has sent the first part of its body, and then no more."""
+    """A client that sends the first part of its body, and then nothing."""
 
     async def receive(self) -> Any:
         if self.read:
@@ -178,9 +178,9 @@ class Dripping(Exchange):
         return await super().receive()
 
 
-async def test_MSG8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place(monkeypatch: Any) -> None:
+async def test_MSG8_a_slow_body_gets_408_and_occupies_no_thread(monkeypatch: Any) -> None:
     monkeypatch.setattr(limits, "BODY_TIMEOUT_SECONDS", 0.2)
-    harness = bridge(threads=1, waiting=1)
+    harness = build_bridge(threads=1, waiting=1)
     slow = [Dripping(b"a") for _ in range(20)]
     tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in slow]
     await asyncio.sleep(0)
@@ -193,9 +193,9 @@ async def test_MSG8_who_sends_a_body_too_slowly_gets_408_and_held_nobody_s_place
     assert json.loads(slow[0].body)["error"]["code"] == "limit_reached"
 
 
-async def test_MSG8_bodies_that_are_not_whole_take_only_so_much_memory_together(monkeypatch: Any) -> None:
+async def test_MSG8_the_memory_of_all_incomplete_bodies_is_limited(monkeypatch: Any) -> None:
     monkeypatch.setattr(limits, "MAX_BODIES", 250)
-    harness = bridge()
+    harness = build_bridge()
     slow = [Dripping(b"x" * 100) for _ in range(2)]
     tasks = [asyncio.create_task(harness(one.scope, one.receive, one.send)) for one in slow]
     await asyncio.sleep(0)
@@ -210,7 +210,7 @@ async def test_MSG8_bodies_that_are_not_whole_take_only_so_much_memory_together(
     assert fourth.status == 200
 
 
-async def test_MSG8_a_client_that_reads_slowly_holds_nobody_s_place() -> None:
+async def test_MSG8_a_client_that_reads_slowly_occupies_no_thread() -> None:
     class Unread(Exchange):
         def __init__(self) -> None:
             super().__init__()
@@ -220,7 +220,7 @@ async def test_MSG8_a_client_that_reads_slowly_holds_nobody_s_place() -> None:
             self.is_answered.set()
             await asyncio.Event().wait()
 
-    harness, tasks = bridge(threads=1, waiting=1), []
+    harness, tasks = build_bridge(threads=1, waiting=1), []
     for _ in range(3):
         unread = Unread()
         tasks.append(asyncio.create_task(harness(unread.scope, unread.receive, unread.send)))
@@ -233,13 +233,13 @@ async def test_MSG8_a_client_that_reads_slowly_holds_nobody_s_place() -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_a_failure_of_the_application_reaches_the_server() -> None:
+async def test_an_exception_of_the_application_is_raised_to_the_server() -> None:
     def broken(environ: Any, start: Any) -> Any:
         raise RuntimeError("bug")
 
     exchange = Exchange()
     with pytest.raises(RuntimeError, match="bug"):
-        await bridge(broken)(exchange.scope, exchange.receive, exchange.send)
+        await build_bridge(broken)(exchange.scope, exchange.receive, exchange.send)
     assert exchange.sent == []
 
 
@@ -249,22 +249,22 @@ def refuse_some(scope: Any) -> Caller:
     return identify_by_address(scope)
 
 
-async def test_a_refusal_is_delayed_and_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard = asyncio.Event()
+async def test_a_refusal_is_delayed_without_delaying_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = asyncio.Event()
 
-    async def until_heard(seconds: float) -> None:
+    async def sleep_until_over(seconds: float) -> None:
         assert seconds == REFUSAL_DELAY_SECONDS
-        await heard.wait()
+        await is_over.wait()
 
     monkeypatch.setattr("server.bridge.MAX_DELAYED", 2)
-    monkeypatch.setattr("server.bridge.asyncio.sleep", until_heard)
-    one = bridge(identify=refuse_some)
+    monkeypatch.setattr("server.bridge.asyncio.sleep", sleep_until_over)
+    bridge = build_bridge(identify=refuse_some)
     refused, served = [Exchange(path="/refused") for _ in range(3)], Exchange(path="/x")
-    tasks = [asyncio.create_task(one(each.scope, each.receive, each.send)) for each in refused]
-    await one(served.scope, served.receive, served.send)
+    tasks = [asyncio.create_task(bridge(each.scope, each.receive, each.send)) for each in refused]
+    await bridge(served.scope, served.receive, served.send)
     assert (served.status, refused[2].status) == (200, 429), "more than two are not delayed"
     assert (refused[0].sent, refused[1].sent) == ([], [])
-    heard.set()
+    is_over.set()
     await asyncio.gather(*tasks)
     assert [each.status for each in refused] == [429] * 3
     assert [each.read for each in refused] == [0] * 3

@@ -1,4 +1,4 @@
-"""FAIR1 for requests: one caller never keeps the threads of the web process from the others."""
+"""FAIR1 for requests: one caller never occupies all threads of the web process."""
 
 import asyncio
 import json
@@ -18,25 +18,25 @@ ALICE, MALLORY = Caller("alice"), Caller("mallory")
 NO_BUDGET = CpuBudget(0, 0)
 
 
-def by_header(scope: Any) -> Caller:
+def identify_by_header(scope: Any) -> Caller:
     return Caller(dict(scope["headers"])[b"x-caller"])
 
 
-def client_for(who: bytes) -> Exchange:
-    return Exchange(headers=[(b"x-caller", who)])
+def build_request(caller: bytes) -> Exchange:
+    return Exchange(headers=[(b"x-caller", caller)])
 
 
 Order = list[str]
 
 
-async def work(queue: FairQueue, caller: Caller, order: Order, seconds: float = 0.0) -> None:
-    async with queue.turn(caller):
+async def execute(queue: FairQueue, caller: Caller, order: Order, seconds: float = 0.0) -> None:
+    async with queue.wait_for_turn(caller):
         order.append(str(caller.key))
         queue.charge(caller, seconds)
         await asyncio.sleep(0)
 
 
-async def test_one_caller_has_a_quarter_of_the_threads_and_another_is_served_meanwhile() -> None:
+async def test_one_caller_gets_a_quarter_of_the_threads_while_another_is_served() -> None:
     gate, inside = threading.Event(), threading.Semaphore(0)
     running: list[str] = []
 
@@ -47,12 +47,12 @@ async def test_one_caller_has_a_quarter_of_the_threads_and_another_is_served_mea
             gate.wait(10)
         return echo(environ, start)
 
-    bridge = Bridge(slow, threads=8, waiting=1000, identify=by_header)
-    asked = [client_for(b"mallory") for _ in range(50)]
+    bridge = Bridge(slow, threads=8, waiting=1000, identify=identify_by_header)
+    asked = [build_request(b"mallory") for _ in range(50)]
     tasks = [asyncio.create_task(bridge(one.scope, one.receive, one.send)) for one in asked]
     for _ in range(2):
         await asyncio.to_thread(inside.acquire)
-    alice = client_for(b"alice")
+    alice = build_request(b"alice")
     await bridge(alice.scope, alice.receive, alice.send)
     assert alice.status == 200
     assert running == ["mallory"] * 2
@@ -61,9 +61,14 @@ async def test_one_caller_has_a_quarter_of_the_threads_and_another_is_served_mea
     assert [one.status for one in asked] == [200] * 50
 
 
-async def test_an_address_of_many_people_has_half_of_the_threads() -> None:
+async def test_a_shared_address_gets_half_of_the_threads() -> None:
     queue, address = FairQueue(8, share=2, budget=NO_BUDGET), Caller("10.1.2.3", is_shared=True)
-    async with queue.turn(address), queue.turn(address), queue.turn(address), queue.turn(address):
+    async with (
+        queue.wait_for_turn(address),
+        queue.wait_for_turn(address),
+        queue.wait_for_turn(address),
+        queue.wait_for_turn(address),
+    ):
         fifth = asyncio.create_task(queue._enter(address))
         await asyncio.sleep(0)
         assert not fifth.done()
@@ -74,27 +79,27 @@ async def test_callers_take_turns() -> None:
     order: Order = []
     queue = FairQueue(1, share=1, budget=NO_BUDGET)
     callers = [MALLORY] * 5 + [ALICE] * 2
-    await asyncio.gather(*(work(queue, caller, order) for caller in callers))
+    await asyncio.gather(*(execute(queue, caller, order) for caller in callers))
     assert order == ["mallory", "mallory", "alice", "mallory", "alice", "mallory", "mallory"]
 
 
 async def test_a_caller_over_the_cpu_budget_waits_and_is_served_later() -> None:
     order: Order = []
     queue = FairQueue(4, share=2, budget=CpuBudget(1.0, 0.5))
-    await work(queue, MALLORY, order, seconds=0.6)
-    late = asyncio.create_task(work(queue, MALLORY, order))
+    await execute(queue, MALLORY, order, seconds=0.6)
+    late = asyncio.create_task(execute(queue, MALLORY, order))
     for _ in range(20):
-        await work(queue, ALICE, order, seconds=0.001)
+        await execute(queue, ALICE, order, seconds=0.001)
     assert order == ["mallory"] + ["alice"] * 20
     await late
     assert order[-1] == "mallory"
 
 
-async def test_an_address_has_no_budget_since_many_people_may_be_behind_it() -> None:
+async def test_a_shared_address_has_no_cpu_budget() -> None:
     order: Order = []
     queue, address = FairQueue(1, share=1, budget=CpuBudget(0.001, 0.1)), Caller("10.1.2.3", is_shared=True)
     for _ in range(3):
-        await work(queue, address, order, seconds=10.0)
+        await execute(queue, address, order, seconds=10.0)
     assert len(order) == 3
 
 
@@ -107,32 +112,32 @@ async def test_a_request_is_charged_the_cpu_time_of_its_thread(monkeypatch: Any)
         return echo(environ, start)
 
     for application in (echo, busy):
-        exchange = client_for(b"alice")
-        bridge = Bridge(application, threads=1, waiting=5, identify=by_header)
+        exchange = build_request(b"alice")
+        bridge = Bridge(application, threads=1, waiting=5, identify=identify_by_header)
         await bridge(exchange.scope, exchange.receive, exchange.send)
     assert 0 < charged[0] < charged[1]
 
 
-async def test_too_many_that_wait_are_refused_and_no_other_caller_is(monkeypatch: Any) -> None:
+async def test_too_many_waiting_requests_of_one_caller_are_refused_but_not_those_of_others(monkeypatch: Any) -> None:
     monkeypatch.setattr(fair_queue, "MAX_WAITING_REQUESTS", 3)
     order: Order = []
     queue = FairQueue(2, share=1, budget=NO_BUDGET)
-    async with queue.turn(MALLORY):
-        waiting = [asyncio.create_task(work(queue, MALLORY, order)) for _ in range(3)]
+    async with queue.wait_for_turn(MALLORY):
+        waiting = [asyncio.create_task(execute(queue, MALLORY, order)) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(LimitReached):
             await queue._enter(MALLORY)
-        await work(queue, ALICE, order)
+        await execute(queue, ALICE, order)
         assert order == ["alice"]
     await asyncio.gather(*waiting)
     assert order == ["alice"] + ["mallory"] * 3
 
 
-async def test_who_leaves_while_waiting_leaves_nothing_behind() -> None:
+async def test_a_request_cancelled_while_waiting_is_removed_from_the_queue() -> None:
     order: Order = []
     queue = FairQueue(1, share=1, budget=NO_BUDGET)
-    async with queue.turn(ALICE):
-        gone = [asyncio.create_task(work(queue, caller, order)) for caller in (ALICE, MALLORY, MALLORY)]
+    async with queue.wait_for_turn(ALICE):
+        gone = [asyncio.create_task(execute(queue, caller, order)) for caller in (ALICE, MALLORY, MALLORY)]
         await asyncio.sleep(0)
         for task in gone[:2]:
             task.cancel()
@@ -142,24 +147,24 @@ async def test_who_leaves_while_waiting_leaves_nothing_behind() -> None:
     assert (queue._free_threads, queue._waiting, queue._running) == (1, {}, {})
 
 
-async def test_who_leaves_when_their_turn_has_just_come_frees_the_thread() -> None:
+async def test_a_request_cancelled_at_its_turn_releases_the_thread() -> None:
     order: Order = []
     queue = FairQueue(1, share=1, budget=NO_BUDGET)
     await queue._enter(ALICE)
-    next_one = asyncio.create_task(work(queue, MALLORY, order))
+    next_one = asyncio.create_task(execute(queue, MALLORY, order))
     await asyncio.sleep(0)
     queue._leave(ALICE)
     next_one.cancel()
     await asyncio.wait([next_one])
-    await work(queue, ALICE, order)
+    await execute(queue, ALICE, order)
     assert order == ["alice"]
     assert queue._free_threads == 1
 
 
 @pytest.mark.parametrize(("headers", "closes"), [((), False), ([(b"content-length", b"9")], True)])
-async def test_a_refused_request_is_not_read_and_takes_no_thread(headers: Any, closes: bool) -> None:
+async def test_a_refused_request_is_not_read_and_uses_no_thread(headers: Any, closes: bool) -> None:
     def never(environ: Any, start: Any) -> Any:
-        raise AssertionError("a refused request was worked on")
+        raise AssertionError("a refused request was executed")
 
     def refuse(scope: Any) -> Caller:
         raise LimitReached("Too many requests at once.", data={"limit": "requests", "seconds": 7})

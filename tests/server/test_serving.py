@@ -1,4 +1,4 @@
-"""What a process refuses before it serves, and the page it serves to everybody."""
+"""The checks before a process serves, the page of the web app, and the error pages."""
 
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,14 @@ from config import error_pages, urls
 from config.checks import KNOWN_SECRET_KEY, KNOWN_SECRET_KEYS, refuse_to_serve_unsafely
 
 
-def test_a_process_with_the_secrets_of_the_source_does_not_serve(settings: Any) -> None:
+def test_a_process_with_the_secrets_of_the_source_code_does_not_serve(settings: Any) -> None:
     settings.SECRET_KEY = KNOWN_SECRET_KEY
     settings.SECRET_KEYS = list(KNOWN_SECRET_KEYS)
     with pytest.raises(ImproperlyConfigured, match=r"SECRET_KEY is not set.*SECRET_KEYS is not set"):
         refuse_to_serve_unsafely()
 
 
-def test_a_process_with_secrets_of_its_own_serves(settings: Any) -> None:
+def test_a_process_with_its_own_secrets_serves(settings: Any) -> None:
     settings.SECRET_KEY = "anything else"
     settings.SECRET_KEYS = ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
     refuse_to_serve_unsafely()
@@ -35,7 +35,7 @@ def test_a_process_with_secrets_of_its_own_serves(settings: Any) -> None:
         ("", "", None),
     ],
 )
-def test_a_web_process_behind_https_knows_its_proxy(
+def test_a_web_process_behind_https_needs_the_addresses_of_its_proxy(
     settings: Any, public_url: str, proxies: str, reason: str | None
 ) -> None:
     settings.SECRET_KEY, settings.SECRET_KEYS = "anything else", ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
@@ -45,17 +45,17 @@ def test_a_web_process_behind_https_knows_its_proxy(
     else:
         with pytest.raises(ImproperlyConfigured, match=reason):
             refuse_to_serve_unsafely(web=True)
-    refuse_to_serve_unsafely()  # a worker is reached by nobody
+    refuse_to_serve_unsafely()  # a worker cannot be reached from outside
 
 
-def test_a_misspelt_mode_of_sign_up_does_not_serve(settings: Any) -> None:
+def test_a_process_with_an_unknown_mode_of_sign_up_does_not_serve(settings: Any) -> None:
     settings.SECRET_KEY, settings.SECRET_KEYS = "anything else", ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
     settings.SIGN_UP = "invite"
     with pytest.raises(ImproperlyConfigured, match="ATELIER_SIGN_UP"):
         refuse_to_serve_unsafely(web=True)
 
 
-def test_a_lease_that_one_late_heartbeat_would_end_does_not_serve(settings: Any) -> None:
+def test_a_process_with_a_lease_that_ends_after_one_late_heartbeat_does_not_serve(settings: Any) -> None:
     settings.SECRET_KEY, settings.SECRET_KEYS = "anything else", ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
     settings.RUN_LEASE, settings.RUN_HEARTBEAT = 6.0, 3.0
     with pytest.raises(ImproperlyConfigured, match="RUN_LEASE is too short"):
@@ -64,7 +64,7 @@ def test_a_lease_that_one_late_heartbeat_would_end_does_not_serve(settings: Any)
     refuse_to_serve_unsafely()
 
 
-def test_https_is_the_only_way_where_it_is_there(client: Client, settings: Any) -> None:
+def test_http_is_redirected_to_https(client: Client, settings: Any) -> None:
     settings.SECURE_SSL_REDIRECT, settings.SECURE_HSTS_SECONDS = True, 31536000
     answer = client.get("/api/v1/me")
     assert (answer.status_code, answer["Location"]) == (301, "https://testserver/api/v1/me")
@@ -81,7 +81,7 @@ def built(settings: Any, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", ["/", "/sign-up", "/acme/chats/0199-aa", "/apiary"])
-def test_every_path_of_the_web_app_is_its_page(client: Client, built: Path, path: str) -> None:
+def test_every_path_of_the_web_app_returns_its_page(client: Client, built: Path, path: str) -> None:
     answer = client.get(path)
     assert answer.content == b"<p>the web app</p>"
     assert "csrftoken" in answer.cookies
@@ -90,17 +90,17 @@ def test_every_path_of_the_web_app_is_its_page(client: Client, built: Path, path
 
 
 @pytest.mark.parametrize("path", ["/static/assets/gone.js", "/ws/x", "/_allauth/x"])
-def test_a_missing_file_does_not_look_like_a_page(client: Client, built: Path, path: str) -> None:
+def test_a_missing_file_is_a_404(client: Client, built: Path, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
-def test_a_missing_endpoint_is_told_in_our_shape(client: Client, built: Path) -> None:
+def test_a_missing_endpoint_is_a_404_in_the_format_of_the_api(client: Client, built: Path) -> None:
     answer = client.get("/api/v1/nothing-here")
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "not_found"
 
 
-def test_the_page_takes_no_input(client: Client, built: Path) -> None:
+def test_the_page_refuses_post(client: Client, built: Path) -> None:
     assert client.post("/sign-up").status_code == 405
 
 
@@ -110,14 +110,14 @@ def test_a_new_build_is_served_without_a_restart(client: Client, built: Path) ->
     assert client.get("/").content == b"<p>newer</p>"
 
 
-def test_without_a_build_it_says_how_to_make_one(client: Client, settings: Any, tmp_path: Path) -> None:
+def test_without_a_build_the_response_says_how_to_make_one(client: Client, settings: Any, tmp_path: Path) -> None:
     settings.WEB_APP = tmp_path / "nowhere"
     answer = client.get("/")
     assert answer.status_code == 503
     assert b"make run" in answer.content
 
 
-def test_RUN7_a_database_that_is_away_is_503_and_says_when_to_come_again(rf: RequestFactory) -> None:
+def test_RUN7_an_unavailable_database_is_503_with_retry_after(rf: RequestFactory) -> None:
     try:
         raise OperationalError("the connection is closed")
     except OperationalError:
@@ -126,7 +126,7 @@ def test_RUN7_a_database_that_is_away_is_503_and_says_when_to_come_again(rf: Req
     assert answer["Retry-After"] == "2"
 
 
-def test_every_error_page_exists() -> None:
+def test_every_error_handler_exists() -> None:
     for status in (400, 403, 404, 500):
         module, _, name = str(getattr(urls, f"handler{status}")).rpartition(".")
         assert module == "config.error_pages"
@@ -134,7 +134,7 @@ def test_every_error_page_exists() -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", "not base64 at all, however long it may be"])
-def test_nothing_serves_with_a_merge_service_that_cannot_know_us(settings: Any, secret: str) -> None:
+def test_a_process_with_an_invalid_secret_of_the_merge_service_does_not_serve(settings: Any, secret: str) -> None:
     settings.SECRET_KEY, settings.SECRET_KEYS = (
         "long and random and ours",
         ["b3Vyb3duLW91cm93bi1vdXJvd24tb3Vyb3duLW91cm8="],

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.hostile_web import Site, served
+from tests.hostile_web import Site, run_site
 
 
 @pytest.fixture
 async def site(settings) -> AsyncIterator[Site]:
     """A server on the loopback."""
-    async with served() as site:
+    async with run_site() as site:
         settings.ALLOW_PRIVATE_HOSTS = frozenset({site.host})
         yield site

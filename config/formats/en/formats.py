@@ -1,4 +1,4 @@
-"""One way for everybody, in UTC, that sorts."""
+"""ISO formats, which can be sorted. Times are in UTC."""
 
 DATE_FORMAT = SHORT_DATE_FORMAT = "Y-m-d"
 TIME_FORMAT = "H:i:s"

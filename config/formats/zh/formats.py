@@ -1,4 +1,4 @@
-"""Both kinds of Chinese, too."""
+"""The same formats for Traditional and Simplified Chinese."""
 
 from config.formats.en.formats import DATE_FORMAT as DATE_FORMAT
 from config.formats.en.formats import DATETIME_FORMAT as DATETIME_FORMAT

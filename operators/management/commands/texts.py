@@ -1,7 +1,7 @@
-"""Collect the texts of the admin for translation, with Babel: `makemessages` needs GNU gettext, which few machines have.
+"""Collect the texts of the admin for translation, with Babel, because `makemessages` needs GNU gettext, which few machines have.
 
-The texts are those of our apps and of the admin's theme (django-unfold), which has no Chinese. `launcher/bootstrap.py` and the
-image build compile the catalogues by `pybabel compile`.
+The texts are those of our apps and of the admin's theme (django-unfold), which has no Chinese translation.
+`launcher/bootstrap.py` and the image build compile the catalogues by `pybabel compile`.
 """
 
 import io
@@ -51,7 +51,7 @@ class Command(BaseCommand):
 
 
 def collect_texts() -> Catalog:
-    """Return every text of the admin, with the files that contain it."""
+    """Return all texts of the admin with the files that contain them."""
     template = Catalog()
     configs = [config for config in apps.get_app_configs() if Path(config.path).parent == settings.ROOT]
     for config in [*configs, apps.get_app_config("unfold")]:
@@ -94,14 +94,14 @@ def find_problems(path: Path, locale: str, template: Catalog) -> Iterator[str]:
         if not (translations and all(translations)) or message.fuzzy:
             yield f"not translated: {text!r}"
             continue
-        # A plural form may leave the number out, so each translation is compared with the last form of the original.
+        # A singular form may omit the number, so each translation is compared with the last (plural) form of the original.
         original = text if isinstance(text, str) else text[-1]
         if any(sorted(PLACEHOLDER.findall(one)) != sorted(PLACEHOLDER.findall(original)) for one in translations):
             yield f"other placeholders in the translation of {text!r}"
 
 
 def read_catalog(path: Path, locale: str) -> Catalog:
-    """Read a catalogue; an empty one where the file does not exist yet."""
+    """Return the catalogue of a file; an empty one if the file does not exist yet."""
     if not path.exists():
         return Catalog(locale, project="Atelier", version="1", fuzzy=False)
     with path.open("rb") as file:
