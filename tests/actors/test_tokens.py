@@ -16,8 +16,8 @@ from common.errors import LimitReached, NotFound
 from common.logs import scrub
 from events.models import AuditRecord
 from tests.api.client import Api
-from tests.api.operations import OPERATIONS, things_of
-from tests.api.test_rights import asked, client_for, fingerprint
+from tests.api.operations import OPERATIONS, make_things
+from tests.api.test_rights import client_for, fingerprint, send_operation
 from tests.factories.actors import PASSWORD
 from tests.people import make_operator
 
@@ -157,12 +157,12 @@ def test_token_is_made_by_who_knows_the_password(team):
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.method != "GET"])
 def test_token_of_the_scope_read_changes_nothing(team, name):
-    things = things_of(team) | {"asker_id": str(team.bob.id)}
+    things = make_things(team) | {"asker_id": str(team.bob.id)}
     api = Api()
     token, api.bearer = actors.create_token(team.alice, name="Reader", days=30, scope="read")
     actors.record_token_use(token)
     api.ok("GET", f"chats/{team.chat.id}/messages")
     before = fingerprint()
-    answer = asked(api, OPERATIONS[name], things)
+    answer = send_operation(api, OPERATIONS[name], things)
     assert answer.status_code == (404 if name == "confirm_email" else 403), answer.content
     assert fingerprint() == before

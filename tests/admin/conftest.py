@@ -1,4 +1,4 @@
-"""An operator, and rows in every table."""
+"""Fixtures of the admin: a team, an operator, and rows in every table."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from actors.models import Actor
-from tests.admin.environment import fill, sign_in_as
+from tests.admin.environment import create_rows, sign_in_as
 from tests.people import Team, make_operator
 
 
@@ -27,5 +27,5 @@ def environment(team: Team) -> AdminEnvironment:
 
 @pytest.fixture
 def filled_environment(environment: AdminEnvironment) -> AdminEnvironment:
-    fill(environment.team, 3)
+    create_rows(environment.team, 3)
     return environment

@@ -1,4 +1,4 @@
-"""A environment with something awkward in every table, for the operators' pages."""
+"""Rows with awkward texts in every table, and helpers to use the admin."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,54 +34,54 @@ MODELS = [model for model in apps.get_models() if model._meta.app_label in OURS]
 
 
 def sign_in_as(person: Actor) -> Client:
-    """Somebody in front of the admin."""
+    """Return a browser in which the person is signed in."""
     client = Client()
     client.force_login(person)
     return client
 
 
-def page(model: type[Model], *more: Any) -> str:
-    """The path of a table, a row, or one of a row's pages."""
+def build_path(model: type[Model], *more: Any) -> str:
+    """Return the path of a table, of a row, or of one of a row's pages."""
     meta = model._meta
     return "/".join(["/admin", meta.app_label, str(meta.model_name), *map(str, more)]) + "/"
 
 
 def get_model_admin(model: type[Model]) -> Any:
-    """The admin page of a model."""
+    """Return the admin class of a model."""
     return admin.site._registry[model]
 
 
-def action_names(model: type[Model]) -> list[str]:
-    """The actions of a row's page."""
+def list_action_names(model: type[Model]) -> list[str]:
+    """Return the names of the actions of a row's page."""
     model_admin = get_model_admin(model)
     return list(model_admin._extract_action_names(model_admin.actions_detail))
 
 
-def action_url(row: Any, name: str) -> str:
-    """The path of the dialog of an action."""
-    return page(type(row), row.pk, name.replace("_", "-"))
+def build_action_url(row: Any, name: str) -> str:
+    """Return the path of the dialog of an action."""
+    return build_path(type(row), row.pk, name.replace("_", "-"))
 
 
 def run_action(client: Client, row: Any, name: str, **fields: Any) -> Any:
     """Confirm the dialog of an action on a row's page."""
-    assert name in action_names(type(row))
-    return client.post(action_url(row, name), {"_form_submitted": "True", **fields}, follow=True)
+    assert name in list_action_names(type(row))
+    return client.post(build_action_url(row, name), {"_form_submitted": "True", **fields}, follow=True)
 
 
 def run_list_action(client: Client, model: type[Model], name: str, *rows: Any) -> Any:
     """Run an action for selected rows of a list."""
     selected = {"action": name, "_selected_action": [row.pk for row in rows]}
-    return client.post(page(model), selected, follow=True)
+    return client.post(build_path(model), selected, follow=True)
 
 
-def fill(team: Team, count: int, *, first: int = 0) -> None:
-    """`count` more rows in every table."""
+def create_rows(team: Team, count: int, *, first: int = 0) -> None:
+    """Create `count` more rows in every table."""
     for number in range(first, first + count):
         with transaction.atomic():
-            _one_more(team, number)
+            _create_row_in_each_table(team, number)
 
 
-def _one_more(team: Team, number: int) -> None:
+def _create_row_in_each_table(team: Team, number: int) -> None:
     name = NAMES[number % len(NAMES)]
     person = make_person(f"P{number}")
     Actor.objects.filter(pk=person.pk).update(name=name)
@@ -93,32 +93,32 @@ def _one_more(team: Team, number: int) -> None:
                          key=Secret(CANARY))  # fmt: skip
     agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
     chat = chats.create_chat(person, workspace.id, title="", member_ids=[agent.id])
-    said = chats.post_message(person, chat.id, text=f"{name} {CANARY[:3]}", wake="nobody")[0]
+    message = chats.post_message(person, chat.id, text=f"{name} {CANARY[:3]}", wake="nobody")[0]
     actors.create_token(person, name=name, days=None)
     chats.create_link(person, chat.id, role="suggester", hours=1)
     draft = DraftFactory.create(chat=chat, agent=agent, prompt=name, created_by=person)
     DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, why="takeover")
     LockWaiterFactory.create(draft=draft, person=person, requested_at=now() if number % 2 else None)
-    _suggestions_of(draft, person, name, number)
-    _run_of(agent, chat, said, number)
+    _create_suggestions(draft, person, name, number)
+    _create_runs(agent, chat, message, number)
     grant_right(person, "invite_workspace", workspace)
     grant_right(person, "stop_run_chat", chat)
     grant_right(person, "save_agent_actor", agent)
     audit.record(None, "run.stopped")
 
 
-def _run_of(agent: Actor, chat: Any, said: Any, number: int) -> None:
-    root = RunFactory.create(chat=chat, agent=agent, trigger_id=said.id, state="failed", error_code="timeout",
-                      error="<b>no</b> 出錯了", on_behalf_of=said.author)  # fmt: skip
+def _create_runs(agent: Actor, chat: Any, message: Any, number: int) -> None:
+    root = RunFactory.create(chat=chat, agent=agent, trigger_id=message.id, state="failed", error_code="timeout",
+                      error="<b>no</b> 出錯了", on_behalf_of=message.author)  # fmt: skip
     child = RunFactory.create(chat=chat, agent=agent, root=root, parent=root)
     JobFactory.create(workspace=chat.workspace, agent=agent, origin="wake", job_input={"text": "<b>x</b>"}, ended=True)
     StepFactory.create(run=child, result={"text": "<i>結果</i>"})
     LLMCallFactory.create(run=root, workspace=chat.workspace, agent=agent, model="gpt-<b>",
                    error_code="timeout" if number % 2 else "")  # fmt: skip
-    LLMCallFactory.create(step_number=0, workspace=chat.workspace, on_behalf_of=said.author, model="tried-<b>")
+    LLMCallFactory.create(step_number=0, workspace=chat.workspace, on_behalf_of=message.author, model="tried-<b>")
 
 
-def _suggestions_of(draft: Draft, person: Actor, name: str, number: int) -> None:
+def _create_suggestions(draft: Draft, person: Actor, name: str, number: int) -> None:
     merge = MergeFactory.create(chat=draft.chat, agent=draft.agent, by=person, state="failed", ended_at=now(),
                          error_code="draft_locked", error="<b>no</b> 出錯了", draft=draft if number % 2 else None)  # fmt: skip
     for state, decided in (("pending", {}), ("accepted", {"merge": merge, "decided_by": person, "decided_at": now()})):
@@ -131,8 +131,8 @@ def _suggestions_of(draft: Draft, person: Actor, name: str, number: int) -> None
         )  # fmt: skip
 
 
-def links_in(html: str) -> Iterator[str]:
-    """The addresses in the admin that a page leads to."""
+def list_links(html: str) -> Iterator[str]:
+    """Yield the links of a page to other pages of the admin."""
     for part in html.split('href="')[1:]:
         address = part.partition('"')[0].replace("&amp;", "&")
         if address.startswith(reverse("admin:index")) or address.startswith("?"):

@@ -1,5 +1,5 @@
-"""The operators' pages in a real browser: they work under their policy, on a desk and on a phone, light and dark, in each
-language, and axe finds nothing in them.
+"""The admin in a real browser: it works under its content security policy, on large and small screens, light and dark, in each
+language, and axe finds no problem.
 """
 
 import os
@@ -14,7 +14,7 @@ from agents.models import AgentGrant
 from chats.models import Message
 from events.models import AuditRecord
 from runs.models import Run
-from tests.admin.environment import fill, page
+from tests.admin.environment import build_path, create_rows
 from tests.browser import chromium
 from tests.factories.actors import PASSWORD
 from tests.people import make_operator, make_team
@@ -37,33 +37,33 @@ def shoot(tab: Page, name: str) -> None:
 
 @pytest.fixture
 def environment(live_server: Any) -> dict[str, Any]:
-    """Addresses of pages, made before the browser starts: Django's rows are not read beside its event loop."""
+    """The paths of pages. They are read before the browser starts, because its event loop forbids queries of Django."""
     team = make_team()
     operator = make_operator()
-    fill(team, 3)
+    create_rows(team, 3)
     return {
         "address": live_server.url,
         "operator": operator,
         "bob": team.bob,
         "pages": {
             "index": "/admin/",
-            "people": page(Actor) + "?kind__exact=human",
-            "runs": page(Run),
-            "messages": f"{page(Message)}?chat__id__exact={team.chat.id}",
-            "audit": page(AuditRecord),
-            "person": page(Actor, team.bob.pk, "change"),
-            "agent": page(Actor, team.robin.pk, "change"),
-            "workspace": page(Workspace, team.workspace.pk, "change"),
-            "run": page(Run, Run.objects.filter(state="failed")[0].pk, "change"),
-            "grant": f"{page(AgentGrant, 'add')}?user={team.bob.pk}&content_object={team.robin.pk}",
+            "people": build_path(Actor) + "?kind__exact=human",
+            "runs": build_path(Run),
+            "messages": f"{build_path(Message)}?chat__id__exact={team.chat.id}",
+            "audit": build_path(AuditRecord),
+            "person": build_path(Actor, team.bob.pk, "change"),
+            "agent": build_path(Actor, team.robin.pk, "change"),
+            "workspace": build_path(Workspace, team.workspace.pk, "change"),
+            "run": build_path(Run, Run.objects.filter(state="failed")[0].pk, "change"),
+            "grant": f"{build_path(AgentGrant, 'add')}?user={team.bob.pk}&content_object={team.robin.pk}",
         },
     }
 
 
 def sign_in(tab: Page, environment: dict[str, Any]) -> None:
     tab.goto(f"{environment['address']}/admin/")
-    tab.fill("input[name=username]", environment["operator"].email)
-    tab.fill("input[name=password]", PASSWORD)
+    tab.create_rows("input[name=username]", environment["operator"].email)
+    tab.create_rows("input[name=password]", PASSWORD)
     shoot(tab, f"sign-in-{tab.evaluate('navigator.language')}")
     tab.click("button[type=submit]")
     tab.wait_for_selector("#nav-sidebar-apps", state="attached")
@@ -76,7 +76,7 @@ def test_the_admin_works_in_a_browser_under_its_policy(environment):
         for size, scheme, language in ((DESK, LIGHT, "en-US"), (DESK, DARK, "zh-CN"), (PHONE, LIGHT, "zh-TW")):
             context = browser.new_context(viewport=size, color_scheme=scheme, locale=language)
             tab = context.new_page()
-            tab.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+            tab.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
             tab.on("pageerror", lambda error: wrong.append(str(error)))
             sign_in(tab, environment)
             for name, path in environment["pages"].items():
@@ -98,7 +98,7 @@ def test_the_admin_works_in_a_browser_under_its_policy(environment):
 
 
 def _press_buttons(tab: Page, environment: dict[str, Any]) -> None:
-    """A button asks first; yes does it, and the page shows it: what is told once, and what has changed."""
+    """Press two buttons, confirm their dialogs, and check that the page shows the link and the changed state."""
     tab.goto(environment["address"] + environment["pages"]["person"])
     tab.get_by_text("Actions").click()
     tab.get_by_role("link", name="Create a password reset link").click()

@@ -1,4 +1,4 @@
-"""A right is granted while its person leaves the workspace: nothing is left behind, whoever comes first."""
+"""A grant is added while its person leaves the workspace: no grant remains, whichever transaction is first."""
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -15,7 +15,7 @@ from workspaces.models import Workspace
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_SEC5_a_right_given_while_its_person_leaves_goes_with_them():
+def test_SEC5_a_grant_that_is_added_while_its_person_leaves_does_not_remain():
     team, operator = make_team(), make_operator()
     verb = Permission.objects.get(codename="save_agent_actor")
 

@@ -1,4 +1,4 @@
-"""What is hidden, and what was said, is not found out by filtering a list, in any table of the operators' view."""
+"""Hidden columns and texts of messages cannot be found out by filtering a list of the admin."""
 
 import pytest
 from django.contrib import admin
@@ -11,7 +11,7 @@ from tests.people import make_operator, make_person
 LOOKUPS = ("", "__exact", "__startswith", "__icontains", "__regex", "__gt", "__in", "__isnull", "__text__icontains")
 
 
-def offered_by_filters(model):
+def list_filter_fields(model):
     model_admin = get_model_admin(model)
     return {path for path in model_admin.list_filter if isinstance(path, str)} | {
         each.parameter_name for each in model_admin.list_filter if hasattr(each, "parameter_name")
@@ -23,19 +23,19 @@ COLUMNS = [
     for model in MODELS
     for field in model._meta.fields
     if isinstance(field, CharField | TextField | JSONField) and not field.choices
-    if field.name not in offered_by_filters(model)
+    if field.name not in list_filter_fields(model)
 ]
 
 
 @pytest.mark.parametrize(("model", "column"), COLUMNS, ids=lambda one: getattr(one, "__name__", one))
-def test_no_list_is_filtered_by_a_hidden_column_or_a_text(rf, model, column):
+def test_no_list_can_be_filtered_by_a_hidden_column_or_a_text(rf, model, column):
     table = admin.site._registry[model]
     request = rf.get("/")
     assert [lookup for lookup in LOOKUPS if table.lookup_allowed(f"{column}{lookup}", "x", request)] == []
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_no_list_is_filtered_by_the_columns_of_rows_that_it_refers_to(rf, model):
+def test_no_list_can_be_filtered_by_columns_of_related_rows(rf, model):
     table, request = admin.site._registry[model], rf.get("/")
     reached = [
         f"{field.name}__{column.name}{lookup}"
@@ -48,7 +48,7 @@ def test_no_list_is_filtered_by_the_columns_of_rows_that_it_refers_to(rf, model)
     assert [lookup for lookup in reached if table.lookup_allowed(lookup, "x", request)] == []
 
 
-def test_hidden_columns_are_the_ones_that_lock_secrets():
+def test_all_columns_with_secrets_are_hidden():
     hidden = {f"{model.__name__}.{name}" for model in MODELS for name in get_model_admin(model).exclude}
     secret = ("password", "digest", "encrypted", "token_hash")
     named = {
@@ -65,12 +65,12 @@ def test_hidden_columns_are_the_ones_that_lock_secrets():
     [
         "actors/actor/?password__startswith=p", "actors/apitoken/?digest__startswith=a",
         "actors/emailchange/?digest__startswith=a", "chats/chatlink/?token_hash__startswith=a",
-        "workspaces/credential/?sealed_key__startswith=g", "chats/message/?payload__text__icontains=plan",
+        "workspaces/credential/?encrypted_key__startswith=g", "chats/message/?payload__text__icontains=plan",
         "agents/draft/?written__prompt__icontains=plan", "runs/step/?result__text__icontains=plan",
         "actors/apitoken/?person__password__startswith=p",
     ],
 )  # fmt: skip
-def test_reader_is_refused_to_filter_by_what_is_hidden(db, query):
+def test_a_reader_cannot_filter_by_hidden_columns(db, query):
     reader = make_person("Reader")
     set_level(reader, make_operator(), Level.READER)
     reader.refresh_from_db()

@@ -1,4 +1,4 @@
-"""An integrator: allauth's app client to sign up and in, then the REST API with a session token."""
+"""A client of the API: it signs up and in by allauth's app client, then uses the REST API with a session token."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ APP = "/_allauth/app/v1"
 
 
 class Api:
-    """Somebody who speaks JSON to us. `token`: of a session; `bearer`: an API token; neither: nobody."""
+    """A client that sends JSON, with the token of a session (`token`), an API token (`bearer`), or without sign-in."""
 
     def __init__(self, token: str | None = None) -> None:
         self.client = Client()
@@ -26,20 +26,20 @@ class Api:
         return self.client.generic(method, url, json.dumps(body or {}), "application/json", headers=headers)
 
     def ok(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer's JSON; fails when it was refused."""
+        """Return the JSON of the response. Fails if the request was refused."""
         response = self(method, path, body)
         assert response.status_code < 300, (response.status_code, response.content)
         return response.json() if response.content else None
 
     def refused(self, status: int, code: str, method: str, path: str, body: Any = None) -> Any:
-        """The error's JSON; fails when the answer was another."""
+        """Return the JSON of the error. Fails if the response was another one."""
         response = self(method, path, body)
         assert (response.status_code, response.json()["error"]["code"]) == (status, code), response.content
         return response.json()["error"]
 
 
 def sign_up(name: str, password: str = "a long enough password") -> Api:
-    """A new person, signed in."""
+    """Return a client of a new person who is signed in."""
     body = {"email": f"{name.lower()}@example.org", "password": password, "name": name}
     answer = Api()("POST", f"{APP}/auth/signup", body)
     assert answer.status_code == 200, answer.content
@@ -47,7 +47,7 @@ def sign_up(name: str, password: str = "a long enough password") -> Api:
 
 
 def sign_in(email: str, password: str) -> Api:
-    """Somebody who has an account."""
+    """Return a client of a person who has an account."""
     answer = Api()("POST", f"{APP}/auth/login", {"email": email, "password": password})
     assert answer.status_code == 200, answer.content
     return Api(answer.json()["meta"]["session_token"])

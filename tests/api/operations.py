@@ -1,6 +1,6 @@
-"""Every operation of the API, what it is tried with, and who may do it: one table for rights, tenancy and fuzzing.
+"""A table of all operations of the API: an example of each request, and who may send it. For tests of rights, tenancy and fuzzing.
 
-A test compares the table with the schema, so that a new operation is covered on the day it is routed.
+A test compares the table with the schema, so that a new operation cannot be forgotten.
 """
 
 from collections.abc import Callable
@@ -33,128 +33,128 @@ MEMBERS = {"alice": 2, "bob": 2, "charlie": 404, "nobody": 401}
 EDITORS = {"alice": 2, "bob": 403, "charlie": 404, "nobody": 401}
 ANYONE = {"alice": 2, "bob": 2, "charlie": 2, "nobody": 2}
 
-ALICES = {"alice": 2, "bob": 404, "charlie": 404, "nobody": 401}
+ONLY_ALICE = {"alice": 2, "bob": 404, "charlie": 404, "nobody": 401}
 
 Things = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Operation:
-    """`answers`: per person a status, or 2 for any success. `given` brings about what the operation needs. `by_token`:
-    whether an API token may do what its person may; otherwise it gets 403."""
+    """`answers`: the status for each person, or 2 for any success. `prepare` creates the state that the operation needs.
+    `by_token`: whether an API token may do what its person may; otherwise it gets 403."""
 
     method: str
     path: str
     answers: dict[str, int]
     body: Callable[[Things], Any] = lambda things: {}
-    given: Callable[[Team, Things, str], None] = lambda team, things, who: None
+    prepare: Callable[[Team, Things, str], None] = lambda team, things, who: None
     by_token: bool = field(default=True)
 
 
-def things_of(team: Team) -> Things:
-    """What the paths and bodies of the table name, in Alice's workspace."""
-    said = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
+def make_things(team: Team) -> Things:
+    """Create the objects that the paths and bodies of the table name, in Alice's workspace. Return their ids."""
+    message = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
     link, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     token, _ = actors.create_token(team.alice, name="Mine", days=None)
     run = RunFactory.create(
         chat=team.chat,
         agent=team.robin,
         on_behalf_of=team.bob,
-        trigger_id=said.id,
-        trigger_seq=said.seq,
+        trigger_id=message.id,
+        trigger_seq=message.seq,
         state="failed",
     )
-    suggestion = a_suggestion(team, said)
+    suggestion = make_suggestion(team, message)
     return {
         "workspace_id": team.workspace.id, "chat_id": team.chat.id, "agent_id": team.robin.id, "actor_id": team.bob.id,
         "link_id": link.id, "token_id": token.id, "token": url.rsplit("/", 1)[1], "run_id": run.id,
-        "spec_id": team.robin.current_spec_id, "message_id": said.id, "revision": 1, "comparison_id": new_id(),
+        "spec_id": team.robin.current_spec_id, "message_id": message.id, "revision": 1, "comparison_id": new_id(),
         "model_test_id": new_id(),
-        "suggestion_id": suggestion.id, "merge_id": a_merge(team, suggestion).id,
+        "suggestion_id": suggestion.id, "merge_id": make_merge(team, suggestion).id,
     }  # fmt: skip
 
 
-def a_suggestion(team: Team, line: Message) -> Suggestion:
-    """Bob's, of which no summary could be written."""
+def make_suggestion(team: Team, message: Message) -> Suggestion:
+    """Create a suggestion of Bob's whose summary has failed."""
     return SuggestionFactory.create(
         chat=team.chat,
         agent=team.robin,
         author=team.bob,
         touches=["prompt"],
-        message_id=line.id,
+        message_id=message.id,
         summary_state="failed",
     )
 
 
-def a_merge(team: Team, suggestion: Suggestion, **fields: Any) -> Merge:
-    """Alice's, that could not be done."""
+def make_merge(team: Team, suggestion: Suggestion, **fields: Any) -> Merge:
+    """Create a merge of Alice's that has failed."""
     ended = {"state": "failed", "ended_at": now(), **fields}
     return MergeFactory.create(chat=team.chat, agent=team.robin, by=team.alice, chosen=[suggestion.id], **ended)
 
 
-def _a_changed_draft(team: Team, things: Things, who: str) -> None:
-    _a_draft(team, things, who)
+def _claim_changed_draft(team: Team, things: Things, who: str) -> None:
+    _claim_draft(team, things, who)
     Draft.objects.update(written=SpecContent(prompt="New").as_json())
 
 
-def _merging(team: Team, things: Things, who: str) -> None:
+def _set_merge_waiting(team: Team, things: Things, who: str) -> None:
     Merge.objects.filter(pk=things["merge_id"]).update(state="waiting", ended_at=None)
 
 
-def _a_draft(team: Team, things: Things, who: str) -> None:
-    """Whoever asks holds the draft; those who may not hold one find Alice's."""
+def _claim_draft(team: Team, things: Things, who: str) -> None:
+    """Claim the draft for the person, or for Alice if the person may not have one."""
     holder = team[who] if who in ("alice", "bob") else team.alice
     drafts.claim_draft(actor=holder, chat_id=team.chat.id, agent_id=team.robin.id)
 
 
-def _anothers_draft(team: Team, things: Things, who: str) -> None:
-    """Whoever asks finds it held by somebody else."""
-    _a_draft(team, things, "bob" if who == "alice" else "alice")
+def _claim_draft_of_other_person(team: Team, things: Things, who: str) -> None:
+    """Claim the draft for another person."""
+    _claim_draft(team, things, "bob" if who == "alice" else "alice")
 
 
-def _an_asked_draft(team: Team, things: Things, who: str) -> None:
-    """Whoever asks holds it, and somebody else has asked them for it."""
-    _a_draft(team, things, who)
-    asker = team.alice if who == "bob" else team.bob
-    drafts.request_draft(actor=asker, chat_id=team.chat.id, agent_id=team.robin.id)
-    things["asker_id"] = str(asker.id)
+def _claim_requested_draft(team: Team, things: Things, who: str) -> None:
+    """Claim the draft for the person, and let another person request it."""
+    _claim_draft(team, things, who)
+    requester = team.alice if who == "bob" else team.bob
+    drafts.request_draft(actor=requester, chat_id=team.chat.id, agent_id=team.robin.id)
+    things["requester_id"] = str(requester.id)
 
 
-def _an_applied_draft(team: Team, things: Things, who: str) -> None:
-    _a_draft(team, things, who)
+def _apply_draft(team: Team, things: Things, who: str) -> None:
+    _claim_draft(team, things, who)
     draft = Draft.objects.select_related("lock_holder").get(chat=team.chat, agent=team.robin, ended_at=None)
     assert draft.lock_holder is not None
     drafts.apply_draft(actor=draft.lock_holder, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
 
 
-def _an_applied_line(team: Team, things: Things, who: str) -> None:
-    _an_applied_draft(team, things, who)
+def _apply_draft_and_find_message(team: Team, things: Things, who: str) -> None:
+    _apply_draft(team, things, who)
     things["message_id"] = Message.objects.get(chat=team.chat, type="DRAFT_APPLIED").id
 
 
-def _a_comparison(team: Team, things: Things, who: str) -> None:
-    _an_applied_draft(team, things, who)
+def _start_comparison(team: Team, things: Things, who: str) -> None:
+    _apply_draft(team, things, who)
     comparisons.start_comparison(
         actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, id=things["comparison_id"], text="hi", revision=1
     )  # fmt: skip
 
 
-def _running(team: Team, things: Things, who: str) -> None:
+def _queue_run(team: Team, things: Things, who: str) -> None:
     Run.objects.filter(pk=things["run_id"]).update(state="queued")
 
 
-def _two_versions(team: Team, things: Things, who: str) -> None:
-    """Alice has saved something new."""
+def _save_second_version(team: Team, things: Things, who: str) -> None:
+    """Save a second version as Alice."""
     where: dict[str, Any] = {"actor": team.alice, "chat_id": team.chat.id, "agent_id": team.robin.id}
     draft = drafts.claim_draft(**where, content=SpecContent(prompt="New"))
     drafts.save_draft(**where, revision=draft.revision, base_version=1)
 
 
-def _content(**more: Any) -> Callable[[Things], Any]:
+def _build_content(**more: Any) -> Callable[[Things], Any]:
     return lambda things: {"content": {"prompt": "New"}, **more}
 
 
-def _revision(**more: Any) -> Callable[[Things], Any]:
+def _build_revision(**more: Any) -> Callable[[Things], Any]:
     return lambda things: {"revision": things["revision"], **more}
 
 
@@ -163,16 +163,16 @@ VERSION = "agents/{agent_id}/versions/1"
 DRAFT = "chats/{chat_id}/agents/{agent_id}/draft"
 
 
-def free_to_test() -> dict[str, Any]:
-    """Forget the tests of models that are under way: one runs at a time."""
+def clear_model_tests() -> dict[str, Any]:
+    """Delete running tests of models, because only one may run at a time. Return an empty body."""
     client = redis.from_url(settings.REDIS_URL)
     for key in client.keys("model-test:*"):
         client.delete(key)
     return {}
 
 
-def a_model_is_tested(team: Team, things: Things, who: str) -> None:
-    free_to_test()
+def _start_model_test(team: Team, things: Things, who: str) -> None:
+    clear_model_tests()
     test = model_tests.start_model_test(
         team.alice, team.workspace.id, provider="demo", api_base="", default_model="demo", key=None
     )
@@ -201,7 +201,7 @@ OPERATIONS: dict[str, Operation] = {
     "create_token": Operation(
         "POST", "me/tokens", EVERYBODY, lambda t: {"name": "New", "days": 30, "password": PASSWORD}, by_token=False
     ),
-    "revoke_token": Operation("DELETE", "me/tokens/{token_id}", ALICES, by_token=False),
+    "revoke_token": Operation("DELETE", "me/tokens/{token_id}", ONLY_ALICE, by_token=False),
     "end_sessions": Operation("DELETE", "me/sessions", EVERYBODY, by_token=False),
     "list_workspaces": Operation("GET", "workspaces", EVERYBODY),
     "create_workspace": Operation("POST", "workspaces", EVERYBODY, lambda t: {"name": "New"}),
@@ -221,10 +221,10 @@ OPERATIONS: dict[str, Operation] = {
         "POST",
         "workspaces/{workspace_id}/model/test",
         EDITORS,
-        lambda t: free_to_test() | {"provider": "demo", "default_model": "demo"},
+        lambda t: clear_model_tests() | {"provider": "demo", "default_model": "demo"},
     ),
     "read_model_test": Operation(
-        "GET", "workspaces/{workspace_id}/model/test/{model_test_id}", EDITORS, given=a_model_is_tested
+        "GET", "workspaces/{workspace_id}/model/test/{model_test_id}", EDITORS, prepare=_start_model_test
     ),
     "list_model_offers": Operation("GET", "model-offers", EVERYBODY),
     "list_model_providers": Operation("GET", "model-providers", EVERYBODY),
@@ -239,12 +239,16 @@ OPERATIONS: dict[str, Operation] = {
     "read_version": Operation("GET", VERSION, MEMBERS),
     "list_version_replies": Operation("GET", f"{VERSION}/replies", MEMBERS),
     "restore_version": Operation(
-        "POST", f"{VERSION}/restore", EDITORS, lambda t: {"base_version": 2, "chat_id": t["chat_id"]}, _two_versions
+        "POST",
+        f"{VERSION}/restore",
+        EDITORS,
+        lambda t: {"base_version": 2, "chat_id": t["chat_id"]},
+        _save_second_version,
     ),
     "diff_versions": Operation("GET", "agents/{agent_id}/diff?a=1&b=1", MEMBERS),
-    "list_locked_drafts": Operation("GET", "workspaces/{workspace_id}/locked-drafts", MEMBERS, given=_a_draft),
+    "list_locked_drafts": Operation("GET", "workspaces/{workspace_id}/locked-drafts", MEMBERS, prepare=_claim_draft),
     "diff_applied_text": Operation(
-        "GET", "chats/{chat_id}/messages/{message_id}/diff", MEMBERS, given=_an_applied_line
+        "GET", "chats/{chat_id}/messages/{message_id}/diff", MEMBERS, prepare=_apply_draft_and_find_message
     ),
     "read_spec": Operation("GET", "agents/{agent_id}/specs/{spec_id}", MEMBERS),
     "export_agent": Operation("GET", "agents/{agent_id}/file", MEMBERS),
@@ -280,47 +284,51 @@ OPERATIONS: dict[str, Operation] = {
     "revoke_link": Operation("DELETE", "links/{link_id}", EDITORS),
     "read_invitation": Operation("GET", "join/{token}", ANYONE),
     "accept_invitation": Operation("POST", "join/{token}", EVERYBODY),
-    "read_draft": Operation("GET", DRAFT, MEMBERS, given=_a_draft),
-    "write_draft": Operation("PUT", DRAFT, MEMBERS, _content(revision=1), _a_draft),
-    "list_draft_snapshots": Operation("GET", f"{DRAFT}/snapshots", MEMBERS, given=_a_draft),
-    "read_lock_waiter": Operation("GET", f"{DRAFT}/waiter", MEMBERS, given=_anothers_draft),
-    "set_lock_waiter": Operation("PUT", f"{DRAFT}/waiter", MEMBERS, lambda t: {"is_waiting": True}, _anothers_draft),
-    "request_draft": Operation("POST", f"{DRAFT}/request", MEMBERS, given=_anothers_draft),
-    "read_draft_trial": Operation("GET", f"{DRAFT}/trial", MEMBERS, given=_a_draft),
+    "read_draft": Operation("GET", DRAFT, MEMBERS, prepare=_claim_draft),
+    "write_draft": Operation("PUT", DRAFT, MEMBERS, _build_content(revision=1), _claim_draft),
+    "list_draft_snapshots": Operation("GET", f"{DRAFT}/snapshots", MEMBERS, prepare=_claim_draft),
+    "read_lock_waiter": Operation("GET", f"{DRAFT}/waiter", MEMBERS, prepare=_claim_draft_of_other_person),
+    "set_lock_waiter": Operation(
+        "PUT", f"{DRAFT}/waiter", MEMBERS, lambda t: {"is_waiting": True}, _claim_draft_of_other_person
+    ),
+    "request_draft": Operation("POST", f"{DRAFT}/request", MEMBERS, prepare=_claim_draft_of_other_person),
+    "read_draft_trial": Operation("GET", f"{DRAFT}/trial", MEMBERS, prepare=_claim_draft),
     "hand_over_draft": Operation(
         "POST",
         f"{DRAFT}/hand-over",
         MEMBERS,
-        lambda t: {"revision": t["revision"], "to": t["asker_id"]},
-        _an_asked_draft,
+        lambda t: {"revision": t["revision"], "to": t["requester_id"]},
+        _claim_requested_draft,
     ),
-    "apply_draft": Operation("POST", f"{DRAFT}/apply", MEMBERS, _revision(), _a_draft),
-    "save_draft": Operation("POST", f"{DRAFT}/save", EDITORS, _revision(base_version=1), _a_draft),
-    "rebase_draft": Operation("POST", f"{DRAFT}/rebase", MEMBERS, _revision(), _a_draft),
-    "discard_draft": Operation("POST", f"{DRAFT}/discard", MEMBERS, _revision(), _a_draft),
-    "release_draft": Operation("POST", f"{DRAFT}/release", MEMBERS, _revision(), _a_draft),
+    "apply_draft": Operation("POST", f"{DRAFT}/apply", MEMBERS, _build_revision(), _claim_draft),
+    "save_draft": Operation("POST", f"{DRAFT}/save", EDITORS, _build_revision(base_version=1), _claim_draft),
+    "rebase_draft": Operation("POST", f"{DRAFT}/rebase", MEMBERS, _build_revision(), _claim_draft),
+    "discard_draft": Operation("POST", f"{DRAFT}/discard", MEMBERS, _build_revision(), _claim_draft),
+    "release_draft": Operation("POST", f"{DRAFT}/release", MEMBERS, _build_revision(), _claim_draft),
     "start_comparison": Operation(
         "POST",
         "chats/{chat_id}/agents/{agent_id}/comparisons",
         MEMBERS,
         lambda t: {"id": str(new_id()), "text": "hi", "revision": t["revision"]},
-        _an_applied_draft,
+        _apply_draft,
     ),
     "vote": Operation(
         "POST",
         "chats/{chat_id}/comparisons/{comparison_id}/vote",
         MEMBERS,
         lambda t: {"choice": "draft"},
-        _a_comparison,
+        _start_comparison,
     ),
     "list_notifications": Operation("GET", "notifications", EVERYBODY),
     "count_notifications": Operation("GET", "notifications/count", EVERYBODY),
     "mark_notifications_read": Operation("POST", "notifications/read", EVERYBODY),
     "list_runs": Operation("GET", "chats/{chat_id}/runs", MEMBERS),
     "read_run": Operation("GET", "runs/{run_id}", MEMBERS),
-    "stop_run": Operation("POST", "runs/{run_id}/stop", MEMBERS, given=_running),
+    "stop_run": Operation("POST", "runs/{run_id}/stop", MEMBERS, prepare=_queue_run),
     "retry_run": Operation("POST", "runs/{run_id}/retry", MEMBERS),
-    "suggest_draft": Operation("POST", f"{DRAFT}/suggest", MEMBERS, _revision(note="Please"), _a_changed_draft),
+    "suggest_draft": Operation(
+        "POST", f"{DRAFT}/suggest", MEMBERS, _build_revision(note="Please"), _claim_changed_draft
+    ),
     "suggest_text": Operation(
         "POST",
         "chats/{chat_id}/agents/{agent_id}/suggestions",
@@ -344,6 +352,6 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "list_merges": Operation("GET", "workspaces/{workspace_id}/merges", MEMBERS),
     "read_merge": Operation("GET", "merges/{merge_id}", MEMBERS),
-    "stop_merge": Operation("POST", "merges/{merge_id}/stop", EDITORS, given=_merging),
+    "stop_merge": Operation("POST", "merges/{merge_id}/stop", EDITORS, prepare=_set_merge_waiting),
     "retry_merge": Operation("POST", "merges/{merge_id}/retry", EDITORS),
 }

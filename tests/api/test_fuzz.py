@@ -1,4 +1,4 @@
-"""SEC20: whatever arrives, every operation answers by a refusal that says why; never by a crash."""
+"""SEC20: no input crashes an operation; invalid input is refused with a reason."""
 
 import json
 import os
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from common.rest import ErrorAnswer
 from launcher.home import ROOT
-from tests.api.operations import OPERATIONS, Operation, things_of
+from tests.api.operations import OPERATIONS, Operation, make_things
 from tests.people import Team
 
-BESIDE = settings(
+FUZZ_SETTINGS = settings(
     max_examples=int(os.environ.get("FUZZ_N", "10")), deadline=None, derandomize="FUZZ_N" not in os.environ, database=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -34,44 +34,44 @@ ODD_OTHERS: list[Any] = [
     None, True, [], {}, [[]], {"": {}}, ["\x00"], {"\x00": "\x00"}, {"\ud800": 1}, [1e308 * 10], ["x"] * 300,
     json.loads("[" * 300 + "]" * 300),
 ]  # fmt: skip
-DECISIVE = [
+ODD_VALUES = [
     "", "\x00", "a\x00b", "\ud800", "name\n", "x" * 100_000, "unheard-of", "http://[::1", -1, 2**31 - 1, 2**31, 2**63, 10**30, 0.5,
     float("inf"), *ODD_OTHERS,
 ]  # fmt: skip
-"""What has made programs like this one crash, tried in every place."""
+"""Values that often crash programs, tried in every field."""
 SCALARS = st.none() | st.booleans() | st.sampled_from(ODD_NUMBERS) | st.sampled_from(ODD_TEXTS) | st.text(max_size=20)
 ODD = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
 )
 
 
-def paths_of(body: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where something stands in a body, the body itself among them."""
+def list_paths(body: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths of all values in a body, including the body itself."""
     inside = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
-    return [at, *(path for key, value in inside for path in paths_of(value, (*at, key)))]
+    return [at, *(path for key, value in inside for path in list_paths(value, (*at, key)))]
 
 
-def with_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """A copy of the body with something else in one place."""
+def replace_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Return a copy of the body with another value at one path."""
     if not path:
         return value
-    changed = with_value(body[path[0]], path[1:], value)
+    changed = replace_value(body[path[0]], path[1:], value)
     if isinstance(body, list):
         return [changed if place == path[0] else item for place, item in enumerate(body)]
     return {**body, path[0]: changed}
 
 
 @st.composite
-def bodies(draw: st.DrawFn, fitting: Any) -> Any:
-    """A body that fits but for one or two places; or anything at all."""
+def build_bodies(draw: st.DrawFn, valid: Any) -> Any:
+    """Return a valid body with one or two odd values."""
     for _ in range(draw(st.integers(1, 2))):
-        places = [*paths_of(fitting), *([("unknown",)] if isinstance(fitting, dict) else [])]
+        places = [*list_paths(valid), *([("unknown",)] if isinstance(valid, dict) else [])]
         place = draw(st.sampled_from(places))
         if place == ("unknown",):
-            fitting = {**fitting, draw(st.sampled_from(["unknown", "id", "__class__", "content", "caret"])): draw(ODD)}
+            valid = {**valid, draw(st.sampled_from(["unknown", "id", "__class__", "content", "caret"])): draw(ODD)}
         else:
-            fitting = with_value(fitting, place, draw(ODD))
-    return fitting
+            valid = replace_value(valid, place, draw(ODD))
+    return valid
 
 
 RAW = st.binary(max_size=40) | st.sampled_from(
@@ -105,10 +105,10 @@ FULL = {
     "set_model": {"provider": "openai_compatible", "default_model": "m", "revision": 0, "key": "k",
                   "api_base": "http://127.0.0.1:9/v1"},
 }  # fmt: skip
-"""Bodies with every field, where the table names fewer."""
+"""Bodies with every field, for operations where the table has fewer."""
 
 
-def fitting_body(name: str, things: dict[str, Any]) -> Any:
+def build_valid_body(name: str, things: dict[str, Any]) -> Any:
     return FULL.get(name) or OPERATIONS[name].body(
         {key: value if isinstance(value, int) else str(value) for key, value in things.items()}
     )
@@ -116,7 +116,7 @@ def fitting_body(name: str, things: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def client(team: Team) -> Client:
-    """Alice's."""
+    """A browser in which Alice is signed in."""
     client = Client(raise_request_exception=False)
     client.force_login(team.alice)
     return client
@@ -128,22 +128,22 @@ DOCUMENTED: dict[tuple[str, str], set[str]] = {
     for path, methods in SCHEMA["paths"].items()
     for method, operation in methods.items()
 }
-"""The statuses that each operation may answer with, as an integrator reads them."""
+"""The statuses that each operation may return, by the schema."""
 
 
-def documented_path(operation: Operation) -> str:
-    """As the schema has it: the table of operations may hold a number where the schema has a name."""
-    return next(path for path, method in DOCUMENTED if method == operation.method and fits(path, operation.path))
+def find_documented_path(operation: Operation) -> str:
+    """Return the path of an operation in the schema. The table of operations may have a number where the schema has a name."""
+    return next(path for path, method in DOCUMENTED if method == operation.method and matches(path, operation.path))
 
 
-def fits(path: str, asked: str) -> bool:
+def matches(path: str, asked: str) -> bool:
     named, given = path.split("/"), asked.partition("?")[0].split("/")
     return len(named) == len(given) and all(
         one == other or one.startswith("{") for one, other in zip(named, given, strict=True)
     )
 
 
-def sent(
+def send_and_check(
     client: Client,
     operation: Operation,
     things: dict[str, Any],
@@ -151,13 +151,13 @@ def sent(
     kind: str = "application/json",
     query: str = "",
 ) -> None:
-    """Ask; what it changed is taken back."""
+    """Send a request, roll its changes back, and check the response against the schema."""
     path = f"/api/v1/{operation.path.format(**things)}{query}"
     with transaction.atomic():
         answer = client.generic(operation.method, path, raw, kind)
         transaction.set_rollback(True)
     assert answer.status_code < 500, (operation.method, path, raw[:500], kind, answer.content[:500])
-    assert str(answer.status_code) in DOCUMENTED[documented_path(operation), operation.method], (
+    assert str(answer.status_code) in DOCUMENTED[find_documented_path(operation), operation.method], (
         raw[:500],
         answer.content[:500],
     )
@@ -165,53 +165,53 @@ def sent(
         ErrorAnswer.model_validate(answer.json())
 
 
-TAKING_A_BODY = [name for name, operation in OPERATIONS.items() if operation.method in ("POST", "PUT", "PATCH")]
+OPERATIONS_WITH_BODY = [name for name, operation in OPERATIONS.items() if operation.method in ("POST", "PUT", "PATCH")]
 
 
-@pytest.mark.parametrize("name", TAKING_A_BODY)
-def test_SEC20_nothing_odd_in_one_place_makes_an_operation_crash(team, client, name):
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "alice")
-    body = fitting_body(name, things)
-    for place in paths_of(body):
-        for value in DECISIVE:
-            sent(client, operation, things, json.dumps(with_value(body, place, value)).encode())
+@pytest.mark.parametrize("name", OPERATIONS_WITH_BODY)
+def test_SEC20_no_odd_value_in_one_field_crashes_an_operation(team, client, name):
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "alice")
+    body = build_valid_body(name, things)
+    for place in list_paths(body):
+        for value in ODD_VALUES:
+            send_and_check(client, operation, things, json.dumps(replace_value(body, place, value)).encode())
 
 
-@pytest.mark.parametrize("name", TAKING_A_BODY)
-def test_SEC20_no_body_makes_an_operation_crash(team, client, name):
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "alice")
+@pytest.mark.parametrize("name", OPERATIONS_WITH_BODY)
+def test_SEC20_no_random_body_crashes_an_operation(team, client, name):
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "alice")
 
-    @BESIDE
-    @given(body=bodies(fitting_body(name, things)))
-    def nothing_crashes(body: Any) -> None:
-        sent(client, operation, things, json.dumps(body).encode())
+    @FUZZ_SETTINGS
+    @given(body=build_bodies(build_valid_body(name, things)))
+    def check(body: Any) -> None:
+        send_and_check(client, operation, things, json.dumps(body).encode())
 
-    nothing_crashes()
+    check()
 
 
 @pytest.mark.parametrize("name", ["create_workspace", "post_message", "write_draft", "accept_invitation"])
-def test_SEC20_what_is_no_json_makes_nothing_crash(team, client, name):
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "alice")
+def test_SEC20_no_invalid_json_crashes_an_operation(team, client, name):
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "alice")
 
-    @BESIDE
+    @FUZZ_SETTINGS
     @given(raw=RAW, kind=CONTENT_TYPES | st.just("application/json"))
-    def nothing_crashes(raw: bytes, kind: str) -> None:
-        sent(client, operation, things, raw, kind)
+    def check(raw: bytes, kind: str) -> None:
+        send_and_check(client, operation, things, raw, kind)
 
-    nothing_crashes()
+    check()
 
 
 QUERIES = ["limit", "before", "since", "state", "language", "unknown"]
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.method == "GET"])
-def test_SEC20_no_query_makes_an_operation_crash(team, client, name):
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "alice")
+def test_SEC20_no_query_string_crashes_an_operation(team, client, name):
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "alice")
     odd = ["", "0", "-1", "%00", "%ED%A0%80", "1e5", "١", str(2**63), str(10**30), "9" * 5000, "x", "1&limit=2"]
     for key in QUERIES:
         for value in odd:
-            sent(client, operation, things, b"", "", f"?{key}={value}")
+            send_and_check(client, operation, things, b"", "", f"?{key}={value}")

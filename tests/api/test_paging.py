@@ -1,4 +1,4 @@
-"""Long lists, page by page."""
+"""Pagination of lists."""
 
 import pytest
 
@@ -7,27 +7,27 @@ from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats.models import Message
 from common.paging import MAX_LARGE_ROWS
-from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
+from tests.api.operations import OPERATIONS, make_merge, make_suggestion, make_things
 from tests.api.test_query_counts import grow
 from tests.api.test_rights import client_for
 from tests.factories.agents import DraftSnapshotFactory
 
-PAGE_PARAMETERS = [
+PAGED_LISTS = [
     "list_workspaces", "list_members", "list_agents", "list_versions", "list_chats", "list_chat_members", "list_links",
     "list_runs",
 ]  # fmt: skip
 
 
-def key_of(row):
+def get_key(row):
     return row.get("id") or (row.get("chat") or row.get("actor"))["id"]
 
 
-@pytest.mark.parametrize("name", PAGE_PARAMETERS)
-def test_the_pages_together_are_the_list_each_row_once(team, name):
-    things, alice = things_of(team), client_for(team, "alice")
+@pytest.mark.parametrize("name", PAGED_LISTS)
+def test_all_pages_together_have_each_row_once_in_the_same_order(team, name):
+    things, alice = make_things(team), client_for(team, "alice")
     grow(team, 3)
     path = OPERATIONS[name].path.format(**things)
-    whole = alice.ok("GET", f"{path}?limit=200")
+    all_rows = alice.ok("GET", f"{path}?limit=200")
     pages: list[dict] = []
     cursor: str | None = ""
     while cursor is not None:
@@ -35,25 +35,25 @@ def test_the_pages_together_are_the_list_each_row_once(team, name):
         assert len(page["results"]) <= 2
         pages += page["results"]
         cursor = page["next"]
-    assert whole["next"] is None
-    assert [key_of(row) for row in pages] == [key_of(row) for row in whole["results"]]
+    assert all_rows["next"] is None
+    assert [get_key(row) for row in pages] == [get_key(row) for row in all_rows["results"]]
     assert len(pages) >= (0 if name == "list_runs" else 2)
 
 
 def make_large_rows(team, count):
-    """So many versions, merges and earlier texts."""
-    said = Message.objects.filter(chat=team.chat)[0]
-    suggestion = a_suggestion(team, said)
+    """Create `count` versions, merges and earlier texts of a draft."""
+    message = Message.objects.filter(chat=team.chat)[0]
+    suggestion = make_suggestion(team, message)
     draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     for number in range(count):
         specs.write_spec(team.robin, SpecContent(), author=team.alice, origin=Origin.DRAFT, number=100 + number)
-        a_merge(team, suggestion)
+        make_merge(team, suggestion)
         DraftSnapshotFactory.create(draft=draft, revision=number, author=team.alice)
 
 
 @pytest.mark.parametrize("name", ["list_versions", "list_merges", "list_draft_snapshots"])
-def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_asked_for(team, name):
-    things, alice = things_of(team), client_for(team, "alice")
+def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_for_any_limit(team, name):
+    things, alice = make_things(team), client_for(team, "alice")
     make_large_rows(team, MAX_LARGE_ROWS + 3)
     path = OPERATIONS[name].path.format(**things) + "?limit=50" + ("&state=all" if name == "list_merges" else "")
     pages = [alice.ok("GET", path)]
@@ -67,9 +67,9 @@ def test_FAIR3_a_page_of_rows_with_whole_prompts_is_short_whatever_limit_is_aske
 @pytest.mark.parametrize(
     "cursor", ["x", "bnVsbA==", "WzEsMl0=", "WyJub3QtYS1kYXRlIiwgIngiXQ==", "%00", "é", "WzFlOTk5LCAieCJd"]
 )
-def test_a_cursor_that_is_not_ours_is_bad_input(team, cursor):
-    things, alice = things_of(team), client_for(team, "alice")
-    for name in PAGE_PARAMETERS:
+def test_an_invalid_cursor_is_a_bad_request(team, cursor):
+    things, alice = make_things(team), client_for(team, "alice")
+    for name in PAGED_LISTS:
         path = OPERATIONS[name].path.format(**things)
         alice.refused(400, "invalid", "GET", f"{path}?cursor={cursor}")
     alice.refused(400, "invalid", "GET", f"{OPERATIONS['list_agents'].path.format(**things)}?limit=0")

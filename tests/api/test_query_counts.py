@@ -1,4 +1,4 @@
-"""How many queries each list takes: the same for two rows and for twenty (P7)."""
+"""Each list needs the same number of queries for two rows and for twenty (P7)."""
 
 import pytest
 from django.db import connection
@@ -10,8 +10,8 @@ from agents.services import drafts, specs
 from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Chat
-from tests.api.operations import OPERATIONS, a_merge, a_suggestion, things_of
-from tests.api.test_rights import asked, client_for
+from tests.api.operations import OPERATIONS, make_merge, make_suggestion, make_things
+from tests.api.test_rights import client_for, send_operation
 from tests.factories.agents import DraftSnapshotFactory
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent, make_person
@@ -21,7 +21,7 @@ LISTS = [name for name in OPERATIONS if name.startswith("list_")] + ["read_me", 
 
 
 def grow(team: Team, count: int) -> None:
-    """Everything that can be listed, `count` times more."""
+    """Create `count` more rows for every list."""
     for number in range(count):
         tag = f"{Chat.objects.count()}-{number}"
         person = make_person(f"Person-{tag}")
@@ -35,10 +35,10 @@ def grow(team: Team, count: int) -> None:
         other = chats.create_chat(team.alice, team.workspace.id, title=tag, member_ids=[agent.id])
         chats.post_message(person, team.chat.id, text=f"hi @{team.alice.handle}")
         for chat in (team.chat, other):
-            said = chats.post_message(team.alice, chat.id, text=f"hi @{team.robin.handle}")[0]
-        a_merge(team, a_suggestion(team, said), state="waiting", ended_at=None)
-        its_draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
-        DraftSnapshotFactory.create(draft=its_draft, author=person)
+            message = chats.post_message(team.alice, chat.id, text=f"hi @{team.robin.handle}")[0]
+        make_merge(team, make_suggestion(team, message), state="waiting", ended_at=None)
+        agent_draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
+        DraftSnapshotFactory.create(draft=agent_draft, author=person)
         draft = drafts.claim_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
         RunFactory.create(chat=team.chat, agent=team.robin, spec=team.robin.current_spec, state="completed")
@@ -48,15 +48,15 @@ def grow(team: Team, count: int) -> None:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_P7_a_list_takes_the_same_queries_at_any_length(team, name):
-    things, alice = things_of(team), client_for(team, "alice")
+def test_P7_a_list_needs_the_same_number_of_queries_at_any_length(team, name):
+    things, alice = make_things(team), client_for(team, "alice")
     counts = []
     for more in (2, 8):
         grow(team, more)
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            assert asked(alice, OPERATIONS[name], things).status_code == 200
+            assert send_operation(alice, OPERATIONS[name], things).status_code == 200
         counts.append(len(queries))
     assert counts[0] == counts[1], [query["sql"][:120] for query in queries.captured_queries]
     assert counts[1] <= 12

@@ -1,4 +1,4 @@
-"""Nobody makes any number of things; and what has expired is deleted."""
+"""The number of objects is limited, and expired sessions are deleted."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
         ("links", "chats/{c}/links", {"role": "suggester"}),
     ],
 )
-def test_no_more_than_the_quota_can_be_made(team, settings, quota, path, body):
+def test_no_more_objects_than_the_quota_can_be_created(team, settings, quota, path, body):
     chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     alice, path = client_for(team, "alice"), path.format(w=team.workspace.id, c=team.chat.id)
     settings.QUOTAS = {**settings.QUOTAS, quota: 1}
@@ -39,7 +39,7 @@ def test_no_more_than_the_quota_can_be_made(team, settings, quota, path, body):
     alice.ok("POST", path, body)
 
 
-def test_full_chat_admits_nobody_by_adding_or_by_a_link(team, monkeypatch):
+def test_a_full_chat_admits_no_participant_by_adding_or_by_a_link(team, monkeypatch):
     monkeypatch.setattr(members, "MAX_MEMBERS", 3)
     dora = make_person("Dora")
     workspaces.join_workspace(dora, team.workspace.id, role="suggester", invited_by=team.alice)
@@ -53,9 +53,9 @@ def test_full_chat_admits_nobody_by_adding_or_by_a_link(team, monkeypatch):
     alice.ok("POST", f"chats/{team.chat.id}/members", {"actor_id": str(dora.id)})
 
 
-def test_expired_sessions_are_deleted_and_living_ones_stay(db):
+def test_expired_sessions_are_deleted_and_valid_ones_are_kept(db):
     for _ in range(5):
         SessionFactory.create(expire_date=now() - timedelta(seconds=1))
-    SessionFactory.create(session_key="living")
+    SessionFactory.create(session_key="valid")
     assert actors.delete_expired() == 5
-    assert [session.pk for session in Session.objects.all()] == ["living"]
+    assert [session.pk for session in Session.objects.all()] == ["valid"]

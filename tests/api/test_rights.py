@@ -1,4 +1,4 @@
-"""Who may do what, over every operation of the API: the role matrix, and that nobody reaches into another team."""
+"""The rights of each role on every operation of the API, and the separation of teams."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Forbidden
 from notifications.models import Notification
 from tests.api.client import Api
-from tests.api.operations import OPERATIONS, PEOPLE, Operation, things_of
+from tests.api.operations import OPERATIONS, PEOPLE, Operation, make_things
 from tests.factories.workspaces import grant_right
 from tests.people import Team, make_team
 from workspaces import services as workspaces
@@ -30,11 +30,13 @@ OURS = ("actors", "agents", "chats", "events", "notifications", "runs", "suggest
 
 
 def fingerprint() -> list[tuple[str, str]]:
-    """What each of our tables holds, in one word."""
+    """Return a hash of the contents of each of our tables."""
     tables = [model._meta.db_table for model in apps.get_models() if model._meta.app_label in OURS]
-    words = (f"SELECT '{table}', md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM \"{table}\" t" for table in tables)
+    queries = (
+        f"SELECT '{table}', md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM \"{table}\" t" for table in tables
+    )
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(words))
+        cursor.execute(" UNION ALL ".join(queries))
         return sorted(cursor.fetchall())
 
 
@@ -53,12 +55,12 @@ def client_for(team: Team, who: str, by: str = "session") -> Api:
     return api
 
 
-def asked(api: Api, operation: Operation, things: dict[str, Any]) -> Any:
+def send_operation(api: Api, operation: Operation, things: dict[str, Any]) -> Any:
     body = operation.body({key: str(value) if not isinstance(value, int) else value for key, value in things.items()})
     return api(operation.method, operation.path.format(**things), body)
 
 
-def schema_operations() -> dict[str, tuple[str, str]]:
+def list_schema_operations() -> dict[str, tuple[str, str]]:
     schema = SchemaGenerator().get_schema(request=None, public=True)
     return {
         operation["operationId"]: (method.upper(), path)
@@ -68,25 +70,27 @@ def schema_operations() -> dict[str, tuple[str, str]]:
 
 
 def test_every_operation_of_the_schema_is_in_the_table():
-    assert set(OPERATIONS) == set(schema_operations())
+    assert set(OPERATIONS) == set(list_schema_operations())
 
 
-def expected(operation: Operation, who: str, by: str) -> int:
+def get_expected_status(operation: Operation, who: str, by: str) -> int:
     return 403 if by == "token" and not operation.by_token and who != "nobody" else operation.answers[who]
 
 
 @pytest.mark.parametrize("who", PEOPLE)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_the_matrix_of_roles_and_actions(team, name, who):
-    """EDIT6, SEC1, SEC7: each cell is asked by each way to sign in, and whoever is refused has changed nothing."""
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, who)
+    """EDIT6, SEC1, SEC7: each operation is tried by each person with each way to sign in; a refused request changes nothing."""
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, who)
     for by in WAYS:
         with transaction.atomic():
             api = client_for(team, who, by)
             before = fingerprint()
-            answer = asked(api, operation, things)
-            assert expected(operation, who, by) in (answer.status_code, answer.status_code // 100), answer.content
+            answer = send_operation(api, operation, things)
+            assert get_expected_status(operation, who, by) in (answer.status_code, answer.status_code // 100), (
+                answer.content
+            )
             if answer.status_code >= 300:
                 assert answer.json()["error"]["code"]
                 assert fingerprint() == before
@@ -94,34 +98,35 @@ def test_the_matrix_of_roles_and_actions(team, name, who):
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if "_id}" in operation.path])
-def test_SEC1_what_is_not_ones_own_looks_like_what_does_not_exist(team, name):
-    """The same status and body for another team's id and for an id that never was."""
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "charlie")
+def test_SEC1_the_objects_of_another_team_look_like_objects_that_do_not_exist(team, name):
+    """The status and the body are the same for another team's id and for an id that never existed."""
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "charlie")
     nowhere = {key: "019aa0aa-0000-7000-8000-000000000000" if key.endswith("_id") else v for key, v in things.items()}
     charlie = client_for(team, "charlie")
-    theirs, nobodys = asked(charlie, operation, things), asked(charlie, operation, nowhere)
+    theirs, nobodys = send_operation(charlie, operation, things), send_operation(charlie, operation, nowhere)
     assert (theirs.status_code, theirs.content) == (nobodys.status_code, nobodys.content)
 
 
-def ids_in(path: str) -> list[str]:
+def list_id_names(path: str) -> list[str]:
     return re.findall(r"\{(\w+_id)\}", path)
 
 
 @pytest.mark.parametrize(
-    ("name", "swapped"), [(name, key) for name, operation in OPERATIONS.items() for key in ids_in(operation.path)]
+    ("name", "swapped"),
+    [(name, key) for name, operation in OPERATIONS.items() for key in list_id_names(operation.path)],
 )
-def test_SEC2_a_foreign_id_among_ones_own_opens_nothing(team, name, swapped):
-    """One id of the path at a time is another team's: an editor is told that it does not exist."""
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "alice")
+def test_SEC2_one_foreign_id_in_a_path_gives_404(team, name, swapped):
+    """One id of the path at a time is another team's: an editor gets 404."""
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "alice")
     others = make_team(suffix="2")
-    theirs = things_of(others)
+    theirs = make_things(others)
     if swapped == "comparison_id":
-        operation.given(others, theirs, "alice")
+        operation.prepare(others, theirs, "alice")
     alice = client_for(team, "alice")
     before = fingerprint()
-    answer = asked(alice, operation, {**things, swapped: theirs[swapped]})
+    answer = send_operation(alice, operation, {**things, swapped: theirs[swapped]})
     assert answer.status_code == 404, answer.content
     assert fingerprint() == before
 
@@ -129,7 +134,7 @@ def test_SEC2_a_foreign_id_among_ones_own_opens_nothing(team, name, swapped):
 # --- people who are in the workspace and not in the chat, people with a grant, agents -------------------------------
 
 THROUGH_A_CHAT = {"accept_suggestion", "merge_suggestions", "restore_version"}
-"""They name a chat in their body; the others that belong to one name it, or what is in it, in their path."""
+"""Operations that name a chat in their body. The others that belong to a chat have its id, or that of an object in it, in their path."""
 
 
 def is_in_chat(name: str) -> bool:
@@ -139,16 +144,16 @@ def is_in_chat(name: str) -> bool:
 
 @pytest.mark.parametrize("role", ["editor", "suggester"])
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if is_in_chat(name)])
-def test_EDIT6_only_participants_of_a_chat_see_it_and_what_is_in_it(team, name, role):
-    """Whoever is in the workspace and not in the chat, editor or not, learns no more of it than a stranger does."""
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "charlie")
+def test_EDIT6_only_participants_of_a_chat_see_it_and_its_contents(team, name, role):
+    """A member of the workspace who is not in the chat, editor or suggester, gets the same answer as a stranger."""
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "charlie")
     workspaces.join_workspace(team.charlie, team.workspace.id, role=role, invited_by=team.alice)
     for by in WAYS:
         with transaction.atomic():
             api = client_for(team, "charlie", by)
             before = fingerprint()
-            answer = asked(api, operation, things)
+            answer = send_operation(api, operation, things)
             is_for_editors = name in THROUGH_A_CHAT - {"restore_version"}
             refused = 403 if role == "suggester" and is_for_editors else 404
             assert answer.status_code == refused, answer.content
@@ -157,30 +162,30 @@ def test_EDIT6_only_participants_of_a_chat_see_it_and_what_is_in_it(team, name, 
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if not is_in_chat(name)])
-def test_EDIT6_a_member_outside_the_chat_has_the_rights_of_their_role_elsewhere(team, name):
-    """As Bob, who is a suggester, too; but for what is his own."""
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "charlie")
+def test_EDIT6_a_member_outside_the_chat_has_the_other_rights_of_their_role(team, name):
+    """The same rights as Bob's, who is a suggester, too, except for his own objects."""
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "charlie")
     workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
     with transaction.atomic():
-        answer = asked(client_for(team, "charlie"), operation, things)
+        answer = send_operation(client_for(team, "charlie"), operation, things)
         wanted = {"withdraw_suggestion": 403, "summarize_suggestion": 403}.get(name, operation.answers["bob"])
         assert wanted in (answer.status_code, answer.status_code // 100), answer.content
         transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_EDIT6_an_agent_is_nobody_by_whatever_it_is_signed_in(team, name):
-    """Agents act by the services, for somebody; over HTTP they never sign in, even if a row said so."""
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "nobody")
+def test_EDIT6_an_agent_cannot_sign_in_to_the_api(team, name):
+    """Agents act through services. They cannot sign in over HTTP, even if there were a session or a token of theirs."""
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "nobody")
     session = Api()
     session.client.force_login(team.robin)
     token = Api()
     _, token.bearer = actors.create_token(team.robin, name="A program", days=1)
     for api in (session, token):
         before = fingerprint()
-        answer = asked(api, operation, things)
+        answer = send_operation(api, operation, things)
         wanted = 401 if api is token else operation.answers["nobody"]
         assert wanted in (answer.status_code, answer.status_code // 100), answer.content
         if answer.status_code >= 300:
@@ -202,8 +207,8 @@ GRANTS: dict[str, set[str]] = {
 GRANTABLE: list[tuple[Any, str]] = [(WorkspaceGrant, "workspace"), (ChatGrant, "chat"), (AgentGrant, "robin")]
 
 
-def opened_by(team, things, codename: str) -> set[str]:
-    """The operations that Bob may do with this grant and not without."""
+def find_operations_allowed_by(team, things, codename: str) -> set[str]:
+    """Return the operations that Bob may do with this grant and not without it."""
     target = next(
         getattr(team, where)
         for grants, where in GRANTABLE
@@ -215,8 +220,8 @@ def opened_by(team, things, codename: str) -> set[str]:
         if operation.answers["bob"] != 403:
             continue
         with transaction.atomic():
-            operation.given(team, things, "bob")
-            answer = asked(client_for(team, "bob"), operation, things)
+            operation.prepare(team, things, "bob")
+            answer = send_operation(client_for(team, "bob"), operation, things)
             if answer.status_code != 403:
                 assert answer.status_code < 300, (name, answer.content)
                 found.add(name)
@@ -225,8 +230,8 @@ def opened_by(team, things, codename: str) -> set[str]:
 
 
 @pytest.mark.parametrize("codename", GRANTS)
-def test_EDIT6_a_grant_opens_its_operations_and_no_other(team, codename):
-    assert opened_by(team, things_of(team), codename) == GRANTS[codename]
+def test_EDIT6_a_grant_allows_its_operations_and_no_other(team, codename):
+    assert find_operations_allowed_by(team, make_things(team), codename) == GRANTS[codename]
 
 
 def test_every_grant_is_in_the_table(db):
@@ -237,8 +242,8 @@ def test_every_grant_is_in_the_table(db):
 @pytest.mark.parametrize(
     ("actor", "person"), [("alice", "bob"), ("bob", "alice"), ("robin", "bob"), ("robin", "alice")]
 )
-def test_EDIT6_who_acts_for_somebody_may_do_what_both_may(team, actor, person):
-    """Neither an editor's right of one nor of the other is enough, and an agent has none of them itself."""
+def test_EDIT6_acting_for_another_person_needs_the_rights_of_both(team, actor, person):
+    """It is not enough if only one of the two is an editor, and an agent has none of these rights itself."""
     who, behalf = team[actor], team[person]
     asked: list[Callable[[], Any]] = [
         lambda: get_chat_for(who, team.chat.id, ChatVerb.STOP_ANY_RUN, on_behalf_of=behalf),
@@ -266,30 +271,30 @@ FOREIGN = {
     ("mark_notifications_read", "ids"): ("notification_id", 200),
     ("mark_notifications_read", "up_to"): ("notification_id", 200),
 }
-"""By operation and field of its body: what of another team is put there, and the answer."""
+"""By operation and field of its body: the object of another team that is put there, and the status of the response."""
 
 OF_NOTHING = {"id"}
-"""Fields whose id the client makes: an id that stands for something else already is `id_taken`."""
+"""Fields whose id the client makes. If another object has the id already, the error is `id_taken`."""
 
 
-def fields_of(
+def list_fields(
     shape: Any, shapes: dict[str, Any], field: str = "", seen: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, Any]]:
     """Yield every field of a shape of the schema, at any depth, by its name."""
     if "$ref" in shape:
         name = shape["$ref"].rsplit("/", 1)[1]
         if name not in seen:
-            yield from fields_of(shapes[name], shapes, field, (*seen, name))
+            yield from list_fields(shapes[name], shapes, field, (*seen, name))
         return
     yield field, shape
     inner = [(field, one) for key in ("anyOf", "oneOf", "allOf") for one in shape.get(key, ())]
     inner += [(field, shape["items"])] if isinstance(shape.get("items"), dict) else []
     for name, one in [*inner, *shape.get("properties", {}).items()]:
-        yield from fields_of(one, shapes, name, seen)
+        yield from list_fields(one, shapes, name, seen)
 
 
-def id_fields_of_bodies() -> set[tuple[str, str]]:
-    """Return what in any body of the schema looks like an id of something, as operation and field."""
+def list_id_fields() -> set[tuple[str, str]]:
+    """Return all fields of bodies in the schema that look like ids, as pairs of operation and field."""
     schema = SchemaGenerator().get_schema(request=None, public=True)
     bodies = [
         (operation["operationId"], content["schema"])
@@ -300,23 +305,23 @@ def id_fields_of_bodies() -> set[tuple[str, str]]:
     return {
         (name, field)
         for name, body in bodies
-        for field, shape in fields_of(body, schema["components"]["schemas"])
+        for field, shape in list_fields(body, schema["components"]["schemas"])
         if shape.get("format") == "uuid" or re.search(r"(^|_)ids?$", field)
         if field not in OF_NOTHING
     }
 
 
-def test_SEC3_every_id_in_a_body_is_tried_with_a_foreign_one():
-    assert id_fields_of_bodies() == set(FOREIGN)
+def test_SEC3_every_id_field_of_a_body_is_in_the_table():
+    assert list_id_fields() == set(FOREIGN)
 
 
 @pytest.mark.parametrize(("name", "field"), FOREIGN)
-def test_SEC3_a_foreign_id_in_a_body_opens_nothing(team, name, field):
-    operation, things = OPERATIONS[name], things_of(team)
-    operation.given(team, things, "alice")
+def test_SEC3_a_foreign_id_in_a_body_is_refused_or_ignored(team, name, field):
+    operation, things = OPERATIONS[name], make_things(team)
+    operation.prepare(team, things, "alice")
     key, status = FOREIGN[name, field]
     others = make_team(suffix="2")
-    theirs = things_of(others)
+    theirs = make_things(others)
     chats.post_message(others.bob, others.chat.id, text=f"@{others.alice.handle}", wake="nobody")
     theirs["notification_id"] = Notification.objects.get(person=others.alice).id
     api = client_for(team, "alice")

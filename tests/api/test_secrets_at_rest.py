@@ -1,4 +1,4 @@
-"""SEC17: what is secret stands nowhere as it is: not in the database, not in Redis, not in the log."""
+"""SEC17: no secret is stored in plain text: not in the database, not in Redis, not in the log."""
 
 import logging
 import re
@@ -21,8 +21,8 @@ CANARY = "sk-CANARY-0123456789abcdef"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def database_dump() -> str:
-    """Every row of every table, as text."""
+def dump_database() -> str:
+    """Return every row of every table as text."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'")
         tables = [name for (name,) in cursor.fetchall()]
@@ -33,8 +33,8 @@ def database_dump() -> str:
     return "\n".join(rows)
 
 
-def redis_dump(url: str) -> str:
-    """Every key and value of the Redis database."""
+def dump_redis(url: str) -> str:
+    """Return every key and value of the Redis database as text."""
     client: Any = redis.Redis.from_url(url)
     reads = {
         b"string": client.get, b"list": lambda key: client.lrange(key, 0, -1), b"hash": client.hgetall,
@@ -43,7 +43,7 @@ def redis_dump(url: str) -> str:
     return repr([(key, reads[client.type(key)](key)) for key in client.keys() if client.type(key) in reads])
 
 
-def test_SEC17_no_secret_stands_in_the_database_or_in_redis_or_in_the_log(settings, queue, caplog):  # noqa: F811
+def test_SEC17_no_plain_secret_is_in_the_database_in_redis_or_in_the_log(settings, queue, caplog):  # noqa: F811
     caplog.set_level(logging.DEBUG)
     team = make_team()
     alice = sign_in("alice@example.org", PASSWORD)
@@ -59,7 +59,7 @@ def test_SEC17_no_secret_stands_in_the_database_or_in_redis_or_in_the_log(settin
     link = alice.ok("POST", f"chats/{team.chat.id}/links", {"role": "editor"})["url"].rsplit("/", 1)[1]
     reset_key = key_of(link_of(team.bob))
     Api(alice.token).ok("GET", "me")
-    stores = {"database": database_dump(), "redis": redis_dump(settings.REDIS_URL), "log": caplog.text}
+    stores = {"database": dump_database(), "redis": dump_redis(settings.REDIS_URL), "log": caplog.text}
     assert "alice@example.org" in stores["database"]
     assert "send_reset_link" in stores["redis"]
     secrets = {

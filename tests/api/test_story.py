@@ -1,4 +1,4 @@
-"""The main job by the API, as far as no agent has to answer: from sign-up to v2."""
+"""The main job by the API, from sign-up to v2, without answers of an agent."""
 
 import pytest
 from django.contrib.auth import authenticate
@@ -11,8 +11,8 @@ from tests.factories.actors import PASSWORD
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def started(name="Alice"):
-    """Somebody with a workspace, an agent, and the chat in which it has said hello."""
+def create_agent_with_chat(name="Alice"):
+    """Sign a person up, and create a workspace and an agent with its chat."""
     api = sign_up(name)
     workspace = api.ok("POST", "workspaces", {"name": "Lighthouse"})
     agent = api.ok(
@@ -21,8 +21,8 @@ def started(name="Alice"):
     return api, workspace, agent
 
 
-def test_from_sign_up_to_an_agent_that_has_said_hello():
-    api, workspace, agent = started()
+def test_a_new_agent_greets_in_its_chat():
+    api, workspace, agent = create_agent_with_chat()
     me = api.ok("GET", "me")
     assert (me["actor"]["handle"], me["workspaces"][0]["role"]) == ("alice", "editor")
     assert (agent["spec"]["number"], agent["actor"]["handle"]) == (1, "scribe")
@@ -32,8 +32,8 @@ def test_from_sign_up_to_an_agent_that_has_said_hello():
     assert api.ok("GET", f"chats/{chat['chat']['id']}/runs?state=all")["results"] == []
 
 
-def test_a_link_brings_somebody_into_the_workspace_and_the_chat():
-    alice, workspace, agent = started()
+def test_a_link_admits_a_person_to_the_workspace_and_the_chat():
+    alice, workspace, agent = create_agent_with_chat()
     link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})
     token = link["url"].rsplit("/", 1)[1]
     seen = Api().ok("GET", f"join/{token}")
@@ -51,8 +51,8 @@ def test_a_link_brings_somebody_into_the_workspace_and_the_chat():
     sign_up("Charlie").refused(404, "link_dead", "POST", f"join/{token}")
 
 
-def test_two_people_talk_and_see_what_they_have_not_read():
-    alice, workspace, agent = started()
+def test_unread_messages_and_mentions_are_counted_until_they_are_read():
+    alice, workspace, agent = create_agent_with_chat()
     chat = agent["chat_id"]
     token = alice.ok("POST", f"chats/{chat}/links", {"role": "editor"})["url"].rsplit("/", 1)[1]
     bob = sign_up("Bob")
@@ -62,15 +62,15 @@ def test_two_people_talk_and_see_what_they_have_not_read():
     again = alice("POST", f"chats/{chat}/messages", body)
     assert (posted.status_code, again.status_code) == (201, 200)
     assert posted.json() == again.json()
-    [line] = bob.ok("GET", f"workspaces/{workspace['id']}/chats")["results"]
-    assert (line["unread"], line["mentioned"]) == (2, True)
+    [row] = bob.ok("GET", f"workspaces/{workspace['id']}/chats")["results"]
+    assert (row["unread"], row["mentioned"]) == (2, True)
     bob.ok("PUT", f"chats/{chat}/read", {"seq": posted.json()["seq"]})
-    [line] = bob.ok("GET", f"workspaces/{workspace['id']}/chats")["results"]
-    assert (line["unread"], line["mentioned"]) == (0, False)
+    [row] = bob.ok("GET", f"workspaces/{workspace['id']}/chats")["results"]
+    assert (row["unread"], row["mentioned"]) == (0, False)
 
 
-def test_older_messages_come_page_by_page():
-    alice, _, agent = started()
+def test_older_messages_are_read_by_pages():
+    alice, _, agent = create_agent_with_chat()
     chat = agent["chat_id"]
     texts = [f"m{n}" for n in range(7)]
     for text in texts:
@@ -81,8 +81,8 @@ def test_older_messages_come_page_by_page():
     assert [m["payload"]["text"] for m in older["results"]][-3:] == texts[:3]
 
 
-def test_edit_apply_save_by_the_api():
-    alice, _, agent = started()
+def test_a_draft_is_edited_applied_and_saved():
+    alice, _, agent = create_agent_with_chat()
     at = f"chats/{agent['chat_id']}/agents/{agent['actor']['id']}/draft"
     alice.refused(404, "no_draft", "GET", at)
     content = {"prompt": "Answer in capitals.", "tools": [{"tool": "current_time"}]}
@@ -97,7 +97,7 @@ def test_edit_apply_save_by_the_api():
     assert [(v["number"], v["message"]) for v in versions] == [(2, "Louder"), (1, "")]
 
 
-def test_signing_in_and_out():
+def test_a_person_can_sign_in_and_out():
     sign_up("Alice")
     alice = sign_in("alice@example.org", PASSWORD)
     assert alice.ok("GET", "me")["actor"]["name"] == "Alice"
@@ -117,8 +117,8 @@ def test_a_browser_session_needs_its_csrf_token():
     assert client.post("/api/v1/workspaces", {"name": "X"}, "application/json", headers=headers).status_code == 201
 
 
-def test_an_agent_never_signs_in():
-    _, _, agent = started()
+def test_an_agent_cannot_sign_in():
+    _, _, agent = create_agent_with_chat()
     scribe = Actor.objects.get(pk=agent["actor"]["id"])
     scribe.set_password(PASSWORD)
     scribe.save()
@@ -138,22 +138,22 @@ def test_an_agent_never_signs_in():
         ({"name": ["X"]}, "invalid"),
     ],
 )
-def test_bad_input_is_told_clearly_and_nothing_is_made(body, code):
+def test_invalid_input_is_refused_and_nothing_is_created(body, code):
     alice = sign_up("Alice")
     error = alice.refused(400, code, "POST", "workspaces", body)
     assert error["message"]
     assert alice.ok("GET", "workspaces")["results"] == []
 
 
-def test_MSG1_a_text_that_is_stored_a_little_differently_is_still_the_same_text():
-    alice, _, agent = started()
+def test_MSG1_posting_again_a_text_that_was_cleaned_returns_the_first_message():
+    alice, _, agent = create_agent_with_chat()
     body = message_body("nul \x00 and half a \ud83d", wake="nobody")
     answers = [alice("POST", f"chats/{agent['chat_id']}/messages", body) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [201, 200]
     assert answers[0].json() == answers[1].json()
 
 
-def test_SEC20_what_is_no_json_or_nested_too_deeply_is_bad_input():
+def test_SEC20_invalid_or_deeply_nested_json_is_a_bad_request():
     alice = sign_up("Alice")
     headers = {"X-Session-Token": str(alice.token)}
     for raw in (b"{", b"\xff\xfe", b"[" * 100_000, b'{"name": 1e999}', b'"\\ud800"'):
@@ -163,7 +163,7 @@ def test_SEC20_what_is_no_json_or_nested_too_deeply_is_bad_input():
 
 
 def test_the_last_editor_cannot_leave_or_step_down():
-    alice, workspace, _ = started()
+    alice, workspace, _ = create_agent_with_chat()
     me = alice.ok("GET", "me")["actor"]["id"]
     at = f"workspaces/{workspace['id']}"
     alice.refused(409, "last_editor", "POST", f"{at}/leave")

@@ -14,7 +14,7 @@ from common.ids import new_id
 from suggestions import services as suggestions
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
-from tests.api.operations import a_merge, a_suggestion
+from tests.api.operations import make_merge, make_suggestion
 from tests.api.test_rights import client_for
 from tests.concurrency import ConcurrentTransaction, count_sessions_that_wait
 from tests.people import make_agent, make_team
@@ -114,7 +114,7 @@ def test_agent_that_got_another_version_meanwhile_is_found_when_its_lock_is_ther
 
 def test_FAIR6_demoted_editor_who_waits_decides_on_no_suggestion(editors):
     said = chats.post_message(editors.alice, editors.chat.id, text="hello", wake="nobody")[0]
-    suggestion = a_suggestion(editors, said)
+    suggestion = make_suggestion(editors, said)
     with transaction.atomic():
         get_chat_for(editors.alice, editors.chat.id, ChatVerb.POST, lock=True)
         demote_bob(editors)
@@ -130,8 +130,8 @@ def test_nobody_locks_what_they_may_not_see(what):
     team = make_team()
     said = chats.post_message(team.alice, team.chat.id, text="hello", wake="nobody")[0]
     theirs = make_team(suffix="2")
-    suggestion = a_suggestion(team, said)
-    a_merge(team, suggestion)
+    suggestion = make_suggestion(team, said)
+    make_merge(team, suggestion)
     ask = {
         "chat": lambda: get_chat_for(theirs.alice, team.chat.id, ChatVerb.POST, lock=True),
         "workspace": lambda: get_workspace_for(theirs.alice, team.workspace.id, WorkspaceVerb.SEE, lock=True),

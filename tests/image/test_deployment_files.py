@@ -173,7 +173,7 @@ def test_the_context_of_the_build_holds_the_application_and_nothing_else() -> No
     assert not {"tests", "bench", "docs", "var", "secrets", ".git"} & {path.partition("/")[0] for path in context}
 
 
-def test_every_translation_in_the_image_is_prepared_query() -> None:
+def test_every_translation_in_the_image_is_compiled() -> None:
     context = list_context()
     sources = [path for path in context if path.endswith(".po")]
     assert len(sources) == 2

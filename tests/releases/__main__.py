@@ -12,7 +12,7 @@ from django.core.management import call_command  # noqa: E402
 from django.db import transaction  # noqa: E402
 
 from agents.services import drafts  # noqa: E402
-from tests.api.operations import things_of  # noqa: E402
+from tests.api.operations import make_things  # noqa: E402
 from tests.people import make_team  # noqa: E402
 from tests.releases import write_release  # noqa: E402
 
@@ -20,5 +20,5 @@ call_command("migrate", interactive=False, verbosity=0)
 with transaction.atomic():
     team = make_team()
     drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
-    things = {name: str(value) for name, value in things_of(team).items()} | {"alice": str(team.alice.id)}
+    things = {name: str(value) for name, value in make_things(team).items()} | {"alice": str(team.alice.id)}
 write_release(sys.argv[1], things)
