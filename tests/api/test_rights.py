@@ -134,7 +134,7 @@ def test_SEC2_one_foreign_id_in_a_path_gives_404(team, name, swapped):
 # --- people who are in the workspace and not in the chat, people with a grant, agents -------------------------------
 
 THROUGH_A_CHAT = {"accept_suggestion", "merge_suggestions", "restore_version"}
-"""Operations that name a chat in their body. The others that belong to a chat have its id, or that of an object in it, in their path."""
+"""Operations that name a chat in their body. The others of a chat have its id, or that of an object in it, in their path."""
 
 
 def is_in_chat(name: str) -> bool:
