@@ -62,8 +62,8 @@ def environment(live_server: Any) -> dict[str, Any]:
 
 def sign_in(tab: Page, environment: dict[str, Any]) -> None:
     tab.goto(f"{environment['address']}/admin/")
-    tab.create_rows("input[name=username]", environment["operator"].email)
-    tab.create_rows("input[name=password]", PASSWORD)
+    tab.fill("input[name=username]", environment["operator"].email)
+    tab.fill("input[name=password]", PASSWORD)
     shoot(tab, f"sign-in-{tab.evaluate('navigator.language')}")
     tab.click("button[type=submit]")
     tab.wait_for_selector("#nav-sidebar-apps", state="attached")

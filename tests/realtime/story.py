@@ -25,7 +25,7 @@ from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import Run
-from runs.runtime.conversation import to_storable
+from runs.runtime.conversation import make_storable
 from runs.runtime.rows import PartialMessage, ResolvedModel
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, ToolsFinished, ToolsStarted
 from runs.services import claims, comparisons, leases, runs
@@ -283,7 +283,7 @@ class Story:
     def calls_a_tool(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
         call = ToolCall(str(uuid4()), "current_time", "{}")
-        answer = to_storable(_answer("", calls=(call,)), step)
+        answer = make_storable(_answer("", calls=(call,)), step)
         recorder.record_answer(ModelAnswered(step, answer))
         recorder.record_tool_start(ToolsStarted(answer.calls))
         if chance.random() < 0.7:

@@ -85,7 +85,7 @@ def left(patience, queue, *, hears=False, seconds=1.5):
         until = time.monotonic() + seconds
         while time.monotonic() < until and not ended:
             if hears:
-                dog._note_task()
+                dog._record_task()
             time.sleep(0.02)
     finally:
         dog.stop()

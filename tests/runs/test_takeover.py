@@ -19,7 +19,7 @@ from llm.protocol import Endpoint
 from runs.errors import LeaseLost
 from runs.kinds import kind_of
 from runs.models import Run, Step
-from runs.runtime.conversation import to_storable
+from runs.runtime.conversation import make_storable
 from runs.runtime.rows import PartialMessage, ResolvedModel
 from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
@@ -45,7 +45,7 @@ def claimed(environment, owner="there:1:a", text="hello"):
 def answer(run, text="", *calls):
     step = StepId(run.steps_done + 1, run.message_id)
     made = tuple(ToolCall("", name, arguments, index=n) for n, (name, arguments) in enumerate(calls))
-    return ModelAnswered(step, to_storable(Answer(text, "", made, Usage(1, 1), "stop", "demo"), step))
+    return ModelAnswered(step, make_storable(Answer(text, "", made, Usage(1, 1), "stop", "demo"), step))
 
 
 def expire(run):

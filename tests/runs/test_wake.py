@@ -8,7 +8,7 @@ from chats import services as chats
 from chats.models import ChatActor
 from runs.models import Run
 from runs.services import wake
-from runs.services.wake import MAX_REDIRECTS, preview_wakes
+from runs.services.wake import MAX_HOPS, preview_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -104,9 +104,9 @@ def test_RUN18_agents_that_keep_calling_each_other_come_to_an_end(crowd):
     crowd.model.script(text="@robin you", system="You are Scribe")
     crowd.model.script(text="@scribe you", system="You are Robin")
     crowd.post("@robin go")
-    crowd.wait(lambda: len(crowd.runs(state="completed")) == MAX_REDIRECTS + 1, 15)
-    assert crowd.wait_until_idle()[-1].hops == MAX_REDIRECTS
-    assert len(crowd.runs()) == MAX_REDIRECTS + 1
+    crowd.wait(lambda: len(crowd.runs(state="completed")) == MAX_HOPS + 1, 15)
+    assert crowd.wait_until_idle()[-1].hops == MAX_HOPS
+    assert len(crowd.runs()) == MAX_HOPS + 1
 
 
 @pytest.mark.usefixtures("engine")
