@@ -1731,7 +1731,7 @@ export interface components {
         ErrorAnswer: {
             error: components["schemas"]["ErrorFacts"];
         };
-        /** @description An error. The web app has a text for each code in every language. */
+        /** @description An error of the API. The web app has a text for each code in every language. */
         ErrorFacts: {
             code: components["schemas"]["Code"];
             /** @default null */
