@@ -160,7 +160,7 @@ class Mallory:
         ]
         ids = [agent["actor"]["id"] for agent in made]
         chats = [
-            who.ok("POST", f"workspaces/{workspace}/chats", {"title": f"{n}", "member_ids": ids})["chat"]["id"]
+            who.ok("POST", f"workspaces/{workspace}/chats", {"title": f"{n}", "actor_ids": ids})["chat"]["id"]
             for n in range(chat_count)
         ]
         return BenchChats(workspace, chats, [agent["actor"]["handle"] for agent in made])

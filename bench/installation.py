@@ -59,7 +59,7 @@ def make_chats(installation: Installation, api_base: str, count: int, *, with_ag
     link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})["url"]
     bob.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
     members = [bob.id, agent["actor"]["id"]] if with_agent else [bob.id]
-    made = [{"title": f"Chat {number}", "member_ids": members} for number in range(count)]
+    made = [{"title": f"Chat {number}", "actor_ids": members} for number in range(count)]
     return [alice.ok("POST", f"workspaces/{workspace}/chats", one)["chat"]["id"] for one in made]
 
 

@@ -44,7 +44,7 @@ def many_things(chat_count: int, agents: int, people: int, lines: int) -> tuple[
         "the sidebar": f"{at}/chats", "agents": f"{at}/agents", "members": f"{at}/members",
         "workspaces": "/api/v1/workspaces", "me": "/api/v1/me", "versions": f"/api/v1/agents/{team[0].id}/versions",
         "suggestions": f"{at}/suggestions", "notifications": "/api/v1/notifications",
-        "a chat's messages": f"{chat}/messages", "a chat's members": f"{chat}/members",
+        "a chat's messages": f"{chat}/messages", "a chat's participants": f"{chat}/participants",
         "a chat's links": f"{chat}/links", "a chat's runs": f"{chat}/runs",
     }  # fmt: skip
 
@@ -55,7 +55,7 @@ def _make_chat(
 ) -> Chat:
     members = [others[number % len(others)], team[number % len(team)]]
     ids = [actor.id for actor in members]
-    chat = chats.create_chat(reader, workspace.id, title=f"Chat {number}", member_ids=ids)
+    chat = chats.create_chat(reader, workspace.id, title=f"Chat {number}", actor_ids=ids)
     for line in range(lines):
         chats.post_message(members[0], chat.id, text=f"line {line} of the chat", wake="nobody")
     return chat

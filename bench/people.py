@@ -30,7 +30,7 @@ def main(count: int, rooms: int = 1) -> None:
         workspaces.join_workspace(person, workspace.id, role="suggester", invited_by=people[0])
     members = [person.id for person in people[1:]]
     made = [
-        chats.create_chat(people[0], workspace.id, title=f"Crowd {number}", member_ids=members)
+        chats.create_chat(people[0], workspace.id, title=f"Crowd {number}", actor_ids=members)
         for number in range(rooms)
     ]
     ids = {

@@ -48,7 +48,7 @@ class Steps:
         with transaction.atomic():
             ids = [team.bob.id, team.robin.id]
             chats = [
-                chats.create_chat(team.alice, team.workspace.id, title=str(number), member_ids=ids)
+                chats.create_chat(team.alice, team.workspace.id, title=str(number), actor_ids=ids)
                 for number in range(10)
             ]
         self._turns = itertools.cycle(chats)

@@ -268,7 +268,7 @@ async def _with_agent(address: str, made: dict[str, Any], base: str) -> BenchCha
         await session.put(f"workspaces/{made['workspace']}/model", json=model | {"key": "sk-bench"})
         body = {"name": "Scribe", "prompt": "Answer."}
         agent = await (await session.post(f"workspaces/{made['workspace']}/agents", json=body)).json()
-        await session.post(f"chats/{made['chat']}/members", json={"actor_id": agent["actor"]["id"]})
+        await session.post(f"chats/{made['chat']}/participants", json={"actor_id": agent["actor"]["id"]})
         workspace = await (await session.get(f"workspaces/{made['workspace']}")).json()
     return BenchChat(address, made["workspace"], workspace["handle"], made["chat"], agent["actor"]["handle"],
                 made["people"], made["sessions"])  # fmt: skip

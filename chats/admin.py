@@ -63,7 +63,7 @@ class ChatActorAdmin(ReadOnlyAdmin):
         is_available=lambda participant: participant.ended_at is None,
     )
     def take_out(self, participant: ChatActor, operator: Actor) -> None:
-        chats.remove_member(operator, participant.chat_id, participant.actor_id, as_operator=True)
+        chats.remove_participant(operator, participant.chat_id, participant.actor_id, as_operator=True)
 
 
 class MessageTypeFilter(admin.SimpleListFilter):

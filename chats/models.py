@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from common.models import Identified, ObjectGrant, build_display_name
-from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MemberRow, MessageRow
+from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow
 from workspaces.models import Role, Workspace
 
 
@@ -106,8 +106,8 @@ class ChatActor(Identified, VersionedRow):
     def __str__(self) -> str:
         return build_display_name(self, "actor", "chat")
 
-    def to_row(self) -> MemberRow:
-        return MemberRow(
+    def to_row(self) -> ParticipantRow:
+        return ParticipantRow(
             id=self.id, chat_id=self.chat_id, version=self.version, actor=self.actor.to_row(), wake=self.wake,
             joined_at=self.joined_at, ended=self.ended_at is not None,
         )  # fmt: skip

@@ -18,8 +18,8 @@ from workspaces.permissions import AGENT, WorkspaceVerb, get_workspace_for, role
 class ChatVerb(StrEnum):
     SEE = "see"
     POST = "post"
-    ADD_MEMBER = "add_member"
-    REMOVE_MEMBER = "remove_member"
+    ADD_PARTICIPANT = "add_participant"
+    REMOVE_PARTICIPANT = "remove_participant"
     RENAME = "rename"
     SET_WAKE = "set_wake"
     STOP_OWN_RUN = "stop_own_run"

@@ -73,12 +73,12 @@ def activity_of(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatActiv
 def chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
     """Lines of the sidebar for chats that came from here: three queries more, however many there are."""
     found = list(chats)
-    members = _members(found)
+    participants = _list_participants(found)
     last = _previews([chat.last_id for chat in found if chat.last_id])
     return [
         ChatSummaryRow(
             chat=chat.to_row(),
-            members=members.get(chat.pk, []),
+            participants=participants.get(chat.pk, []),
             unread=chat.unread,
             mentioned=chat.mentioned,
             last_read_seq=chat.last_read_seq,
@@ -96,17 +96,19 @@ def _previews(ids: Collection[UUID]) -> dict[UUID, Message]:
     return {message.pk: message for message in found}
 
 
-def _members(chats: Iterable[Chat]) -> dict[UUID, list[ActorRow]]:
-    """Who is in these chats, in the order they came. Most are in many: each is read once."""
-    seated = ChatActor.objects.filter(chat__in=[chat.pk for chat in chats], ended_at=None).order_by("joined_at", "pk")
-    participants = list(seated.values_list("chat_id", "actor_id"))
-    rows = {
-        id: actor.to_row() for id, actor in Actor.objects.in_bulk({actor_id for _, actor_id in participants}).items()
-    }
-    members: dict[UUID, list[ActorRow]] = {}
-    for chat_id, actor_id in participants:
-        members.setdefault(chat_id, []).append(rows[actor_id])
-    return members
+def _list_participants(chats: Iterable[Chat]) -> dict[UUID, list[ActorRow]]:
+    """Return the participants of each chat, in the order in which they joined.
+
+    An actor may be in many of the chats; their row is read once. Two queries.
+    """
+    participants = ChatActor.objects.filter(chat__in=[chat.pk for chat in chats], ended_at=None)
+    pairs = list(participants.order_by("joined_at", "pk").values_list("chat_id", "actor_id"))
+    actors = Actor.objects.in_bulk({actor_id for _, actor_id in pairs})
+    rows = {id: actor.to_row() for id, actor in actors.items()}
+    rows_by_chat: dict[UUID, list[ActorRow]] = {}
+    for chat_id, actor_id in pairs:
+        rows_by_chat.setdefault(chat_id, []).append(rows[actor_id])
+    return rows_by_chat
 
 
 @dataclass(frozen=True, slots=True)

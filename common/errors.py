@@ -26,7 +26,7 @@ class Code(StrEnum):
     # messages and chats
     ID_TAKEN = "id_taken"
     LINK_DEAD = "link_dead"
-    ALREADY_MEMBER = "already_member"
+    ALREADY_PARTICIPANT = "already_participant"
     LAST_EDITOR = "last_editor"
     HANDLE_TAKEN = "handle_taken"
     # drafts

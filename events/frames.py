@@ -79,7 +79,7 @@ class Subscribed(Row):
     """The answer to `subscribe`. `snapshot` true: the rows replace those of the client; false: they are the changes since
     the client's version.
 
-    `rows` always include the chat, its members, live drafts and active runs. They also include messages: the newest page in
+    `rows` always include the chat, its participants, live drafts and active runs. They also include messages: the newest page in
     a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
     """
 

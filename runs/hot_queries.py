@@ -15,7 +15,7 @@ from workspaces.models import Membership
 
 MAX_ROWS = 600
 """Rows of a chat's log that are read at most; the budget of tokens ends the conversation earlier."""
-MAX_MEMBERS = 100
+MAX_PARTICIPANTS = 100
 LOG_TYPES = ("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON")
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id")
 
@@ -105,12 +105,12 @@ def _build_new(chat_id: UUID, agent_id: UUID, max_bytes: int, since: int) -> Que
     return _get_newest(rows, max_bytes)
 
 
-def _build_members(chat_id: UUID) -> QuerySet[ChatActor]:
+def _build_participants(chat_id: UUID) -> QuerySet[ChatActor]:
     roles = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor")).values("role")[:1]
-    members = ChatActor.objects.filter(chat_id=chat_id, ended_at=None).annotate(role=Subquery(roles))
-    return members.select_related("actor").order_by("joined_at", "pk")[:MAX_MEMBERS]
+    participants = ChatActor.objects.filter(chat_id=chat_id, ended_at=None).annotate(role=Subquery(roles))
+    return participants.select_related("actor").order_by("joined_at", "pk")[:MAX_PARTICIPANTS]
 
 
 LOG = PreparedQuery(list_log, UUID, UUID, int)
 NEW_MESSAGES = PreparedQuery(_build_new, UUID, UUID, int, int)
-MEMBERS_OF_CHAT = PreparedQuery(_build_members, UUID)
+PARTICIPANTS_OF_CHAT = PreparedQuery(_build_participants, UUID)

@@ -52,5 +52,5 @@ def make_team(suffix: str = "") -> Team:
     workspaces.join_workspace(bob, workspace.id, role=Role.SUGGESTER, invited_by=alice)
     elsewhere = workspaces.create_workspace(charlie, name="Elsewhere")
     robin = make_agent(workspace, alice, "Robin", tools=["current_time"])
-    chat = chats.create_chat(alice, workspace.id, title="Room", member_ids=[bob.id, robin.id])
+    chat = chats.create_chat(alice, workspace.id, title="Room", actor_ids=[bob.id, robin.id])
     return Team(workspace, elsewhere, alice, bob, charlie, robin, chat)

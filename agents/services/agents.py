@@ -131,7 +131,7 @@ def check_agent_name(name: str) -> str:
 
 def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, greeting: str) -> Chat:
     """Open a chat of a new agent with its creator, in which the agent has posted its greeting. No run is started."""
-    chat = chats.create_chat(actor, workspace.id, title=agent.name, member_ids=[agent.id])
+    chat = chats.create_chat(actor, workspace.id, title=agent.name, actor_ids=[agent.id])
     text = TextPayload(text=greeting.format(name=agent.name), greeting=True)
     payload = dump_payload("TEXT_MESSAGE", text)
     message = Message(chat=chat, author=agent, type="TEXT_MESSAGE", payload=payload, created_at=now())

@@ -111,7 +111,7 @@ def restore_version(
     agent.current_spec = spec
     agent.save(update_fields=["current_spec"])
     if chat_id is not None:
-        log_message = chats.system_line(
+        log_message = chats.build_system_message(
             chat_id, "SPEC_SAVED", actor=actor, target=agent, version=spec.number, note=spec.message
         )
         chats.save_changes(chat_id, [log_message])

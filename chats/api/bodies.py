@@ -14,7 +14,7 @@ from events.rows import MessageRow, RoleName, Row, WorkspaceRow
 
 class NewChatBody(Body):
     title: str = Field(default="", max_length=120)
-    member_ids: list[UUID] = Field(default_factory=list, max_length=200, json_schema_extra={"uniqueItems": True})
+    actor_ids: list[UUID] = Field(default_factory=list, max_length=200, json_schema_extra={"uniqueItems": True})
 
 
 class ChatBody(Body):
@@ -58,7 +58,7 @@ class MessageBody(Body):
     wake: Literal["auto", "nobody"] = "auto"
 
 
-class NewMemberBody(Body):
+class NewParticipantBody(Body):
     actor_id: UUID
 
 
@@ -85,13 +85,13 @@ class ReadRow(Row):
 
 
 class InvitationRow(Row):
-    """What a link shows before it is accepted; `already_member`: of the chat."""
+    """What a link shows before it is accepted; `already_participant`: of the chat."""
 
     workspace_name: str
     chat_title: str
     role: RoleName
     invited_by: str
-    already_member: bool
+    already_participant: bool
 
 
 class JoinedRow(Row):

@@ -76,7 +76,7 @@ class Join(APIView):
                 chat_title=link.chat.title,
                 role=role,
                 invited_by=link.created_by.name,
-                already_member=here,
+                already_participant=here,
             )  # fmt: skip
         )
 

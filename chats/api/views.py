@@ -14,7 +14,7 @@ from chats.api.bodies import (
     MessagePageRow,
     MessagesQuery,
     NewChatBody,
-    NewMemberBody,
+    NewParticipantBody,
     ReadBody,
     ReadRow,
     WakeBody,
@@ -25,7 +25,7 @@ from chats.services.posting_limits import buckets_of_a_post, remember_workspace
 from common.errors import NotFound
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import Page, Request, answer, answer_no_content, build_query_parameters, read, read_query
-from events.rows import ChatSummaryRow, MemberRow, MessageRow
+from events.rows import ChatSummaryRow, ParticipantRow, MessageRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -46,7 +46,7 @@ class Chats(APIView):
     @extend_schema(operation_id="create_chat", request=NewChatBody, responses={201: ChatSummaryRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, NewChatBody)
-        chat = chats.create_chat(request.user, workspace_id, title=body.title, member_ids=body.member_ids)
+        chat = chats.create_chat(request.user, workspace_id, title=body.title, actor_ids=body.actor_ids)
         return answer(_summary(request, chat.id), 201)
 
 
@@ -94,28 +94,28 @@ class Messages(APIView):
         return answer(message.to_row(), 201 if is_new else 200)
 
 
-class ChatMembers(APIView):
-    @extend_schema(operation_id="list_chat_members", parameters=PAGE_PARAMETERS, responses=Page[MemberRow])
+class Participants(APIView):
+    @extend_schema(operation_id="list_participants", parameters=PAGE_PARAMETERS, responses=Page[ParticipantRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
         participants = chat.participants.filter(ended_at=None).select_related("actor")
         return answer_page(request, participants, by="joined_at")
 
-    @extend_schema(operation_id="add_chat_member", request=NewMemberBody, responses={201: MemberRow})
+    @extend_schema(operation_id="add_participant", request=NewParticipantBody, responses={201: ParticipantRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
-        body = read(request, NewMemberBody)
-        return answer(chats.add_member(request.user, chat_id, body.actor_id).to_row(), 201)
+        body = read(request, NewParticipantBody)
+        return answer(chats.add_participant(request.user, chat_id, body.actor_id).to_row(), 201)
 
 
-class OneChatMember(APIView):
-    @extend_schema(operation_id="set_wake", request=WakeBody, responses=MemberRow)
+class OneParticipant(APIView):
+    @extend_schema(operation_id="set_wake", request=WakeBody, responses=ParticipantRow)
     def patch(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
         body = read(request, WakeBody)
         return answer(chats.set_wake(request.user, chat_id, actor_id, wake=body.wake).to_row())
 
-    @extend_schema(operation_id="remove_chat_member", responses={204: None})
+    @extend_schema(operation_id="remove_participant", responses={204: None})
     def delete(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
-        chats.remove_member(request.user, chat_id, actor_id)
+        chats.remove_participant(request.user, chat_id, actor_id)
         return answer_no_content()
 
 

@@ -3,28 +3,28 @@
 from chats.services.changes import RowChange, save_changes
 from chats.services.links import accept_link, create_link, get_invitation, revoke_link
 from chats.services.locking import lock_chat, lock_chats, lock_chats_of, lock_participants
-from chats.services.members import (
-    add_member,
-    create_chat,
-    leave_workspace_chats,
-    remove_agent_from_chats,
-    remove_member,
-    rename_chat,
-    set_wake,
-    show_anew,
-)
 from chats.services.messages import (
+    build_system_message,
     checked_text,
     mentions_in,
     post_message,
-    system_line,
+)
+from chats.services.participants import (
+    add_participant,
+    create_chat,
+    leave_workspace_chats,
+    remove_agent_from_chats,
+    remove_participant,
+    rename_chat,
+    set_wake,
+    show_anew,
 )
 from chats.services.reading import mark_many_read, mark_read, read_up_to
 
 __all__ = [
     "RowChange",
     "accept_link",
-    "add_member",
+    "add_participant",
     "checked_text",
     "create_chat",
     "create_link",
@@ -40,11 +40,11 @@ __all__ = [
     "get_invitation",
     "read_up_to",
     "remove_agent_from_chats",
-    "remove_member",
+    "remove_participant",
     "rename_chat",
     "revoke_link",
     "save_changes",
     "set_wake",
     "show_anew",
-    "system_line",
+    "build_system_message",
 ]

@@ -13,7 +13,7 @@ from actors.models import Actor
 from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite, get_link_for
 from chats.services.locking import lock_chat
-from chats.services.members import add_participant
+from chats.services.participants import join_chat
 from common.clock import now
 from common.errors import Code, Forbidden, Invalid, NotFound
 from common.operators import get_for_operator
@@ -95,7 +95,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
     role = _judge(link, actor)
     is_new = workspaces.join_workspace(actor, link.chat.workspace_id, role=role, invited_by=link.created_by)
     # The published row has the actor's name as it is now, not as it was when the request came.
-    participant = add_participant(chat, Actor.objects.get(pk=actor.pk), added_by=actor)
+    participant = join_chat(chat, Actor.objects.get(pk=actor.pk), added_by=actor)
     if is_new or participant is not None:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)

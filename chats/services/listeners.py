@@ -4,7 +4,7 @@ from actors.models import Actor
 from chats.models import ChatGrant
 from chats.services.links import get_invitation
 from chats.services.locking import lock_chats_of
-from chats.services.members import leave_workspace_chats, revoke_links, show_anew
+from chats.services.participants import leave_workspace_chats, revoke_links, show_anew
 from common.errors import NotFound
 from events.publish import notify_workspace_list_changed
 from workspaces.grants import end_grants

@@ -112,7 +112,7 @@ def mentions_in(chat: Chat, text: str) -> list[UUID]:
     return list(dict.fromkeys([*mentioned, *everybody]))
 
 
-def system_line(
+def build_system_message(
     chat_id: UUID, type_: SystemMessageType, *, actor: Actor | None = None, target: Actor | None = None, **facts: object
 ) -> Message:
     """A line of the log that nobody said, not yet written: pass it to `save_changes`. Facts are the fields of `SystemPayload`."""

@@ -1,4 +1,4 @@
-"""The rows of a chat, its members, drafts and runs."""
+"""The rows of a chat, its participants, drafts and runs."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -12,10 +12,10 @@ from events.rows.messages import MessageRow
 from events.rows.people import ActorRow, RoleName
 
 
-class MemberRow(Row):
-    """Somebody's place in a chat; `ended` when they left. Their role is the workspace's business: `MembershipRow`."""
+class ParticipantRow(Row):
+    """An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`."""
 
-    kind: Literal["member"] = "member"
+    kind: Literal["participant"] = "participant"
     id: UUID
     chat_id: UUID
     version: int
@@ -148,14 +148,14 @@ class ChatRow(Row):
     ended: bool = False
 
 
-AnyRow = Annotated[MessageRow | MemberRow | DraftRow | RunRow | ChatRow, Field(discriminator="kind")]
+AnyRow = Annotated[MessageRow | ParticipantRow | DraftRow | RunRow | ChatRow, Field(discriminator="kind")]
 
 
 class ChatSummaryRow(Row):
     """A chat in the sidebar, with its participants and the reader's unread count."""
 
     chat: ChatRow
-    members: list[ActorRow]
+    participants: list[ActorRow]
     unread: int
     mentioned: bool
     last_read_seq: int

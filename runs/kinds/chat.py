@@ -219,7 +219,7 @@ def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | 
     run = update.row
     finish_run(update, end)
     type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"
-    line = chats.system_line(
+    line = chats.build_system_message(
         run.get_chat_id(), type_, actor=by, target=run.agent, run_id=run.id, code=end.code or None, note=end.text[:600]
     )
     return [*build_results_of_open_calls(run), line, update]

@@ -42,13 +42,13 @@ class ChatContext:
 
     title: str
     workspace: str
-    members: Sequence[Participant]
+    participants: Sequence[Participant]
     authors: Mapping[UUID, Participant]
 
     @property
     def is_group(self) -> bool:
         """Whether there are more than the agent and one other."""
-        return len({member.id for member in self.members} | self.authors.keys()) > 2
+        return len({participant.id for participant in self.participants} | self.authors.keys()) > 2
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class _AgentStep:
 
 def build_system_text(prompt: str, agent: Participant, chat: ChatContext, instructions: Mapping[str, str]) -> str:
     """Return the prompt and, below it, where the agent is, who takes part, and how its tools are to be used."""
-    others = ", ".join(_introduce(member) for member in chat.members if member.id != agent.id)
+    others = ", ".join(_introduce(participant) for participant in chat.participants if participant.id != agent.id)
     where = f"the chat “{_to_one_line(chat.title)}”" if chat.title else "a chat"
     parts = [
         prompt.strip(),
@@ -178,9 +178,9 @@ def _attribute(entry: LogEntry, authors: Mapping[UUID, UUID], chat: ChatContext)
     return f"{_to_one_line(author.name)}{kind}{to}: {text}"
 
 
-def _introduce(member: Participant) -> str:
-    kind = ", an agent" if member.is_agent else f", {member.role}" if member.role else ""
-    return f"{_to_one_line(member.name)} (@{member.handle}{kind})"
+def _introduce(participant: Participant) -> str:
+    kind = ", an agent" if participant.is_agent else f", {participant.role}" if participant.role else ""
+    return f"{_to_one_line(participant.name)} (@{participant.handle}{kind})"
 
 
 def _to_one_line(text: str) -> str:

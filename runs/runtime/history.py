@@ -10,7 +10,7 @@ from django.db.models import Q
 from actors.models import Actor
 from chats.models import Message
 from llm.messages import ToolCall, Turn
-from runs.hot_queries import LOG, LOG_COLUMNS, LOG_TYPES, MAX_ROWS, MEMBERS_OF_CHAT, NEW_MESSAGES, list_log
+from runs.hot_queries import LOG, LOG_COLUMNS, LOG_TYPES, MAX_ROWS, NEW_MESSAGES, PARTICIPANTS_OF_CHAT, list_log
 from runs.models import Run, Step
 from runs.runtime.context import INTERRUPTED, ChatContext, LogEntry, LogEntryType, Participant, build_turns_of_others
 from runs.runtime.steps import ToolResult
@@ -63,14 +63,14 @@ def read_new_turns(run: Run) -> list[Turn]:
 def read_chat_context(run: Run, entries: Iterable[LogEntry]) -> ChatContext:
     """Return the chat of a run, with its participants and the authors of these entries."""
     chat = run.get_chat()
-    members = [
-        build_participant(member.actor, role=getattr(member, "role", None) or "")
-        for member in MEMBERS_OF_CHAT.all(chat.pk)
+    participants = [
+        build_participant(participant.actor, role=getattr(participant, "role", None) or "")
+        for participant in PARTICIPANTS_OF_CHAT.all(chat.pk)
     ]
-    authors = {member.id: member for member in members}
+    authors = {participant.id: participant for participant in participants}
     if missing := {entry.author_id for entry in entries} - authors.keys():
         authors |= {actor.id: build_participant(actor) for actor in Actor.objects.filter(pk__in=missing)}
-    return ChatContext(chat.title, chat.workspace.name, members, authors)
+    return ChatContext(chat.title, chat.workspace.name, participants, authors)
 
 
 def build_participant(actor: Actor, role: str = "") -> Participant:

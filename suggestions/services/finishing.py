@@ -123,7 +123,7 @@ def _create_draft(merge: Merge, suggestions: Sequence[Suggestion], outcome: Outc
         content=outcome.content,
         base=merge.base,
         provenance=outcome.provenance,
-        log_message=chats.system_line(
+        log_message=chats.build_system_message(
             merge.chat_id, "DRAFT_MERGED", actor=merge.by, target=merge.agent, merge_id=merge.id, authors=authors
         ),
         lock=True,

@@ -112,7 +112,7 @@ def _get_version(agent: Actor, number: int) -> AgentSpec:
 
 
 def _build_message(suggestion: Suggestion) -> Message:
-    return chats.system_line(
+    return chats.build_system_message(
         suggestion.chat_id, "SUGGESTION_CREATED", actor=suggestion.author, target=suggestion.agent,
         suggestion_id=suggestion.id, note=suggestion.note, summary_state=SummaryState.PENDING.value,
     )  # fmt: skip

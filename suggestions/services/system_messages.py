@@ -10,7 +10,7 @@ from suggestions.models import Suggestion
 
 def build_decision_message(suggestion: Suggestion, type_: SystemMessageType, actor: Actor) -> Message:
     """Return the message that the actor accepted, rejected or withdrew a suggestion. Its note is the reason."""
-    return chats.system_line(
+    return chats.build_system_message(
         suggestion.chat_id, type_, actor=actor, target=suggestion.agent, authors=[suggestion.author.name],
         suggestion_id=suggestion.id, merge_id=suggestion.merge_id, note=suggestion.reason,
     )  # fmt: skip

@@ -29,7 +29,7 @@ def test_an_editor_chooses_how_an_agent_looks_and_everyone_in_its_chats_sees_it(
     participant = ChatActor.objects.get(chat=team.chat, actor=team.robin)
     team.chat.refresh_from_db()
     assert participant.version == team.chat.version, "who looks at the chat has not been told"
-    members = bob.ok("GET", f"chats/{team.chat.id}/members")["results"]
+    members = bob.ok("GET", f"chats/{team.chat.id}/participants")["results"]
     assert [one["actor"]["avatar"] for one in members if one["actor"]["id"] == str(team.robin.id)] == [FOX]
     assert bob.ok("GET", f"agents/{team.robin.id}")["actor"]["avatar"] == FOX
 

@@ -92,7 +92,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     workspaces.set_model(person, workspace.id, provider="openai", default_model=name, revision=0,
                          key=Secret(CANARY))  # fmt: skip
     agent = make_agent(workspace, person, f"{name[:60]} {number}", tools=["current_time"])
-    chat = chats.create_chat(person, workspace.id, title="", member_ids=[agent.id])
+    chat = chats.create_chat(person, workspace.id, title="", actor_ids=[agent.id])
     message = chats.post_message(person, chat.id, text=f"{name} {CANARY[:3]}", wake="nobody")[0]
     actors.create_token(person, name=name, days=None)
     chats.create_link(person, chat.id, role="suggester", hours=1)

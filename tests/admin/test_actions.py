@@ -156,7 +156,7 @@ def test_operators_cannot_demote_or_remove_the_last_editor(environment):
 def test_an_operator_removes_a_participant_from_a_chat(environment):
     run_action(environment.client, get_participant(environment, environment.team.bob), "take_out")
     assert get_participant(environment, environment.team.bob).ended_at is not None
-    assert is_audited(environment, "chat.member_removed", environment.team.chat)
+    assert is_audited(environment, "chat.participant_removed", environment.team.chat)
 
 
 def test_SEC17_an_operator_deletes_a_key_without_seeing_it(environment):

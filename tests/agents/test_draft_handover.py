@@ -97,11 +97,11 @@ def test_nobody_is_handed_a_draft_who_writes_another_or_has_left(team):
     draft = take(team, "alice", "Words")
     drafts.request_draft(**where(team, "bob"))
     draft.refresh_from_db()
-    other = chats.create_chat(team.bob, team.workspace.id, title="Other", member_ids=[team.robin.id])
+    other = chats.create_chat(team.bob, team.workspace.id, title="Other", actor_ids=[team.robin.id])
     held = drafts.claim_draft(actor=team.bob, chat_id=other.id, agent_id=team.robin.id)
     refused_to_hand_over(team, Conflict, Code.RECIPIENT_BUSY, draft)
     drafts.discard_draft(actor=team.bob, chat_id=other.id, agent_id=team.robin.id, revision=held.revision)
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     draft.refresh_from_db()
     refused_to_hand_over(team, Conflict, Code.RECIPIENT_BUSY, draft)
 
@@ -119,7 +119,7 @@ def test_whether_a_text_was_applied_and_has_answered_here_is_told(team):
     applied = drafts.apply_draft(**where(team, "alice"), revision=draft.revision)
     assert trial() == (True, False)
     about = {"agent": team.robin, "spec": applied.applied, "ended": True}
-    other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[])
+    other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[])
     RunFactory.create(chat=other, **about)
     RunFactory.create(chat=team.chat, **about, state="failed")
     assert trial() == (True, False)
@@ -134,7 +134,7 @@ def test_whether_a_text_was_applied_and_has_answered_here_is_told(team):
 
 
 def test_the_other_draft_that_stands_in_the_way_can_be_closed_from_where_one_is(team):
-    other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.robin.id])
+    other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.robin.id])
     held = take(team, "alice", "Kept words")
     with pytest.raises(Conflict) as refusal:
         drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=team.robin.id)

@@ -85,7 +85,7 @@ def test_EDIT1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
     with transaction.atomic():
         for racer in racers:
             workspaces.join_workspace(racer, team.workspace.id, role="editor", invited_by=team.alice)
-            chats.add_member(team.alice, team.chat.id, racer.id)
+            chats.add_participant(team.alice, team.chat.id, racer.id)
     for number in range(ROUNDS):
         # Every other round begins without a draft; in the others it is there, and free or its hold is over.
         came = at_once([
@@ -107,7 +107,7 @@ def test_EDIT1_of_twenty_racers_one_gets_the_draft_in_every_round(team):
 def test_two_tabs_of_one_person_at_once_lock_one_draft(team):
     with transaction.atomic():
         wren = make_agent(team.workspace, team.alice, "Wren")
-        other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
+        other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[wren.id])
     for _ in range(ROUNDS):
         came = at_once([
             lambda: drafts.claim_draft(**where(team)),
@@ -180,7 +180,7 @@ def test_an_agent_that_leaves_takes_its_draft_along_and_it_is_told_who_did_it(te
     ended = record_calls(monkeypatch, hooks.draft_ended)
     draft = take(team, "bob")
     with transaction.atomic():
-        chats.remove_member(team.alice, team.chat.id, team.robin.id)
+        chats.remove_participant(team.alice, team.chat.id, team.robin.id)
     draft.refresh_from_db()
     assert (draft.outcome, draft.lock_holder) == ("discarded", None)
     assert ended == [(draft, team.alice, None)]
@@ -308,7 +308,7 @@ def test_what_an_editor_gave_an_applied_text_goes_with_the_right_to_save(team, p
 
 def test_of_two_saves_in_two_chats_one_wins_and_the_other_sees_todays_production(team):
     with transaction.atomic():
-        other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id, team.robin.id])
+        other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.bob.id, team.robin.id])
     may_save(team)
     rooms = {"alice": team.chat.id, "bob": other.id}
     for number in range(1, ROUNDS + 1):

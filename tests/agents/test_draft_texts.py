@@ -56,7 +56,7 @@ def places(team, prompt, *, lock=True, who="alice", **more):
     return drafts.replace_draft(
         **where(team, who), content=says(prompt), base=team.robin.current_spec, lock=lock,
         provenance=Provenance(origin="merge", contributors=[contributor], segments=[Segment(text=prompt, contributors=[BOB])]),
-        log_message=chats.system_line(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin), **more,
+        log_message=chats.build_system_message(team.chat.id, "DRAFT_MERGED", actor=team[who], target=team.robin), **more,
     )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def test_earlier_texts_are_read_by_the_chat_alone(team):
 
 
 def test_a_placed_draft_is_the_placers_and_its_line_and_rows_come_with_it(team):
-    more = chats.system_line(team.chat.id, "SUGGESTION_ACCEPTED", actor=team.alice, target=team.robin)
+    more = chats.build_system_message(team.chat.id, "SUGGESTION_ACCEPTED", actor=team.alice, target=team.robin)
     draft = places(team, "Merged", changes=[more])
     draft.refresh_from_db()
     assert (draft.written["prompt"], draft.lock_holder, draft.status, draft.base_version) == (
@@ -145,7 +145,7 @@ def test_nothing_is_placed_into_a_draft_that_somebody_locks_or_by_who_locks_anot
         places(team, "Merged")
     assert refusal.value.code == Code.DRAFT_LOCKED
     wren = make_agent(team.workspace, team.alice, "Wren")
-    other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
+    other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[wren.id])
     drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
     Draft.objects.filter(lock_holder=team.bob).update(lock_expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict) as refusal:
@@ -165,7 +165,7 @@ def test_what_is_left_free_is_not_placed_under_ones_own_hands(team):
 def test_handing_in_ends_the_draft_and_frees_the_lock(team, monkeypatch):
     told = record_calls(monkeypatch, hooks.draft_ended)
     draft = take(team, "bob", "Bob's")
-    line = chats.system_line(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
+    line = chats.build_system_message(team.chat.id, "SUGGESTION_CREATED", actor=team.bob, target=team.robin)
     with pytest.raises(Conflict):
         drafts.submit_draft(**where(team, "bob"), revision=draft.revision + 1, log_message=line)
     handed = drafts.submit_draft(**where(team, "bob"), revision=draft.revision, log_message=line)
@@ -179,7 +179,7 @@ def test_handing_in_ends_the_draft_and_frees_the_lock(team, monkeypatch):
 
 
 def two_rooms(team):
-    return chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id, team.robin.id])
+    return chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.bob.id, team.robin.id])
 
 
 def test_rebasing_brings_in_what_production_changed_and_keeps_the_text_before(team):

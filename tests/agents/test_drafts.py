@@ -112,7 +112,7 @@ def test_a_second_tab_of_the_same_person_takes_over_and_the_first_is_told(team):
 def test_one_person_writes_one_draft_anywhere(team):
     with transaction.atomic():
         wren = make_agent(team.workspace, team.alice, "Wren")
-        other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[wren.id])
+        other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[wren.id])
     take(team)
     with pytest.raises(Conflict) as refusal:
         drafts.claim_draft(actor=team.alice, chat_id=other.id, agent_id=wren.id)
@@ -216,7 +216,7 @@ def test_an_outsider_learns_nothing_and_changes_nothing(team):
 def test_leaving_the_chat_frees_what_one_locks_there(team):
     take(team, "bob")
     with transaction.atomic():
-        chats.remove_member(team.alice, team.chat.id, team.bob.id)
+        chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     assert Draft.objects.get().lock_holder is None
     assert take(team, "alice", None).written["prompt"] == NEW.prompt
 

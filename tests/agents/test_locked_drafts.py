@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def private(team):
     """A chat of Alice's and Robin's in which nobody else takes part."""
-    return chats.create_chat(team.alice, team.workspace.id, title="Private", member_ids=[team.robin.id])  # fmt: skip
+    return chats.create_chat(team.alice, team.workspace.id, title="Private", actor_ids=[team.robin.id])  # fmt: skip
 
 
 def take(team, who, chat=None):
@@ -46,7 +46,7 @@ def test_member_outside_the_chat_learns_who_edits_but_not_where(team, private):
     [held] = listed(team, "bob")
     assert held["lock_holder"]["name"] == team.alice.name
     assert (held["chat_id"], held["chat_title"]) == (None, None)
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     assert listed(team, "bob")[0]["chat_id"] is None
 
 

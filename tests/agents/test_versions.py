@@ -51,7 +51,7 @@ def answered(team: Team, chat: Chat, spec: AgentSpec, *texts: str, **more) -> Ru
 
 
 def other_room(team: Team, owner: str) -> Chat:
-    return chats.create_chat(team[owner], team.workspace.id, title="Other", member_ids=[team.robin.id])
+    return chats.create_chat(team[owner], team.workspace.id, title="Other", actor_ids=[team.robin.id])
 
 
 # --- restore ---------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def test_a_suggester_cannot_restore_and_an_outsider_does_not_see_the_agent(team)
 
 def test_a_restore_cannot_be_told_in_a_chat_without_its_asker_or_without_the_agent(team):
     saved(team, SECOND)
-    bare = chats.create_chat(team.alice, team.workspace.id, title="Bare", member_ids=[])
+    bare = chats.create_chat(team.alice, team.workspace.id, title="Bare", actor_ids=[])
     for chat in (other_room(team, "bob"), bare):
         with pytest.raises(NotFound):
             restore(team, chat_id=chat.id)
@@ -183,7 +183,7 @@ def test_the_text_behind_a_stamp_can_be_read_where_it_answered_and_only_there(te
     answered(team, team.chat, first, "by the first try")
     assert selectors.get_spec(team.bob, team.robin.id, first.id).prompt == "First try"
     assert selectors.get_spec(team.bob, team.robin.id, second.id).prompt == "Second try"
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     for spec in (first, second):
         with pytest.raises(NotFound):
             selectors.get_spec(team.bob, team.robin.id, spec.id)

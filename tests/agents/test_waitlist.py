@@ -56,7 +56,7 @@ def joined(team, name, role=Role.SUGGESTER):
     person = make_person(name)
     workspaces.join_workspace(person, team.workspace.id, role=role, invited_by=team.alice)
     with transaction.atomic():
-        chats.add_member(team.alice, team.chat.id, person.id)
+        chats.add_participant(team.alice, team.chat.id, person.id)
     return person
 
 
@@ -195,7 +195,7 @@ def free(team, draft):
 def leave(team, draft):
     joined(team, "Dora", Role.EDITOR)
     with transaction.atomic():
-        chats.remove_member(team.alice, team.chat.id, team.alice.id)
+        chats.remove_participant(team.alice, team.chat.id, team.alice.id)
 
 
 def leave_the_workspace(team, draft):
@@ -217,7 +217,7 @@ def be_placed_over(team, draft):
         actor=eve, chat_id=team.chat.id, agent_id=team.robin.id, content=SpecContent(prompt="Kind."), lock=False,
         base=AgentSpec.objects.get(agent=team.robin, number=1),
         provenance=Provenance(origin="revise", contributors=[], segments=[]),
-        log_message=chats.system_line(team.chat.id, "DRAFT_STARTED", actor=eve, target=team.robin),
+        log_message=chats.build_system_message(team.chat.id, "DRAFT_STARTED", actor=eve, target=team.robin),
     )  # fmt: skip
 
 
@@ -263,7 +263,7 @@ def test_who_cannot_take_it_any_more_is_told_nothing(team, held):
     for person in (gone, demoted):
         drafts.set_lock_waiter(actor=person, chat_id=team.chat.id, agent_id=team.robin.id, is_waiting=True)
     with transaction.atomic():
-        chats.remove_member(team.alice, team.chat.id, gone.id)
+        chats.remove_participant(team.alice, team.chat.id, gone.id)
     with transaction.atomic():
         workspaces.remove_member(team.alice, team.workspace.id, demoted.id)
     release(team, held)
@@ -273,7 +273,7 @@ def test_who_cannot_take_it_any_more_is_told_nothing(team, held):
 def test_nobody_waits_for_an_agent_that_is_gone(team, held):
     wait_for(team)
     with transaction.atomic():
-        chats.remove_member(team.alice, team.chat.id, team.robin.id)
+        chats.remove_participant(team.alice, team.chat.id, team.robin.id)
     assert told(team.bob) == []
     assert not LockWaiter.objects.exists()
 
@@ -341,7 +341,7 @@ def test_a_lock_holder_who_types_keeps_the_sweeper_from_nothing_else(team, held)
     """A hold of one agent goes on while that of another has run out."""
     finch = make_agent(team.workspace, team.alice, "Finch")
     with transaction.atomic():
-        chats.add_member(team.alice, team.chat.id, finch.id)
+        chats.add_participant(team.alice, team.chat.id, finch.id)
     wait_for(team)
     eve = joined(team, "Eve")
     drafts.claim_draft(actor=eve, chat_id=team.chat.id, agent_id=finch.id)

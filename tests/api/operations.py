@@ -258,7 +258,7 @@ OPERATIONS: dict[str, Operation] = {
     "read_agent_file_schema": Operation("GET", "agent-file-schema", EVERYBODY),
     "list_chats": Operation("GET", "workspaces/{workspace_id}/chats", MEMBERS),
     "create_chat": Operation(
-        "POST", "workspaces/{workspace_id}/chats", MEMBERS, lambda t: {"title": "New", "member_ids": [t["agent_id"]]}
+        "POST", "workspaces/{workspace_id}/chats", MEMBERS, lambda t: {"title": "New", "actor_ids": [t["agent_id"]]}
     ),
     "read_chat": Operation("GET", "chats/{chat_id}", MEMBERS),
     "rename_chat": Operation("PATCH", "chats/{chat_id}", MEMBERS, lambda t: {"title": "New"}),
@@ -271,12 +271,15 @@ OPERATIONS: dict[str, Operation] = {
         lambda t: {"id": str(new_id()), "text": "hi", "reply_to": t["message_id"]},
     ),  # fmt: skip
     "preview_wakes": Operation("POST", "chats/{chat_id}/wakes", MEMBERS, lambda t: {"text": "hi"}),
-    "list_chat_members": Operation("GET", "chats/{chat_id}/members", MEMBERS),
-    "add_chat_member": Operation(
-        "POST", "chats/{chat_id}/members", {**MEMBERS, "alice": 409, "bob": 409}, lambda t: {"actor_id": t["actor_id"]}
+    "list_participants": Operation("GET", "chats/{chat_id}/participants", MEMBERS),
+    "add_participant": Operation(
+        "POST",
+        "chats/{chat_id}/participants",
+        {**MEMBERS, "alice": 409, "bob": 409},
+        lambda t: {"actor_id": t["actor_id"]},
     ),
-    "set_wake": Operation("PATCH", "chats/{chat_id}/members/{agent_id}", MEMBERS, lambda t: {"wake": "always"}),
-    "remove_chat_member": Operation("DELETE", "chats/{chat_id}/members/{agent_id}", MEMBERS),
+    "set_wake": Operation("PATCH", "chats/{chat_id}/participants/{agent_id}", MEMBERS, lambda t: {"wake": "always"}),
+    "remove_participant": Operation("DELETE", "chats/{chat_id}/participants/{agent_id}", MEMBERS),
     "mark_read": Operation("PUT", "chats/{chat_id}/read", MEMBERS, lambda t: {"seq": 1}),
     "list_links": Operation("GET", "chats/{chat_id}/links", EDITORS),
     "create_link": Operation("POST", "chats/{chat_id}/links", EDITORS, lambda t: {"role": "suggester"}),

@@ -100,7 +100,7 @@ def _make_suggestions(chat: str, robin: str) -> dict[str, str]:
 OBJECTS: dict[str, dict[str, Any]] = {}
 """The objects of each operation, so that the objects that one operation deletes are still there for the others."""
 DESTROYS = {
-    "delete_agent", "remove_member", "change_role", "remove_chat_member", "leave_workspace", "revoke_link", "revoke_token",
+    "delete_agent", "remove_member", "change_role", "remove_participant", "leave_workspace", "revoke_link", "revoke_token",
     "stop_run", "retry_run", "stop_merge", "retry_merge", "merge_suggestions", "accept_suggestion", "reject_suggestion",
     "withdraw_suggestion", "save_draft", "restore_version", "accept_invitation", "hand_over_draft",
 }  # fmt: skip
@@ -212,7 +212,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
 def _insert_ids(body: dict[str, Any], objects: dict[str, Any], *, is_boundary: bool) -> None:
     things = {
         "chat_id": objects["chat_id"], "actor_id": objects["agent_id"], "to": objects.get("to"), "reply_to": objects["message_id"],
-        "password": PASSWORD, "suggestion_ids": [objects.get("suggestion_id")], "member_ids": [objects["agent_id"]],
+        "password": PASSWORD, "suggestion_ids": [objects.get("suggestion_id")], "actor_ids": [objects["agent_id"]],
     }  # fmt: skip
     if not is_boundary:
         things |= {"revision": objects["revision"], "base_version": 1}

@@ -26,13 +26,13 @@ def grow(team: Team, count: int) -> None:
         tag = f"{Chat.objects.count()}-{number}"
         person = make_person(f"Person-{tag}")
         workspaces.join_workspace(person, team.workspace.id, role="suggester", invited_by=team.alice)
-        chats.add_member(team.alice, team.chat.id, person.id)
+        chats.add_participant(team.alice, team.chat.id, person.id)
         agent = make_agent(team.workspace, team.alice, f"Agent {tag}", tools=["current_time"])
-        chats.add_member(team.alice, team.chat.id, agent.id)
+        chats.add_participant(team.alice, team.chat.id, agent.id)
         chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
         workspaces.create_workspace(team.alice, name=f"Workspace {tag}")
         actors.create_token(team.alice, name=tag, days=None)
-        other = chats.create_chat(team.alice, team.workspace.id, title=tag, member_ids=[agent.id])
+        other = chats.create_chat(team.alice, team.workspace.id, title=tag, actor_ids=[agent.id])
         chats.post_message(person, team.chat.id, text=f"hi @{team.alice.handle}")
         for chat in (team.chat, other):
             message = chats.post_message(team.alice, chat.id, text=f"hi @{team.robin.handle}")[0]

@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 
 from actors import services as actors
 from chats import services as chats
-from chats.services import members
+from chats.services import participants
 from common.clock import now
 from tests.api.test_rights import client_for, fingerprint
 from tests.factories.actors import SessionFactory
@@ -40,17 +40,17 @@ def test_no_more_objects_than_the_quota_can_be_created(team, settings, quota, pa
 
 
 def test_a_full_chat_admits_no_participant_by_adding_or_by_a_link(team, monkeypatch):
-    monkeypatch.setattr(members, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(participants, "MAX_PARTICIPANTS", 3)
     dora = make_person("Dora")
     workspaces.join_workspace(dora, team.workspace.id, role="suggester", invited_by=team.alice)
     _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
     alice, person = client_for(team, "alice"), client_for(team, "charlie")
     before = fingerprint()
-    alice.refused(429, "quota_reached", "POST", f"chats/{team.chat.id}/members", {"actor_id": str(dora.id)})
+    alice.refused(429, "quota_reached", "POST", f"chats/{team.chat.id}/participants", {"actor_id": str(dora.id)})
     person.refused(429, "quota_reached", "POST", f"join/{url.rsplit('/', 1)[1]}")
     assert fingerprint() == before
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
-    alice.ok("POST", f"chats/{team.chat.id}/members", {"actor_id": str(dora.id)})
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
+    alice.ok("POST", f"chats/{team.chat.id}/participants", {"actor_id": str(dora.id)})
 
 
 def test_expired_sessions_are_deleted_and_valid_ones_are_kept(db):

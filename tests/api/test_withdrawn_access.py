@@ -28,7 +28,7 @@ def remove_from_workspace(team: Team) -> None:
 
 
 def remove_from_chat(team: Team) -> None:
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
 
 
 def demote(team: Team) -> None:

@@ -94,15 +94,15 @@ def test_FAIR6_removed_from_the_workspace_no_older_link_to_any_of_its_chats_admi
 
 def test_FAIR6_removed_from_a_private_chat_no_older_link_to_it_admits_them(team):
     _, token = make_link(team, max_uses=None)
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     refused(token, team.bob)
-    chats.add_member(team.alice, team.chat.id, team.bob.id)
+    chats.add_participant(team.alice, team.chat.id, team.bob.id)
     assert chats.accept_link(team.bob, token)
 
 
 def test_who_leaves_a_chat_by_themselves_may_use_the_link_again(team):
     _, token = make_link(team)
-    chats.remove_member(team.bob, team.chat.id, team.bob.id)
+    chats.remove_participant(team.bob, team.chat.id, team.bob.id)
     chats.accept_link(team.bob, token)
     assert ChatActor.objects.filter(chat=team.chat, actor=team.bob, ended_at=None).exists()
 
@@ -110,7 +110,7 @@ def test_who_leaves_a_chat_by_themselves_may_use_the_link_again(team):
 def test_FAIR6_link_dies_when_its_maker_is_taken_out_of_the_chat(team):
     set_role(team, team.bob, "editor")
     link, token = make_link(team, creator=team.bob)
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     refused(token, team.charlie)
     refused(token, team.bob)
     link.refresh_from_db()

@@ -66,7 +66,7 @@ def test_pages_in_both_directions_from_a_message_are_the_whole_log_each_message_
 
 
 def test_a_message_of_another_chat_is_not_found(team, log):
-    other = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[])
+    other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[])
     elsewhere = chats.post_message(team.alice, other.id, text="elsewhere", wake="nobody")[0]
     alice = client_for(team, "alice")
     for id in (elsewhere.pk, new_id()):

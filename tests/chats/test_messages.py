@@ -105,7 +105,7 @@ def test_FAIR3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
         read.append((len(asked.statements), asked.rows_of("chats_chatactor")))
         with transaction.atomic():
             for number in range(20):
-                chats.add_member(
+                chats.add_participant(
                     team.alice, team.chat.id, make_agent(team.workspace, team.alice, f"Agent {size} {number}").id
                 )
     assert read == [(1, 1), (1, 1)]

@@ -59,8 +59,8 @@ def test_FAIR6_removed_editor_who_waits_promotes_nobody(editors, withdraw, refus
 
 
 def take_bob_out(team):
-    chat = get_chat_for(team.alice, team.chat.id, ChatVerb.REMOVE_MEMBER, lock=True)
-    chats.remove_member(team.alice, chat.id, team.bob.id)
+    chat = get_chat_for(team.alice, team.chat.id, ChatVerb.REMOVE_PARTICIPANT, lock=True)
+    chats.remove_participant(team.alice, chat.id, team.bob.id)
 
 
 @pytest.mark.parametrize("withdraw", [take_bob_out, remove_bob])
@@ -187,11 +187,11 @@ def private(editors):
 
 
 def add_bob(team, private):
-    client_for(team, "charlie").ok("POST", f"chats/{private.id}/members", {"actor_id": str(team.bob.id)})
+    client_for(team, "charlie").ok("POST", f"chats/{private.id}/participants", {"actor_id": str(team.bob.id)})
 
 
 def create_chat_with_bob(team, private):
-    body = {"title": "Other", "member_ids": [str(team.bob.id)]}
+    body = {"title": "Other", "actor_ids": [str(team.bob.id)]}
     client_for(team, "charlie").ok("POST", f"workspaces/{team.workspace.id}/chats", body)
 
 
@@ -226,7 +226,7 @@ def test_FAIR6_place_that_is_given_while_somebody_is_removed_ends_with_the_other
 def test_agent_that_is_being_deleted_gets_no_place_meanwhile(editors, private, is_first):
     def add():
         body = {"actor_id": str(editors.robin.id)}
-        return client_for(editors, "charlie")("POST", f"chats/{private.id}/members", body).status_code
+        return client_for(editors, "charlie")("POST", f"chats/{private.id}/participants", body).status_code
 
     def delete():
         agents.delete_agent(editors.alice, editors.robin.id)

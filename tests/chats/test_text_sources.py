@@ -64,7 +64,7 @@ def test_SEC9_the_agents_own_text_names_sites(asked):
 
 
 def test_SEC9_another_chats_words_count_for_nothing_here(team, asked):
-    other = chats.create_chat(team.alice, team.workspace.id, title="", member_ids=[])
+    other = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=[])
     chats.post_message(team.alice, other.id, text="https://docs.example.org")
     assert not asked("https://docs.example.org/")
 

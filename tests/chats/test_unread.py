@@ -58,7 +58,7 @@ def test_any_number_of_readers_costs_the_same_queries(team, django_assert_num_qu
     for number in range(12):
         person = make_person(f"Reader-{number}")
         workspaces.join_workspace(person, team.workspace.id, role="suggester", invited_by=team.alice)
-        chats.add_member(team.alice, team.chat.id, person.id)
+        chats.add_participant(team.alice, team.chat.id, person.id)
         readers.append(person)
     marks = [chats_seams.ReadMark(person.id, team.chat.id, 2) for person in readers]
     with django_assert_num_queries(4 + 2):  # and the two of the savepoint

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def room(team):
     """Alice and Robin."""
-    return chats.create_chat(team.alice, team.workspace.id, title="Two", member_ids=[team.robin.id])
+    return chats.create_chat(team.alice, team.workspace.id, title="Two", actor_ids=[team.robin.id])
 
 
 def wakes(chat):
@@ -33,7 +33,7 @@ def test_the_only_agent_of_a_new_chat_answers_every_message(team, room):
 
 def test_when_a_second_person_is_added_it_answers_when_mentioned_and_the_log_says_so(team, room):
     version = room.version
-    chats.add_member(team.alice, room.id, team.bob.id)
+    chats.add_participant(team.alice, room.id, team.bob.id)
     assert wakes(room) == [("robin", "mention")]
     assert last_joined(room) == (str(team.robin.id), "Robin")
     assert ChatActor.objects.get(chat=room, actor=team.robin).version > version
@@ -49,12 +49,12 @@ def test_when_a_second_person_comes_by_a_link_it_is_the_same(team, room):
 
 def test_when_a_second_agent_is_added_both_answer_when_mentioned(team, room):
     quill = make_agent(team.workspace, team.alice, "Quill")
-    chats.add_member(team.alice, room.id, quill.id)
+    chats.add_participant(team.alice, room.id, quill.id)
     assert wakes(room) == [("robin", "mention"), ("quill", "mention")]
 
 
 def test_what_people_set_in_a_chat_of_several_stays(team, room):
-    chats.add_member(team.alice, room.id, team.bob.id)
+    chats.add_participant(team.alice, room.id, team.bob.id)
     chats.set_wake(team.alice, room.id, team.robin.id, wake="always")
     dora = make_person("Dora")
     _, address = create_link(team.alice, room.id, role="suggester", hours=1)
@@ -66,6 +66,6 @@ def test_what_people_set_in_a_chat_of_several_stays(team, room):
 @pytest.mark.parametrize(("people", "wake"), [(1, "always"), (2, "mention")])
 def test_an_agent_that_joins_answers_every_message_of_one_person_only(team, people, wake):
     ids = [team.bob.id] if people == 2 else []
-    chat = chats.create_chat(team.alice, team.workspace.id, title="", member_ids=ids)
-    chats.add_member(team.alice, chat.id, team.robin.id)
+    chat = chats.create_chat(team.alice, team.workspace.id, title="", actor_ids=ids)
+    chats.add_participant(team.alice, chat.id, team.robin.id)
     assert wakes(chat) == [("robin", wake)]

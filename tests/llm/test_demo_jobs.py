@@ -117,7 +117,7 @@ def test_it_revises_itself_for_an_editor_and_says_what_came_of_it(environment, w
     Credential.objects.all().delete()
     robin, team = environment.add_agent("Scribe", tools=["revise_prompt"]), environment.team
     with transaction.atomic():
-        chat = chats.create_chat(team[who], team.workspace.id, title="Alone", member_ids=[robin.id])
+        chat = chats.create_chat(team[who], team.workspace.id, title="Alone", actor_ids=[robin.id])
     environment.post(order, by=team[who], chat=chat)
     environment.wait_until_idle(20)
     [answer] = Message.objects.filter(chat=chat, author=robin, type="TEXT_MESSAGE")

@@ -33,6 +33,6 @@ def environment(team: Team) -> NotificationEnvironment:
     dora, eve = make_person("Dora"), make_person("Eve")
     for person, role in ((dora, Role.EDITOR), (eve, Role.SUGGESTER)):
         workspaces.join_workspace(person, team.workspace.id, role=role, invited_by=team.alice)
-    chats.add_member(team.alice, team.chat.id, eve.id)
+    chats.add_participant(team.alice, team.chat.id, eve.id)
     team.chat.refresh_from_db()
     return NotificationEnvironment(team, dora, eve)

@@ -54,7 +54,7 @@ def test_ones_own_can_be_marked_by_id_up_to_one_and_all(environment):
 def test_reading_a_chat_up_to_a_mention_reads_the_mention(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
     (first, _), (second, _) = mention(team), mention(team)
-    elsewhere = chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.bob.id])
+    elsewhere = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.bob.id])
     mention(team, chat=elsewhere)
     bob("PUT", f"chats/{team.chat.id}/read", {"seq": first.seq})
     assert unread(bob) == 2
@@ -65,12 +65,12 @@ def test_reading_a_chat_up_to_a_mention_reads_the_mention(environment):
 def test_SEC1_of_a_chat_that_one_is_no_longer_in_nothing_is_quoted(environment):
     team, bob = environment.team, client_for(environment.team, "bob")
     mention(team)
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     answer = bob("GET", "notifications")
     (row,) = answer.json()["results"]
     assert (row["chat_id"], row["message_id"], row["excerpt"]) == (None, None, "")
     assert b"secret" not in answer.content
-    chats.add_member(team.alice, team.chat.id, team.bob.id)
+    chats.add_participant(team.alice, team.chat.id, team.bob.id)
     assert listed(bob)[0]["excerpt"] == "a secret, @Bob"
 
 

@@ -68,7 +68,7 @@ def test_who_speaks_of_themselves_of_nobody_or_of_who_is_not_in_the_chat_notifie
 
 def test_who_is_mentioned_and_not_in_the_chat_is_notified_nothing_whoever_looked_them_up(environment):
     team, dora = environment.team, Actor.objects.get(handle="dora")
-    chats.create_chat(team.alice, team.workspace.id, title="Elsewhere", member_ids=[dora.id])
+    chats.create_chat(team.alice, team.workspace.id, title="Elsewhere", actor_ids=[dora.id])
     Notification.objects.all().delete()
     said = say(environment, "hm")
     said.payload["mentions"] = [str(person.id) for person in (team.bob, dora, team.charlie)]
@@ -100,7 +100,7 @@ def test_a_message_that_is_refused_has_notified_nobody(environment):
 
 def test_who_was_removed_or_closed_their_account_is_notified_nothing(environment):
     team = environment.team
-    chats.remove_member(team.alice, team.chat.id, environment.eve.id)
+    chats.remove_participant(team.alice, team.chat.id, environment.eve.id)
     team.bob.is_active = False
     team.bob.save()
     say(environment, "@eve @bob @all")

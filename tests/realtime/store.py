@@ -51,7 +51,7 @@ def _is_seen(row: Row, oldest_seq: int) -> bool:
 def _seen(row: Row) -> Row:
     if row["kind"] == "draft":
         return {name: value for name, value in row.items() if name not in TYPED}
-    if row["kind"] == "member" and row["ended"]:
+    if row["kind"] == "participant" and row["ended"]:
         # An agent that is renamed elsewhere does not change rooms that it has left; a newcomer reads its new name.
         return row | {"actor": row["actor"]["id"]}
     if row["kind"] == "chat":

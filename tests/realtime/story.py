@@ -51,7 +51,7 @@ class Story:
         )
         with transaction.atomic():
             members = [team.bob.id, team.robin.id, self.finch.id]
-            self.chat: Chat = chats.create_chat(team.alice, team.workspace.id, title="Story", member_ids=members)
+            self.chat: Chat = chats.create_chat(team.alice, team.workspace.id, title="Story", actor_ids=members)
 
     def take(self, seed: int) -> str:
         """Do a step; returns which. Refusals are part of it."""
@@ -95,11 +95,11 @@ class Story:
 
     def adds(self, chance: random.Random) -> None:
         who = chance.choice([self.team.bob, self.finch])
-        chats.add_member(self.team.alice, self.chat.id, who.id)
+        chats.add_participant(self.team.alice, self.chat.id, who.id)
 
     def removes(self, chance: random.Random) -> None:
         who = chance.choice([self.team.bob, self.finch])
-        chats.remove_member(self.team.alice, self.chat.id, who.id)
+        chats.remove_participant(self.team.alice, self.chat.id, who.id)
 
     def comes_by_link(self, chance: random.Random) -> None:
         _, url = chats.create_link(self.team.alice, self.chat.id, role="suggester", hours=1)
@@ -252,7 +252,7 @@ class Story:
         made = self.suggestion(chance, state="pending", merge=None)
         with transaction.atomic():
             other = chats.create_chat(
-                self.team.alice, self.chat.workspace.id, title="Elsewhere", member_ids=[made.agent_id]
+                self.team.alice, self.chat.workspace.id, title="Elsewhere", actor_ids=[made.agent_id]
             )
         suggestions.merge_suggestions(
             self.team.alice, made.agent_id, id=uuid4(), suggestion_ids=[made.id], chat_id=other.id

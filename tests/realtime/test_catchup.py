@@ -69,7 +69,7 @@ def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_as
         for number in range(size):
             post(team.chat, team.alice, f"{number}")
             agent = make_agent(team.workspace, team.alice, f"Agent {size} {number}")
-            chats.add_member(team.alice, team.chat.id, agent.id)
+            chats.add_participant(team.alice, team.chat.id, agent.id)
             a_run(team)
         draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
         drafts.apply_draft(

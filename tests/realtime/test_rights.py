@@ -37,7 +37,7 @@ async def test_SEC5_who_is_removed_from_a_chat_hears_no_more_of_it(team, tabs):
     for tab in (alice, bob):
         await tab.follow(topic)
     await bob.follow(f"actor:{team.bob.id}")
-    await run_in_db_thread(chats.remove_member, team.alice, team.chat.id, team.bob.id)
+    await run_in_db_thread(chats.remove_participant, team.alice, team.chat.id, team.bob.id)
     access = await bob.receive_type("access")
     assert (access["topic"], access["allowed"]) == (topic, False)
     await run_in_db_thread(post, team.chat, team.alice, "among ourselves")
@@ -113,7 +113,7 @@ def test_EDIT6_the_shared_question_answers_as_the_gate_of_each_topic(team):
     ]
     changes = [
         lambda: None,
-        lambda: chats.remove_member(team.alice, team.chat.id, team.bob.id),
+        lambda: chats.remove_participant(team.alice, team.chat.id, team.bob.id),
         lambda: workspaces.remove_member(team.alice, team.workspace.id, team.bob.id),
         lambda: team.workspace.memberships.filter(actor=team.alice).delete(),
         lambda: Actor.objects.filter(pk=team.charlie.pk).update(is_active=False),

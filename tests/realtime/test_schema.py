@@ -119,7 +119,7 @@ def test_what_is_refused_stands_in_the_schema(document):
         200_000,
     )
     assert field("NewLinkBodyRequest", "expires_in_hours")["minimum"] == 1
-    assert field("NewChatBodyRequest", "member_ids")["uniqueItems"] is True
+    assert field("NewChatBodyRequest", "actor_ids")["uniqueItems"] is True
     assert schemas["SeenBodyRequest"]["not"]["required"] == ["ids", "up_to"]
     for name in ("NewWorkspaceBodyRequest", "PatchedWorkspaceBodyRequest", "NewAgentBodyRequest"):
         assert field(name, "name")["minLength"] == 1

@@ -41,7 +41,7 @@ async def test_a_message_reaches_the_others_in_order(team, tabs):
     answer = await alice.follow(topic)
     await bob.follow(topic)
     assert answer["snapshot"] is True
-    assert {row["kind"] for row in answer["rows"]} == {"chat", "member", "message"}
+    assert {row["kind"] for row in answer["rows"]} == {"chat", "participant", "message"}
     for number in range(5):
         await run_in_db_thread(post, team.chat, team.alice, f"number {number}")
     for tab in (alice, bob):

@@ -47,13 +47,13 @@ class RunEnvironment:
         """Another agent in the room."""
         with transaction.atomic():
             agent = make_agent(self.team.workspace, self.team.alice, name, **fields)
-            chats.add_member(self.team.alice, self.team.chat.id, agent.id)
+            chats.add_participant(self.team.alice, self.team.chat.id, agent.id)
         return agent
 
     def open_chat(self, title: str) -> Chat:
         """Another chat of Alice with the agent alone."""
         members = [self.team.robin.id]
-        return chats.create_chat(self.team.alice, self.team.workspace.id, title=title, member_ids=members)
+        return chats.create_chat(self.team.alice, self.team.workspace.id, title=title, actor_ids=members)
 
     def runs(self, **which: Any) -> list[Run]:
         return list(Run.objects.filter(chat=self.team.chat, **which).order_by("pk"))

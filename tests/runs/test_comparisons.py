@@ -250,7 +250,7 @@ def test_what_is_applied_can_be_compared_by_all_while_somebody_writes_on(team, a
 @pytest.mark.usefixtures("applied")
 def test_an_agent_that_has_left_is_not_asked(team):
     with transaction.atomic():
-        chats.remove_member(team.alice, team.chat.id, team.robin.id)
+        chats.remove_participant(team.alice, team.chat.id, team.robin.id)
     assert refused(team) == Code.NOT_FOUND
 
 

@@ -79,7 +79,7 @@ def test_RUN17_a_run_that_many_claim_at_once_is_claimed_once(environment):
             environment.team.alice,
             environment.team.workspace.id,
             title=f"{number}",
-            member_ids=[environment.team.robin.id],
+            actor_ids=[environment.team.robin.id],
         )
         environment.post("hello", chat=chat)
     ids = list(Run.objects.values_list("pk", flat=True))
@@ -170,7 +170,7 @@ def test_more_runs_than_the_process_carries_wait_and_are_done(environment, setti
                     environment.team.alice,
                     environment.team.workspace.id,
                     title=f"{number}",
-                    member_ids=[environment.team.robin.id],
+                    actor_ids=[environment.team.robin.id],
                 )
             )
         environment.post("hello", chat=rooms[-1])

@@ -39,7 +39,7 @@ def test_RUN8_sockets_and_runs_leave_postgres_chat(environment, start_worker):
         for person in people:
             workspaces.join_workspace(person, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
         rooms = [
-            chats.create_chat(person, team.workspace.id, title="", member_ids=[team.robin.id, people[0].id])
+            chats.create_chat(person, team.workspace.id, title="", actor_ids=[team.robin.id, people[0].id])
             for person in (people * RUNS)[:RUNS]
         ]
     environment.model.script(mode="drip", count=400, every=0.02)

@@ -27,8 +27,8 @@ RUN, EARLIER = UUID(int=10), UUID(int=11)
 
 
 def room(*others):
-    members = [ROBIN, *others]
-    return ChatContext("Plans", "Acme", members, {one.id: one for one in members})
+    participants = [ROBIN, *others]
+    return ChatContext("Plans", "Acme", participants, {one.id: one for one in participants})
 
 
 def said(by, text, run=None, reply_to=None):

@@ -68,7 +68,7 @@ def test_FAIR1_one_tenant_with_hundreds_queued_does_not_delay_another_ones_messa
     with transaction.atomic():
         chats.post_message(other.bob, other.chat.id, text="and another")
         made = make_agent(other.workspace, other.alice, "Second")
-        chats.add_member(other.alice, other.chat.id, made.id)
+        chats.add_participant(other.alice, other.chat.id, made.id)
         chats.post_message(other.bob, other.chat.id, text="@second you, too")
     waiting = Run.objects.get(agent=made)
     assert claims.claim_run(waiting.id, "here:1:a", slots=slots) is not None
@@ -193,7 +193,7 @@ def _second_room(environment):
     team = environment.team
     with transaction.atomic():
         return chats.create_chat(
-            team.alice, team.workspace.id, title=f"{next(_numbers)}", member_ids=[team.robin.id, team.bob.id]
+            team.alice, team.workspace.id, title=f"{next(_numbers)}", actor_ids=[team.robin.id, team.bob.id]
         )
 
 

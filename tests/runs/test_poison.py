@@ -21,7 +21,7 @@ LIMIT = 4 * 1024**3
 def rooms_of(environment, count):
     team = environment.team
     return [
-        chats.create_chat(team.alice, team.workspace.id, title=f"{n}", member_ids=[team.robin.id]) for n in range(count)
+        chats.create_chat(team.alice, team.workspace.id, title=f"{n}", actor_ids=[team.robin.id]) for n in range(count)
     ]
 
 

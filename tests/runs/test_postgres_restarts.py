@@ -74,7 +74,7 @@ def furnish(alice: Integrator, model: ScriptedModel) -> list[str]:
     alice.ok("PUT", f"workspaces/{workspace}/model", endpoint | {"revision": 0, "key": "sk-none"})
     body = {"name": "Scribe", "template": "scribe", "prompt": "Be brief.", "tools": ["current_time"]}
     alice.scribe = alice.ok("POST", f"workspaces/{workspace}/agents", body)["actor"]["id"]
-    body = {"title": "ChatContext", "member_ids": [alice.scribe]}
+    body = {"title": "ChatContext", "actor_ids": [alice.scribe]}
     return [alice.ok("POST", f"workspaces/{workspace}/chats", body)["chat"]["id"] for _ in range(ROOMS)]
 
 

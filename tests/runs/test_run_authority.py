@@ -52,7 +52,7 @@ def says(room: RunEnvironment, order: str) -> None:
 def says_and_leaves(room: RunEnvironment, order: str) -> None:
     says(room, order)
     with transaction.atomic():
-        chats.remove_member(room.team.alice, room.team.chat.id, room.team.bob.id)
+        chats.remove_participant(room.team.alice, room.team.chat.id, room.team.bob.id)
 
 
 def gives_the_chat_a_title(room: RunEnvironment, order: str) -> None:
@@ -129,7 +129,7 @@ def alone(room: RunEnvironment, *others: Any) -> Any:
             room.team.alice,
             room.team.workspace.id,
             title="Only us",
-            member_ids=[room.team.robin.id, *(other.id for other in others)],
+            actor_ids=[room.team.robin.id, *(other.id for other in others)],
         )
 
 
@@ -220,7 +220,7 @@ def test_FAIR8_where_an_agent_of_another_team_speaks_nothing_is_written(room):
     stranger = get_shipped_agent("summarizer")
     assert stranger.workspace_id != room.team.workspace.id
     with transaction.atomic():
-        chats.add_member(room.team.alice, chat.id, stranger.id)
+        chats.add_participant(room.team.alice, chat.id, stranger.id)
     obey(room)
     room.post("@robin change your prompt", chat=chat)
     room.wait_until_idle()

@@ -132,7 +132,7 @@ def test_a_person_who_left_is_not_answered(environment):
     environment.post("@robin hello", by=team.bob)
     environment.wait(lambda: environment.model.requests)
     with transaction.atomic():
-        chats.remove_member(team.alice, team.chat.id, team.bob.id)
+        chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     [run] = environment.wait_until_idle()
     assert (run.state, run.error_code) == ("failed", "rights_lost")
     assert environment.list_answers() == []

@@ -360,7 +360,7 @@ def test_RUN20_a_hundred_runs_against_a_server_that_fails_make_no_storm(environm
     environment.model.script(mode="status", status=503)
     team = environment.team
     rooms = [
-        chats.create_chat(team.alice, team.workspace.id, title=f"{n}", member_ids=[team.robin.id]) for n in range(100)
+        chats.create_chat(team.alice, team.workspace.id, title=f"{n}", actor_ids=[team.robin.id]) for n in range(100)
     ]
     for room in rooms:
         environment.post("hello", chat=room)

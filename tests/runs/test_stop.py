@@ -145,7 +145,7 @@ def test_who_set_a_run_off_may_stop_it_also_when_it_works_for_somebody_else(envi
     team, dora = environment.team, make_person("Dora")
     with transaction.atomic():
         workspaces.join_workspace(dora, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
-        chats.add_member(team.alice, team.chat.id, dora.id)
+        chats.add_participant(team.alice, team.chat.id, dora.id)
     environment.post("hello", by=team.bob)
     stop(environment, environment.runs()[-1], by=team.bob)
     again = runs.retry_run(actor=team.alice, run_id=environment.runs()[-1].id)
@@ -217,5 +217,5 @@ def test_an_agent_that_is_taken_out_of_the_chat_stops(environment):
     team = environment.team
     dripping(environment)
     with transaction.atomic():
-        chats.remove_member(team.alice, team.chat.id, team.robin.id)
+        chats.remove_participant(team.alice, team.chat.id, team.robin.id)
     assert environment.wait_until_idle()[0].state == "stopped"

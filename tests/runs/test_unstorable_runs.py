@@ -43,7 +43,7 @@ def refused(table, when, *, event="INSERT", state="23000", at_commit=False, time
 def other_chat(environment):
     team = environment.team
     with transaction.atomic():
-        return chats.create_chat(team.alice, team.workspace.id, title="Other", member_ids=[team.robin.id])
+        return chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.robin.id])
 
 
 def is_over(run):

@@ -71,13 +71,13 @@ def test_an_agent_that_left_or_is_suspended_is_not_woken(crowd):
     Actor.objects.filter(pk=crowd.scribe.pk).update(status=AgentStatus.SUSPENDED)
     assert woken(crowd, "@scribe hello") == []
     with transaction.atomic():
-        chats.remove_member(crowd.team.alice, crowd.team.chat.id, crowd.team.robin.id)
+        chats.remove_participant(crowd.team.alice, crowd.team.chat.id, crowd.team.robin.id)
     assert woken(crowd, "@robin hello") == []
 
 
 def test_system_lines_wake_nobody(environment):
     with transaction.atomic():
-        chats.add_member(environment.team.alice, environment.team.chat.id, _another(environment).id)
+        chats.add_participant(environment.team.alice, environment.team.chat.id, _another(environment).id)
     assert environment.runs() == []
 
 

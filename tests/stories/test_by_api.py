@@ -25,7 +25,7 @@ def team(stack, model):
     link = alice.ok("POST", f"chats/{agent['chat_id']}/links", {"role": "suggester"})["url"]
     bob.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
     # With a second person it would answer when mentioned.
-    alice.ok("PATCH", f"chats/{agent['chat_id']}/members/{agent['actor']['id']}", {"wake": "always"})
+    alice.ok("PATCH", f"chats/{agent['chat_id']}/participants/{agent['actor']['id']}", {"wake": "always"})
     for person in (alice, bob):
         person.chat, person.scribe, person.workspace = agent["chat_id"], agent["actor"]["id"], workspace
     yield alice, bob
@@ -73,7 +73,7 @@ def test_a_draft_answers_in_this_chat_only_until_it_is_saved(team, model):
     )
     assert "MARK-TWO" in str(model.requests[-1].body["messages"][0])
 
-    body = {"title": "Other", "member_ids": [alice.scribe]}
+    body = {"title": "Other", "actor_ids": [alice.scribe]}
     other = alice.ok("POST", f"workspaces/{alice.workspace}/chats", body)["chat"]["id"]
     elsewhere = alice.watch(other)
     alice.post(other, "elsewhere")

@@ -101,7 +101,7 @@ async ([texts, name, ids]) => {
   }
   const workspace = await post('/workspaces', {name})
   const agent = await post(`/workspaces/${workspace.id}/agents`, {name, prompt: texts[0], open_chat: true})
-  const room = {title: name, member_ids: [agent.actor.id]}
+  const room = {title: name, actor_ids: [agent.actor.id]}
   const chat = (await post(`/workspaces/${workspace.id}/chats`, room)).chat.id
   for (const [index, text] of texts.entries())
     await post(`/chats/${chat}/messages`, {id: ids[index], text, wake: 'nobody'})

@@ -45,7 +45,7 @@ class Company:
         for person, role in ((self.bob, "suggester"), (self.carol, "suggester"), (self.dave, "editor")):
             link = alice.ok("POST", f"chats/{self.chat}/links", {"role": role})["url"]
             person.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
-        alice.ok("PATCH", f"chats/{self.chat}/members/{self.scribe}", {"wake": "always"})
+        alice.ok("PATCH", f"chats/{self.chat}/participants/{self.scribe}", {"wake": "always"})
 
     @property
     def draft_at(self) -> str:
@@ -189,7 +189,7 @@ def test_an_editor_tells_the_agent_and_a_draft_waits_for_review(company, model):
     assert company.bob.status("GET", company.draft_at) == 404
 
     # Where editors are among themselves, it does.
-    body = {"title": "Editors", "member_ids": [company.scribe, company.alice.id]}
+    body = {"title": "Editors", "actor_ids": [company.scribe, company.alice.id]}
     chat = company.dave.ok("POST", f"workspaces/{company.workspace}/chats", body)["chat"]["id"]
     tab = company.alice.watch(chat)
     company.dave.post(chat, "from now on answer shorter")

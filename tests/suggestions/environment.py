@@ -41,7 +41,7 @@ class SuggestionEnvironment:
             by or self.team.alice,
             self.team.workspace.id,
             title=title,
-            member_ids=[member.id for member in (*members, self.scribe)],
+            actor_ids=[member.id for member in (*members, self.scribe)],
         )
 
     def __getitem__(self, who: str) -> Actor:

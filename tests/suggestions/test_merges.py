@@ -276,7 +276,7 @@ def test_what_is_decided_or_being_merged_is_not_merged(board):
 def test_SEC2_a_suggestion_for_another_agent_is_not_found_among_these(board):
     made, bobs = board.suggest(), board.room("Bob's", by=board["bob"])
     wren = make_agent(board.team.workspace, board["alice"], "Wren")
-    chats.add_member(board["alice"], board.chat.id, wren.id)
+    chats.add_participant(board["alice"], board.chat.id, wren.id)
     with refused(NotFound):
         suggestions.merge_suggestions(
             board["alice"], wren.id, id=new_id(), suggestion_ids=[made.id], chat_id=board.chat.id
@@ -485,7 +485,7 @@ def test_EDIT5_a_merge_stands_on_the_version_it_was_made_on(board):
 
 def test_who_lost_the_right_meanwhile_gets_no_draft(board):
     first, second, merge = two(board)
-    chats.remove_member(board["bob"], board.chat.id, board["alice"].id)
+    chats.remove_participant(board["bob"], board.chat.id, board["alice"].id)
     merge = board.answer(merge, both())
     assert (merge.state, merge.error_code, states(first, second)) == ("failed", "not_found", ["pending", "pending"])
     assert Draft.objects.count() == 0

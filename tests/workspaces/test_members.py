@@ -32,13 +32,13 @@ def test_who_leaves_the_workspace_leaves_all_its_chats(team):
 
 def test_coming_back_finds_the_same_place(team):
     participant = ChatActor.objects.get(chat=team.chat, actor=team.bob)
-    chats.remove_member(team.alice, team.chat.id, team.bob.id)
-    chats.add_member(team.alice, team.chat.id, team.bob.id)
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
+    chats.add_participant(team.alice, team.chat.id, team.bob.id)
     participant.refresh_from_db()
     assert participant.ended_at is None
     with pytest.raises(Conflict) as refusal:
-        chats.add_member(team.alice, team.chat.id, team.bob.id)
-    assert refusal.value.code == Code.ALREADY_MEMBER
+        chats.add_participant(team.alice, team.chat.id, team.bob.id)
+    assert refusal.value.code == Code.ALREADY_PARTICIPANT
 
 
 def test_the_last_editor_stays(team):

@@ -127,7 +127,7 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
     spec = write_spec(agent, content, author=actor, origin=Origin.APPLIED, base_number=draft.base_version)
     count = draft.apply_count + 1
     update = RowUpdate(draft).set(applied=spec, apply_count=count, applied_revision=revision)
-    message = chats.system_line(
+    message = chats.build_system_message(
         chat.id,
         "DRAFT_APPLIED",
         actor=actor,
@@ -276,7 +276,9 @@ def revise_prompt(
         contributors=[*(one for one in contributors if one.id != contributor.id), contributor],
         segments=attribute_lines(segments, [(contributor.id, prompt)]),
     )
-    message = chats.system_line(chat.id, "DRAFT_STARTED", actor=on_behalf_of, target=agent, via=agent.name, note=reason)
+    message = chats.build_system_message(
+        chat.id, "DRAFT_STARTED", actor=on_behalf_of, target=agent, via=agent.name, note=reason
+    )
     return replace_draft(
         on_behalf_of,
         chat.id,

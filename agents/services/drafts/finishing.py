@@ -58,7 +58,7 @@ def save_draft(
     )
     agent.current_spec = spec
     agent.save(update_fields=["current_spec"])
-    log_message = chats.system_line(
+    log_message = chats.build_system_message(
         chat.id, "SPEC_SAVED", actor=actor, target=agent, version=spec.number, note=spec.message
     )
     chats.save_changes(chat.id, [log_message, *finish_draft(draft, actor, "saved", spec)])
@@ -100,7 +100,9 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
         raise locking.build_write_error(draft, actor)
 
     locking.notify_lock_lost(draft, actor)
-    message = chats.system_line(chat.id, "DRAFT_DISCARDED", actor=actor, target=agent, draft_apply=draft.apply_count)
+    message = chats.build_system_message(
+        chat.id, "DRAFT_DISCARDED", actor=actor, target=agent, draft_apply=draft.apply_count
+    )
     chats.save_changes(chat.id, [message, *finish_draft(draft, actor, "discarded")])
     audit.record(actor, "draft.discarded", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
@@ -128,7 +130,7 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
         draft, agent = found, found.agent
         locking.notify_lock_lost(draft, actor)
         audit.record(actor, "draft.freed", object_id=draft.id)
-    message = chats.system_line(chat_id, "LOCK_RELEASED", actor=actor, target=agent)
+    message = chats.build_system_message(chat_id, "LOCK_RELEASED", actor=actor, target=agent)
     chats.save_changes(chat_id, [message, locking.release_lock(RowUpdate(draft), actor)])
     return draft
 

@@ -53,7 +53,7 @@ def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecCon
     if not draft.is_locked:
         restart_waitlist(update, actor)
     if draft.lock_holder_id != actor.id:
-        changes.insert(0, chats.system_line(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent))
+        changes.insert(0, chats.build_system_message(draft.chat_id, "LOCK_ACQUIRED", actor=actor, target=agent))
         notify_lock_lost(draft, actor)
     if draft.updated_by_id != actor.id:
         save_snapshot(draft, "takeover")
@@ -77,7 +77,9 @@ def _start_draft(chat: Chat, agent: Actor, actor: Actor, content: SpecContent | 
         created_by=actor,
         updated_by=actor,
     )
-    chats.save_changes(chat.id, [chats.system_line(chat.id, "DRAFT_STARTED", actor=actor, target=agent), draft])
+    chats.save_changes(
+        chat.id, [chats.build_system_message(chat.id, "DRAFT_STARTED", actor=actor, target=agent), draft]
+    )
     audit.record(actor, "draft.started", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
 

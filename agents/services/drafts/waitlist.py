@@ -87,7 +87,7 @@ def hand_over_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: in
         locking.save_snapshot(draft, "takeover")
     locking.notify_locks_changed(chat)
     update.set(lock_holder=recipient, lock_expires_at=now() + locking.LOCK_DURATION, revision=draft.revision + 1)
-    message = chats.system_line(chat.id, "LOCK_ACQUIRED", actor=recipient, target=agent)
+    message = chats.build_system_message(chat.id, "LOCK_ACQUIRED", actor=recipient, target=agent)
     chats.save_changes(chat.id, [message, update])
     draft_handed_over(draft, actor)
     audit.record(actor, "draft.handed_over", workspace_id=chat.workspace_id, object_id=draft.id, to=str(recipient.id))

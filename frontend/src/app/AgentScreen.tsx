@@ -28,7 +28,7 @@ export function AgentScreen() {
   useTitle(summary?.actor.name)
   const navigate = useNavigate()
   const params = { workspace: workspace.handle }
-  const chat = (useChats(workspace.id).data ?? []).find(each => each.members.some(actor => actor.id === id))?.chat.id
+  const chat = (useChats(workspace.id).data ?? []).find(each => each.participants.some(actor => actor.id === id))?.chat.id
   const openWorkshop = () =>
     void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat: chat ?? '' }, search: { workshop: id } })
   if (agents.data && !summary) return <NotFound />
@@ -71,7 +71,9 @@ export function AgentScreen() {
 function AgentChats({ agentId }: { agentId: string }) {
   const { t } = useTexts()
   const { workspace } = useShell()
-  const chats = (useChats(workspace.id).data ?? []).filter(each => each.members.some(actor => actor.id === agentId))
+  const chats = (useChats(workspace.id).data ?? []).filter(each =>
+    each.participants.some(actor => actor.id === agentId),
+  )
   if (chats.length === 0) return <p className={cx(blocks.b, 'faint sm')}>{t('inNoChat')}</p>
   return (
     <ul className={cx(blocks.rows, blocks.in)}>

@@ -8,9 +8,9 @@ import {
   ChatHeader,
   ChatPage,
   send,
-  useChatMembers,
   useIsClosed,
   useLastAnswerer,
+  useParticipants,
 } from '@/features/chats'
 import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
@@ -39,8 +39,8 @@ export function ChatScreen() {
   const { history } = useRouter()
   const summary = useChats(workspace.id).data?.find(each => each.chat.id === chatId)
   const agents = useAgents(workspace.id).data ?? []
-  const agentsHere = useChatMembers(chatId)
-    .map(member => member.actor)
+  const agentsHere = useParticipants(chatId)
+    .map(participant => participant.actor)
     .filter(actor => actor.kind === 'agent')
   const agent = agents.find(each => each.actor.id === workshopAgentId)
   const production = useAgent(workspace.id, workshopAgentId)

@@ -17,7 +17,7 @@ import {
 } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useAgents, useChats } from '@/api'
-import { useChatMembers } from '@/features/chats'
+import { useParticipants } from '@/features/chats'
 import { type ActionId, actionIds, actions, findRun, formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -192,7 +192,7 @@ function useGroups(): Group[] {
   const chat = useParams({ strict: false }).chat
   const chats = useChats(workspace.id).data
   const agents = useAgents(workspace.id).data
-  const members = useChatMembers(chat ?? '')
+  const participants = useParticipants(chat ?? '')
   const actionOptions = useActionOptions()
 
   return useMemo(() => {
@@ -228,14 +228,14 @@ function useGroups(): Group[] {
       {
         title: t('do'),
         options: [
-          ...members
-            .filter(member => member.actor.kind === 'agent' && chat)
-            .map(member => ({
-              id: `workshop ${member.actor.id}`,
+          ...participants
+            .filter(participant => participant.actor.kind === 'agent' && chat)
+            .map(participant => ({
+              id: `workshop ${participant.actor.id}`,
               icon: PencilRuler,
-              label: t('openWorkshopOf', { name: member.actor.name }),
+              label: t('openWorkshopOf', { name: participant.actor.name }),
               end: formatShortcut('workshop.toggle'),
-              run: () => goToChat(chat ?? '', member.actor.id),
+              run: () => goToChat(chat ?? '', participant.actor.id),
             })),
           ...actionOptions.filter(each => !isNavigation(each)).map(each => each.option),
         ],
@@ -250,5 +250,5 @@ function useGroups(): Group[] {
         })),
       },
     ].filter(group => group.options.length > 0)
-  }, [t, workspace, navigate, chat, chats, agents, members, actionOptions])
+  }, [t, workspace, navigate, chat, chats, agents, participants, actionOptions])
 }

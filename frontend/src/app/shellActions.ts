@@ -26,12 +26,12 @@ interface InView {
   agent: string | undefined
   /** The agent whose workshop is open. */
   workshop: string | undefined
-  members: readonly string[]
+  participants: readonly string[]
 }
 
 /** Returns the id of the agent on the screen, else of the first agent in the chat, else of the first in the workspace. */
-export function findAgentInView(agents: readonly string[], { agent, workshop, members }: InView): string | undefined {
-  return [agent, workshop, ...members, ...agents].find(id => id !== undefined && agents.includes(id))
+export function findAgentInView(agents: readonly string[], { agent, workshop, participants }: InView): string | undefined {
+  return [agent, workshop, ...participants, ...agents].find(id => id !== undefined && agents.includes(id))
 }
 
 /** Returns a function that opens the versions of the agent in view, with the chat to return to; null without agents. */
@@ -41,8 +41,8 @@ function useOpenVersions(workspace: WorkspaceRow): (() => void) | null {
   const { workshop } = useSearch({ strict: false })
   const agents = useAgents(workspace.id).data
   const open = useChats(workspace.id).data?.find(each => each.chat.id === chat)
-  const members = open?.members.map(actor => actor.id) ?? []
-  const id = findAgentInView(agents?.map(each => each.actor.id) ?? [], { agent, workshop, members })
+  const participants = open?.participants.map(actor => actor.id) ?? []
+  const id = findAgentInView(agents?.map(each => each.actor.id) ?? [], { agent, workshop, participants })
   if (!id) return null
   return () => {
     const params = { workspace: workspace.handle, agent: id }

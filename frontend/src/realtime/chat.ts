@@ -6,8 +6,8 @@ import type {
   Delta,
   DraftRow,
   DraftText,
-  MemberRow,
   MessageRow,
+  ParticipantRow,
   RunRow,
   Subscribed,
 } from '@/api/types'
@@ -31,7 +31,7 @@ export interface ChatState {
   messages: Rows<MessageRow>
   /** The same rows by `seq`. */
   log: readonly MessageRow[]
-  members: Rows<MemberRow>
+  participants: Rows<ParticipantRow>
   drafts: Rows<DraftRow>
   runs: Rows<RunRow>
   /** By run. */
@@ -53,7 +53,7 @@ export const emptyChat: ChatState = {
   chat: null,
   messages: new Map(),
   log: [],
-  members: new Map(),
+  participants: new Map(),
   drafts: new Map(),
   runs: new Map(),
   live: new Map(),
@@ -65,12 +65,12 @@ export const emptyChat: ChatState = {
 const TYPING_MS = 5_000
 
 export const isActive = (run: RunRow) => !['completed', 'failed', 'stopped'].includes(run.state)
-export const isEnded = (row: MemberRow | DraftRow | RunRow) =>
+export const isEnded = (row: ParticipantRow | DraftRow | RunRow) =>
   row.kind === 'run' ? !isActive(row) : row.kind === 'draft' ? row.status === 'ended' : row.ended
 
-type Small = MemberRow | DraftRow | RunRow
-type Tables = Pick<ChatState, 'chat' | 'messages' | 'log' | 'members' | 'drafts' | 'runs'>
-type TableName = 'messages' | 'members' | 'drafts' | 'runs'
+type Small = ParticipantRow | DraftRow | RunRow
+type Tables = Pick<ChatState, 'chat' | 'messages' | 'log' | 'participants' | 'drafts' | 'runs'>
+type TableName = 'messages' | 'participants' | 'drafts' | 'runs'
 type Row<N extends TableName> = Tables[N] extends Rows<infer T> ? T : never
 
 /**
@@ -83,8 +83,8 @@ class NextTables {
   private readonly changed: MessageRow[] = []
   private hasLost = false
 
-  constructor({ chat, messages, log, members, drafts, runs }: ChatState) {
-    this.tables = { chat, messages, log, members, drafts, runs }
+  constructor({ chat, messages, log, participants, drafts, runs }: ChatState) {
+    this.tables = { chat, messages, log, participants, drafts, runs }
   }
 
   private writable(name: TableName): LayeredMap<AnyRow> {
@@ -103,8 +103,8 @@ class NextTables {
       case 'message':
         if (this.put('messages', row, orEqual)) this.changed.push(row)
         break
-      case 'member':
-        this.put('members', row, orEqual)
+      case 'participant':
+        this.put('participants', row, orEqual)
         break
       case 'draft':
         this.put('drafts', row, orEqual)
@@ -254,7 +254,7 @@ function baseOf(state: ChatState, frame: Subscribed): NextTables {
   // Frames may have overtaken the snapshot: what is newer than it stays.
   if (frame.snapshot) next.filter('messages', row => row.version > frame.version || named.has(row.id))
   const isKept = (row: Small) => named.has(row.id) || row.version > frame.version || isEnded(row)
-  next.filter('members', isKept)
+  next.filter('participants', isKept)
   next.filter('drafts', isKept)
   next.filter('runs', isKept)
   return next

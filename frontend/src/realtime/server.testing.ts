@@ -1,5 +1,14 @@
 /** For tests: a small server of one chat. It sends changes as frames, as catch-up and as a snapshot. */
-import type { AnyRow, Changes, DraftRow, MemberRow, MessageRow, RunRow, SpecContent, Subscribed } from '@/api/types'
+import type {
+  AnyRow,
+  Changes,
+  DraftRow,
+  MessageRow,
+  ParticipantRow,
+  RunRow,
+  SpecContent,
+  Subscribed,
+} from '@/api/types'
 import { type ChatState, isEnded } from './chat'
 
 export const topic = 'chat:c'
@@ -76,8 +85,8 @@ export const draft = (id: string, version: number, revision: number, status: Dra
   requested_by: [],
 })
 
-const member = (id: string, version: number, ended: boolean): MemberRow => ({
-  kind: 'member',
+const participant = (id: string, version: number, ended: boolean): ParticipantRow => ({
+  kind: 'participant',
   id,
   chat_id: 'c',
   version,
@@ -98,7 +107,7 @@ const member = (id: string, version: number, ended: boolean): MemberRow => ({
 
 /** One change: what kind of row, and which of a few of that kind. */
 export interface Change {
-  what: 'post' | 'edit' | 'run' | 'draft' | 'member'
+  what: 'post' | 'edit' | 'run' | 'draft' | 'participant'
   which: number
 }
 
@@ -149,8 +158,8 @@ function changed(before: ReadonlyMap<string, AnyRow>, { what, which }: Change, v
       return run(id, version, known?.kind === 'run' && !isEnded(known) ? 'completed' : 'running')
     case 'draft':
       return draftAfter(known, id, version)
-    case 'member':
-      return member(id, version, known?.kind === 'member' && !known.ended)
+    case 'participant':
+      return participant(id, version, known?.kind === 'participant' && !known.ended)
   }
 }
 
@@ -169,7 +178,7 @@ function draftAfter(known: AnyRow | undefined, id: string, version: number): Dra
 
 /** What must be equal however it was learnt. */
 export function durable(chat: ChatState | undefined) {
-  const live = <T extends MemberRow | DraftRow | RunRow>(rows: ReadonlyMap<string, T> | undefined) =>
+  const live = <T extends ParticipantRow | DraftRow | RunRow>(rows: ReadonlyMap<string, T> | undefined) =>
     [...(rows?.values() ?? [])].filter(row => !isEnded(row)).sort((a, b) => a.id.localeCompare(b.id))
   return {
     version: chat?.version,
@@ -177,7 +186,7 @@ export function durable(chat: ChatState | undefined) {
     chat: chat?.chat && { ...chat.chat, version: 0 },
     messages: [...(chat?.messages.values() ?? [])].sort((a, b) => a.seq - b.seq),
     log: chat?.log,
-    members: live(chat?.members),
+    participants: live(chat?.participants),
     drafts: live(chat?.drafts),
     runs: live(chat?.runs),
   }

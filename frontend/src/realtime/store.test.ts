@@ -8,7 +8,7 @@ const applied = (frames: readonly ServerFrame[], from: LiveState = emptyState) =
   frames.reduce((state, frame) => apply(state, frame, 0), from)
 
 const change: fc.Arbitrary<Change> = fc.record({
-  what: fc.constantFrom('post', 'edit', 'run', 'draft', 'member'),
+  what: fc.constantFrom('post', 'edit', 'run', 'draft', 'participant'),
   which: fc.nat({ max: 3 }),
 })
 
@@ -102,12 +102,12 @@ describe('the store', () => {
 describe('what a frame does not name', () => {
   const history = new ServerChat([
     { what: 'post', which: 0 },
-    { what: 'member', which: 0 },
+    { what: 'participant', which: 0 },
     { what: 'draft', which: 0 },
     { what: 'run', which: 0 },
   ])
   const before = applied([history.snapshot()])
-  const tables = ['messages', 'log', 'members', 'drafts', 'runs', 'live', 'writing', 'typing'] as const
+  const tables = ['messages', 'log', 'participants', 'drafts', 'runs', 'live', 'writing', 'typing'] as const
   const changedBy = (frame: ServerFrame) => {
     const [was, is] = [before.get(topic), applied([frame], before).get(topic)]
     return tables.filter(name => was?.[name] !== is?.[name])

@@ -468,38 +468,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/chats/{chat_id}/members": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["list_chat_members"];
-        put?: never;
-        post: operations["add_chat_member"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/chats/{chat_id}/members/{actor_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete: operations["remove_chat_member"];
-        options?: never;
-        head?: never;
-        patch: operations["set_wake"];
-        trace?: never;
-    };
     "/api/v1/chats/{chat_id}/messages": {
         parameters: {
             query?: never;
@@ -530,6 +498,38 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/participants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_participants"];
+        put?: never;
+        post: operations["add_participant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/participants/{actor_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["remove_participant"];
+        options?: never;
+        head?: never;
+        patch: operations["set_wake"];
         trace?: never;
     };
     "/api/v1/chats/{chat_id}/read": {
@@ -1378,7 +1378,7 @@ export interface components {
          */
         Changes: {
             after: number;
-            rows: (components["schemas"]["MessageRow"] | components["schemas"]["MemberRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["ChatRow"])[];
+            rows: (components["schemas"]["MessageRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["ChatRow"])[];
             topic: string;
             /**
              * @default changes
@@ -1431,8 +1431,8 @@ export interface components {
             /** @default null */
             last_message: components["schemas"]["MessageRow"] | null;
             last_read_seq: number;
-            members: components["schemas"]["ActorRow"][];
             mentioned: boolean;
+            participants: components["schemas"]["ActorRow"][];
             unread: number;
         };
         /** @description One way to settle a conflict; no contributor: what production says. */
@@ -1454,7 +1454,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_member" | "last_editor" | "handle_taken" | "draft_locked" | "draft_unlocked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "last_editor" | "handle_taken" | "draft_locked" | "draft_unlocked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "run_ended" | "still_public";
         /**
          * @description `id` is made by the client; the same request again changes nothing. `revision` is of the draft, and what is applied;
          *     null: compare what is applied, whatever has been written since.
@@ -1805,9 +1805,9 @@ export interface components {
             missing: components["schemas"]["MissingRow"][];
             name: string;
         };
-        /** @description What a link shows before it is accepted; `already_member`: of the chat. */
+        /** @description What a link shows before it is accepted; `already_participant`: of the chat. */
         InvitationRow: {
-            already_member: boolean;
+            already_participant: boolean;
             chat_title: string;
             invited_by: string;
             /** @enum {string} */
@@ -1958,29 +1958,6 @@ export interface components {
             language: ("en" | "zh-hant" | "zh-hans") | null;
             new_email: string | null;
             workspaces: components["schemas"]["WorkspaceRow"][];
-        };
-        /** @description Somebody's place in a chat; `ended` when they left. Their role is the workspace's business: `MembershipRow`. */
-        MemberRow: {
-            actor: components["schemas"]["ActorRow"];
-            /** Format: uuid */
-            chat_id: string;
-            /** @default false */
-            ended: boolean;
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            joined_at: string;
-            /**
-             * @default member
-             * @constant
-             */
-            kind: "member";
-            version: number;
-            /**
-             * @default mention
-             * @enum {string}
-             */
-            wake: "mention" | "always";
         };
         /** @description A person in a workspace. */
         MembershipRow: {
@@ -2167,7 +2144,7 @@ export interface components {
             verbs: string[];
         };
         NewChatBodyRequest: {
-            member_ids?: string[];
+            actor_ids?: string[];
             /** @default  */
             title?: string;
         };
@@ -2180,7 +2157,7 @@ export interface components {
             /** @enum {string} */
             role: "editor" | "suggester";
         };
-        NewMemberBodyRequest: {
+        NewParticipantBodyRequest: {
             /** Format: uuid */
             actor_id: string;
         };
@@ -2267,11 +2244,6 @@ export interface components {
             next: string | null;
             results: components["schemas"]["LockedDraftRow"][];
         };
-        PageOfMemberRow: {
-            /** @default null */
-            next: string | null;
-            results: components["schemas"]["MemberRow"][];
-        };
         PageOfMembershipRow: {
             /** @default null */
             next: string | null;
@@ -2291,6 +2263,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["OfferRow"][];
+        };
+        PageOfParticipantRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ParticipantRow"][];
         };
         PageOfProviderRow: {
             /** @default null */
@@ -2373,6 +2350,29 @@ export interface components {
             /** Format: uuid */
             run_id: string;
             text: string;
+        };
+        /** @description An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`. */
+        ParticipantRow: {
+            actor: components["schemas"]["ActorRow"];
+            /** Format: uuid */
+            chat_id: string;
+            /** @default false */
+            ended: boolean;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            joined_at: string;
+            /**
+             * @default participant
+             * @constant
+             */
+            kind: "participant";
+            version: number;
+            /**
+             * @default mention
+             * @enum {string}
+             */
+            wake: "mention" | "always";
         };
         PatchedAgentBodyRequest: {
             /** @default null */
@@ -2729,7 +2729,7 @@ export interface components {
          * @description The answer to `subscribe`. `snapshot` true: the rows replace those of the client; false: they are the changes since
          *     the client's version.
          *
-         *     `rows` always include the chat, its members, live drafts and active runs. They also include messages: the newest page in
+         *     `rows` always include the chat, its participants, live drafts and active runs. They also include messages: the newest page in
          *     a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
          */
         Subscribed: {
@@ -2739,7 +2739,7 @@ export interface components {
             partials: components["schemas"]["Partial"][];
             /** @default [] */
             present: string[];
-            rows: (components["schemas"]["MessageRow"] | components["schemas"]["MemberRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["ChatRow"])[];
+            rows: (components["schemas"]["MessageRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["ChatRow"])[];
             snapshot: boolean;
             topic: string;
             /**
@@ -4416,135 +4416,6 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
-    list_chat_members: {
-        parameters: {
-            query?: {
-                cursor?: string;
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                chat_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PageOfMemberRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    add_chat_member: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                chat_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewMemberBodyRequest"];
-            };
-        };
-        responses: {
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemberRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    remove_chat_member: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                actor_id: string;
-                chat_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No response body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    set_wake: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                actor_id: string;
-                chat_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PatchedWakeBodyRequest"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemberRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
     list_messages: {
         parameters: {
             query?: {
@@ -4643,6 +4514,135 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_participants: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfParticipantRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    add_participant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewParticipantBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParticipantRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    remove_participant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                actor_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    set_wake: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                actor_id: string;
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedWakeBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParticipantRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

@@ -4,8 +4,8 @@ import {
   type ActorRow,
   type ChatSummaryRow,
   type DraftRow,
-  type MemberRow,
   type MessageRow,
+  type ParticipantRow,
   type RunRow,
   useAgents,
   useMe,
@@ -30,9 +30,9 @@ export function useMessages(chatId: string, range: { from: number; to: number } 
   }, [log, from, to])
 }
 
-const membersIn = (chat: ChatState) => [...chat.members.values()].filter(member => !isEnded(member))
+const participantsIn = (chat: ChatState) => [...chat.participants.values()].filter(participant => !isEnded(participant))
 /** Returns the people and agents of the chat. */
-export const useChatMembers = (chatId: string): readonly MemberRow[] => useChatSelector(chatId, membersIn, sameItems)
+export const useParticipants = (chatId: string): readonly ParticipantRow[] => useChatSelector(chatId, participantsIn, sameItems)
 
 const selectTitle = (chat: ChatState) => chat.chat?.title ?? null
 /** Returns the title of the chat; until the chat is loaded, the one in the list of chats. */
@@ -111,19 +111,20 @@ export type FindActor = (id: string | null | undefined) => ActorRow | null
 
 /** Returns a function that finds anyone who may appear in this chat, including those who left and the workspace's people and agents. */
 export function useFindActor(chatId: string, workspaceId: string): FindActor {
-  const members = useChatSelector(chatId, membersOf)
+  const participants = useChatSelector(chatId, participantsOf)
   const agents = useAgents(workspaceId).data
   const people = useMembers(workspaceId).data
   return useMemo(() => {
     const known = new Map<string, ActorRow>()
     for (const person of people ?? []) known.set(person.actor.id, person.actor)
     for (const agent of agents ?? []) known.set(agent.actor.id, agent.actor)
-    for (const member of members.values()) known.set(member.actor.id, known.get(member.actor.id) ?? member.actor)
+    for (const participant of participants.values())
+      known.set(participant.actor.id, known.get(participant.actor.id) ?? participant.actor)
     return id => (id ? (known.get(id) ?? null) : null)
-  }, [members, agents, people])
+  }, [participants, agents, people])
 }
 
-const membersOf = (chat: ChatState) => chat.members
+const participantsOf = (chat: ChatState) => chat.participants
 
 const selectTyping = (chat: ChatState) => chat.typing
 

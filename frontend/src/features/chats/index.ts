@@ -5,7 +5,7 @@ export { ChatListItem, chatListItemClass } from './components/ChatList'
 export { type ChatHandle, ChatPage } from './components/ChatPage'
 export { ConnectionBanner } from './components/ConnectionBanner'
 export { useFileRefusal } from './files'
-export { useChatMembers, useIsClosed, useLastAnswerer } from './hooks'
+export { useIsClosed, useLastAnswerer, useParticipants } from './hooks'
 export { send, startOutbox } from './outbox'
 
 export const NewChatDialog = lazy(() =>

@@ -2,19 +2,19 @@
 import { type KeyboardEvent, useMemo, useState } from 'react'
 import type { ActorRow } from '@/api'
 import { useTexts } from '@/lib/language'
-import { ALL_MEMBERS } from './allMembers'
-import { useChatMembers } from './hooks'
+import { ALL_PEOPLE } from './allPeople'
+import { useParticipants } from './hooks'
 import { filterByName, findMention, getMentionName, insertMention } from './mention'
 
 /** Returns the people and agents of the chat except the reader, and "all" if there is more than one other person. */
 export function useMentionable(chatId: string, me: string): ActorRow[] {
   const { t } = useTexts()
-  const members = useChatMembers(chatId)
+  const participants = useParticipants(chatId)
   return useMemo(() => {
-    const actors = members.map(member => member.actor).filter(actor => actor.id !== me)
+    const actors = participants.map(participant => participant.actor).filter(actor => actor.id !== me)
     const people = actors.filter(actor => actor.kind === 'human')
-    return people.length > 1 ? [...actors, { ...ALL_MEMBERS, name: t('allMembers') }] : actors
-  }, [members, me, t])
+    return people.length > 1 ? [...actors, { ...ALL_PEOPLE, name: t('mentionAll') }] : actors
+  }, [participants, me, t])
 }
 
 interface MentionInput {

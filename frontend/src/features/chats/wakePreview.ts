@@ -23,7 +23,7 @@ export function useWakePreview(
 ): readonly Wake[] | null {
   const [wakes, setWakes] = useState<readonly Wake[] | null>(null)
   const names = namesIn(text)
-  const members = agents.join(' ')
+  const participants = agents.join(' ')
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is asked again when others are here
   useEffect(() => {
     if (!isActive) return
@@ -38,7 +38,7 @@ export function useWakePreview(
       isCurrent = false
       clearTimeout(timer)
     }
-  }, [chatId, names, members, replyTo, isActive])
+  }, [chatId, names, participants, replyTo, isActive])
   const atWork = working.join(' ')
   return useMemo(() => wakes && withWorking(wakes, atWork.split(' ')), [wakes, atWork])
 }

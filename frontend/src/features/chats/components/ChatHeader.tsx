@@ -8,7 +8,7 @@ import { IconButton } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
-import { useChatMembers, useChatTitle, useFindActor, useIsClosed } from '../hooks'
+import { useParticipants, useChatTitle, useFindActor, useIsClosed } from '../hooks'
 import styles from './ChatHeader.module.css'
 
 const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ default: module.PeopleDialog })))
@@ -26,14 +26,14 @@ const MAX_AVATARS = 5
 
 export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, onWorkshop }: ChatHeaderProps) {
   const { t } = useTexts()
-  const members = useChatMembers(chatId)
+  const participants = useParticipants(chatId)
   const findActor = useFindActor(chatId, workspace.id)
   const title = useChatTitle(chatId, summary)
   const isClosed = useIsClosed(chatId)
   const [isOpen, setOpen] = useState(false)
-  const people = members.filter(member => member.actor.kind === 'human')
-  const agents = members.filter(member => member.actor.kind === 'agent')
-  const memberCounts = t('memberCounts', {
+  const people = participants.filter(participant => participant.actor.kind === 'human')
+  const agents = participants.filter(participant => participant.actor.kind === 'agent')
+  const participantCounts = t('participantCounts', {
     people: t('nPeople', { count: people.length }),
     agents: t('nAgents', { count: agents.length }),
   })
@@ -54,11 +54,11 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
         <button
           type="button"
           className={styles.faces}
-          title={memberCounts}
+          title={participantCounts}
           onClick={() => setOpen(true)}
           aria-haspopup="dialog"
         >
-          <span className="sr">{memberCounts}</span>
+          <span className="sr">{participantCounts}</span>
           {[...people, ...agents].slice(0, MAX_AVATARS).map(({ actor }) => (
             <Avatar
               key={actor.id}
@@ -70,7 +70,7 @@ export function ChatHeader({ chatId, workspace, summary, back, isWorkshopOpen, o
             />
           ))}
         </button>
-        <span className="faint xs num only-wide">{members.length || ''}</span>
+        <span className="faint xs num only-wide">{participants.length || ''}</span>
         <IconButton label={t('peopleAndAgents')} onClick={() => setOpen(true)} aria-haspopup="dialog">
           <UserPlus className="i" />
         </IconButton>

@@ -18,7 +18,7 @@ interface ChatLinkProps {
 export function ChatListItem({ summary, me, isCurrent }: ChatLinkProps): ReactNode {
   const { t } = useTexts()
   const { chat, unread, mentioned } = summary
-  const others = summary.members.filter(actor => actor.id !== me)
+  const others = summary.participants.filter(actor => actor.id !== me)
   const onlyAgent = others.length === 1 && others[0]?.kind === 'agent' ? others[0] : null
   return (
     <>

@@ -97,16 +97,18 @@ export function ChatPage(props: ChatPageProps) {
 }
 
 function useNaming(findActor: ChatContextValue['findActor'], chatId: string, me: string): ChatContextValue['names'] {
-  const members = useChatSelector(chatId, membersOf)
+  const participants = useChatSelector(chatId, participantsOf)
   const { t } = useTexts()
   return useMemo(() => {
-    const byHandle = new Map([...members.values()].map(member => [member.actor.handle, member.actor]))
+    const byHandle = new Map(
+      [...participants.values()].map(participant => [participant.actor.handle, participant.actor]),
+    )
     return handle => {
-      if (handle === 'all') return { name: t('allMembers'), isMe: true }
+      if (handle === 'all') return { name: t('mentionAll'), isMe: true }
       const actor = byHandle.get(handle.toLowerCase())
       return actor ? { name: findActor(actor.id)?.name ?? actor.name, isMe: actor.id === me } : null
     }
-  }, [members, findActor, me, t])
+  }, [participants, findActor, me, t])
 }
 
 function OpenChat(props: ChatPageProps) {
@@ -228,4 +230,4 @@ function selectComparableAgent(chat: ChatState): string | null {
   return (drafts.find(draft => draft.applied) ?? drafts[0])?.agent_id ?? null
 }
 
-const membersOf = (chat: ChatState) => chat.members
+const participantsOf = (chat: ChatState) => chat.participants

@@ -20,7 +20,7 @@ vi.mock('../outbox', () => ({ send }))
 vi.mock('../wakePreview', () => ({ useWakePreview: () => null }))
 vi.mock('../hooks', async original => ({
   ...(await original<object>()),
-  useChatMembers: () => inChat.map(each => ({ actor: each })),
+  useParticipants: () => inChat.map(each => ({ actor: each })),
   usePresent: () => ['bob'],
   useAgentsAtWork: () => [],
 }))

@@ -17,7 +17,7 @@ declare const send: string;
 declare const replying: string;
 declare const again: string;
 declare const mentions: string;
-declare const allMembers: string;
+declare const allPeople: string;
 declare const typingline: string;
 declare const connection: string;
 declare const floats: string;
@@ -34,7 +34,7 @@ export {
 	replying,
 	again,
 	mentions,
-	allMembers,
+	allPeople,
 	typingline,
 	connection,
 	floats
@@ -52,7 +52,7 @@ declare const __default_export__: {
 	replying: typeof replying;
 	again: typeof again;
 	mentions: typeof mentions;
-	allMembers: typeof allMembers;
+	allPeople: typeof allPeople;
 	typingline: typeof typingline;
 	connection: typeof connection;
 	floats: typeof floats;

@@ -4,7 +4,7 @@ import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import menuStyles from '@/ui/Menu.module.css'
-import { ALL_MEMBERS } from '../allMembers'
+import { ALL_PEOPLE } from '../allPeople'
 import composerStyles from './Composer.module.css'
 
 interface MentionListProps {
@@ -38,8 +38,8 @@ export function MentionList({ id, actors, picked, present, onPick }: MentionList
               onPick(actor)
             }}
           >
-            {actor.id === ALL_MEMBERS.id ? (
-              <span className={composerStyles.allMembers}>
+            {actor.id === ALL_PEOPLE.id ? (
+              <span className={composerStyles.allPeople}>
                 <Users className="i" aria-hidden />
               </span>
             ) : (
@@ -47,7 +47,7 @@ export function MentionList({ id, actors, picked, present, onPick }: MentionList
             )}
             <span className="cut">{actor.name}</span>
             <span className="end">
-              {actor.id === ALL_MEMBERS.id
+              {actor.id === ALL_PEOPLE.id
                 ? t('allPeople')
                 : present.includes(actor.id)
                   ? t('here')

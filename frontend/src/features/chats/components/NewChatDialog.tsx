@@ -52,7 +52,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
     void run(async () => {
       const made = await createChat(workspaceId, {
         title: title.trim() || defaultTitle || t('newChatName'),
-        member_ids: [...chosen],
+        actor_ids: [...chosen],
       })
       await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
       onOpenChange(false)

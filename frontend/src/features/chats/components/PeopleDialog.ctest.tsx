@@ -1,14 +1,15 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
-import { type ActorRow, ApiError, type LinkRow, type MemberRow, type WorkspaceRow } from '@/api'
+import { type ActorRow, ApiError, type LinkRow, type ParticipantRow, type WorkspaceRow } from '@/api'
 import { Toasts } from '@/ui/Toasts'
 import { PeopleDialog } from './PeopleDialog'
 
 const actor = (name: string, kind: 'human' | 'agent' = 'human') =>
   ({ id: name.toLowerCase(), name, handle: name.toLowerCase(), kind, avatar: null }) as unknown as ActorRow
 const [alice, bob, carol, scribe] = [actor('Alice'), actor('Bob'), actor('Carol'), actor('Scribe', 'agent')]
-const member = (each: ActorRow) => ({ id: `m ${each.id}`, chat_id: 'c', actor: each, wake: 'mention' }) as MemberRow
+const participant = (each: ActorRow) =>
+  ({ id: `m ${each.id}`, chat_id: 'c', actor: each, wake: 'mention' }) as ParticipantRow
 
 const api = vi.hoisted(() => ({
   addToChat: vi.fn(),
@@ -27,7 +28,7 @@ vi.mock('@/api', async original => ({
 }))
 vi.mock('../hooks', async original => ({
   ...(await original<object>()),
-  useChatMembers: () => [scribe, alice, bob].map(member),
+  useParticipants: () => [scribe, alice, bob].map(participant),
   usePresent: () => ['bob'],
 }))
 

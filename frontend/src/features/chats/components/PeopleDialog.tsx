@@ -2,7 +2,7 @@ import { Hash, UserMinus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
   addToChat,
-  type MemberRow,
+  type ParticipantRow,
   removeFromChat,
   renameChat,
   setWake,
@@ -20,7 +20,7 @@ import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
-import { useChatMembers, usePresent } from '../hooks'
+import { useParticipants, usePresent } from '../hooks'
 import { ActorPicker } from './ActorPicker'
 import { isActiveLink, Links, LinkText } from './Links'
 
@@ -45,24 +45,24 @@ export function PeopleDialog(props: PeopleDialogProps) {
 }
 
 function PeopleBody({ chatId, workspace, title, onOpenChange }: PeopleDialogProps) {
-  const members = useChatMembers(chatId)
-  const order = (member: MemberRow) => (member.actor.kind === 'agent' ? 1 : 0)
+  const participants = useParticipants(chatId)
+  const order = (participant: ParticipantRow) => (participant.actor.kind === 'agent' ? 1 : 0)
   return (
     <>
       <RenameForm chatId={chatId} title={title} />
       <ul className={blocks.rows}>
-        {[...members]
+        {[...participants]
           .sort((a, b) => order(a) - order(b))
-          .map(member => (
-            <Member
-              key={member.id}
-              member={member}
+          .map(participant => (
+            <Participant
+              key={participant.id}
+              participant={participant}
               canInvite={workspace.verbs.includes('invite')}
               onLeft={() => onOpenChange(false)}
             />
           ))}
       </ul>
-      <Add chatId={chatId} workspaceId={workspace.id} members={members} />
+      <Add chatId={chatId} workspaceId={workspace.id} participants={participants} />
       {workspace.verbs.includes('invite') ? (
         <Links chatId={chatId} canInviteEditors={workspace.verbs.includes('change_role')} />
       ) : null}
@@ -92,28 +92,36 @@ function RenameForm({ chatId, title }: { chatId: string; title: string }) {
   )
 }
 
-function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: boolean; onLeft(): void }) {
+function Participant({
+  participant,
+  canInvite,
+  onLeft,
+}: {
+  participant: ParticipantRow
+  canInvite: boolean
+  onLeft(): void
+}) {
   const { t } = useTexts()
   const [isConfirming, setConfirming] = useState(false)
-  const createdLinks = (useLinks(member.chat_id, canInvite).data ?? []).filter(
-    link => link.created_by === member.actor.id && isActiveLink(link),
+  const createdLinks = (useLinks(participant.chat_id, canInvite).data ?? []).filter(
+    link => link.created_by === participant.actor.id && isActiveLink(link),
   )
   const me = useMe().data?.actor.id
-  const isHere = usePresent(member.chat_id).includes(member.actor.id)
-  const { actor } = member
+  const isHere = usePresent(participant.chat_id).includes(participant.actor.id)
+  const { actor } = participant
   const isAgent = actor.kind === 'agent'
   const isMe = actor.id === me
   const addAgain = async () => {
     try {
-      await addToChat(member.chat_id, actor.id)
-      if (isAgent) await setWake(member.chat_id, actor.id, member.wake)
+      await addToChat(participant.chat_id, actor.id)
+      if (isAgent) await setWake(participant.chat_id, actor.id, participant.wake)
     } catch (error) {
       showError(error)
     }
   }
   const remove = () => {
     setConfirming(false)
-    removeFromChat(member.chat_id, actor.id).then(() => {
+    removeFromChat(participant.chat_id, actor.id).then(() => {
       if (isMe) onLeft()
       else showToast(t('removedFromChat', { name: actor.name }), { label: t('undo'), run: () => void addAgain() })
     }, showError)
@@ -128,9 +136,9 @@ function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: b
         <select
           className={fieldStyles.select}
           aria-label={t('wakes.label', { name: actor.name })}
-          value={member.wake}
+          value={participant.wake}
           onChange={event =>
-            setWake(member.chat_id, actor.id, event.target.value as MemberRow['wake']).catch(showError)
+            setWake(participant.chat_id, actor.id, event.target.value as ParticipantRow['wake']).catch(showError)
           }
         >
           <option value="mention">{t('wakes.mention')}</option>
@@ -174,11 +182,19 @@ function Member({ member, canInvite, onLeft }: { member: MemberRow; canInvite: b
   )
 }
 
-function Add({ chatId, workspaceId, members }: { chatId: string; workspaceId: string; members: readonly MemberRow[] }) {
+function Add({
+  chatId,
+  workspaceId,
+  participants,
+}: {
+  chatId: string
+  workspaceId: string
+  participants: readonly ParticipantRow[]
+}) {
   const { t } = useTexts()
   const people = useMembers(workspaceId).data ?? []
   const agents = useAgents(workspaceId).data ?? []
-  const inside = new Set(members.map(member => member.actor.id))
+  const inside = new Set(participants.map(participant => participant.actor.id))
   const others = [...people, ...agents].map(row => row.actor).filter(actor => !inside.has(actor.id))
   if (others.length === 0) return null
   return (

@@ -62,7 +62,7 @@ function useChatsOf(
   const chats = useChats(workspaceId).data
   const origins = new Set(rows.map(row => row.chat_id))
   return chats
-    ?.filter(each => !each.chat.ended && each.members.some(member => member.id === agentId))
+    ?.filter(each => !each.chat.ended && each.participants.some(participant => participant.id === agentId))
     .sort((a, b) => Number(origins.has(b.chat.id)) - Number(origins.has(a.chat.id)))
 }
 
@@ -94,7 +94,7 @@ function MergeForm({
 
   const ensureChat = async () => {
     if (chatId !== NEW) return chatId
-    const made = await createChat(workspaceId, { title: agent.name, member_ids: [agent.id] })
+    const made = await createChat(workspaceId, { title: agent.name, actor_ids: [agent.id] })
     choose(made.chat.id)
     await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
     return made.chat.id

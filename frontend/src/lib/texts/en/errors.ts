@@ -11,7 +11,7 @@ const errors = {
   'error.internal': 'Something went wrong on our side. Try again.',
   'error.id_taken': 'Another message has this id. Send it again.',
   'error.link_dead': 'This link has expired, was revoked or used, or is not for you. Ask for a new one.',
-  'error.already_member': 'They are already here.',
+  'error.already_participant': 'They are already here.',
   'error.last_editor': 'A workspace needs an editor. Make someone else an editor first.',
   'error.handle_taken': 'This name is taken. Choose another.',
   'error.draft_locked': 'Someone else is editing here now.',

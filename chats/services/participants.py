@@ -14,7 +14,7 @@ from chats.models import Chat, ChatActor, ChatLink, Wake
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import RowChange, save_changes
 from chats.services.locking import lock_chat, lock_chats_of, lock_participants
-from chats.services.messages import system_line
+from chats.services.messages import build_system_message
 from chats.services.waking import set_first_wake, update_wake_for
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, LimitReached, NotFound
@@ -27,20 +27,20 @@ from events.publish import notify_list_changed, notify_rights_changed
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
-MAX_MEMBERS = 200
+MAX_PARTICIPANTS = 200
 
 
 @transaction.atomic
-def create_chat(actor: Actor, workspace_id: UUID, *, title: str, member_ids: Sequence[UUID] = ()) -> Chat:
+def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequence[UUID] = ()) -> Chat:
     """Create a chat of `actor` and of members, agents of the workspace and public agents.
 
-    Raises `NotFound`, `Forbidden`, `LimitReached`, and `Invalid` when one of `member_ids` may not be in a chat of this
+    Raises `NotFound`, `Forbidden`, `LimitReached`, and `Invalid` when one of `actor_ids` may not be in a chat of this
     workspace.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_CHAT)
-    wanted = list(dict.fromkeys([actor.id, *member_ids]))
-    if len(wanted) > MAX_MEMBERS:
-        raise Invalid(f"A chat has at most {MAX_MEMBERS} members.")
+    wanted = list(dict.fromkeys([actor.id, *actor_ids]))
+    if len(wanted) > MAX_PARTICIPANTS:
+        raise Invalid(f"A chat has at most {MAX_PARTICIPANTS} participants.")
     check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
     lock_participants(wanted, shared=True)
     actors = {actor.id: actor for actor in _may_be_in(workspace, wanted)}
@@ -51,9 +51,9 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, member_ids: Seq
     chat = Chat.objects.create(workspace=workspace, title=normalize_name(title)[:120], created_by=actor)
     participants = [ChatActor(chat=chat, actor=actors[id]) for id in wanted]
     set_first_wake(participants)
-    joined = [system_line(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
+    joined = [build_system_message(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
     chat.version = save_changes(chat.id, [*joined, *participants])
-    audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, members=len(wanted))
+    audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, participants=len(wanted))
     notify_list_changed(wanted, "chats")
     return chat
 
@@ -67,28 +67,30 @@ def _may_be_in(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
 
 
 @transaction.atomic
-def add_member(actor: Actor, chat_id: UUID, member_id: UUID) -> ChatActor:
+def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     """Add a member of the workspace, one of its agents or a public agent to a chat.
 
-    Raises `NotFound`, `Forbidden`, `LimitReached`, `Conflict` (`already_member`).
+    Raises `NotFound`, `Forbidden`, `LimitReached`, `Conflict` (`already_participant`).
     """
     # First without a lock: people lock only the chats of those whom they may add.
-    get_chat_for(actor, chat_id, ChatVerb.ADD_MEMBER)
-    lock_participants([member_id], shared=True)
-    chat = get_chat_for(actor, chat_id, ChatVerb.ADD_MEMBER, lock=True)
-    member = next(iter(_may_be_in(chat.workspace, [member_id])), None)
-    if member is None:
+    get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)
+    lock_participants([target_id], shared=True)
+    chat = get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT, lock=True)
+    target = next(iter(_may_be_in(chat.workspace, [target_id])), None)
+    if target is None:
         raise NotFound("There is nobody of that id in this workspace.")
-    participant = add_participant(chat, member, added_by=actor)
+    participant = join_chat(chat, target, added_by=actor)
     if participant is None:
-        raise Conflict(f"{member.name} is in this chat already.", code=Code.ALREADY_MEMBER)
-    audit.record(actor, "chat.member_added", workspace_id=chat.workspace_id, object_id=chat.id, member=str(member.id))
-    notify_list_changed([member.id], "chats")
-    notify_rights_changed(member.id)
+        raise Conflict(f"{target.name} is in this chat already.", code=Code.ALREADY_PARTICIPANT)
+    audit.record(
+        actor, "chat.participant_added", workspace_id=chat.workspace_id, object_id=chat.id, participant=str(target.id)
+    )
+    notify_list_changed([target.id], "chats")
+    notify_rights_changed(target.id)
     return participant
 
 
-def add_participant(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
+def join_chat(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
     """Add an actor to a chat that is locked. Return null if they are in it already. Raises `LimitReached`.
 
     An actor who comes back keeps the row of before.
@@ -96,8 +98,8 @@ def add_participant(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor |
     participant = chat.participants.filter(actor=actor).first()
     if participant is not None and participant.ended_at is None:
         return None
-    if chat.participants.filter(ended_at=None).count() >= MAX_MEMBERS:
-        raise LimitReached(f"A chat has at most {MAX_MEMBERS} members.", code=Code.QUOTA_REACHED)
+    if chat.participants.filter(ended_at=None).count() >= MAX_PARTICIPANTS:
+        raise LimitReached(f"A chat has at most {MAX_PARTICIPANTS} participants.", code=Code.QUOTA_REACHED)
     change: RowChange
     if participant is None:
         participant = change = ChatActor(chat=chat, actor=actor)
@@ -110,13 +112,13 @@ def add_participant(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor |
     if wake_update is not None:
         agent = wake_update.row.actor
         facts = {"wake_id": agent.id, "wake_name": agent.name}
-    line = system_line(chat.id, "MEMBER_JOINED", actor=added_by, target=actor, **facts)
+    line = build_system_message(chat.id, "MEMBER_JOINED", actor=added_by, target=actor, **facts)
     save_changes(chat.id, [line, change, *([wake_update] if wake_update else [])])
     return participant
 
 
 @transaction.atomic
-def remove_member(actor: Actor, chat_id: UUID, member_id: UUID, *, as_operator: bool = False) -> ChatActor:
+def remove_participant(actor: Actor, chat_id: UUID, target_id: UUID, *, as_operator: bool = False) -> ChatActor:
     """Remove somebody from a chat, or leave it. Their drafts and runs in the chat end with it.
 
     `as_operator`: an operator may do it without being in the chat. Raises `NotFound`, `Forbidden`.
@@ -125,8 +127,8 @@ def remove_member(actor: Actor, chat_id: UUID, member_id: UUID, *, as_operator: 
         check_operator(actor, ChatActor)
         chat = lock_chat(chat_id)
     else:
-        chat = get_chat_for(actor, chat_id, ChatVerb.REMOVE_MEMBER, lock=True)
-    participant = chat.participants.select_related("actor").filter(actor_id=member_id, ended_at=None).first()
+        chat = get_chat_for(actor, chat_id, ChatVerb.REMOVE_PARTICIPANT, lock=True)
+    participant = chat.participants.select_related("actor").filter(actor_id=target_id, ended_at=None).first()
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))
     _remove(chat, participant, actor)
@@ -143,10 +145,10 @@ def _remove(chat: Chat, participant: ChatActor, remover: Actor) -> None:
     save_changes(chat.id, build_leaving_changes(chat, participant, remover))
     audit.record(
         remover,
-        "chat.member_removed",
+        "chat.participant_removed",
         workspace_id=chat.workspace_id,
         object_id=chat.id,
-        member=str(participant.actor_id),
+        participant=str(participant.actor_id),
     )
     notify_rights_changed(participant.actor_id)
     notify_list_changed([participant.actor_id], "chats")
@@ -159,7 +161,7 @@ def build_leaving_changes(chat: Chat, participant: ChatActor, remover: Actor) ->
     if remover.pk != participant.actor_id:
         update.set(removed_at=at)
     revoke_links(remover, chat=chat, created_by=participant.actor)
-    line = system_line(chat.id, "MEMBER_LEFT", actor=remover, target=participant.actor)
+    line = build_system_message(chat.id, "MEMBER_LEFT", actor=remover, target=participant.actor)
     return [line, update, *actor_left(chat, participant.actor, remover)]
 
 
@@ -187,7 +189,7 @@ def show_anew(actor: Actor, participants: Iterable[ChatActor]) -> None:
 
 @transaction.atomic
 def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
-    """Change the title of a chat: up to 120 characters; a chat with an empty title is called by its members' names.
+    """Change the title of a chat: up to 120 characters; a chat with an empty title is called by its participants' names.
 
     Raises `NotFound`, `Forbidden`.
     """

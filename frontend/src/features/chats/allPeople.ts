@@ -1,7 +1,7 @@
 import type { ActorRow } from '@/api'
 
 /** The `@all` mention: it notifies all people in the chat and wakes no agent. */
-export const ALL_MEMBERS: ActorRow = {
+export const ALL_PEOPLE: ActorRow = {
   id: 'all',
   kind: 'human',
   name: '',
