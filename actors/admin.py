@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from actors import services as actors
 from actors.models import Actor, AgentStatus, ApiToken, EmailChange
-from actors.operators import Level, check_rank, level_of, set_level
+from actors.operators import Level, check_may_manage, get_level, set_access_level
 from admin_kit.actions import service_action
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, link_column
@@ -67,7 +67,7 @@ class LevelForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
 
     def __init__(self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any) -> None:
         person = Actor.objects.filter(pk=object_id).first()
-        super().__init__(request, object_id, *args, initial={"level": level_of(person) if person else None}, **kwargs)
+        super().__init__(request, object_id, *args, initial={"level": get_level(person) if person else None}, **kwargs)
 
 
 @admin.register(Actor)
@@ -116,7 +116,7 @@ class ActorAdmin(ReadOnlyAdmin):
         "reset_link",
         "sign_out",
         "revoke_tokens",
-        "set_level",
+        "set_access_level",
         "suspend_agent",
         "resume_agent",
     )
@@ -142,7 +142,7 @@ class ActorAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("in this admin"))
     def level(self, actor: Actor) -> str:
-        return str(level_of(actor).label)
+        return str(get_level(actor).label)
 
     @service_action(
         _("Close the account"),
@@ -170,8 +170,8 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=lambda actor: actor.is_human and actor.is_active,
     )
     def reset_link(self, person: Actor, operator: Actor) -> str:
-        check_rank(person, operator)
-        return actors.make_reset_link(person, address=settings.ADDRESS, by=operator)
+        check_may_manage(person, operator)
+        return actors.create_reset_link(person, address=settings.ADDRESS, by=operator)
 
     @service_action(
         _("Sign out everywhere"),
@@ -199,8 +199,8 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=is_person,
         form_class=LevelForm,
     )
-    def set_level(self, person: Actor, operator: Actor, level: str) -> None:
-        set_level(person, operator, level)
+    def set_access_level(self, person: Actor, operator: Actor, level: str) -> None:
+        set_access_level(person, operator, level)
 
     @service_action(
         _("Suspend"),

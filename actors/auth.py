@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from actors import services as actors
 from actors.hot_queries import PERSON, TOKEN
 from actors.models import TOKEN_PREFIX, Actor, ApiToken, Kind
-from actors.operators import permissions_of
+from actors.operators import list_permissions
 from actors.rates import get_anonymous_bucket, throttle
 from common.errors import Forbidden
 from common.secrets import hash_secret
@@ -37,7 +37,7 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
 
     def _get_group_permissions(self, user_obj: Actor) -> QuerySet[Permission]:
         """Of Django's backend: a group is a level in the admin, whose permissions follow from its name."""
-        return permissions_of(user_obj)
+        return list_permissions(user_obj)
 
     def get_user(self, user_id: Any) -> Actor | None:
         return PERSON.first(user_id)

@@ -171,7 +171,7 @@ def send(person: Actor, mail: str, language: str, *, to: str | None = None, **fa
     EmailMessage(subject, body.format(**facts), to=[to]).send()
 
 
-class IntoTheLog(BaseEmailBackend):
+class LoggingEmailBackend(BaseEmailBackend):
     """Where no mail server is named (`EMAIL_URL`). An installation on somebody's own machine writes the mail into its
     log, to be read there; any other only says that it could not be sent: its log is read by more people.
     """

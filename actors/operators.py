@@ -23,7 +23,7 @@ class Level(models.TextChoices):
     SUPERUSER = "superuser", _("Superuser: can do everything")
 
 
-def level_of(person: Actor) -> Level:
+def get_level(person: Actor) -> Level:
     """What they may do now."""
     if not person.is_staff:
         return Level.NOBODY
@@ -33,7 +33,7 @@ def level_of(person: Actor) -> Level:
     return Level.OPERATOR if Level.OPERATOR.value in held else Level.READER
 
 
-def set_level(person: Actor, operator: Actor, level: str) -> None:
+def set_access_level(person: Actor, operator: Actor, level: str) -> None:
     """Make somebody an operator, or none any more. Takes effect with their next request.
 
     Raises `Forbidden` for who is no superuser, `Invalid` for an agent, and for oneself: so one superuser always remains.
@@ -52,7 +52,7 @@ def set_level(person: Actor, operator: Actor, level: str) -> None:
     notify_rights_changed(person.id)
 
 
-def permissions_of(person: Actor) -> QuerySet[Permission]:
+def list_permissions(person: Actor) -> QuerySet[Permission]:
     """What the level of somebody below a superuser lets them do. A group stores none: a level means the tables that there
     are, also those that an update has brought.
     """
@@ -64,7 +64,7 @@ def permissions_of(person: Actor) -> QuerySet[Permission]:
     return known.filter(wanted) if held & {Level.READER.value, Level.OPERATOR.value} else known.none()
 
 
-def check_rank(person: Actor, operator: Actor) -> None:
+def check_may_manage(person: Actor, operator: Actor) -> None:
     """Raises `Forbidden` when an operator's account is touched by who is no superuser: it would be a way up."""
     if (person.is_staff or person.is_superuser) and not operator.is_superuser:
         raise Forbidden(gettext("Only a superuser changes an operator's account."))

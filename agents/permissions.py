@@ -13,7 +13,7 @@ from agents.models import AgentGrant, AgentSpec
 from common.access import Fetch, annotate_rights, compute_verbs
 from common.errors import Forbidden
 from workspaces.models import Membership, Role
-from workspaces.permissions import AGENT, role_in
+from workspaces.permissions import AGENT, build_role_expression
 
 ANYONE = "anyone"
 
@@ -42,7 +42,7 @@ ROLE_VERBS = {
 def _role(actor: Actor) -> Combinable:
     """Return the actor's role in the agent's workspace. Everybody is only a reader of a public agent."""
     public = When(is_public=True, taken_down_at=None, then=Value(ANYONE, CharField()))
-    return Case(public, When(workspace__isnull=False, then=role_in(actor, "workspace_id")), default=None)
+    return Case(public, When(workspace__isnull=False, then=build_role_expression(actor, "workspace_id")), default=None)
 
 
 def _with_rights(principals: list[Actor]) -> QuerySet[Actor]:

@@ -82,7 +82,7 @@ MESSAGES_BETWEEN = PreparedQuery(_build_messages_between, UUID, int, int)
 
 
 @cache
-def message_sizes_before(limit: int) -> PreparedQuery[Message]:
+def get_sizes_before_query(limit: int) -> PreparedQuery[Message]:
     """Return the query for the `seq` and the size of the newest messages before a `seq`."""
 
     def build(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
@@ -93,7 +93,7 @@ def message_sizes_before(limit: int) -> PreparedQuery[Message]:
 
 
 @cache
-def message_sizes_after(limit: int) -> PreparedQuery[Message]:
+def get_sizes_after_query(limit: int) -> PreparedQuery[Message]:
     """Return the query for the `seq` and the size of the oldest messages after a `seq`."""
 
     def build(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:

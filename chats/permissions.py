@@ -12,7 +12,13 @@ from chats.models import Chat, ChatActor, ChatGrant, ChatLink
 from common.access import Fetch, annotate_rights, replace_not_found
 from common.errors import Forbidden, NotFound
 from workspaces.models import Role
-from workspaces.permissions import AGENT, WorkspaceVerb, get_workspace_for, role_in, workspace_verbs
+from workspaces.permissions import (
+    AGENT,
+    WorkspaceVerb,
+    build_role_expression,
+    compute_workspace_verbs,
+    get_workspace_for,
+)
 
 
 class ChatVerb(StrEnum):
@@ -37,7 +43,7 @@ ROLE_VERBS = {
 
 def _role(actor: Actor) -> Combinable:
     """A person's role is the workspace's; an agent's is to be one, also a public one, which has no workspace."""
-    return Value(AGENT, CharField()) if actor.is_agent else role_in(actor, "workspace_id")
+    return Value(AGENT, CharField()) if actor.is_agent else build_role_expression(actor, "workspace_id")
 
 
 def _is_participant(actor: Actor) -> Exists:
@@ -98,6 +104,6 @@ def get_chat_to_invite(actor: Actor, chat_id: UUID, *, role: str = Role.SUGGESTE
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     workspace = get_workspace_for(actor, chat.workspace_id, WorkspaceVerb.INVITE)
-    if role != Role.SUGGESTER and WorkspaceVerb.CHANGE_ROLE not in workspace_verbs(workspace):
+    if role != Role.SUGGESTER and WorkspaceVerb.CHANGE_ROLE not in compute_workspace_verbs(workspace):
         raise Forbidden("You may invite suggesters only.", hints=["Ask an editor to invite editors."])
     return chat

@@ -15,8 +15,8 @@ from chats.hot_queries import (
     MESSAGES_BETWEEN,
     PARTICIPANTS_WITH_ACTIVITY,
     build_unread_annotations,
-    message_sizes_after,
-    message_sizes_before,
+    get_sizes_after_query,
+    get_sizes_before_query,
 )
 from chats.models import Chat, ChatActor, Message
 from chats.permissions import chats_visible_to
@@ -30,14 +30,14 @@ END = 2**63 - 1
 """No seq is greater."""
 
 
-def chats_with_reading(actor: Actor, workspace_id: UUID) -> Any:
-    """The person's chats in a workspace, for `chat_summaries`; `spoken_at` is when something was said there last."""
+def list_chats_with_activity(actor: Actor, workspace_id: UUID) -> Any:
+    """The person's chats in a workspace, for `build_chat_summaries`; `spoken_at` is when something was said there last."""
     return _noted(chats_visible_to(actor).filter(workspace_id=workspace_id), actor)
 
 
-def chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
+def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
     """One line of the sidebar; null when `actor` is not in that chat."""
-    return next(iter(chat_summaries(_noted(chats_visible_to(actor).filter(pk=chat_id), actor))), None)
+    return next(iter(build_chat_summaries(_noted(chats_visible_to(actor).filter(pk=chat_id), actor))), None)
 
 
 def _noted(chats: QuerySet[Chat], actor: Actor) -> Any:
@@ -50,7 +50,7 @@ def _noted(chats: QuerySet[Chat], actor: Actor) -> Any:
     )
 
 
-def activity_of(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatActivityRow]]:
+def list_activity(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatActivityRow]]:
     """Return each reader with what is new for them, for these participants of chats. Two queries, however many; none for
     nobody."""
     found: list[Any] = PARTICIPANTS_WITH_ACTIVITY.all(list(participant_ids)) if participant_ids else []
@@ -70,7 +70,7 @@ def activity_of(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatActiv
     ]  # fmt: skip
 
 
-def chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
+def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
     """Lines of the sidebar for chats that came from here: three queries more, however many there are."""
     found = list(chats)
     participants = _list_participants(found)
@@ -163,11 +163,11 @@ def _build_page(chat: Chat, seqs: list[int], *, has_older: bool, has_newer: bool
 
 
 def _seqs_before(chat: Chat, seq: int, limit: int, max_bytes: int, free: int = 1) -> tuple[list[int], bool]:
-    return _fitting(message_sizes_before(limit).rows(chat.pk, seq), limit, max_bytes, free)
+    return _fitting(get_sizes_before_query(limit).rows(chat.pk, seq), limit, max_bytes, free)
 
 
 def _seqs_after(chat: Chat, seq: int, limit: int, max_bytes: int, free: int = 1) -> tuple[list[int], bool]:
-    return _fitting(message_sizes_after(limit).rows(chat.pk, seq), limit, max_bytes, free)
+    return _fitting(get_sizes_after_query(limit).rows(chat.pk, seq), limit, max_bytes, free)
 
 
 def _fitting(rows: Sequence[Sequence[int]], limit: int, max_bytes: int, free: int) -> tuple[list[int], bool]:

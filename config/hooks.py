@@ -1,14 +1,14 @@
 """The listeners of every hook, in the order in which they are called."""
 
 LISTENERS: dict[str, list[str]] = {
-    "actors.hooks.renamed": ["chats.services.listeners.show_new_name"],
+    "actors.hooks.renamed": ["chats.services.listeners.publish_profile"],
     "actors.hooks.invitation_read": ["chats.services.listeners.is_invitation"],
-    "workspaces.hooks.member_demoted": ["chats.services.listeners.revoke_links_of_demoted"],
+    "workspaces.hooks.member_demoted": ["chats.services.listeners.revoke_links_of_member"],
     "workspaces.hooks.member_left": [
         "chats.services.listeners.leave_chats_of_workspace",
         "agents.services.listeners.end_grants_on_agents",
     ],
-    "workspaces.hooks.model_moved": ["notifications.services.listeners.model_moved"],
+    "workspaces.hooks.model_changed": ["notifications.services.listeners.model_changed"],
     "chats.hooks.message_posted": ["runs.services.wake.wake_agents", "notifications.services.listeners.mentions"],
     "chats.hooks.chats_read": ["notifications.services.listeners.chats_read"],
     "agents.hooks.draft_ended": [

@@ -248,7 +248,7 @@ HEADLESS_FRONTEND_URLS = {
 }
 # e.g. smtp+tls://user:password@mail.example.org:587
 SENDS_MAIL = bool(env.str("EMAIL_URL", default=""))
-EMAIL_CONFIG = env.email_url("EMAIL_URL") if SENDS_MAIL else {"EMAIL_BACKEND": "actors.mails.IntoTheLog"}
+EMAIL_CONFIG = env.email_url("EMAIL_URL") if SENDS_MAIL else {"EMAIL_BACKEND": "actors.mails.LoggingEmailBackend"}
 vars().update(EMAIL_CONFIG)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="Atelier <atelier@localhost>")

@@ -7,7 +7,7 @@ import asyncio
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from chats.selectors import activity_of
+from chats.selectors import list_activity
 from events.frames import ChatActivity
 from realtime.db_executor import run_in_db_thread
 from realtime.hot_queries import PARTICIPANT_IDS
@@ -53,5 +53,5 @@ class ActivityNotifier:
 def _build_frames(topic: str, chat_id: UUID, readers: list[UUID]) -> dict[UUID, str]:
     """Return a frame for each of these people who is in the chat."""
     participants = [participant_id for (participant_id,) in PARTICIPANT_IDS.rows(chat_id, readers)]
-    activity = activity_of(participants)
+    activity = list_activity(participants)
     return {reader: ChatActivity(topic=topic, **dict(row)).model_dump_json() for reader, row in activity}

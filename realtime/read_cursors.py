@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from chats import services as chats
-from chats.hooks import ReadMark
+from chats.hooks import ReadCursor
 from realtime.db_executor import run_in_db_thread
 
 if TYPE_CHECKING:
@@ -33,4 +33,4 @@ class ReadCursors:
     async def _write(self) -> None:
         await asyncio.sleep(WRITE_DELAY_SECONDS)
         waiting, self._waiting = self._waiting, {}
-        await run_in_db_thread(chats.mark_many_read, [ReadMark(*key, seq) for key, seq in waiting.items()])
+        await run_in_db_thread(chats.advance_read_cursors, [ReadCursor(*key, seq) for key, seq in waiting.items()])

@@ -169,7 +169,7 @@ def _simplified(node: Any) -> Any:
     return schema
 
 
-def whole_schema() -> str:
+def build_schema() -> str:
     """The document as JSON, the same on every machine."""
     schema = SchemaGenerator().get_schema(request=None, public=True)
     return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

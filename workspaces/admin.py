@@ -170,7 +170,7 @@ class GrantAdmin(ReadOnlyAdmin):
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "permission":
-            kwargs["queryset"] = grants.grantable_verbs(self.model)
+            kwargs["queryset"] = grants.list_grantable_permissions(self.model)
         field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
         field.label = GRANT_LABELS[db_field.name]
         if db_field.name == "permission":

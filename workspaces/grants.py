@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Grants = type[UserObjectPermissionBase]
 
 
-def grantable_verbs(grants: Grants) -> QuerySet[Permission]:
+def list_grantable_permissions(grants: Grants) -> QuerySet[Permission]:
     """The verbs that can be granted on objects of this kind: those that its model names, without Django's own four."""
     column: Any = grants._meta.get_field("content_object")  # type: ignore[misc]  # every subclass has it
     target = column.related_model._meta
@@ -63,7 +63,7 @@ def add_grant(grants: Grants, *, operator: "Actor", person: "Actor", permission:
     """Let `person` do this with `target`. A grant that exists is kept. Raises `Forbidden`, `Invalid`."""
     check_operator(operator, grants)
     check_grant(person=person, target=target)
-    if not grantable_verbs(grants).filter(pk=permission.pk).exists():
+    if not list_grantable_permissions(grants).filter(pk=permission.pk).exists():
         raise Invalid(_("This kind of access can't be granted here."))
     grant, is_new = grants._default_manager.get_or_create(user=person, permission=permission, content_object=target)
     if is_new:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from actors.models import Actor
 
 # Another provider or host reads what the workspace's agents read, from now on; the second argument is who set it.
-model_moved: "Hook[[Credential, Actor]]" = Hook("model_moved")
+model_changed: "Hook[[Credential, Actor]]" = Hook("model_changed")
 # A member (the second) may not invite any more, because of the third: the links that they made end.
 member_demoted: "Hook[[Workspace, Actor, Actor]]" = Hook("member_demoted")
 # Somebody (the second) is no longer a member, by the deed of the third: their places in the chats end, and

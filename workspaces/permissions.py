@@ -35,7 +35,7 @@ ROLE_VERBS = {
 }
 
 
-def role_in(actor: "Actor", workspace: str) -> Combinable:
+def build_role_expression(actor: "Actor", workspace: str) -> Combinable:
     """An expression: the role of `actor` in the workspace that the column `workspace` names; null for strangers."""
     if actor.is_agent:
         return _own_workspace(actor, workspace)
@@ -50,7 +50,7 @@ def _own_workspace(agent: "Actor", workspace: str) -> Combinable:
 
 def _with_rights(principals: list[Any]) -> QuerySet[Workspace]:
     rows: QuerySet[Workspace] = annotate_rights(
-        Workspace.objects.all(), principals, role=lambda a: role_in(a, "pk"), grants=WorkspaceGrant
+        Workspace.objects.all(), principals, role=lambda a: build_role_expression(a, "pk"), grants=WorkspaceGrant
     )
     return rows
 
@@ -62,7 +62,7 @@ def workspaces_visible_to(actor: "Actor") -> QuerySet[Workspace]:
     return visible
 
 
-def workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
+def compute_workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
     """What the reader may do with a workspace that came from here."""
     return compute_verbs(workspace, 1, ROLE_VERBS, WorkspaceVerb)
 

@@ -2,19 +2,19 @@
 
 from events.rows import ModelRow, WorkspaceRow
 from workspaces.models import Credential, Workspace
-from workspaces.permissions import workspace_verbs
+from workspaces.permissions import compute_workspace_verbs
 
 
-def workspace_row(workspace: Workspace) -> WorkspaceRow:
+def build_workspace_row(workspace: Workspace) -> WorkspaceRow:
     """For the reader that `workspace` was fetched for (`workspaces_visible_to`, `get_workspace_for`)."""
     return WorkspaceRow(
         id=workspace.id, name=workspace.name, handle=workspace.handle, revision=workspace.revision,
         role=getattr(workspace, "role_0"),  # noqa: B009  # an annotation, unknown to the type
-        verbs=sorted(workspace_verbs(workspace)),
+        verbs=sorted(compute_workspace_verbs(workspace)),
     )  # fmt: skip
 
 
-def model_row(credential: Credential | None) -> ModelRow:
+def build_model_row(credential: Credential | None) -> ModelRow:
     """What the workspace thinks with; nothing set is the demo model (or the operator's), at revision 0."""
     if credential is None:
         return ModelRow(provider="demo", default_model="demo", revision=0)

@@ -23,7 +23,7 @@ from common.text import normalize_name
 from events import audit
 from events.publish import notify_list_changed, notify_rights_changed, notify_workspace_list_changed
 from workspaces.grants import end_grants
-from workspaces.hooks import member_demoted, member_left, model_moved
+from workspaces.hooks import member_demoted, member_left, model_changed
 from workspaces.models import Credential, Membership, PastMembership, Role, Workspace, WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -248,7 +248,7 @@ def set_model(
         host=urlsplit(api_base).netloc,
     )  # fmt: skip
     if has_moved:
-        model_moved(row, actor)
+        model_changed(row, actor)
     notify_workspace_list_changed(workspace.id, "model")
     return row
 

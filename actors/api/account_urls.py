@@ -7,14 +7,14 @@ from allauth.headless.base.views import ConfigView
 from allauth.headless.constants import Client
 from django.urls import path
 
-from actors.api.passwords import AskForReset, SignIn, SignUp
+from actors.api.passwords import RequestPasswordReset, SignIn, SignUp
 
 PATHS = {
     "config": ConfigView,
     "auth/session": views.SessionView,
     "auth/login": SignIn,
     "auth/signup": SignUp,
-    "auth/password/request": AskForReset,
+    "auth/password/request": RequestPasswordReset,
     "auth/password/reset": views.ResetPasswordView,
     "account/password/change": views.ChangePasswordView,
 }

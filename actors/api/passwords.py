@@ -19,7 +19,7 @@ class AddressInput(inputs.Input):  # type: ignore[misc]  # allauth has no types
     email = inputs.EmailField()
 
 
-class AskForReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth has no types
+class RequestPasswordReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth has no types
     """allauth's operation to ask for a new password, without looking for the person: a worker does, and the answer
     says nothing of whether there is one, by its words or by its time (SEC21)."""
 
@@ -30,7 +30,7 @@ class AskForReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth ha
         refused: HttpResponseBase | None = ratelimit.consume_or_429(request, action="reset_password", key=email)
         if refused:
             return refused
-        actors.ask_for_reset_link(
+        actors.enqueue_reset_link(
             email=email, address=get_web_app_url(request), language=get_language_from_request(request)
         )
         answer: HttpResponseBase = RequestPasswordResponse(request, data={"by_mail": settings.SENDS_MAIL})

@@ -2,24 +2,30 @@
 
 from actors.services.cleanup import delete_expired
 from actors.services.emails import cancel_email_change, confirm_email, send_email_change, start_email_change
-from actors.services.passwords import ask_for_reset_link, check_password, make_reset_link, send_reset_link, set_password
+from actors.services.passwords import (
+    check_password,
+    create_reset_link,
+    enqueue_reset_link,
+    send_reset_link,
+    set_password,
+)
 from actors.services.people import activate_person, change_profile, deactivate_person, resume_agent, suspend_agent
 from actors.services.sessions import end_sessions, end_sessions_of
 from actors.services.tokens import create_token, record_token_use, revoke_token, revoke_tokens
 
 __all__ = [
     "activate_person",
-    "ask_for_reset_link",
     "cancel_email_change",
     "change_profile",
     "check_password",
     "confirm_email",
+    "create_reset_link",
     "create_token",
     "deactivate_person",
     "delete_expired",
     "end_sessions",
     "end_sessions_of",
-    "make_reset_link",
+    "enqueue_reset_link",
     "record_token_use",
     "resume_agent",
     "revoke_token",

@@ -59,7 +59,7 @@ def set_verified_address(person: Actor) -> None:
     EmailAddress.objects.update_or_create(user=person, email=person.email, defaults={"primary": True, "verified": True})
 
 
-def make_reset_link(person: Actor, *, address: str, by: Actor | None = None) -> str:
+def create_reset_link(person: Actor, *, address: str, by: Actor | None = None) -> str:
     """A link by which this person sets a new password, once, within `PASSWORD_RESET_TIMEOUT` seconds.
 
     Not kept anywhere: it dies with the next sign-in or new password. `by`: the operator who makes it, for the record;
@@ -71,7 +71,7 @@ def make_reset_link(person: Actor, *, address: str, by: Actor | None = None) -> 
     return f"{address}/reset-password/{person.pk.hex}-{default_token_generator.make_token(person)}"
 
 
-def ask_for_reset_link(*, email: str, address: str, language: str) -> None:
+def enqueue_reset_link(*, email: str, address: str, language: str) -> None:
     """Have a worker do what `send_reset_link` does. Raises `OperationalError` of kombu while Redis is away."""
     current_app.send_task("actors.tasks.send_reset_link", [email, address, language], retry=False)
 
@@ -84,6 +84,6 @@ def send_reset_link(*, email: str, address: str, language: str) -> None:
     if person is None:
         logger.info("A new password was asked for by an address that has no open account")
         return
-    link = make_reset_link(person, address=address)
+    link = create_reset_link(person, address=address)
     hours = settings.PASSWORD_RESET_TIMEOUT // 3600
     mails.send(person, "reset", language, name=person.name, link=link, hours=hours)

@@ -7,14 +7,14 @@ from django.utils.translation import gettext
 
 from actors.hooks import renamed
 from actors.models import Actor, AgentStatus
-from actors.operators import check_rank
+from actors.operators import check_may_manage
 from common.errors import Invalid
 from common.handles import claim_handle, normalize_handle
 from common.operators import get_for_operator
 from common.text import normalize_name
 from events import audit
 from events.publish import notify_list_changed, notify_rights_changed, notify_workspace_list_changed
-from events.rows import NewAvatar, stored_avatar
+from events.rows import NewAvatar, dump_avatar
 
 
 @transaction.atomic
@@ -34,7 +34,7 @@ def change_profile(
         person.username = person.handle
         changed |= {"handle", "username"}
         audit.record(person, "handle.changed", object_id=person.id, old=old, new=person.handle)
-    if avatar is not None and (new_avatar := stored_avatar(avatar)) != person.avatar:
+    if avatar is not None and (new_avatar := dump_avatar(avatar)) != person.avatar:
         person.avatar = new_avatar
         changed.add("avatar")
     if name is not None and (name := check_name(name)) != person.name:
@@ -63,7 +63,7 @@ def check_name(name: str) -> str:
 def deactivate_person(actor: Actor, person_id: UUID) -> Actor:
     """Close a person's account, by an operator: their sessions, sockets and tokens end at once.
 
-    Raises `NotFound`, `Invalid` for an agent or oneself, and `Forbidden` (see `check_rank`).
+    Raises `NotFound`, `Invalid` for an agent or oneself, and `Forbidden` (see `check_may_manage`).
     """
     if person_id == actor.pk:
         raise Invalid(gettext("You cannot deactivate yourself."))
@@ -80,7 +80,7 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
     person = get_for_operator(actor, Actor, person_id)
     if not person.is_human:
         raise Invalid(gettext("Agents have no account. Suspend or resume them."))
-    check_rank(person, actor)
+    check_may_manage(person, actor)
     person.is_active = is_active
     person.save(update_fields=["is_active"])
     audit.record(actor, "person.activated" if is_active else "person.deactivated", object_id=person.id)

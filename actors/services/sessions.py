@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F
 
 from actors.models import Actor
-from actors.operators import check_rank
+from actors.operators import check_may_manage
 from common.operators import get_for_operator
 from events import audit
 from events.publish import notify_rights_changed
@@ -24,7 +24,7 @@ def end_sessions(actor: Actor, *, keep: SessionBase | None = None) -> None:
 def end_sessions_of(actor: Actor, person_id: UUID) -> None:
     """Sign a person out everywhere, by an operator. API tokens stay. Raises `NotFound`, `Forbidden`."""
     person = get_for_operator(actor, Actor, person_id)
-    check_rank(person, actor)
+    check_may_manage(person, actor)
     _end(person, actor)
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from actors.models import TOKEN_PREFIX, Actor, ApiToken, TokenScope
-from actors.operators import check_rank
+from actors.operators import check_may_manage
 from actors.permissions import get_token_for
 from common.clock import now
 from common.errors import LimitReached, NotFound
@@ -51,7 +51,7 @@ def revoke_token(actor: Actor, token_id: UUID, *, as_operator: bool = False) -> 
     """
     if as_operator:
         token = get_for_operator(actor, ApiToken, token_id)
-        check_rank(token.person, actor)
+        check_may_manage(token.person, actor)
     else:
         token = get_token_for(actor, token_id)
     _revoke(token, actor)
@@ -62,7 +62,7 @@ def revoke_token(actor: Actor, token_id: UUID, *, as_operator: bool = False) -> 
 def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -> None:
     """Revoke all tokens of a person: the actor's own, or, `as_operator`, anyone's. Raises `NotFound`, `Forbidden`."""
     if as_operator:
-        check_rank(get_for_operator(actor, Actor, person_id), actor)
+        check_may_manage(get_for_operator(actor, Actor, person_id), actor)
     elif person_id != actor.pk:
         raise NotFound("There is no such person.")
     for token in ApiToken.live.filter(person=person_id):

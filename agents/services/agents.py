@@ -24,7 +24,7 @@ from common.text import normalize_name
 from events import audit
 from events.payloads import TextPayload, dump_payload
 from events.publish import notify_workspace_list_changed
-from events.rows import EmojiAvatar, NewAvatar, stored_avatar
+from events.rows import EmojiAvatar, NewAvatar, dump_avatar
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -113,7 +113,7 @@ def store_agent(
         raise Conflict(
             f"The handle @{handle} is taken here.", code=Code.HANDLE_TAKEN, hints=["Choose another."]
         ) from error
-    agent.avatar = stored_avatar(avatar)
+    agent.avatar = dump_avatar(avatar)
     agent.current_spec = write_spec(agent, content, author=actor, origin=origin, number=1)
     agent.save(update_fields=["avatar", "current_spec"])
     audit.record(actor, f"agent.{origin.value}", workspace_id=workspace.id, object_id=agent.id)
@@ -168,7 +168,7 @@ def rename_agent(
             new=fields["handle"],
         )
     if avatar is not None:
-        fields["avatar"] = stored_avatar(avatar)
+        fields["avatar"] = dump_avatar(avatar)
     if name is not None:
         fields["name"] = check_agent_name(name)
     if description is not None:
@@ -181,7 +181,7 @@ def rename_agent(
     audit.record(actor, "agent.renamed", workspace_id=agent.workspace_id, object_id=agent.id)
     if agent.workspace_id:
         notify_workspace_list_changed(agent.workspace_id, "agents")
-    chats.show_anew(agent, participants)
+    chats.publish_participants(agent, participants)
     return agent
 
 

@@ -18,7 +18,7 @@ from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import Page, Request, answer, answer_no_content, read
 from events.rows import LinkRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
-from workspaces.rows import workspace_row
+from workspaces.rows import build_workspace_row
 
 
 class Links(APIView):
@@ -84,4 +84,4 @@ class Join(APIView):
     def post(self, request: Request, token: str) -> HttpResponse:
         link = chats.accept_link(request.user, token)
         workspace = get_workspace_for(request.user, link.chat.workspace_id, WorkspaceVerb.SEE)
-        return answer(JoinedRow(workspace=workspace_row(workspace), chat_id=link.chat_id))
+        return answer(JoinedRow(workspace=build_workspace_row(workspace), chat_id=link.chat_id))

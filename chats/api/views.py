@@ -20,8 +20,8 @@ from chats.api.bodies import (
     WakeBody,
 )  # fmt: skip
 from chats.permissions import ChatVerb, get_chat_for
-from chats.selectors import chat_summaries, chat_summary, chats_with_reading, list_messages
-from chats.services.posting_limits import buckets_of_a_post, remember_workspace
+from chats.selectors import build_chat_summaries, get_chat_summary, list_chats_with_activity, list_messages
+from chats.services.posting_limits import get_posting_buckets, remember_workspace
 from common.errors import NotFound
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import Page, Request, answer, answer_no_content, build_query_parameters, read, read_query
@@ -30,7 +30,7 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
 def _summary(request: Request, chat_id: UUID) -> ChatSummaryRow:
-    summary = chat_summary(actor=request.user, chat_id=chat_id)
+    summary = get_chat_summary(actor=request.user, chat_id=chat_id)
     if summary is None:
         raise NotFound("There is no such chat, or you may not see it.")
     return summary
@@ -40,8 +40,8 @@ class Chats(APIView):
     @extend_schema(operation_id="list_chats", parameters=PAGE_PARAMETERS, responses=Page[ChatSummaryRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        rows = chats_with_reading(request.user, workspace_id)
-        return answer_page(request, rows, by="-spoken_at", serialize=chat_summaries)
+        rows = list_chats_with_activity(request.user, workspace_id)
+        return answer_page(request, rows, by="-spoken_at", serialize=build_chat_summaries)
 
     @extend_schema(operation_id="create_chat", request=NewChatBody, responses={201: ChatSummaryRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
@@ -64,7 +64,7 @@ class OneChat(APIView):
 
 class Messages(APIView):
     def buckets(self, request: Request) -> list[Bucket]:
-        return buckets_of_a_post(request.user.pk, self.kwargs["chat_id"]) if request.method == "POST" else []
+        return get_posting_buckets(request.user.pk, self.kwargs["chat_id"]) if request.method == "POST" else []
 
     @extend_schema(
         operation_id="list_messages", parameters=build_query_parameters(MessagesQuery), responses=MessagePageRow

@@ -5,46 +5,46 @@ from chats.services.links import accept_link, create_link, get_invitation, revok
 from chats.services.locking import lock_chat, lock_chats, lock_chats_of, lock_participants
 from chats.services.messages import (
     build_system_message,
-    checked_text,
-    mentions_in,
+    clean_text,
+    find_mentions,
     post_message,
 )
 from chats.services.participants import (
     add_participant,
     create_chat,
     leave_workspace_chats,
+    publish_participants,
     remove_agent_from_chats,
     remove_participant,
     rename_chat,
     set_wake,
-    show_anew,
 )
-from chats.services.reading import mark_many_read, mark_read, read_up_to
+from chats.services.reading import advance_read_cursor, advance_read_cursors, mark_read
 
 __all__ = [
     "RowChange",
     "accept_link",
     "add_participant",
-    "checked_text",
+    "advance_read_cursor",
+    "advance_read_cursors",
+    "build_system_message",
+    "clean_text",
     "create_chat",
     "create_link",
+    "find_mentions",
+    "get_invitation",
+    "leave_workspace_chats",
     "lock_chat",
     "lock_chats",
     "lock_chats_of",
-    "leave_workspace_chats",
     "lock_participants",
-    "mark_many_read",
     "mark_read",
-    "mentions_in",
     "post_message",
-    "get_invitation",
-    "read_up_to",
+    "publish_participants",
     "remove_agent_from_chats",
     "remove_participant",
     "rename_chat",
     "revoke_link",
     "save_changes",
     "set_wake",
-    "show_anew",
-    "build_system_message",
 ]

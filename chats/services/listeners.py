@@ -4,7 +4,7 @@ from actors.models import Actor
 from chats.models import ChatGrant
 from chats.services.links import get_invitation
 from chats.services.locking import lock_chats_of
-from chats.services.participants import leave_workspace_chats, revoke_links, show_anew
+from chats.services.participants import leave_workspace_chats, publish_participants, revoke_links
 from common.errors import NotFound
 from events.publish import notify_workspace_list_changed
 from workspaces.grants import end_grants
@@ -26,13 +26,13 @@ def is_invitation(token: str) -> list[bool]:
     return [True]
 
 
-def revoke_links_of_demoted(workspace: Workspace, actor: Actor, demoter: Actor) -> None:
+def revoke_links_of_member(workspace: Workspace, actor: Actor, demoter: Actor) -> None:
     """A member may not invite any more: the links that they made into its chats end."""
     revoke_links(demoter, chat__workspace=workspace, created_by=actor)
 
 
-def show_new_name(actor: Actor) -> None:
+def publish_profile(actor: Actor) -> None:
     """Show somebody's new name or avatar in the chats they are in, and in the lists of members of their workspaces."""
-    show_anew(actor, lock_chats_of(actor))
+    publish_participants(actor, lock_chats_of(actor))
     for workspace_id in actor.memberships.values_list("workspace", flat=True):
         notify_workspace_list_changed(workspace_id, "members")

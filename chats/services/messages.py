@@ -64,12 +64,12 @@ def post_message(
 
 
 def _text_payload(chat: Chat, text: str, wake: Literal["auto", "nobody"]) -> dict[str, object]:
-    text = checked_text(text)
-    payload = TextPayload(text=text, mentions=mentions_in(chat, text), wake=wake)
+    text = clean_text(text)
+    payload = TextPayload(text=text, mentions=find_mentions(chat, text), wake=wake)
     return dump_payload("TEXT_MESSAGE", payload)
 
 
-def checked_text(text: str) -> str:
+def clean_text(text: str) -> str:
     """What somebody wants to say, as it can be stored. Raises `Invalid` (nothing is said), `TooLarge`."""
     text = text.replace("\x00", "")  # PostgreSQL stores no NUL
     if not text.strip():
@@ -89,7 +89,7 @@ def _answered(chat: Chat, reply_to: UUID | None) -> Message | None:
     return message
 
 
-def mentions_in(chat: Chat, text: str) -> list[UUID]:
+def find_mentions(chat: Chat, text: str) -> list[UUID]:
     """Who of the room is mentioned by handle, in the order of the text, each once; everybody who has that handle.
 
     An agent and a person may have the same one, and nobody takes another's mentions away by choosing theirs. `@all`, which is

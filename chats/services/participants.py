@@ -15,7 +15,7 @@ from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import RowChange, save_changes
 from chats.services.locking import lock_chat, lock_chats_of, lock_participants
 from chats.services.messages import build_system_message
-from chats.services.waking import set_first_wake, update_wake_for
+from chats.services.waking import adjust_wake_settings, set_initial_wake
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, LimitReached, NotFound
 from common.operators import check_operator
@@ -50,7 +50,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
         raise Invalid("Somebody you named is not in this workspace.", data={"actor_ids": [str(id) for id in missing]})
     chat = Chat.objects.create(workspace=workspace, title=normalize_name(title)[:120], created_by=actor)
     participants = [ChatActor(chat=chat, actor=actors[id]) for id in wanted]
-    set_first_wake(participants)
+    set_initial_wake(participants)
     joined = [build_system_message(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
     chat.version = save_changes(chat.id, [*joined, *participants])
     audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, participants=len(wanted))
@@ -107,7 +107,7 @@ def join_chat(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
         participant.actor = actor
         change = RowUpdate(participant).set(ended_at=None, joined_at=now())
 
-    wake_update = update_wake_for(chat, participant)
+    wake_update = adjust_wake_settings(chat, participant)
     facts: dict[str, object] = {}
     if wake_update is not None:
         agent = wake_update.row.actor
@@ -180,7 +180,7 @@ def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor)
     revoke_links(remover, chat__workspace=workspace, created_by=actor)
 
 
-def show_anew(actor: Actor, participants: Iterable[ChatActor]) -> None:
+def publish_participants(actor: Actor, participants: Iterable[ChatActor]) -> None:
     """Somebody's participants (from `lock_chats_of`) carry their name: who looks at them sees `actor` as it is now."""
     for participant in participants:
         participant.actor = actor

@@ -26,7 +26,7 @@ def find_workspace(actor_id: UUID, chat_id: UUID) -> UUID | None:
     return workspace_id if time.monotonic() < until else None
 
 
-def buckets_of_a_post(actor_id: UUID, chat_id: UUID) -> list[Bucket]:
+def get_posting_buckets(actor_id: UUID, chat_id: UUID) -> list[Bucket]:
     """What posting takes from, beside the person's requests."""
     workspace_id = find_workspace(actor_id, chat_id)
     return [("posts", actor_id), *([("workspace_posts", workspace_id)] if workspace_id else [])]

@@ -6,10 +6,10 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from actors.models import Actor
-from chats.hooks import ReadMark, chats_read
+from chats.hooks import ReadCursor, chats_read
 from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
-from chats.selectors import END, activity_of
+from chats.selectors import END, list_activity
 from events.frames import ChatActivity
 from events.publish import publish_transient
 
@@ -36,26 +36,26 @@ def mark_read(actor: Actor, chat_id: UUID, *, seq: int) -> int:
     Return the cursor. Raises `NotFound`.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
-    mark_many_read([ReadMark(actor.id, chat.id, seq)])
+    advance_read_cursors([ReadCursor(actor.id, chat.id, seq)])
     return ChatActor.objects.values_list("last_read_seq", flat=True).get(chat=chat, actor=actor)
 
 
 @transaction.atomic
-def mark_many_read(marks: Collection[ReadMark]) -> None:
+def advance_read_cursors(marks: Collection[ReadCursor]) -> None:
     """Move the read cursors of many people forward; whoever is not in the chat is left out. Five queries, however many."""
     known = [mark._replace(seq=min(mark.seq, END)) for mark in marks]
     with connection.cursor() as cursor:
-        cursor.execute(_MOVE, [[getattr(mark, name) for mark in known] for name in ReadMark._fields])
+        cursor.execute(_MOVE, [[getattr(mark, name) for mark in known] for name in ReadCursor._fields])
         rows = cursor.fetchall()
     if not rows:
         return
-    moved = [ReadMark(*row[:3]) for row in rows]
-    activity = activity_of([row[3] for row in rows])
+    moved = [ReadCursor(*row[:3]) for row in rows]
+    activity = list_activity([row[3] for row in rows])
     publish_transient(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
     chats_read(moved)
 
 
-def read_up_to(chat_id: UUID, actor_id: UUID, seq: int) -> bool:
+def advance_read_cursor(chat_id: UUID, actor_id: UUID, seq: int) -> bool:
     """Move a read cursor forward; false when it stood there already."""
     with connection.cursor() as cursor:
         cursor.execute(

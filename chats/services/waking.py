@@ -6,14 +6,14 @@ from chats.models import Chat, ChatActor, Wake
 from common.writing import RowUpdate
 
 
-def set_first_wake(participants: Sequence[ChatActor]) -> None:
+def set_initial_wake(participants: Sequence[ChatActor]) -> None:
     """Let the only agent of a new chat answer every message: whoever made the chat wants to talk with it."""
     agents = [participant for participant in participants if participant.actor.is_agent]
     if len(agents) == 1:
         agents[0].wake = Wake.ALWAYS
 
 
-def update_wake_for(chat: Chat, joining: ChatActor) -> RowUpdate[ChatActor] | None:
+def adjust_wake_settings(chat: Chat, joining: ChatActor) -> RowUpdate[ChatActor] | None:
     """Return the update of the agent that from now on answers only when mentioned, because an actor joins the chat.
 
     The only agent answers every message of one person. With a second person most messages are for other people, and with

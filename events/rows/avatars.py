@@ -56,6 +56,6 @@ Avatar = Annotated[EmojiAvatar | LetterAvatar, Field(discriminator="kind")]
 NewAvatar = Annotated[EmojiAvatar | LetterAvatar | AutomaticAvatar, Field(discriminator="kind")]
 
 
-def stored_avatar(avatar: NewAvatar | None) -> dict[str, Any] | None:
+def dump_avatar(avatar: NewAvatar | None) -> dict[str, Any] | None:
     """Return the value of the column: null for an actor without an avatar of its own."""
     return None if avatar is None or isinstance(avatar, AutomaticAvatar) else avatar.model_dump()

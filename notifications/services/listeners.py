@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.models import Actor, Kind
 from agents.models import Draft, LockWaiter
 from agents.permissions import AgentVerb, people_who_may
-from chats.hooks import ReadMark
+from chats.hooks import ReadCursor
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
 from notifications.models import Notification
@@ -34,7 +34,7 @@ def mentions(chat: Chat, message: Message) -> None:
     )  # fmt: skip
 
 
-def chats_read(marks: Sequence[ReadMark]) -> None:
+def chats_read(marks: Sequence[ReadCursor]) -> None:
     """Mark the mentions that people have seen by reading."""
     mark_mentions_read(marks)
 
@@ -63,7 +63,7 @@ def merge_ended(merge: Merge) -> None:
     )  # fmt: skip
 
 
-def model_moved(credential: Credential, actor: Actor) -> None:
+def model_changed(credential: Credential, actor: Actor) -> None:
     """Notify all members that chats with agents are sent to another provider or host from now on."""
     members = Membership.objects.filter(workspace=credential.workspace_id).values_list("actor_id", flat=True)
     where = urlsplit(credential.api_base).netloc or credential.get_provider_display()

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from actors.models import Actor
-from chats.hooks import ReadMark
+from chats.hooks import ReadCursor
 from common.clock import now
 from events.publish import notify_list_changed
 from notifications.hot_queries import UNREAD_MENTIONS
@@ -30,7 +30,7 @@ def mark_read(actor: Actor, *, ids: Collection[UUID] | None = None, up_to: UUID 
         notify_list_changed([actor.pk], "notifications")
 
 
-def mark_mentions_read(marks: Sequence[ReadMark]) -> None:
+def mark_mentions_read(marks: Sequence[ReadCursor]) -> None:
     """Mark the mentions that people have seen by reading chats. It makes two queries, however many people there are."""
     seqs: dict[tuple[UUID, UUID | None], int] = {(mark.actor_id, mark.chat_id): mark.seq for mark in marks}
     found = UNREAD_MENTIONS.rows([mark.actor_id for mark in marks], list({mark.chat_id for mark in marks}))

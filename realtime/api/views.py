@@ -14,7 +14,7 @@ from chats.selectors import END
 from common.rest import Body, Request, answer, build_query_parameters, read_query
 from events.frames import Subscribed
 from realtime.catchup import catch_up
-from realtime.schema import whole_schema
+from realtime.schema import build_schema
 
 
 class ChangesQuery(Body):
@@ -39,4 +39,4 @@ def schema(request: HttpRequest) -> HttpResponse:
 
 @cache
 def _encoded() -> str:
-    return whole_schema()
+    return build_schema()

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 from actors.rates import Bucket
 from agents.selectors import get_version
 from chats.permissions import ChatVerb
-from chats.services.posting_limits import buckets_of_a_post, remember_workspace
+from chats.services.posting_limits import get_posting_buckets, remember_workspace
 from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
 from common.rest import Page, Request, answer, answer_list, build_query_parameters, read, read_query
 from events.rows import MessageRow, ReplyRow, RunRow
@@ -70,7 +70,7 @@ class Comparisons(APIView):
     person_buckets = ("jobs",)
 
     def buckets(self, request: Request) -> list[Bucket]:
-        return buckets_of_a_post(request.user.pk, self.kwargs["chat_id"])
+        return get_posting_buckets(request.user.pk, self.kwargs["chat_id"])
 
     @extend_schema(
         operation_id="start_comparison", request=ComparisonBody, responses={200: MessageRow, 201: MessageRow}

@@ -104,7 +104,7 @@ class ChatRun(RunKind):
 
         The chat is locked: a message is either read by now, or finds no wake left to join.
         """
-        chats.read_up_to(run.get_chat_id(), run.agent_id, run.read_to)
+        chats.advance_read_cursor(run.get_chat_id(), run.agent_id, run.read_to)
         wakes = ANSWERED_WAKES.all(run.concurrency_key, run.get_chat_id(), run.read_to)
         updates = [build_run_update(wake, state=RunState.QUEUED) for wake in wakes if wake.pk != run.pk]
         return [update.set(state=RunState.COMPLETED, ended_at=now()) for update in updates]

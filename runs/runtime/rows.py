@@ -144,7 +144,7 @@ def _build_thinking(run: Run, message_id: UUID, text: str) -> list[Message]:
 
 def _build_text(run: Run, id: UUID, text: str, stamp: Stamp, *, incomplete: bool, find_mentions: bool) -> Message:
     text = text[:MAX_TEXT]
-    mentions = chats.mentions_in(run.get_chat(), text) if find_mentions else []
+    mentions = chats.find_mentions(run.get_chat(), text) if find_mentions else []
     payload = TextPayload(text=text, mentions=mentions, stamp=stamp, incomplete=incomplete, answers=run.trigger_id)
     return _build_message(run, id, "TEXT_MESSAGE", payload)
 

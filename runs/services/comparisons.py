@@ -40,7 +40,7 @@ def start_comparison(
         with transaction.atomic():
             chat = get_chat_for(actor, chat_id, ChatVerb.POST, lock=True)
             agent = get_agent_for(actor, agent_id, AgentVerb.EDIT_DRAFT)
-            text = chats.checked_text(text)
+            text = chats.clean_text(text)
             if known := Message.objects.filter(pk=id).first():
                 if known.type != TYPE or known.chat_id != chat.id:
                     raise build_id_taken_error("message")

@@ -60,7 +60,7 @@ def preview_wakes(actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | No
     """Return what this message would do, by agent in the order in which they joined. Raises `NotFound`, `Forbidden`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
     answered = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
-    addressed = _find_addressed(chat, actor, chats.mentions_in(chat, text), answered, hops=int(actor.is_agent))
+    addressed = _find_addressed(chat, actor, chats.find_mentions(chat, text), answered, hops=int(actor.is_agent))
     keys = [build_concurrency_key(agent.id, chat.id) for agent, _ in addressed]
     active = Run.objects.filter(concurrency_key__in=keys, state__in=[RunState.RUNNING, RunState.QUEUED])
     active_ids = set(active.values_list("agent_id", flat=True))

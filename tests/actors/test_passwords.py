@@ -16,7 +16,7 @@ from django.test import Client
 
 from actors import services as actors
 from actors import tasks
-from actors.mails import TEXTS, IntoTheLog
+from actors.mails import TEXTS, LoggingEmailBackend
 from actors.models import Actor
 from common.errors import Invalid
 from events.models import AuditRecord
@@ -48,7 +48,7 @@ def ask(email, **headers):
 
 def link_of(person, **more):
     person.refresh_from_db()  # a link dies with the next sign-in
-    return actors.make_reset_link(person, address=ADDRESS, **more)
+    return actors.create_reset_link(person, address=ADDRESS, **more)
 
 
 def key_of(link):
@@ -227,7 +227,7 @@ def test_an_operator_makes_a_link_without_mail(team, settings):
 @pytest.mark.parametrize("embedded", [True, False])
 def test_without_a_mail_server_only_a_private_log_holds_the_link(team, settings, caplog, embedded):
     settings.EMBEDDED = embedded
-    IntoTheLog().send_messages([EmailMessage("Subject", "Open https://here/reset", to=["alice@example.org"])])
+    LoggingEmailBackend().send_messages([EmailMessage("Subject", "Open https://here/reset", to=["alice@example.org"])])
     assert ("https://here/reset" in caplog.text) is embedded
     assert ("alice@example.org" in caplog.text) is embedded
     assert "EMAIL_URL" in caplog.text

@@ -38,7 +38,7 @@ def test_SEC20_half_of_a_surrogate_pair_is_refused_to_an_outsider(team, settings
 
 
 def test_SEC20_password_with_half_a_pair_is_refused_to_who_changes_it(team):
-    key = actors.make_reset_link(team.alice, address=ADDRESS).rsplit("/", 1)[1]
+    key = actors.create_reset_link(team.alice, address=ADDRESS).rsplit("/", 1)[1]
     browser = Client()
     browser.force_login(team.alice)
     before = fingerprint()

@@ -4,7 +4,7 @@ import pytest
 from django.contrib import admin
 from django.db.models import CharField, JSONField, TextField
 
-from actors.operators import Level, set_level
+from actors.operators import Level, set_access_level
 from tests.admin.environment import MODELS, get_model_admin, sign_in_as
 from tests.people import make_operator, make_person
 
@@ -72,7 +72,7 @@ def test_all_columns_with_secrets_are_hidden():
 )  # fmt: skip
 def test_a_reader_cannot_filter_by_hidden_columns(db, query):
     reader = make_person("Reader")
-    set_level(reader, make_operator(), Level.READER)
+    set_access_level(reader, make_operator(), Level.READER)
     reader.refresh_from_db()
     client = sign_in_as(reader)
     path = query.partition("?")[0]

@@ -26,7 +26,7 @@ from tests.people import make_operator
 
 
 def set_level_and_sign_in(environment, person, name):
-    run_action(environment.client, person, "set_level", level=name)
+    run_action(environment.client, person, "set_access_level", level=name)
     person.refresh_from_db()
     return sign_in_as(person)
 
@@ -80,7 +80,7 @@ def test_an_operator_can_do_everything_except_appoint_operators(environment):
     assert not Actor.objects.get(pk=environment.team.bob.pk).is_active
     assert (
         b"Only a superuser can appoint operators"
-        in run_action(operator, environment.team.bob, "set_level", level="superuser").content
+        in run_action(operator, environment.team.bob, "set_access_level", level="superuser").content
     )
     assert not Actor.objects.get(pk=environment.team.bob.pk).is_staff
 
@@ -122,7 +122,7 @@ def test_SEC5_signing_out_closes_the_sockets_of_the_session(environment, monkeyp
 
 
 def test_the_level_of_a_superuser_cannot_be_changed(environment):
-    run_action(environment.client, environment.operator, "set_level", level="nobody")
+    run_action(environment.client, environment.operator, "set_access_level", level="nobody")
     assert Actor.objects.get(pk=environment.operator.pk).is_superuser
 
 

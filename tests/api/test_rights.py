@@ -22,7 +22,7 @@ from tests.api.operations import OPERATIONS, PEOPLE, Operation, make_things
 from tests.factories.workspaces import grant_right
 from tests.people import Team, make_team
 from workspaces import services as workspaces
-from workspaces.grants import grantable_verbs
+from workspaces.grants import list_grantable_permissions
 from workspaces.models import WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -212,7 +212,7 @@ def find_operations_allowed_by(team, things, codename: str) -> set[str]:
     target = next(
         getattr(team, where)
         for grants, where in GRANTABLE
-        if grantable_verbs(grants).filter(codename=codename).exists()
+        if list_grantable_permissions(grants).filter(codename=codename).exists()
     )
     grant_right(team.bob, codename, target)
     found = set()
@@ -235,7 +235,7 @@ def test_EDIT6_a_grant_allows_its_operations_and_no_other(team, codename):
 
 
 def test_every_grant_is_in_the_table(db):
-    known = {verb.codename for grants, _ in GRANTABLE for verb in grantable_verbs(grants)}
+    known = {verb.codename for grants, _ in GRANTABLE for verb in list_grantable_permissions(grants)}
     assert set(GRANTS) == known
 
 

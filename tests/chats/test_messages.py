@@ -101,7 +101,7 @@ def test_FAIR3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
     read = []
     for size in range(2):
         with record_statements() as asked:
-            assert chats.mentions_in(team.chat, "@bob and @nobody") == [team.bob.id]
+            assert chats.find_mentions(team.chat, "@bob and @nobody") == [team.bob.id]
         read.append((len(asked.statements), asked.rows_of("chats_chatactor")))
         with transaction.atomic():
             for number in range(20):
@@ -110,7 +110,7 @@ def test_FAIR3_of_a_large_chat_only_those_are_read_who_are_mentioned(team):
                 )
     assert read == [(1, 1), (1, 1)]
     with record_statements() as asked:
-        assert set(chats.mentions_in(team.chat, "@robin, and @all")) == {team.robin.id, team.bob.id, team.alice.id}
+        assert set(chats.find_mentions(team.chat, "@robin, and @all")) == {team.robin.id, team.bob.id, team.alice.id}
     assert asked.rows_of("chats_chatactor") == 3
 
 

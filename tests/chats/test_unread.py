@@ -6,7 +6,7 @@ from chats import hooks as chats_seams
 from chats import services as chats
 from chats.hot_queries import MAX_UNREAD_MESSAGES, MENTION_WINDOW
 from chats.models import Chat, ChatActor, Message
-from chats.selectors import activity_of, chat_summary
+from chats.selectors import get_chat_summary, list_activity
 from common.ids import new_id
 from tests.factories.chats import MessageFactory
 from tests.people import make_person
@@ -26,7 +26,7 @@ def said(team, count, **payload):
 
 
 def summary_of(team, name="bob"):
-    return chat_summary(actor=team[name], chat_id=team.chat.pk)
+    return get_chat_summary(actor=team[name], chat_id=team.chat.pk)
 
 
 def test_unread_lines_are_counted_up_to_a_limit(team):
@@ -60,12 +60,12 @@ def test_any_number_of_readers_costs_the_same_queries(team, django_assert_num_qu
         workspaces.join_workspace(person, team.workspace.id, role="suggester", invited_by=team.alice)
         chats.add_participant(team.alice, team.chat.id, person.id)
         readers.append(person)
-    marks = [chats_seams.ReadMark(person.id, team.chat.id, 2) for person in readers]
+    marks = [chats_seams.ReadCursor(person.id, team.chat.id, 2) for person in readers]
     with django_assert_num_queries(4 + 2):  # and the two of the savepoint
-        chats.mark_many_read(marks)
+        chats.advance_read_cursors(marks)
     assert set(team.chat.participants.filter(actor__in=readers).values_list("last_read_seq", flat=True)) == {2}
     with django_assert_num_queries(1 + 2):
-        chats.mark_many_read(marks)  # nobody has read on
+        chats.advance_read_cursors(marks)  # nobody has read on
 
 
 def test_activity_says_what_a_summary_says(team):
@@ -73,7 +73,7 @@ def test_activity_says_what_a_summary_says(team):
     chats.mark_read(team.alice, Chat.objects.get(pk=team.chat.pk).id, seq=2)
     for name in ("alice", "bob"):
         summary = summary_of(team, name)
-        [(_, activity)] = activity_of(
+        [(_, activity)] = list_activity(
             ChatActor.objects.filter(chat=team.chat, actor=team[name]).values_list("pk", flat=True)
         )
         assert activity.model_dump() == {"chat_id": team.chat.pk} | summary.model_dump(

@@ -10,7 +10,7 @@ from llm.adapters.litellm import _litellm
 from tests.runs.fixtures import _scripted_model, engine, environment, model, order_server, start_worker
 from tests.scripted_model import ScriptedModel
 
-__all__ = ["_scripted_model", "start_worker", "engine", "model", "order_server", "environment"]
+__all__ = ["_scripted_model", "engine", "environment", "model", "order_server", "start_worker"]
 
 
 @pytest.fixture(scope="module")

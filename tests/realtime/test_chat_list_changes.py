@@ -46,13 +46,13 @@ async def test_those_who_read_at_the_same_time_are_written_together_and_their_ot
     team, tabs, monkeypatch
 ):
     writes = []
-    write = chats.mark_many_read
+    write = chats.advance_read_cursors
 
     def counted(marks):
         writes.append(len(marks))
         write(marks)
 
-    monkeypatch.setattr(chats, "mark_many_read", counted)
+    monkeypatch.setattr(chats, "advance_read_cursors", counted)
     topic = f"chat:{team.chat.id}"
     readers = [await tabs.of(person) for person in (team.alice, team.bob)]
     phone = await tabs.of(team.bob)

@@ -2,4 +2,4 @@
 
 from tests.runs.fixtures import _scripted_model, engine, environment, model, order_server, start_worker
 
-__all__ = ["_scripted_model", "start_worker", "engine", "model", "order_server", "environment"]
+__all__ = ["_scripted_model", "engine", "environment", "model", "order_server", "start_worker"]

@@ -13,7 +13,7 @@ from llm.endpoints import get_endpoint
 from tests.factories.workspaces import CredentialFactory
 from workspaces import services as workspaces
 from workspaces.models import Credential
-from workspaces.rows import model_row
+from workspaces.rows import build_model_row
 
 CANARY = "sk-CANARY-0123456789abcdef"
 pytestmark = pytest.mark.django_db
@@ -27,8 +27,8 @@ def set_model(team, **fields):
 def test_SEC17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
     row = set_model(team)
     assert CANARY not in row.encrypted_key
-    assert CANARY not in model_row(row).model_dump_json()
-    assert (row.key_last4, model_row(row).key_last4) == ("cdef", "cdef")
+    assert CANARY not in build_model_row(row).model_dump_json()
+    assert (row.key_last4, build_model_row(row).key_last4) == ("cdef", "cdef")
     endpoint, model = get_endpoint(team.workspace)
     assert (endpoint.key.reveal(), endpoint.paid_by, model) == (CANARY, "workspace", "gpt")
     assert CANARY not in repr(endpoint)
@@ -37,13 +37,13 @@ def test_SEC17_the_key_is_stored_sealed_and_only_its_end_comes_back(team):
 def test_a_short_key_shows_nothing_of_itself_but_that_it_is_stored_and_it_is_forgotten_by_an_empty_one(team, settings):
     settings.ALLOW_PRIVATE_HOSTS = ("127.0.0.1:9999",)
     own = {"provider": "openai_compatible", "api_base": "http://127.0.0.1:9999/v1"}
-    assert not model_row(None).has_key
-    stored = model_row(set_model(team, key=Secret("short"), **own))
+    assert not build_model_row(None).has_key
+    stored = build_model_row(set_model(team, key=Secret("short"), **own))
     assert (stored.key_last4, stored.has_key) == (None, True)
-    kept = model_row(set_model(team, key=None, revision=1, **own))
+    kept = build_model_row(set_model(team, key=None, revision=1, **own))
     assert kept.has_key
     gone = set_model(team, key=Secret(""), revision=2, **own)
-    assert (gone.encrypted_key, model_row(gone).has_key) == ("", False)
+    assert (gone.encrypted_key, build_model_row(gone).has_key) == ("", False)
 
 
 def test_SEC18_a_key_moved_to_another_workspace_does_not_open(team):
@@ -117,7 +117,7 @@ def test_what_a_provider_needs_besides_its_key_is_kept_and_comes_back(team):
     options = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "region": "eu-central-1"}
     row = set_model(team, provider="bedrock", options=options)
     assert CANARY not in row.encrypted_key
-    shown = model_row(row)
+    shown = build_model_row(row)
     assert (shown.provider, shown.options, shown.key_last4) == ("bedrock", options, "cdef")
     endpoint, _ = get_endpoint(team.workspace)
     assert (endpoint.provider, endpoint.options, endpoint.key.reveal()) == ("bedrock", options, CANARY)

@@ -11,7 +11,7 @@ from common.rest import Body, Request, answer, read
 from common.shapes import Handle, Language, Name
 from events.rows import ActorRow, NewAvatar, Row, WorkspaceRow
 from workspaces.permissions import workspaces_visible_to
-from workspaces.rows import workspace_row
+from workspaces.rows import build_workspace_row
 
 
 class MeRow(Row):
@@ -37,7 +37,7 @@ def _me(request: Request) -> MeRow:
     workspaces = workspaces_visible_to(person).order_by("name", "pk")
     return MeRow(
         actor=person.to_row(), email=person.email, new_email=change and change.email, language=person.language or None,
-        workspaces=[workspace_row(workspace) for workspace in workspaces],
+        workspaces=[build_workspace_row(workspace) for workspace in workspaces],
     )  # fmt: skip
 
 

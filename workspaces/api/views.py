@@ -16,7 +16,7 @@ from events.rows import MembershipRow, ModelRow, RoleName, WorkspaceRow
 from workspaces import services as workspaces
 from workspaces.models import Credential
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
-from workspaces.rows import model_row, workspace_row
+from workspaces.rows import build_model_row, build_workspace_row
 
 
 class NewWorkspaceBody(Body):
@@ -51,25 +51,25 @@ class Workspaces(APIView):
     @extend_schema(operation_id="list_workspaces", parameters=PAGE_PARAMETERS, responses=Page[WorkspaceRow])
     def get(self, request: Request) -> HttpResponse:
         rows = workspaces_visible_to(request.user)
-        return answer_page(request, rows, by="name", serialize=lambda page: map(workspace_row, page))
+        return answer_page(request, rows, by="name", serialize=lambda page: map(build_workspace_row, page))
 
     @extend_schema(operation_id="create_workspace", request=NewWorkspaceBody, responses={201: WorkspaceRow})
     def post(self, request: Request) -> HttpResponse:
         body = read(request, NewWorkspaceBody)
         workspace = workspaces.create_workspace(request.user, name=body.name, handle=body.handle)
-        return answer(workspace_row(get_workspace_for(request.user, workspace.id, WorkspaceVerb.SEE)), 201)
+        return answer(build_workspace_row(get_workspace_for(request.user, workspace.id, WorkspaceVerb.SEE)), 201)
 
 
 class OneWorkspace(APIView):
     @extend_schema(operation_id="read_workspace", responses=WorkspaceRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        return answer(workspace_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))
+        return answer(build_workspace_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))
 
     @extend_schema(operation_id="rename_workspace", request=WorkspaceBody, responses=WorkspaceRow)
     def patch(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, WorkspaceBody)
         workspace = workspaces.rename_workspace(request.user, workspace_id, name=body.name, revision=body.revision)
-        return answer(workspace_row(workspace))
+        return answer(build_workspace_row(workspace))
 
 
 class Members(APIView):
@@ -103,7 +103,7 @@ class Model(APIView):
     @extend_schema(operation_id="read_model", responses=ModelRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        return answer(model_row(Credential.objects.filter(workspace=workspace).first()))
+        return answer(build_model_row(Credential.objects.filter(workspace=workspace).first()))
 
     @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
@@ -118,4 +118,4 @@ class Model(APIView):
             options=body.options,
             key=None if body.key is None else Secret(body.key),
         )
-        return answer(model_row(credential))
+        return answer(build_model_row(credential))

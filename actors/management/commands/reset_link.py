@@ -19,4 +19,4 @@ class Command(BaseCommand):
         person = Actor.people.filter(email__iexact=email, is_active=True).first()
         if person is None:
             raise CommandError("Nobody has an open account with this address.")
-        self.stdout.write(actors.make_reset_link(person, address=settings.ADDRESS))
+        self.stdout.write(actors.create_reset_link(person, address=settings.ADDRESS))

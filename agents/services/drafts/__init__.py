@@ -26,7 +26,6 @@ from agents.services.drafts.waitlist import (
 __all__ = [
     "LOCK_DURATION",
     "apply_draft",
-    "request_draft",
     "build_locked_error",
     "build_write_error",
     "check_edits_no_other_draft",
@@ -41,6 +40,7 @@ __all__ = [
     "release_lock",
     "remove_lock_waiters",
     "replace_draft",
+    "request_draft",
     "revise_prompt",
     "save_draft",
     "set_lock_waiter",

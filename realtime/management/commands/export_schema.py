@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from realtime.schema import whole_schema
+from realtime.schema import build_schema
 
 TARGET = settings.ROOT / "frontend" / "src" / "api" / "generated" / "openapi.json"
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        document = whole_schema()
+        document = build_schema()
         if not options["check"]:
             TARGET.parent.mkdir(parents=True, exist_ok=True)
             TARGET.write_text(document)
