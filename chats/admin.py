@@ -1,4 +1,4 @@
-"""The admin pages of chats. A chat's messages are shown on request only, and each reading is recorded."""
+"""The admin pages of chats. Operators see the messages of a chat only on request, and each request is recorded."""
 
 from typing import Any
 from uuid import UUID
@@ -79,7 +79,7 @@ class MessageTypeFilter(admin.SimpleListFilter):
 
 @admin.register(Message)
 class MessageAdmin(ReadOnlyAdmin):
-    """Filtered by a chat the list is the chat's log. Without one it shows that something was said, not what."""
+    """The log of a chat if the list is filtered by one. Without this filter the list does not show the text of messages."""
 
     list_display = (
         "seq",
@@ -97,7 +97,7 @@ class MessageAdmin(ReadOnlyAdmin):
     sortable_by = ()
     first_fields = ("chat", "author", "type", "payload", "created_at")
     readonly_fields = (id_column("run_id", "runs.run", _("the run")),)
-    # What a message without a text is about: a tool and its result, or who did what to whom.
+    # The keys of the payload that describe a message without a text: a tool and its result, or an event in the chat.
     PAYLOAD_KEYS = ("name", "status", "actor_name", "target_name", "code", "note")
 
     def get_list_display(self, request: HttpRequest) -> Any:

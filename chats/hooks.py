@@ -1,4 +1,4 @@
-"""What a chat tells the apps above it; who listens, and in which order, is in `config/hooks.py`."""
+"""The hooks of chats, which call functions of the apps above. `config/hooks.py` lists these functions."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,16 +11,17 @@ from common.writing import RowUpdate
 
 
 class ReadCursor(NamedTuple):
-    """How far somebody has read a chat."""
+    """The number of the last message that a person has read in a chat."""
 
     actor_id: UUID
     chat_id: UUID
     seq: int
 
 
-# A message is about to be written: listeners return new rows to be written with it (the runs of the agents it wakes).
+# Called before a message is written. Listeners return new rows to write with it: the queued runs of the agents that it wakes.
 message_posted: CollectingHook[[Chat, Message], VersionedRow] = CollectingHook("message_posted")
-# People have read on in chats, each up to a number of the chat's log.
+# Called after read cursors have moved forward.
 chats_read: Hook[[Sequence[ReadCursor]]] = Hook("chats_read")
-# An actor leaves a chat. Arguments: the chat, the actor, who removed them. Listeners return changes to be written with it.
+# Called when an actor leaves a chat, with the chat, the actor, and the actor who removed them. Listeners return changes to
+# write in the same transaction.
 actor_left: CollectingHook[[Chat, Actor, Actor], VersionedRow | RowUpdate[Any]] = CollectingHook("actor_left")

@@ -1,4 +1,4 @@
-"""The prepared queries of chats: those on the way of a message and of the first page of a chat or a chat list."""
+"""The prepared queries of chats: for posting a message, and for the first page of a chat and of the list of chats."""
 
 from functools import cache
 from typing import Any
@@ -15,9 +15,9 @@ from common.prepared_query import PreparedQuery, is_any_of
 MAX_PREVIEW_CHARACTERS = 300
 """Characters of the last message in a summary of its chat."""
 MAX_UNREAD_MESSAGES = 100
-"""Unread messages are counted up to this number, so that a long absence costs no more."""
+"""Unread messages are counted up to this number, so that the count costs the same after a long absence."""
 MENTION_WINDOW = 500
-"""A mention is searched for among the newest versions of a chat only; this is how many."""
+"""Only messages in this many newest versions of a chat are searched for an unread mention."""
 
 LOCKED_CHAT: PreparedQuery[Chat] = PreparedQuery(
     lambda id: Chat.objects.select_for_update(no_key=True).filter(pk=id), UUID
@@ -47,7 +47,7 @@ def build_unread_annotations(
     }
 
 
-def _build_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
+def _build_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
     texts = Message.objects.filter(chat=OuterRef("chat_id"), type="TEXT_MESSAGE")
     reader = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
     participants = ChatActor.objects.filter(is_any_of("pk", participant_ids))
@@ -56,7 +56,7 @@ def _build_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
     )
 
 
-PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_build_activity, list[UUID])
+PARTICIPANTS_WITH_ACTIVITY = PreparedQuery(_build_participants_with_activity, list[UUID])
 
 
 def _build_previews(ids: list[UUID]) -> QuerySet[Message]:

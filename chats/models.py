@@ -1,4 +1,4 @@
-"""Chats: who is in them, what was said and what happened. Everything in a chat is counted by one version."""
+"""Chats, their participants and messages. Each change of a row of a chat raises the version of the chat."""
 
 from typing import ClassVar
 
@@ -39,12 +39,12 @@ class VersionedRow(models.Model):
         return False
 
     def to_row(self) -> AnyRow:
-        """As it goes over the wire."""
+        """Return the row for REST responses and frames."""
         raise NotImplementedError
 
 
 class Chat(Identified, VersionedRow):
-    """A room in a workspace. `version` rises with every change of anything in it."""
+    """A chat in a workspace. Its `version` rises with each change of a row in it."""
 
     workspace = models.ForeignKey(
         Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="chats"
@@ -91,7 +91,7 @@ class ChatActor(Identified, VersionedRow):
     last_read_seq = models.BigIntegerField(_("last read seq"), default=0)
     joined_at = models.DateTimeField(_("joined at"), auto_now_add=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
-    # When somebody else removed them last: links that are older do not let them in again.
+    # When another actor last removed them. They cannot join again by an older invite link.
     removed_at = models.DateTimeField(_("removed at"), null=True, blank=True)
 
     class Meta:
@@ -114,7 +114,7 @@ class ChatActor(Identified, VersionedRow):
 
 
 class Message(Identified, VersionedRow):
-    """One line of a chat's log. `seq` is the chat's version at its creation: the order of the timeline."""
+    """A message of a chat's log. `seq` is the chat's version when it was created, and the order of the log."""
 
     takes_number = True
 
@@ -180,7 +180,7 @@ class Message(Identified, VersionedRow):
 
 
 class ChatLink(Identified):
-    """A link that brings people into the workspace, with a role, and into this chat. Only the token's hash is kept."""
+    """An invite link: people join the workspace by it, with a role, and this chat. Only a hash of its token is stored."""
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="links")
     role = models.CharField(_("role"), max_length=16, choices=Role.choices)
@@ -192,7 +192,7 @@ class ChatLink(Identified):
     expires_at = models.DateTimeField(_("expires at"))
     revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
     uses = models.PositiveIntegerField(_("uses"), default=0)
-    # How many people it may bring in; null: any number.
+    # The number of people who can join by the link; null: any number.
     max_uses = models.PositiveIntegerField(_("max uses"), null=True, blank=True)
 
     class Meta:
@@ -207,7 +207,7 @@ class ChatLink(Identified):
         return f"{build_display_name(self, 'chat')} · {self.role}"
 
     def to_row(self, url: str | None = None) -> LinkRow:
-        """`url` only when it has just been made: it is not kept."""
+        """Return the row. Only the service that creates the link has its `url`, which is not stored."""
         return LinkRow(
             id=self.id, chat_id=self.chat_id, role=self.role, created_by=self.created_by_id,
             created_at=self.created_at, expires_at=self.expires_at, revoked_at=self.revoked_at, uses=self.uses,
@@ -216,7 +216,7 @@ class ChatLink(Identified):
 
 
 class ChatGrant(ObjectGrant):
-    """A verb that one participant has on one chat beyond their role; given in the admin."""
+    """A verb that a participant has on a chat beyond those of their role. Operators grant it in the admin."""
 
     content_object = models.ForeignKey(
         Chat, verbose_name=_("content object"), on_delete=models.CASCADE, related_name="grants"

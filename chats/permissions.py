@@ -1,4 +1,4 @@
-"""Who may do what with a chat: its participants only, by their role in its workspace."""
+"""Rights on chats. Only participants have any: those of their role in the chat's workspace, and grants."""
 
 from enum import StrEnum
 from typing import Any
@@ -33,41 +33,41 @@ class ChatVerb(StrEnum):
     RETRY_RUN = "retry_run"
 
 
-EVERYBODY = frozenset(ChatVerb) - {ChatVerb.STOP_ANY_RUN}
+PARTICIPANT_VERBS = frozenset(ChatVerb) - {ChatVerb.STOP_ANY_RUN}
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(ChatVerb),
-    Role.SUGGESTER.value: EVERYBODY,
-    AGENT: EVERYBODY,
+    Role.SUGGESTER.value: PARTICIPANT_VERBS,
+    AGENT: PARTICIPANT_VERBS,
 }
 
 
-def _role(actor: Actor) -> Combinable:
-    """A person's role is the workspace's; an agent's is to be one, also a public one, which has no workspace."""
+def _build_role(actor: Actor) -> Combinable:
+    """Return the expression for the role: of a person in the workspace; of an agent, also a public one, `AGENT`."""
     return Value(AGENT, CharField()) if actor.is_agent else build_role_expression(actor, "workspace_id")
 
 
-def _is_participant(actor: Actor) -> Exists:
+def _build_is_participant(actor: Actor) -> Exists:
     able = Q(actor__is_active=True) | Q(actor__kind="agent", actor__status=AgentStatus.READY, actor__taken_down_at=None)
     return Exists(ChatActor.objects.filter(able, chat=OuterRef("pk"), actor=actor, ended_at=None))
 
 
 def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
-    """Return the chats in which all of them take part, with their roles and grants."""
-    rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=_role, grants=ChatGrant)
+    """Return the chats that all `principals` are in, annotated with their roles and grants."""
+    rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=_build_role, grants=ChatGrant)
     for principal in principals:
-        rows = rows.filter(_is_participant(principal))
+        rows = rows.filter(_build_is_participant(principal))
     return rows
 
 
 def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
-    """The chats that `actor` takes part in."""
+    """Return the chats that the actor is in."""
     rows: Any = chats_with_rights([actor])
     visible: QuerySet[Chat] = rows.filter(role_0__isnull=False)
     return visible
 
 
 def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
-    """The link, for those who may invite into its chat. Raises `NotFound`, `Forbidden`."""
+    """Return the link if the actor may invite people into its chat. Raises `NotFound`, `Forbidden`."""
     with replace_not_found("link"):
         link = ChatLink.objects.select_related("chat").filter(pk=link_id).first()
         if link is None:
@@ -81,7 +81,7 @@ _fetch = Fetch(
     lambda principals: chats_with_rights(principals).select_related("workspace"),
     role_verbs=ROLE_VERBS,
     verbs=ChatVerb,
-    # Who comes or goes changes the chat, and with it its version: nobody who was taken out meanwhile is let through.
+    # Removing a participant raises the version, so rights are checked again after a wait for the lock if it has risen.
     version="version",
     prepared=True,
 )
@@ -90,17 +90,18 @@ _fetch = Fetch(
 def get_chat_for(
     actor: Actor, chat_id: UUID, verb: ChatVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
 ) -> Chat:
-    """The chat, when this may be done in it: by the actor and by the person it works for. Raises `NotFound`, `Forbidden`.
+    """Return the chat if the actor has this right on it, and also the person `on_behalf_of` whom the actor works, if given.
 
-    `lock` holds the chat's row, and with it the order of everything in the chat, until the transaction ends.
+    `lock` locks the chat until the transaction ends, so that no other transaction changes a row of it. Raises `NotFound`,
+    `Forbidden`.
     """
     return _fetch(actor, chat_id, verb, on_behalf_of=on_behalf_of, lock=lock)
 
 
 def get_chat_to_invite(actor: Actor, chat_id: UUID, *, role: str = Role.SUGGESTER) -> Chat:
-    """Return the chat if the actor takes part in it and may invite people of this role into its workspace.
+    """Return the chat if the actor is in it and may invite people with this role into its workspace.
 
-    Only who may change roles invites editors. Raises `NotFound`, `Forbidden`.
+    Inviting an editor also takes the right to change roles. Raises `NotFound`, `Forbidden`.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     workspace = get_workspace_for(actor, chat.workspace_id, WorkspaceVerb.INVITE)

@@ -1,4 +1,4 @@
-"""Reads of chats that join or count."""
+"""Reads for the list of chats and for pages of messages."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,39 +25,43 @@ from events.rows import ActorRow, ChatActivityRow, ChatSummaryRow
 
 MESSAGES_PER_PAGE = 50
 PAGE_BYTES = 512 * 1024
-"""Payloads of one page of messages, in bytes, beyond the first message."""
+"""The size of the payloads of a page of messages, without the first message."""
 END = 2**63 - 1
-"""No seq is greater."""
+"""The largest possible `seq`."""
 
 
 def list_chats_with_activity(actor: Actor, workspace_id: UUID) -> Any:
-    """The person's chats in a workspace, for `build_chat_summaries`; `spoken_at` is when something was said there last."""
-    return _noted(chats_visible_to(actor).filter(workspace_id=workspace_id), actor)
+    """Return the actor's chats in a workspace, annotated for `build_chat_summaries` and with the time of the last text message
+    as `spoken_at`."""
+    return _annotate_activity(chats_visible_to(actor).filter(workspace_id=workspace_id), actor)
 
 
 def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
-    """One line of the sidebar; null when `actor` is not in that chat."""
-    return next(iter(build_chat_summaries(_noted(chats_visible_to(actor).filter(pk=chat_id), actor))), None)
+    """Return the summary of a chat for the list of chats, or null if the actor is not in the chat."""
+    chats = chats_visible_to(actor).filter(pk=chat_id)
+    return next(iter(build_chat_summaries(_annotate_activity(chats, actor))), None)
 
 
-def _noted(chats: QuerySet[Chat], actor: Actor) -> Any:
-    """Each chat with the reader's cursor, what they have not read, and the newest thing said."""
-    said = Message.objects.filter(chat=OuterRef("pk"), type="TEXT_MESSAGE")
-    read = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor).values("last_read_seq")[:1]
-    return chats.annotate(last_read_seq=Coalesce(Subquery(read), 0)).annotate(
-        **build_unread_annotations(said, actor, [str(actor.id)], version="version"),
-        spoken_at=Coalesce(Subquery(said.order_by("-seq").values("created_at")[:1]), "created_at"),
+def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
+    """Annotate chats with the actor's read cursor, their unread messages, and the last text message."""
+    texts = Message.objects.filter(chat=OuterRef("pk"), type="TEXT_MESSAGE")
+    cursor = ChatActor.objects.filter(chat=OuterRef("pk"), actor=actor).values("last_read_seq")[:1]
+    return chats.annotate(last_read_seq=Coalesce(Subquery(cursor), 0)).annotate(
+        **build_unread_annotations(texts, actor, [str(actor.id)], version="version"),
+        spoken_at=Coalesce(Subquery(texts.order_by("-seq").values("created_at")[:1]), "created_at"),
     )
 
 
 def list_activity(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatActivityRow]]:
-    """Return each reader with what is new for them, for these participants of chats. Two queries, however many; none for
-    nobody."""
-    found: list[Any] = PARTICIPANTS_WITH_ACTIVITY.all(list(participant_ids)) if participant_ids else []
-    last = {
-        id: message.to_row()
-        for id, message in _previews({participant.last_id for participant in found if participant.last_id}).items()
-    }
+    """Return the actor id and the unread count and last message of the chat for each of these `ChatActor` ids.
+
+    Two queries for any number of ids.
+    """
+    if not participant_ids:
+        return []
+    found: list[Any] = PARTICIPANTS_WITH_ACTIVITY.all(list(participant_ids))
+    previews = _get_previews({participant.last_id for participant in found if participant.last_id})
+    last = {id: message.to_row() for id, message in previews.items()}
     return [
         (
             participant.actor_id,
@@ -71,10 +75,10 @@ def list_activity(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatAct
 
 
 def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
-    """Lines of the sidebar for chats that came from here: three queries more, however many there are."""
+    """Return the summaries of chats from `list_chats_with_activity`. Three queries for any number of chats."""
     found = list(chats)
     participants = _list_participants(found)
-    last = _previews([chat.last_id for chat in found if chat.last_id])
+    last = _get_previews([chat.last_id for chat in found if chat.last_id])
     return [
         ChatSummaryRow(
             chat=chat.to_row(),
@@ -88,8 +92,8 @@ def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
     ]
 
 
-def _previews(ids: Collection[UUID]) -> dict[UUID, Message]:
-    """The messages, each with only the beginning of its text."""
+def _get_previews(ids: Collection[UUID]) -> dict[UUID, Message]:
+    """Return the messages by id, each with only the first `MAX_PREVIEW_CHARACTERS` of its text."""
     found: list[Any] = MESSAGE_PREVIEWS.all(list(ids)) if ids else []
     for message in found:
         message.payload = message.preview
@@ -113,8 +117,8 @@ def _list_participants(chats: Iterable[Chat]) -> dict[UUID, list[ActorRow]]:
 
 @dataclass(frozen=True, slots=True)
 class MessagePage:
-    """Messages next to each other, oldest first. `before`: the cursor of the older page; `after`: of the newer one. Both are
-    null where the log ends."""
+    """Consecutive messages, oldest first. `before` is the cursor of the older page and `after` of the newer one; null if there
+    is no such page."""
 
     messages: list[Message]
     before: int | None
@@ -137,9 +141,9 @@ def list_messages(
     if around is not None:
         return _list_messages_around(chat, around, limit)
     if after is not None:
-        newer, is_last = _seqs_after(chat, after, limit, PAGE_BYTES)
+        newer, is_last = _list_seqs_after(chat, after, limit, PAGE_BYTES)
         return _build_page(chat, newer, has_older=True, has_newer=not is_last)
-    older, is_first = _seqs_before(chat, END if before is None else before, limit, PAGE_BYTES)
+    older, is_first = _list_seqs_before(chat, END if before is None else before, limit, PAGE_BYTES)
     return _build_page(chat, older[::-1], has_older=not is_first, has_newer=before is not None)
 
 
@@ -147,31 +151,36 @@ def _list_messages_around(chat: Chat, message_id: UUID, limit: int) -> MessagePa
     seq = Message.objects.filter(chat=chat, pk=message_id).values_list("seq", flat=True).first()
     if seq is None:
         raise NotFound("There is no such message in this chat.")
-    newer, is_last = _seqs_after(chat, seq, (limit - 1) // 2, PAGE_BYTES // 2, free=0)
-    older, is_first = _seqs_before(chat, seq, limit - 1 - len(newer), PAGE_BYTES // 2, free=0)
+    newer, is_last = _list_seqs_after(chat, seq, (limit - 1) // 2, PAGE_BYTES // 2, min_rows=0)
+    older, is_first = _list_seqs_before(chat, seq, limit - 1 - len(newer), PAGE_BYTES // 2, min_rows=0)
     return _build_page(chat, [*older[::-1], seq, *newer], has_older=not is_first, has_newer=not is_last)
 
 
 def _build_page(chat: Chat, seqs: list[int], *, has_older: bool, has_newer: bool) -> MessagePage:
     if not seqs:
-        return MessagePage([], None, None)
+        return MessagePage(messages=[], before=None, after=None)
     return MessagePage(
-        MESSAGES_BETWEEN.all(chat.pk, seqs[0], seqs[-1]),
-        seqs[0] if has_older else None,
-        seqs[-1] if has_newer else None,
+        messages=MESSAGES_BETWEEN.all(chat.pk, seqs[0], seqs[-1]),
+        before=seqs[0] if has_older else None,
+        after=seqs[-1] if has_newer else None,
     )
 
 
-def _seqs_before(chat: Chat, seq: int, limit: int, max_bytes: int, free: int = 1) -> tuple[list[int], bool]:
-    return _fitting(get_sizes_before_query(limit).rows(chat.pk, seq), limit, max_bytes, free)
+def _list_seqs_before(chat: Chat, seq: int, limit: int, max_bytes: int, *, min_rows: int = 1) -> tuple[list[int], bool]:
+    rows = get_sizes_before_query(limit).rows(chat.pk, seq)
+    return _limit_seqs(rows, limit, max_bytes, min_rows=min_rows)
 
 
-def _seqs_after(chat: Chat, seq: int, limit: int, max_bytes: int, free: int = 1) -> tuple[list[int], bool]:
-    return _fitting(get_sizes_after_query(limit).rows(chat.pk, seq), limit, max_bytes, free)
+def _list_seqs_after(chat: Chat, seq: int, limit: int, max_bytes: int, *, min_rows: int = 1) -> tuple[list[int], bool]:
+    rows = get_sizes_after_query(limit).rows(chat.pk, seq)
+    return _limit_seqs(rows, limit, max_bytes, min_rows=min_rows)
 
 
-def _fitting(rows: Sequence[Sequence[int]], limit: int, max_bytes: int, free: int) -> tuple[list[int], bool]:
-    """Return the seqs of the first rows `(seq, bytes)` that fit, and whether these are all. The first `free` rows always fit."""
-    sums = accumulate(size for _, size in rows[free:limit])
-    count = min(limit, free + sum(total <= max_bytes for total in sums))
+def _limit_seqs(rows: Sequence[Sequence[int]], limit: int, max_bytes: int, *, min_rows: int) -> tuple[list[int], bool]:
+    """Return the `seq` of the first of these rows `(seq, bytes)`, and whether these are all rows.
+
+    At most `limit` rows are returned. The bytes of all but the first `min_rows` add up to at most `max_bytes`.
+    """
+    sums = accumulate(size for _, size in rows[min_rows:limit])
+    count = min(limit, min_rows + sum(total <= max_bytes for total in sums))
     return [seq for seq, _ in rows[:count]], len(rows) <= count

@@ -1,4 +1,4 @@
-"""Writing the audit trail: called by the services, once per action."""
+"""Writing the audit trail. Services call `record` once for each action."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ def record(
     on_behalf_of: AbstractBaseUser | None = None,
     **facts: Any,
 ) -> None:
-    """Store that `actor` did `action`, in the caller's transaction. `facts` are small, and never secrets or texts of messages."""
+    """Store an audit record in the current transaction. `facts` must be small, without secrets and texts of messages."""
     AuditRecord.objects.create(
         actor_id=actor.pk if actor else None, on_behalf_of_id=on_behalf_of.pk if on_behalf_of else None, action=action,
         workspace_id=workspace_id, object_id=object_id, facts=facts,

@@ -1,5 +1,7 @@
-"""Sends stop requests from web processes to workers. The message only makes a stop faster: `stop_requested_at` is authoritative,
-and the worker's heartbeat reads it when Redis is down."""
+"""Sending stop requests from web processes to workers through Redis.
+
+The message only makes a stop faster: `stop_requested_at` is authoritative, and workers also read it with each heartbeat.
+"""
 
 import asyncio
 import logging
@@ -23,7 +25,7 @@ def send_stop(root_id: UUID) -> None:
 
 
 async def listen_for_stops() -> AsyncGenerator[UUID, None]:
-    """Yield the root runs that are to be stopped. It reconnects by itself; close the iterator to end it."""
+    """Yield the ids of root runs to stop, for ever. Connects again after an error; close the iterator to end it."""
     pause = 0.1
     while True:
         try:
@@ -31,7 +33,7 @@ async def listen_for_stops() -> AsyncGenerator[UUID, None]:
                 pause = 0.1
                 yield root_id
         except (RedisError, OSError) as error:
-            logger.warning("The control channel broke off; trying again in %.1f s: %s", pause, error)
+            logger.warning("The connection of the control channel broke; retrying in %.1f s: %s", pause, error)
         await asyncio.sleep(pause)
         pause = min(pause * 2, 2.0)
 

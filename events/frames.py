@@ -1,4 +1,4 @@
-"""The frames of the socket, both ways. TypeScript types are generated from them."""
+"""The frames of the WebSocket, from and to the client. TypeScript types are generated from them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -21,7 +21,7 @@ class Subscribe(Row):
 
 
 class MarkRead(Row):
-    """The sender has read this chat, which they follow, up to `seq`. The server does not answer."""
+    """Move the sender's read cursor in this chat to `seq`. The sender must be subscribed to it. The server does not answer."""
 
     type: Literal["mark_read"]
     topic: str = Field(max_length=80)
@@ -34,7 +34,7 @@ class Unsubscribe(Row):
 
 
 class TypingIn(Row):
-    """The sender is writing a message in this chat; the server tells the others, at most once in two seconds."""
+    """The sender is writing a message in this chat. The server sends `Typing` to the others, at most every two seconds."""
 
     type: Literal["typing"]
     topic: str = Field(max_length=80)
@@ -60,8 +60,8 @@ class Changes(Row):
 
 
 class Partial(Row):
-    """The streamed text so far of one part of a message, for a client that opens the chat during the stream. `row_id` is the
-    durable row that the part becomes."""
+    """The text so far of a part of a streamed message, for a client that subscribes during the stream. `row_id` is the
+    id of the durable row that follows."""
 
     message_id: UUID
     row_id: UUID
@@ -95,10 +95,10 @@ class Subscribed(Row):
 
 class Delta(Row):
     """The next text of a part of a streamed message. `offset`: how many characters (code points) of the part came before.
-    `row_id` is the durable row that the part becomes.
+    `row_id` is the id of the durable row that follows.
 
     A frame with a higher `attempt` than the shown text replaces the text; one with a lower `attempt` is ignored. A gap in the
-    offsets is not filled: the durable row that follows is authoritative.
+    offsets is not filled: the durable row replaces the text.
     """
 
     type: Literal["delta"] = "delta"
@@ -123,7 +123,7 @@ class Typing(Row):
 
 
 class Presence(Row):
-    """The people who have this chat open now."""
+    """The people who have this chat open. A transient frame."""
 
     type: Literal["presence"] = "presence"
     topic: str
@@ -145,11 +145,11 @@ class DraftText(Row):
 
 
 ListName = Literal["chats", "agents", "members", "workspace", "model", "me", "suggestions", "notifications", "drafts"]
-"""The lists whose changes are announced."""
+"""The lists that `ListChanged` can name."""
 
 
 class ListChanged(Row):
-    """A list of a workspace or of a person changed: the client reads it again."""
+    """A list of a workspace or of a person changed. The client reads it again."""
 
     type: Literal["list_changed"] = "list_changed"
     topic: str
@@ -157,15 +157,15 @@ class ListChanged(Row):
 
 
 class ChatActivity(ChatActivityRow):
-    """The unread count and last message of a chat for this reader. It is sent on their own topic when they have read the chat, and
-    on the workspace's topic when a message was posted, so that the client need not read the list of chats again."""
+    """The unread count and last message of a chat for this reader. It is sent on the reader's topic after they have read the chat,
+    and on the workspace's topic after a message was posted, so that clients do not read the list of chats again."""
 
     type: Literal["chat_activity"] = "chat_activity"
     topic: str
 
 
 class Progress(Row):
-    """The progress of a merge, on its workspace's topic: `done` of about `expected` characters are written."""
+    """The progress of a merge, on the workspace's topic: the number of characters that are written, and an estimate of all."""
 
     type: Literal["progress"] = "progress"
     topic: str
@@ -184,7 +184,7 @@ class AgentStates(Row):
 
 
 class Access(Row):
-    """The reader's rights on a topic changed; `allowed` false: the subscription has ended."""
+    """The reader's right to a topic changed. `allowed` is false: the server has ended the subscription."""
 
     type: Literal["access"] = "access"
     topic: str
@@ -192,7 +192,7 @@ class Access(Row):
 
 
 class Heartbeat(Row):
-    """Every 10 s, with the versions of the chats this socket follows."""
+    """Sent every 10 s, with the versions of the chats that the socket is subscribed to."""
 
     type: Literal["heartbeat"] = "heartbeat"
     versions: dict[str, int]

@@ -9,10 +9,14 @@ from common.shapes import NOT_BLANK
 from events.row import Row
 
 MAX_TEXT = 200_000
+"""Characters of the text of a message."""
+
+WakeMode = Literal["auto", "nobody"]
+"""Whether a message wakes the agents that it addresses (`auto`), or no agent."""
 
 
 def _leave_out_null_defaults(schema: dict[str, Any]) -> None:
-    """Take the fields whose default is null out of the required ones: `dump_payload` does not store them."""
+    """Remove fields whose default is null from the required ones, because `dump_payload` does not store them."""
     fields = schema["properties"]
     if required := [name for name in schema.get("required", ()) if fields[name].get("default", ...) is not None]:
         schema["required"] = required
@@ -55,7 +59,7 @@ class TextPayload(Payload):
 
     text: str = Field(max_length=MAX_TEXT)
     mentions: list[UUID] = []
-    wake: Literal["auto", "nobody"] = "auto"
+    wake: WakeMode = "auto"
     stamp: Stamp | None = None
     incomplete: bool = False
     greeting: bool = False
@@ -63,7 +67,7 @@ class TextPayload(Payload):
 
 
 class ThinkingPayload(Payload):
-    """What a model wrote before its answer."""
+    """The reasoning that a model wrote before its answer."""
 
     text: str
     seconds: float | None = None
@@ -82,7 +86,7 @@ class ToolCallPayload(Payload):
 class WebPageData(Payload):
     """A part of a web page: the characters from `start` to `end` of `total`, as Markdown.
 
-    What is not known of the page is empty. `is_cut`: the page is larger than what is read of one.
+    Unknown fields are empty. `is_cut`: the page is longer than the part that was fetched.
     """
 
     kind: Literal["web_page"] = "web_page"
@@ -98,7 +102,7 @@ class WebPageData(Payload):
 
 
 class ToolResponsePayload(Payload):
-    """The result of a call. `text` is what the model reads, `data` what the web app draws in its place."""
+    """The result of a tool call. The model reads `text`; the web app shows `data` instead, if there is any."""
 
     tool_call_id: str
     name: str
@@ -111,8 +115,8 @@ class ToolResponsePayload(Payload):
 class SystemPayload(Payload):
     """An event in the chat: its actor, action and object.
 
-    The client resolves names from ids. The names are stored as well, for the time after a person has left. `via` is the
-    name of the agent that did it for the actor. `summary` is written later, by a model.
+    The client resolves names from ids. The names are stored as well, because a person may leave. `via` is the name of the
+    agent that acted for the actor. A model writes `summary` later.
 
     For an applied draft: `spec_id` is its text, `before_id` the text that answered in the chat until then,
     `lines_changed` the number of lines of the prompt that differ, `touches` the changed fields.
@@ -159,7 +163,7 @@ class Vote(Payload):
 
 
 class ComparisonPayload(Payload):
-    """A message that production and the draft answer side by side; its id is the message's. `ended`: voting is closed."""
+    """A question that production and the draft answer side by side. The message is the comparison. `ended`: voting is closed."""
 
     actor_id: UUID
     actor_name: str
@@ -210,4 +214,4 @@ def dump_payload(type_: str, payload: Payload) -> dict[str, Any]:
 
 
 MESSAGE_TEXT: dict[str, Any] = {"minLength": 1, "maxLength": MAX_TEXT, "pattern": NOT_BLANK}
-"""What the schema says of a message's text; longer ones get 413."""
+"""The JSON schema of a message's text. A longer text is refused with 413."""

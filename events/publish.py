@@ -1,5 +1,6 @@
-"""Publishes frames by Redis PUBLISH in the format of the channel layer, after the transaction has committed. The hub
-recovers lost frames; so Redis may be down, and no request fails by it.
+"""Publishing frames on commit, by Redis PUBLISH in the format of the channel layer.
+
+No request fails while Redis is down: hubs read lost durable frames from the database later.
 """
 
 from collections.abc import Iterable
@@ -41,14 +42,17 @@ RIGHTS_GROUP = "rights"
 def publish(frame: Frame, *, activity_in: UUID | None = None) -> None:
     """Publish a frame to its topic on commit, or at once outside a transaction.
 
-    `activity_in` is the workspace if a message was posted: members who do not have the chat open get its unread count.
+    `activity_in` is the workspace if a message was posted: participants who do not have the chat open get its unread count.
     """
     _send_on_commit(encode_for_redis(frame), *([_build_activity(activity_in, frame.topic)] if activity_in else ()))
 
 
 def publish_transient(frames: Iterable[Frame]) -> None:
-    """Publish transient frames of many topics on commit, in few messages: every hub gets all, and sends on those that its
-    sockets follow. A message for each topic would cost Redis and the hub more."""
+    """Publish transient frames of many topics on commit.
+
+    The frames are sent to all hubs in few messages, because a message for each topic would cost more. A hub sends those frames
+    on that its sockets are subscribed to.
+    """
     messages: list[RedisMessage] = []
     batch: list[tuple[str, str, str]] = []
     size = 0
@@ -84,18 +88,18 @@ def publish_now(*frames: Frame) -> None:
 
 
 def notify_list_changed(actor_ids: Iterable[UUID], list_name: ListName) -> None:
-    """Tell these people, on commit, that a list of theirs changed. Their clients read it again."""
+    """Publish to these people, on commit, that a list of theirs changed."""
     for actor_id in actor_ids:
         publish(ListChanged(topic=f"actor:{actor_id}", list=list_name))
 
 
 def notify_workspace_list_changed(workspace_id: UUID, list_name: ListName) -> None:
-    """Tell everybody in the workspace, on commit, that a list of it changed."""
+    """Publish to the members of a workspace, on commit, that a list of it changed."""
     publish(ListChanged(topic=f"workspace:{workspace_id}", list=list_name))
 
 
 def notify_rights_changed(actor_id: UUID) -> None:
-    """On commit, make every hub check this person's rights again and end the subscriptions that are not allowed any more (SEC5).
+    """Make every hub check this person's rights again, on commit, and end subscriptions that are no longer allowed (SEC5).
 
     Services call it when a person leaves or is removed from a chat or workspace, signs out or is deactivated.
     """
@@ -113,7 +117,7 @@ def get_group_name(topic: str) -> str:
 
 
 def _build_envelope(frame: Frame) -> dict[str, Any]:
-    """Return the message for a hub: the encoded frame, and what the hub needs without decoding it."""
+    """Return the message for hubs: the encoded frame, and the fields of it that a hub uses. `text` is null for a large frame."""
     text = frame.model_dump_json()
     fits = len(text) <= MAX_FRAME_BYTES and len(text.encode()) <= MAX_FRAME_BYTES
     envelope: dict[str, Any] = {

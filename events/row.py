@@ -8,18 +8,18 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 COMPONENT = "x-component"
-"""The key of a schema that stands for a component of the OpenAPI document. `realtime.schema` replaces it by a reference."""
+"""A key in JSON schemas, with the name of a component of the OpenAPI document. `realtime.schema` replaces it by a reference."""
 
 
 class Row(BaseModel):
-    """Closed and frozen: an unknown field is an error, and never sent."""
+    """An immutable Pydantic model that refuses unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 @dataclass(frozen=True)
 class DescribedAs:
-    """Marks JSON that is stored and sent without being validated again: the schema describes it as this component."""
+    """An annotation of a JSON field that is not validated again. The schema describes it as this component."""
 
     component: str
 

@@ -1,7 +1,9 @@
-"""Streams the messages of running agents. The chunks of a run are sent at most ten times a second, those of all runs of the
-process in one Redis pipeline. Redis stores the text so far for clients that open the chat during the stream.
+"""Streaming the messages of running agents.
 
-The durable row that follows is authoritative. So Redis may be down, and no run fails by it.
+The chunks of a run are sent at most ten times a second, and the chunks of all runs of a process in one Redis pipeline. Redis also
+stores the text so far, for clients that subscribe during the stream.
+
+No run fails while Redis is down: the durable row that follows replaces the streamed text.
 """
 
 import asyncio
@@ -25,7 +27,7 @@ FLUSH_INTERVAL_SECONDS = 0.1
 """Seconds between two frames of a run."""
 
 PARTIAL_TTL_SECONDS = 900
-"""Seconds that Redis keeps the partial text of a run that sends no more chunks; up to a third less for a long stream."""
+"""Seconds that Redis keeps the text of a run after its last chunk. Up to a third less, because it is not renewed each time."""
 
 
 @dataclass
@@ -72,15 +74,15 @@ class Stream:
         buffer.name = name or buffer.name
         if text or name:
             buffer.pending.append(text)
-            self._streams.wake(self)
+            self._streams.enqueue(self)
 
     async def flush(self) -> None:
-        """Send the pending chunks. Call it before the durable frame is published. It does not raise or wait while Redis is down."""
+        """Send the pending chunks. Call it before the durable frame is published. Does not raise or wait while Redis is down."""
         if not self._streams.is_redis_down:
             await self._streams.flush([self])
 
     async def close(self) -> None:
-        """Delete the partial text. Call it after the commit of the durable row. It does not raise while Redis is down."""
+        """Delete the stored text. Call it after the commit of the durable row. Does not raise while Redis is down."""
         await self._streams.close_stream(self)
 
     @property
@@ -89,11 +91,11 @@ class Stream:
 
     @property
     def is_ttl_due(self) -> bool:
-        """Return whether to set the time to live of the partial text again, which is not done with every frame."""
+        """Whether to renew the time to live of the stored text."""
         return not self.has_started or time.monotonic() - self._ttl_set_at > PARTIAL_TTL_SECONDS / 3
 
     def build_deltas(self) -> list[Delta]:
-        """Return the pending chunks, one frame for each part. They stay pending until `mark_sent`."""
+        """Return a frame for each part with pending chunks. The chunks stay pending until `mark_sent`."""
         return [
             Delta(
                 topic=self.topic, message_id=self.message_id, row_id=buffer.row_id, run_id=self.run_id,
@@ -117,7 +119,7 @@ class Stream:
 
 
 class Streams:
-    """All streams of this process, on one event loop, flushed together."""
+    """All streams of this process, which are flushed together. They belong to one event loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -140,14 +142,14 @@ class Streams:
         self._current[run_id] = stream
         return stream
 
-    def wake(self, stream: Stream) -> None:
-        """Note that this stream has pending chunks."""
+    def enqueue(self, stream: Stream) -> None:
+        """Queue a stream with pending chunks for the flush loop."""
         if not self._pending_streams or not stream.has_started:
             self._wake_event.set()
         self._pending_streams[stream] = None
 
     async def flush(self, streams: Iterable[Stream]) -> None:
-        """Send the pending chunks of these streams in one pipeline. What cannot be sent stays pending."""
+        """Send the pending chunks of these streams in one pipeline. Chunks stay pending if Redis is down."""
         streams = [stream for stream in streams if stream.has_pending]
         if streams:
             await self._client.call(lambda client: self._send_pending(client, streams), None)
@@ -191,7 +193,7 @@ class Streams:
                     self._pending_streams.pop(stream, None)
 
     async def _flush_loop(self) -> None:
-        """Send pending chunks for ever. Ticks are shared, so that all runs are sent together; a first chunk is sent at once."""
+        """Send pending chunks for ever, of all streams at the same ticks. The first chunk of a stream is sent at once."""
         clock = asyncio.get_running_loop().time
         while True:
             await self._wait_for_tick(clock)
@@ -238,24 +240,23 @@ def _build_redis_key(run_id: UUID) -> str:
 
 
 def _store_deltas(pipeline: Any, stream: Stream, deltas: Sequence[Delta]) -> None:
-    """Append the chunks to a list in Redis, which costs the same for every length of the text. Each has its offset, so that
-    a chunk that was sent twice, because the first answer was lost, does not count twice."""
+    """Append the chunks to a list in Redis, at a cost that does not depend on the length of the text.
+
+    Each chunk has its offset, because it may be appended twice if the first answer of Redis is lost.
+    """
     key = _build_redis_key(stream.run_id)
     if not stream.has_started:
         pipeline.delete(key)
         pipeline.rpush(key, json.dumps([str(stream.message_id), str(stream.agent_id), stream.attempt]))
     if stream.stored_characters <= MAX_TEXT:
         chunks = [json.dumps([d.part, d.index, str(d.row_id), d.call_id, d.name, d.offset, d.text]) for d in deltas]
-        pipeline.rpushx(key, *chunks)  # not when Redis has lost the beginning
+        pipeline.rpushx(key, *chunks)  # nothing if Redis has lost the beginning of the text
     if stream.is_ttl_due:
         pipeline.expire(key, PARTIAL_TTL_SECONDS)
 
 
 def get_partials(run_ids: Sequence[UUID]) -> list[Partial]:
-    """Return the text so far of the messages that these runs are streaming; an empty list without Redis.
-
-    Synchronous, for a thread.
-    """
+    """Return the text so far of the messages that these runs are streaming. Empty while Redis is down. Blocks the thread."""
     nothing: list[list[bytes]] = []
     stored = redis_client.call(lambda client: _read_stored(client, run_ids), nothing) if run_ids else nothing
     return [part for run_id, chunks in zip(run_ids, stored, strict=False) for part in _build_partials(run_id, chunks)]

@@ -1,6 +1,6 @@
-"""What the requests about chats may say."""
+"""The bodies of requests about chats, and their response rows."""
 
-from typing import Literal, Self
+from typing import Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 from chats.selectors import END
 from chats.services.links import MAX_HOURS, MAX_USES
 from common.rest import Body
-from events.payloads import MESSAGE_TEXT
-from events.rows import MessageRow, RoleName, Row, WorkspaceRow
+from events.payloads import MESSAGE_TEXT, WakeMode
+from events.rows import MessageRow, RoleName, Row, WakeSetting, WorkspaceRow
 
 
 class NewChatBody(Body):
@@ -38,9 +38,9 @@ class MessagesQuery(Body):
 
 
 class MessagePageRow(Row):
-    """A part of a chat's log, oldest message first. It may hold fewer messages than `limit` when they are long.
+    """A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
 
-    `before` is the cursor of the older page, `after` of the newer one; null where the log ends. `next` is `before` as text.
+    `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `next` is `before` as text.
     """
 
     results: list[MessageRow]
@@ -50,12 +50,12 @@ class MessagePageRow(Row):
 
 
 class MessageBody(Body):
-    """`id` is made by the client, a UUID; posting the same again changes nothing. `wake`: `nobody` keeps agents asleep."""
+    """The client chooses `id`, a UUID, and may send the request again without effect. `wake`: `nobody` wakes no agent."""
 
     id: UUID
     text: str = Field(json_schema_extra=MESSAGE_TEXT)
     reply_to: UUID | None = None
-    wake: Literal["auto", "nobody"] = "auto"
+    wake: WakeMode = "auto"
 
 
 class NewParticipantBody(Body):
@@ -63,7 +63,7 @@ class NewParticipantBody(Body):
 
 
 class WakeBody(Body):
-    wake: Literal["mention", "always"]
+    wake: WakeSetting
 
 
 class ReadBody(Body):
@@ -71,7 +71,7 @@ class ReadBody(Body):
 
 
 class NewLinkBody(Body):
-    """`max_uses`: how many people it may bring in; null: any number. Left out: one for editors, any number for suggesters."""
+    """`max_uses` is the number of people who can join by the link; null: any number. Default: one for editors, else null."""
 
     role: RoleName
     expires_in_hours: int = Field(default=168, ge=1, le=MAX_HOURS)
@@ -79,13 +79,13 @@ class NewLinkBody(Body):
 
 
 class ReadRow(Row):
-    """Where the reader's cursor stands."""
+    """The reader's cursor."""
 
     last_read_seq: int
 
 
 class InvitationRow(Row):
-    """What a link shows before it is accepted; `already_participant`: of the chat."""
+    """An invite link, for people who have not accepted it yet."""
 
     workspace_name: str
     chat_title: str
@@ -95,7 +95,7 @@ class InvitationRow(Row):
 
 
 class JoinedRow(Row):
-    """Where a link has led."""
+    """The workspace and the chat that a link was accepted for."""
 
     workspace: WorkspaceRow
     chat_id: UUID

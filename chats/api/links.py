@@ -1,4 +1,4 @@
-"""Links into a chat, and coming in by one."""
+"""Invite links: list, create, revoke and accept."""
 
 from uuid import UUID
 
@@ -41,7 +41,7 @@ class Links(APIView):
 
 
 class MemberLinks(APIView):
-    """The living links that a member made into chats of the workspace: removing or demoting them revokes these."""
+    """The live links that a member created for chats of the workspace. Removing or demoting the member revokes them."""
 
     @extend_schema(operation_id="list_member_links", parameters=PAGE_PARAMETERS, responses=Page[LinkRow])
     def get(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
@@ -63,20 +63,22 @@ class OneLink(APIView):
 
 class Join(APIView):
     def get_permissions(self) -> list[AllowAny | SignedIn]:
-        """Everybody who has the link may read the invitation; only a signed-in person may accept it."""
+        """Let anonymous users read an invitation, and only signed-in people accept it."""
         return [AllowAny() if self.request.method == "GET" else SignedIn()]
 
     @extend_schema(operation_id="read_invitation", responses=InvitationRow)
     def get(self, request: Request, token: str) -> HttpResponse:
         link, role = chats.get_invitation(token, reader=request.user)
-        here = request.user is not None and link.chat.participants.filter(actor=request.user, ended_at=None).exists()
+        is_participant = (
+            request.user is not None and link.chat.participants.filter(actor=request.user, ended_at=None).exists()
+        )
         return answer(
             InvitationRow(
                 workspace_name=link.chat.workspace.name,
                 chat_title=link.chat.title,
                 role=role,
                 invited_by=link.created_by.name,
-                already_participant=here,
+                already_participant=is_participant,
             )  # fmt: skip
         )
 

@@ -29,7 +29,8 @@ from events.rows import ChatSummaryRow, ParticipantRow, MessageRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-def _summary(request: Request, chat_id: UUID) -> ChatSummaryRow:
+def _get_summary(request: Request, chat_id: UUID) -> ChatSummaryRow:
+    """Return the summary of a chat. Raises `NotFound` if the reader is not in it."""
     summary = get_chat_summary(actor=request.user, chat_id=chat_id)
     if summary is None:
         raise NotFound("There is no such chat, or you may not see it.")
@@ -47,19 +48,19 @@ class Chats(APIView):
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, NewChatBody)
         chat = chats.create_chat(request.user, workspace_id, title=body.title, actor_ids=body.actor_ids)
-        return answer(_summary(request, chat.id), 201)
+        return answer(_get_summary(request, chat.id), 201)
 
 
 class OneChat(APIView):
     @extend_schema(operation_id="read_chat", responses=ChatSummaryRow)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
-        return answer(_summary(request, chat_id))
+        return answer(_get_summary(request, chat_id))
 
     @extend_schema(operation_id="rename_chat", request=ChatBody, responses=ChatSummaryRow)
     def patch(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, ChatBody)
         chats.rename_chat(request.user, chat_id, title=body.title)
-        return answer(_summary(request, chat_id))
+        return answer(_get_summary(request, chat_id))
 
 
 class Messages(APIView):

@@ -1,4 +1,4 @@
-"""The only function that writes the rows of a chat."""
+"""Writing the rows of a chat. No other module writes them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
     """Insert new rows of a chat, apply updates, and publish them in one frame on commit. Return the chat's new version.
 
     Call it last in a transaction: raising the version locks the chat until commit, so that versions rise in the order of
-    commits (MSG4). A writer of the chat's rows must not hold a lock on one of them before. Rows that take a number get one
+    commits (MSG4). The caller must not have locked a row of the chat before the chat itself. Rows with `takes_number` get one
     version each, in the order given; the other rows share the last one.
 
     Raises `NotFound`, `IntegrityError`, and the error of an update whose condition is not met.

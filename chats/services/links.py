@@ -1,4 +1,4 @@
-"""Links that bring people into a workspace and a chat."""
+"""Invite links, by which people join a workspace and a chat."""
 
 import secrets
 from datetime import timedelta
@@ -32,10 +32,10 @@ MAX_USES = 1000
 def create_link(
     actor: Actor, chat_id: UUID, *, role: str, hours: int, max_uses: int | None | Literal["default"] = "default"
 ) -> tuple[ChatLink, str]:
-    """Create an invite link. Return it with its address, which is shown once and not stored.
+    """Create an invite link. Return it with its URL, which is not stored.
 
-    `hours`: until it expires. `max_uses`: how many people it may bring in; null: any number; by default one for the
-    role of editor, and any number for that of suggester. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`.
+    The link expires after `hours`. `max_uses` is the number of people who can join by it, null is any number; the default
+    is one for editors and any number for suggesters. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`.
     """
     chat = get_chat_to_invite(actor, chat_id, role=role)
     if role not in Role.values:
@@ -60,7 +60,7 @@ def create_link(
 def revoke_link(actor: Actor, link_id: UUID, *, as_operator: bool = False) -> ChatLink:
     """Revoke an invite link. People who joined by it stay. Raises `NotFound`, `Forbidden`.
 
-    `as_operator`: an operator may do it without being in the chat.
+    `as_operator`: the actor is an operator, who need not be in the chat.
     """
     link = get_for_operator(actor, ChatLink, link_id) if as_operator else get_link_for(actor, link_id)
     if link.revoked_at is None:
@@ -71,30 +71,29 @@ def revoke_link(actor: Actor, link_id: UUID, *, as_operator: bool = False) -> Ch
 
 
 def get_invitation(token: str, *, reader: Actor | None = None) -> tuple[ChatLink, str]:
-    """Return the living link of this token, and the role in which it brings in `reader` (null: somebody new).
+    """Return the link with this token, and the role that `reader` gets by it. Without a `reader`, the role of a new member.
 
-    Raises `NotFound` (`link_dead`) when it never was, has expired, was revoked or is used up, when its maker may not
-    invite any more, and when it does not let `reader` in.
+    Raises `NotFound` (`link_dead`) if the link does not exist, has expired, was revoked or has reached `max_uses`, if its
+    creator may not invite any more, or if `reader` was removed after it was created.
     """
-    link = _find_link(token)
-    return link, _judge(link, reader)
+    link = _get_link(token)
+    return link, _get_role(link, reader)
 
 
 @transaction.atomic
 def accept_link(actor: Actor, token: str) -> ChatLink:
-    """Join by a link: the workspace, with the role that `get_invitation` returns, and the chat.
+    """Join the workspace of an invite link, with the role that `get_invitation` returns, and its chat.
 
-    Doing it twice changes nothing. Raises `NotFound` (`link_dead`).
+    Accepting a link a second time changes nothing. Raises `NotFound` (`link_dead`).
     """
-    link = _find_link(token)
-    # First the locks, in the one order, then the rights: a removal, a demotion or another use of the link that is under way
-    # ends first.
+    link = _get_link(token)
+    # Locks are taken before rights are checked, so that a concurrent removal, demotion or use of the link is complete.
     Workspace.objects.select_for_update(no_key=True).get(pk=link.chat.workspace_id)
     chat = lock_chat(link.chat_id)
-    link = _find_link(token, lock=True)
-    role = _judge(link, actor)
+    link = _get_link(token, lock=True)
+    role = _get_role(link, actor)
     is_new = workspaces.join_workspace(actor, link.chat.workspace_id, role=role, invited_by=link.created_by)
-    # The published row has the actor's name as it is now, not as it was when the request came.
+    # The actor is read again, so that the published row has their present name.
     participant = join_chat(chat, Actor.objects.get(pk=actor.pk), added_by=actor)
     if is_new or participant is not None:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
@@ -104,39 +103,42 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
     return link
 
 
-def _find_link(token: str, *, lock: bool = False) -> ChatLink:
+def _get_link(token: str, *, lock: bool = False) -> ChatLink:
+    """Return the live link with this token. Raises `NotFound` (`link_dead`)."""
     links = ChatLink.objects.select_related("chat__workspace", "created_by")
     if lock:
         links = links.select_for_update(of=("self",))
     link = links.filter(token_hash=hash_secret(token), revoked_at=None, expires_at__gt=now()).first()
     if link is None:
-        raise _dead()
+        raise _build_dead_link_error()
     return link
 
 
-def _judge(link: ChatLink, reader: Actor | None) -> str:
-    """Return the role in which the link brings in `reader`. Raises `NotFound` (`link_dead`)."""
+def _get_role(link: ChatLink, reader: Actor | None) -> str:
+    """Return the role that `reader` gets by the link. Raises `NotFound` (`link_dead`)."""
     try:
         get_chat_to_invite(link.created_by, link.chat_id, role=link.role)
     except (NotFound, Forbidden) as error:
-        raise _dead() from error
+        raise _build_dead_link_error() from error
     role = link.role
     if reader is not None:
-        known = workspaces.get_role_by_link(link.chat.workspace, reader, role=link.role, created_at=link.created_at)
-        if known is None:
-            raise _dead()
-        role = known
+        role_of_reader = workspaces.get_role_by_link(
+            link.chat.workspace, reader, role=link.role, created_at=link.created_at
+        )
+        if role_of_reader is None:
+            raise _build_dead_link_error()
+        role = role_of_reader
         participant = link.chat.participants.filter(actor=reader).first()
         if participant is not None and participant.ended_at is None:
             return role
         if participant is not None and participant.removed_at is not None and participant.removed_at >= link.created_at:
-            raise _dead()
+            raise _build_dead_link_error()
     if link.max_uses is not None and link.uses >= link.max_uses:
-        raise _dead()
+        raise _build_dead_link_error()
     return role
 
 
-def _dead() -> NotFound:
+def _build_dead_link_error() -> NotFound:
     return NotFound(
         "This link does not work any more.", code=Code.LINK_DEAD, hints=["Ask an editor of the team for a new one."]
     )

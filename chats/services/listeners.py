@@ -1,4 +1,4 @@
-"""What chats do when they hear news from below."""
+"""The listeners of chats on the hooks of workspaces and actors."""
 
 from actors.models import Actor
 from chats.models import ChatGrant
@@ -12,13 +12,13 @@ from workspaces.models import Workspace
 
 
 def leave_chats_of_workspace(workspace: Workspace, actor: Actor, remover: Actor) -> None:
-    """Somebody is no longer a member: they leave its chats in the same transaction, and what they were granted on them ends."""
+    """Remove a former member of a workspace from its chats, and end their grants on these chats."""
     leave_workspace_chats(workspace=workspace, actor=actor, remover=remover)
     end_grants(ChatGrant.objects.filter(content_object__workspace=workspace, user=actor), remover)
 
 
 def is_invitation(token: str) -> list[bool]:
-    """Return whether the invite link of this token lets a new person in."""
+    """Return, as a list of one item, whether a new person can join by the invite link with this token."""
     try:
         get_invitation(token)
     except NotFound:
@@ -27,12 +27,12 @@ def is_invitation(token: str) -> list[bool]:
 
 
 def revoke_links_of_member(workspace: Workspace, actor: Actor, demoter: Actor) -> None:
-    """A member may not invite any more: the links that they made into its chats end."""
+    """Revoke the links that a member created for chats of the workspace, because they may not invite any more."""
     revoke_links(demoter, chat__workspace=workspace, created_by=actor)
 
 
 def publish_profile(actor: Actor) -> None:
-    """Show somebody's new name or avatar in the chats they are in, and in the lists of members of their workspaces."""
+    """Publish the changed name or avatar of a person in their chats and to the members of their workspaces."""
     publish_participants(actor, lock_chats_of(actor))
     for workspace_id in actor.memberships.values_list("workspace", flat=True):
         notify_workspace_list_changed(workspace_id, "members")

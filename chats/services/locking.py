@@ -1,7 +1,7 @@
 """Locks of chats.
 
-All services take locks in this order: participants, workspace, chats by id, then rows inside these chats, runs last. A service that
-needs the chat locks it first, before it reads what it changes. A job has no chat: its run is only ever written last.
+All services take locks in this order: participants, workspace, chats by id, other rows of these chats, runs. A service locks the
+chat before it reads the rows that it changes. Jobs are runs without a chat, and are also locked last.
 """
 
 from collections.abc import Collection, Iterable
@@ -19,7 +19,7 @@ from chats.models import Chat, ChatActor
 def lock_chat(id: UUID) -> Chat:
     """Lock the row of a chat until the transaction ends, and return it. Raises `Chat.DoesNotExist`.
 
-    It checks no rights; `get_chat_for(…, lock=True)` does.
+    This function checks no rights; `get_chat_for(…, lock=True)` does.
     """
     chat = LOCKED_CHAT.first(id)
     if chat is None:
@@ -28,7 +28,7 @@ def lock_chat(id: UUID) -> Chat:
 
 
 def lock_chats(ids: Collection[UUID] | QuerySet[Any, UUID]) -> list[Chat]:
-    """Lock several chats in the order of their ids, so that two callers never deadlock. Missing ones are left out."""
+    """Lock several chats in the order of their ids, so that two transactions cannot deadlock. Missing ids are left out."""
     return list(Chat.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))
 
 
@@ -40,8 +40,8 @@ def lock_participants(actor_ids: Iterable[UUID], *, shared: bool = False) -> Non
     """Lock the set of chats that these actors are in, until the transaction ends. Call it before chats are locked.
 
     Adding actors to a chat takes the lock `shared`, so that several people can do it at once. Removing an actor from all
-    chats, or updating them in all chats, takes it exclusively. Check after this lock that the actors may be added:
-    otherwise a person who is being removed could be added meanwhile.
+    chats, or updating them in all chats, takes it exclusively. Check after taking the lock that the actors may be added:
+    otherwise a person could be added during their removal.
     """
     names = sorted(f"participants:{actor_id}" for actor_id in set(actor_ids))
     with connection.cursor() as cursor:
@@ -49,9 +49,9 @@ def lock_participants(actor_ids: Iterable[UUID], *, shared: bool = False) -> Non
 
 
 def lock_chats_of(actor: Actor, **where: Any) -> list[ChatActor]:
-    """Lock the chats that an actor is in, and return its participants with their chats. `where` filters the participants.
+    """Lock the chats that an actor is in, and return the actor's participant rows. `where` filters these rows.
 
-    They are read again after the lock: the actor may have left a chat meanwhile.
+    The rows are read after the chats are locked, because the actor may leave a chat before that.
     """
     lock_participants([actor.id])
     participants = ChatActor.objects.filter(actor=actor, ended_at=None, **where)

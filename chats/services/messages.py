@@ -1,7 +1,6 @@
-"""Saying something."""
+"""Posting messages, and building the system messages of the log."""
 
 import re
-from typing import Literal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -15,12 +14,13 @@ from chats.services.changes import save_changes
 from common.clock import now
 from common.errors import Invalid, NotFound, TooLarge, build_id_taken_error
 from common.ids import new_id
-from events.payloads import MAX_TEXT, SystemMessageType, SystemPayload, TextPayload, dump_payload
+from events.payloads import MAX_TEXT, SystemMessageType, SystemPayload, TextPayload, WakeMode, dump_payload
 
 MENTION = re.compile(r"(?<![a-zA-Z0-9_@/.-])@([a-zA-Z0-9][a-zA-Z0-9_-]{0,39})")
-EVERYBODY = "all"
-MAX_LOOKED_UP = 50
-"""Handles of a text that the database is asked for by name."""
+ALL_PEOPLE = "all"
+"""The handle that mentions all people of a chat. No actor can have it."""
+MAX_HANDLES_IN_QUERY = 50
+"""With more handles in a text, all participants are read instead of those with these handles."""
 
 
 def post_message(
@@ -30,7 +30,7 @@ def post_message(
     text: str,
     id: UUID | None = None,
     reply_to: UUID | None = None,
-    wake: Literal["auto", "nobody"] = "auto",
+    wake: WakeMode = "auto",
 ) -> tuple[Message, bool]:
     """Post a message in a chat and start the runs of the agents that it addresses.
 
@@ -41,36 +41,34 @@ def post_message(
     try:
         with transaction.atomic():
             chat = get_chat_for(actor, chat_id, ChatVerb.POST)
+            replied_message = _get_replied_message(chat, reply_to)
+            text_to_store = clean_text(text)
+            payload = TextPayload(text=text_to_store, mentions=find_mentions(chat, text_to_store), wake=wake)
             message = Message(
                 id=id,
                 chat=chat,
                 author=actor,
                 type="TEXT_MESSAGE",
-                reply_to=_answered(chat, reply_to),
-                payload=_text_payload(chat, text, wake),
+                reply_to=replied_message,
+                payload=dump_payload("TEXT_MESSAGE", payload),
                 created_at=now(),
             )
             save_changes(chat.id, [message, *message_posted(chat, message)])
             if message.seq != chat.version + 1:
-                # The chat changed before its number was taken, which locks it: the author may have been removed.
+                # The chat changed after its rights were read and before `save_changes` locked it: the author may have been
+                # removed.
                 get_chat_for(actor, chat_id, ChatVerb.POST)
             return message, True
     except IntegrityError:
         chat = get_chat_for(actor, chat_id, ChatVerb.POST)
-        known = Message.objects.filter(pk=id, chat=chat, author=actor, type="TEXT_MESSAGE").first()
-        if known is None or known.text != text or known.reply_to_id != reply_to:
+        stored = Message.objects.filter(pk=id, chat=chat, author=actor, type="TEXT_MESSAGE").first()
+        if stored is None or stored.text != text or stored.reply_to_id != reply_to:
             raise build_id_taken_error("message") from None
-        return known, False
-
-
-def _text_payload(chat: Chat, text: str, wake: Literal["auto", "nobody"]) -> dict[str, object]:
-    text = clean_text(text)
-    payload = TextPayload(text=text, mentions=find_mentions(chat, text), wake=wake)
-    return dump_payload("TEXT_MESSAGE", payload)
+        return stored, False
 
 
 def clean_text(text: str) -> str:
-    """What somebody wants to say, as it can be stored. Raises `Invalid` (nothing is said), `TooLarge`."""
+    """Return the text of a message as it can be stored. Raises `Invalid` for a blank text, `TooLarge`."""
     text = text.replace("\x00", "")  # PostgreSQL stores no NUL
     if not text.strip():
         raise Invalid("The message is empty.")
@@ -79,8 +77,8 @@ def clean_text(text: str) -> str:
     return text
 
 
-def _answered(chat: Chat, reply_to: UUID | None) -> Message | None:
-    """The message that is answered: of this chat, or it does not exist (SEC2)."""
+def _get_replied_message(chat: Chat, reply_to: UUID | None) -> Message | None:
+    """Return the message that is replied to. Raises `NotFound` if the chat has no such message (SEC2)."""
     if reply_to is None:
         return None
     message = Message.objects.filter(pk=reply_to, chat=chat).first()
@@ -90,32 +88,38 @@ def _answered(chat: Chat, reply_to: UUID | None) -> Message | None:
 
 
 def find_mentions(chat: Chat, text: str) -> list[UUID]:
-    """Who of the room is mentioned by handle, in the order of the text, each once; everybody who has that handle.
+    """Return the ids of the participants whose handles the text mentions, in the order of the text and each once.
 
-    An agent and a person may have the same one, and nobody takes another's mentions away by choosing theirs. `@all`, which is
-    nobody's handle, mentions all people who are in the room now, and no agent.
+    An agent and a person may have the same handle; both are mentioned then. `@all` mentions all people who are in the chat
+    now, and no agent.
     """
     handles = dict.fromkeys(handle.lower() for handle in MENTION.findall(text))
     if not handles:
         return []
+    mentions_all = ALL_PEOPLE in handles
     participants = ChatActor.objects.filter(chat=chat, ended_at=None).order_by("joined_at", "pk")
-    # A text may hold any number of handles: of very many, those are looked for who are here.
-    if len(handles) <= MAX_LOOKED_UP:
-        named = Q(actor__handle__in=handles)
-        participants = participants.filter(named | Q(actor__kind=Kind.HUMAN) if EVERYBODY in handles else named)
-    here = list(participants.values_list("actor__handle", "actor_id", "actor__kind"))
-    ids: dict[str, list[UUID]] = {}
-    for handle, actor_id, _ in here:
-        ids.setdefault(handle, []).append(actor_id)
-    mentioned = [actor_id for handle in handles for actor_id in ids.get(handle, ())]
-    everybody = [actor_id for _, actor_id, kind in here if kind == Kind.HUMAN] if EVERYBODY in handles else []
-    return list(dict.fromkeys([*mentioned, *everybody]))
+    if len(handles) <= MAX_HANDLES_IN_QUERY:
+        mentioned = Q(actor__handle__in=handles)
+        if mentions_all:
+            mentioned |= Q(actor__kind=Kind.HUMAN)
+        participants = participants.filter(mentioned)
+
+    ids_by_handle: dict[str, list[UUID]] = {}
+    people: list[UUID] = []
+    for handle, actor_id, kind in participants.values_list("actor__handle", "actor_id", "actor__kind"):
+        ids_by_handle.setdefault(handle, []).append(actor_id)
+        if kind == Kind.HUMAN:
+            people.append(actor_id)
+    ids = [actor_id for handle in handles for actor_id in ids_by_handle.get(handle, ())]
+    if mentions_all:
+        ids += people
+    return list(dict.fromkeys(ids))
 
 
 def build_system_message(
     chat_id: UUID, type_: SystemMessageType, *, actor: Actor | None = None, target: Actor | None = None, **facts: object
 ) -> Message:
-    """A line of the log that nobody said, not yet written: pass it to `save_changes`. Facts are the fields of `SystemPayload`."""
+    """Return an unsaved message without an author, for `save_changes`. `facts` are further fields of `SystemPayload`."""
     payload = SystemPayload(
         actor_id=actor.id if actor else None, actor_name=actor.name if actor else "",
         target_id=target.id if target else None, target_name=target.name if target else "",

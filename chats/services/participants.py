@@ -1,4 +1,4 @@
-"""Who is in a chat: making one, coming and going."""
+"""Creating chats, adding and removing participants, and changing the settings of a chat."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -32,51 +32,51 @@ MAX_PARTICIPANTS = 200
 
 @transaction.atomic
 def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequence[UUID] = ()) -> Chat:
-    """Create a chat of `actor` and of members, agents of the workspace and public agents.
+    """Create a chat with the actor and `actor_ids`: members and agents of the workspace, and public agents.
 
-    Raises `NotFound`, `Forbidden`, `LimitReached`, and `Invalid` when one of `actor_ids` may not be in a chat of this
+    Raises `NotFound`, `Forbidden`, `LimitReached`, and `Invalid` if one of these actors may not be in a chat of this
     workspace.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_CHAT)
-    wanted = list(dict.fromkeys([actor.id, *actor_ids]))
-    if len(wanted) > MAX_PARTICIPANTS:
+    ids = list(dict.fromkeys([actor.id, *actor_ids]))
+    if len(ids) > MAX_PARTICIPANTS:
         raise Invalid(f"A chat has at most {MAX_PARTICIPANTS} participants.")
     check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
-    lock_participants(wanted, shared=True)
-    actors = {actor.id: actor for actor in _may_be_in(workspace, wanted)}
+    lock_participants(ids, shared=True)
+    actors = {allowed.id: allowed for allowed in _list_allowed_actors(workspace, ids)}
     if actor.id not in actors:
         raise NotFound("There is no such workspace, or you may not see it.")
-    if missing := [id for id in wanted if id not in actors]:
+    if missing := [id for id in ids if id not in actors]:
         raise Invalid("Somebody you named is not in this workspace.", data={"actor_ids": [str(id) for id in missing]})
     chat = Chat.objects.create(workspace=workspace, title=normalize_name(title)[:120], created_by=actor)
-    participants = [ChatActor(chat=chat, actor=actors[id]) for id in wanted]
+    participants = [ChatActor(chat=chat, actor=actors[id]) for id in ids]
     set_initial_wake(participants)
-    joined = [build_system_message(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in wanted]
-    chat.version = save_changes(chat.id, [*joined, *participants])
-    audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, participants=len(wanted))
-    notify_list_changed(wanted, "chats")
+    messages = [build_system_message(chat.id, "MEMBER_JOINED", actor=actor, target=actors[id]) for id in ids]
+    chat.version = save_changes(chat.id, [*messages, *participants])
+    audit.record(actor, "chat.created", workspace_id=workspace.id, object_id=chat.id, participants=len(ids))
+    notify_list_changed(ids, "chats")
     return chat
 
 
-def _may_be_in(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
-    """Those of `ids` who may take part in this workspace's chats."""
+def _list_allowed_actors(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
+    """Return the actors with these ids who may be in chats of the workspace."""
     person = Q(kind=Kind.HUMAN, is_active=True, memberships__workspace=workspace)
     agent = Q(kind=Kind.AGENT, status=AgentStatus.READY)
-    ours = agent & (Q(workspace=workspace) | Q(is_public=True, taken_down_at=None))
-    return Actor.objects.filter(person | ours, pk__in=ids).distinct()
+    allowed_agent = agent & (Q(workspace=workspace) | Q(is_public=True, taken_down_at=None))
+    return Actor.objects.filter(person | allowed_agent, pk__in=ids).distinct()
 
 
 @transaction.atomic
 def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
-    """Add a member of the workspace, one of its agents or a public agent to a chat.
+    """Add an actor, `target_id`, to a chat: a member or agent of the workspace, or a public agent.
 
     Raises `NotFound`, `Forbidden`, `LimitReached`, `Conflict` (`already_participant`).
     """
-    # First without a lock: people lock only the chats of those whom they may add.
+    # Rights are checked before any lock, so that people cannot lock actors of a chat that they may not see.
     get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)
     lock_participants([target_id], shared=True)
     chat = get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT, lock=True)
-    target = next(iter(_may_be_in(chat.workspace, [target_id])), None)
+    target = next(iter(_list_allowed_actors(chat.workspace, [target_id])), None)
     if target is None:
         raise NotFound("There is nobody of that id in this workspace.")
     participant = join_chat(chat, target, added_by=actor)
@@ -91,9 +91,9 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
 
 
 def join_chat(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
-    """Add an actor to a chat that is locked. Return null if they are in it already. Raises `LimitReached`.
+    """Add an actor to a locked chat, and return their participant row, or null if they are in the chat already.
 
-    An actor who comes back keeps the row of before.
+    An actor who was in the chat before gets the same row. Raises `LimitReached`.
     """
     participant = chat.participants.filter(actor=actor).first()
     if participant is not None and participant.ended_at is None:
@@ -109,19 +109,22 @@ def join_chat(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
 
     wake_update = adjust_wake_settings(chat, participant)
     facts: dict[str, object] = {}
+    changes = [change]
     if wake_update is not None:
         agent = wake_update.row.actor
         facts = {"wake_id": agent.id, "wake_name": agent.name}
-    line = build_system_message(chat.id, "MEMBER_JOINED", actor=added_by, target=actor, **facts)
-    save_changes(chat.id, [line, change, *([wake_update] if wake_update else [])])
+        changes.append(wake_update)
+    message = build_system_message(chat.id, "MEMBER_JOINED", actor=added_by, target=actor, **facts)
+    save_changes(chat.id, [message, *changes])
     return participant
 
 
 @transaction.atomic
 def remove_participant(actor: Actor, chat_id: UUID, target_id: UUID, *, as_operator: bool = False) -> ChatActor:
-    """Remove somebody from a chat, or leave it. Their drafts and runs in the chat end with it.
+    """Remove an actor, `target_id`, from a chat. People leave a chat by removing themselves.
 
-    `as_operator`: an operator may do it without being in the chat. Raises `NotFound`, `Forbidden`.
+    The drafts, runs and invite links of the actor in the chat end. `as_operator`: the actor is an operator, who need not
+    be in the chat. Raises `NotFound`, `Forbidden`.
     """
     if as_operator:
         check_operator(actor, ChatActor)
@@ -131,18 +134,18 @@ def remove_participant(actor: Actor, chat_id: UUID, target_id: UUID, *, as_opera
     participant = chat.participants.select_related("actor").filter(actor_id=target_id, ended_at=None).first()
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))
-    _remove(chat, participant, actor)
+    _remove_participant(chat, participant, actor)
     return participant
 
 
 def remove_agent_from_chats(agent: Actor, remover: Actor) -> None:
     """Remove an agent that is being deleted from all its chats."""
     for participant in lock_chats_of(agent):
-        _remove(participant.chat, participant, remover)
+        _remove_participant(participant.chat, participant, remover)
 
 
-def _remove(chat: Chat, participant: ChatActor, remover: Actor) -> None:
-    save_changes(chat.id, build_leaving_changes(chat, participant, remover))
+def _remove_participant(chat: Chat, participant: ChatActor, remover: Actor) -> None:
+    _end_participation(chat, participant, remover)
     audit.record(
         remover,
         "chat.participant_removed",
@@ -154,34 +157,34 @@ def _remove(chat: Chat, participant: ChatActor, remover: Actor) -> None:
     notify_list_changed([participant.actor_id], "chats")
 
 
-def build_leaving_changes(chat: Chat, participant: ChatActor, remover: Actor) -> list[RowChange]:
-    """Revoke a participant's links, and return the changes of the chat, which is locked, when they leave it."""
+def _end_participation(chat: Chat, participant: ChatActor, remover: Actor) -> None:
+    """Write that a participant leaves a locked chat, and revoke their links. Listeners of `actor_left` add changes."""
     at = now()
     update = RowUpdate(participant).set(ended_at=at)
     if remover.pk != participant.actor_id:
         update.set(removed_at=at)
     revoke_links(remover, chat=chat, created_by=participant.actor)
-    line = build_system_message(chat.id, "MEMBER_LEFT", actor=remover, target=participant.actor)
-    return [line, update, *actor_left(chat, participant.actor, remover)]
+    message = build_system_message(chat.id, "MEMBER_LEFT", actor=remover, target=participant.actor)
+    save_changes(chat.id, [message, update, *actor_left(chat, participant.actor, remover)])
 
 
-def revoke_links(by: Actor, **made: Any) -> None:
-    """Revoke the living links that match `made`, one by one in the order of ids."""
-    living = ChatLink.objects.filter(**made, revoked_at=None, expires_at__gt=now())
-    for link in living.order_by("pk").select_related("chat"):
+def revoke_links(by: Actor, **filters: Any) -> None:
+    """Revoke the live links that match `filters`, in the order of their ids. `by` is the actor in the audit trail."""
+    live = ChatLink.objects.filter(**filters, revoked_at=None, expires_at__gt=now())
+    for link in live.order_by("pk").select_related("chat"):
         if ChatLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=now()):
             audit.record(by, "link.revoked", workspace_id=link.chat.workspace_id, object_id=link.id)
 
 
 def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor) -> None:
-    """Take somebody out of every chat of a workspace that they leave, and revoke all links that they made there."""
+    """Remove a person from all chats of a workspace that they leave, and revoke the links that they created there."""
     for participant in lock_chats_of(actor, chat__workspace=workspace):
-        save_changes(participant.chat_id, build_leaving_changes(participant.chat, participant, remover))
+        _end_participation(participant.chat, participant, remover)
     revoke_links(remover, chat__workspace=workspace, created_by=actor)
 
 
 def publish_participants(actor: Actor, participants: Iterable[ChatActor]) -> None:
-    """Somebody's participants (from `lock_chats_of`) carry their name: who looks at them sees `actor` as it is now."""
+    """Publish the participant rows of an actor again, because they contain its changed name. Rows are from `lock_chats_of`."""
     for participant in participants:
         participant.actor = actor
         save_changes(participant.chat_id, [RowUpdate(participant)])
@@ -189,7 +192,7 @@ def publish_participants(actor: Actor, participants: Iterable[ChatActor]) -> Non
 
 @transaction.atomic
 def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
-    """Change the title of a chat: up to 120 characters; a chat with an empty title is called by its participants' names.
+    """Change the title of a chat, up to 120 characters. Clients show an empty title as the participants' names.
 
     Raises `NotFound`, `Forbidden`.
     """

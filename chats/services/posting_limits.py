@@ -1,4 +1,4 @@
-"""What a message takes from: its author's bucket and its workspace's (SEC21)."""
+"""The token buckets that limit posting: one of the author and one of the workspace (SEC21)."""
 
 import time
 from uuid import UUID
@@ -7,10 +7,10 @@ from actors.rates import Bucket
 from common.bounded import BoundedMap
 
 WORKSPACE_CACHE_SECONDS = 60.0
-"""Seconds, after which it is asked anew in which workspace somebody posts."""
+"""Seconds that a process remembers the workspace of a chat in which a person has posted."""
 
-# The workspace of a chat in which a person has posted, and until when that is remembered: so a workspace's bucket is found
-# without the database, and only people who may post in the workspace can take from it.
+# By person and chat: the workspace, and until when the entry is valid (seconds of the monotonic clock). The bucket of the
+# workspace is found without a query, and only people who may post in the workspace can take from it.
 _workspaces: BoundedMap[tuple[UUID, UUID], tuple[UUID | None, float]] = BoundedMap(10_000)
 
 
@@ -27,6 +27,8 @@ def find_workspace(actor_id: UUID, chat_id: UUID) -> UUID | None:
 
 
 def get_posting_buckets(actor_id: UUID, chat_id: UUID) -> list[Bucket]:
-    """What posting takes from, beside the person's requests."""
-    workspace_id = find_workspace(actor_id, chat_id)
-    return [("posts", actor_id), *([("workspace_posts", workspace_id)] if workspace_id else [])]
+    """Return the buckets that a post takes from, besides the one for all requests of the person."""
+    buckets: list[Bucket] = [("posts", actor_id)]
+    if workspace_id := find_workspace(actor_id, chat_id):
+        buckets.append(("workspace_posts", workspace_id))
+    return buckets

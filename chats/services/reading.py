@@ -1,4 +1,4 @@
-"""How far people have read."""
+"""Read cursors: how far people have read in a chat."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -13,27 +13,27 @@ from chats.selectors import END, list_activity
 from events.frames import ChatActivity
 from events.publish import publish_transient
 
-_MOVE = """
-WITH mark AS (
-    SELECT * FROM unnest(%s::uuid[], %s::uuid[], %s::bigint[]) AS mark(actor_id, chat_id, seq)
+_ADVANCE_CURSORS = """
+WITH new_cursor AS (
+    SELECT * FROM unnest(%s::uuid[], %s::uuid[], %s::bigint[]) AS new_cursor(actor_id, chat_id, seq)
 ), behind AS (
-    SELECT participant.id, least(mark.seq, chat.version) AS seq
-    FROM mark JOIN chats_chat chat ON chat.id = mark.chat_id
-    JOIN chats_chatactor participant ON participant.chat_id = mark.chat_id AND participant.actor_id = mark.actor_id
-    WHERE participant.ended_at IS NULL AND participant.last_read_seq < least(mark.seq, chat.version)
+    SELECT participant.id, least(new_cursor.seq, chat.version) AS seq
+    FROM new_cursor JOIN chats_chat chat ON chat.id = new_cursor.chat_id
+    JOIN chats_chatactor participant ON participant.chat_id = new_cursor.chat_id AND participant.actor_id = new_cursor.actor_id
+    WHERE participant.ended_at IS NULL AND participant.last_read_seq < least(new_cursor.seq, chat.version)
     ORDER BY participant.id FOR NO KEY UPDATE OF participant
 )
 UPDATE chats_chatactor participant SET last_read_seq = behind.seq FROM behind WHERE participant.id = behind.id
 RETURNING participant.actor_id, participant.chat_id, participant.last_read_seq, participant.id
 """
-"""Rows are locked in the order of their ids: two processes may move the same cursors."""
+"""Rows are locked in the order of their ids, because two processes may move the same cursors."""
 
 
 @transaction.atomic
 def mark_read(actor: Actor, chat_id: UUID, *, seq: int) -> int:
-    """Move the actor's read cursor forward, never back and never past the end, and tell their other tabs.
+    """Move the actor's read cursor forward to `seq`, at most to the last message, and publish it to the actor's tabs.
 
-    Return the cursor. Raises `NotFound`.
+    A cursor never moves back. Return the cursor. Raises `NotFound`.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     advance_read_cursors([ReadCursor(actor.id, chat.id, seq)])
@@ -41,22 +41,26 @@ def mark_read(actor: Actor, chat_id: UUID, *, seq: int) -> int:
 
 
 @transaction.atomic
-def advance_read_cursors(marks: Collection[ReadCursor]) -> None:
-    """Move the read cursors of many people forward; whoever is not in the chat is left out. Five queries, however many."""
-    known = [mark._replace(seq=min(mark.seq, END)) for mark in marks]
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVE, [[getattr(mark, name) for mark in known] for name in ReadCursor._fields])
-        rows = cursor.fetchall()
+def advance_read_cursors(cursors: Collection[ReadCursor]) -> None:
+    """Move the read cursors of many people forward. People who are not in the chat are left out.
+
+    The number of queries does not depend on the number of cursors.
+    """
+    bounded = [cursor._replace(seq=min(cursor.seq, END)) for cursor in cursors]
+    columns = [[getattr(cursor, name) for cursor in bounded] for name in ReadCursor._fields]
+    with connection.cursor() as db_cursor:
+        db_cursor.execute(_ADVANCE_CURSORS, columns)
+        rows = db_cursor.fetchall()
     if not rows:
         return
-    moved = [ReadCursor(*row[:3]) for row in rows]
-    activity = list_activity([row[3] for row in rows])
+    moved = [ReadCursor(actor_id, chat_id, seq) for actor_id, chat_id, seq, _ in rows]
+    activity = list_activity([participant_id for *_, participant_id in rows])
     publish_transient(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
     chats_read(moved)
 
 
 def advance_read_cursor(chat_id: UUID, actor_id: UUID, seq: int) -> bool:
-    """Move a read cursor forward; false when it stood there already."""
+    """Move one read cursor forward, without publishing it. Return whether it moved."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE chats_chatactor SET last_read_seq = %s WHERE chat_id = %s AND actor_id = %s AND last_read_seq < %s",

@@ -1,11 +1,11 @@
-"""Who wrote the text of a chat, and which addresses it names: asked before a tool of an agent acts on it (FAIR8, SEC9).
+"""The authors of the text in a chat, and the URLs in it. Tools check them before they act for an agent (FAIR8, SEC9).
 
-A model follows an order whoever wrote it, and its answers carry the order on. So the check does not interpret text: every
-participant counts, present or past, because the model reads their messages, their names and the chat's title.
+A model may follow an instruction of any author, and repeat it in its answers. The check therefore does not interpret text: it
+counts every present and former participant, because the model reads their messages, their names and the title of the chat.
 
-A text from outside can make a model open an address that contains words of the chat. The model has made up such an address:
-no text contains it. So an address is opened only if a person named its host in the chat, if an editor wrote the host into the
-agent's prompt, or if a tool has read exactly this address.
+Text from outside the workspace can make a model fetch a URL that contains text of the chat. Such a URL is made up by the model
+and occurs in no text. A URL is therefore fetched only if a person named its host in the chat, if the host is in the agent's
+prompt, or if the result of a tool contains exactly this URL.
 """
 
 import re
@@ -18,23 +18,23 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from yarl import URL
 
-from actors.models import Actor
+from actors.models import Actor, Kind
 from chats.models import ChatActor, Message
 from tools.interface import ToolError
 from tools.registry import registry
 
 MAX_ROWS_READ = 2_000
-"""Messages, counted from the end of the log, that are searched."""
+"""The number of newest messages that are searched."""
 MAX_CHARACTERS = 1_000_000
-"""Characters that are kept of people's messages and of results of tools each; the newest."""
+"""Characters that are kept of the newest messages of people, and of the newest results of tools."""
 TEXTS_PER_QUERY = 20
-"""Messages that are read at once: a message may be long."""
+"""Messages that are read in one query. A message may be long."""
 
 
 def find_authors(chat_id: UUID, agent_id: UUID, workspace_id: UUID) -> list[Actor]:
     """Return the people whose text an agent of this workspace may have read in the chat.
 
-    Raises `ToolError` when text from outside the workspace was read there: a page, or a message of a public agent.
+    Raises `ToolError` if the chat has text from outside the workspace: a web page, or a message of a public agent.
     """
     participants = ChatActor.objects.filter(chat_id=chat_id).exclude(actor_id=agent_id)
     actors = list(Actor.objects.filter(pk__in=participants.values("actor")).only("kind", "name", "workspace"))
@@ -50,14 +50,14 @@ def find_authors(chat_id: UUID, agent_id: UUID, workspace_id: UUID) -> list[Acto
 
 
 def _has_outside_result(chat_id: UUID) -> bool:
-    """Return whether a tool that is not trusted has had a result in this chat, including a tool that does not exist any more."""
+    """Return whether the chat has a result of a tool that is not trusted. A tool that no longer exists is not trusted."""
     trusted = [name for name, tool in registry.items() if tool.is_trusted]
     results = Message.objects.filter(chat_id=chat_id, type="TOOL_RESPONSE").exclude(payload__name__in=trusted)
     return results.filter(Q(payload__status="ok") | Q(payload__name__in=list(registry))).exists()
 
 
 class ReadTexts:
-    """What people wrote and what tools read in a chat. Each message is read once in the life of this object (FAIR5)."""
+    """The texts of people and the results of tools in a chat. An instance reads each message once (FAIR5)."""
 
     def __init__(self, chat_id: UUID, prompt: str) -> None:
         self._chat_id = chat_id
@@ -68,7 +68,7 @@ class ReadTexts:
         self._lock = Lock()
 
     def is_url_allowed(self, url: str) -> bool:
-        """Return whether an agent with this prompt may open `url` from this chat. A text that is no address is not named."""
+        """Return whether an agent with this prompt may fetch `url` in this chat. False for an invalid URL."""
         hosts = _get_hosts(url)
         if not hosts:
             return False
@@ -80,24 +80,25 @@ class ReadTexts:
             return is_written or any(_contains_url(text, url) for text in self._results)
 
     def _read_new(self) -> None:
-        """Read the messages since the last time, the newest first, until there are enough."""
+        """Read the messages since the last call, newest first, until the limits are reached."""
         rows = Message.objects.filter(chat=self._chat_id)
         last = rows.order_by("-seq").values_list("seq", flat=True).first() or 0
         first, before = max(self._seq, last - MAX_ROWS_READ) + 1, last + 1
         written, results = _NewestTexts(), _NewestTexts()
         while before > first and not (written.is_full and results.is_full):
-            texts = _list_texts(rows.filter(seq__gte=first, seq__lt=before), written.is_full, results.is_full)
+            unread = rows.filter(seq__gte=first, seq__lt=before)
+            texts = _list_texts(unread, skip_written=written.is_full, skip_results=results.is_full)
             found = list(texts[:TEXTS_PER_QUERY])
             for _, type_, text in found:
                 (results if type_ == "TOOL_RESPONSE" else written).add(text or "")
             before = found[-1][0] if len(found) == TEXTS_PER_QUERY else first
-        _extend(self._written, (text.lower() for text in written.texts))
-        _extend(self._results, results.texts)
+        _append_texts(self._written, (text.lower() for text in written.texts))
+        _append_texts(self._results, results.texts)
         self._seq = last
 
 
 class _NewestTexts:
-    """Texts, added from the newest to the oldest, until there are enough."""
+    """Texts, added from the newest to the oldest until they have `MAX_CHARACTERS`."""
 
     def __init__(self) -> None:
         self.texts: deque[str] = deque()
@@ -113,21 +114,26 @@ class _NewestTexts:
             self._size += len(text)
 
 
-def _list_texts(rows: QuerySet[Message], skip_written: bool, skip_results: bool) -> QuerySet[Message, Any]:
-    written = Q(type="TEXT_MESSAGE", author__kind="human") | Q(type="COMPARISON")
+def _list_texts(rows: QuerySet[Message], *, skip_written: bool, skip_results: bool) -> QuerySet[Message, Any]:
+    """Return `seq`, type and text of messages of people and of results of tools, newest first."""
+    wanted = Q(type="TEXT_MESSAGE", author__kind=Kind.HUMAN) | Q(type="COMPARISON")
     results = Q(type="TOOL_RESPONSE", payload__status="ok")
-    wanted = results if skip_written else written if skip_results else written | results
+    if skip_written:
+        wanted = results
+    elif not skip_results:
+        wanted |= results
     return rows.filter(wanted).order_by("-seq").values_list("seq", "type", "payload__text")
 
 
-def _extend(texts: deque[str], more: Iterable[str]) -> None:
+def _append_texts(texts: deque[str], more: Iterable[str]) -> None:
+    """Append texts, and remove the oldest beyond twice `MAX_CHARACTERS`."""
     texts.extend(more)
     while len(texts) > 1 and sum(map(len, texts)) > 2 * MAX_CHARACTERS:
         texts.popleft()
 
 
 def _get_hosts(url: str) -> set[str]:
-    """Return the host as people write it and in its encoded form."""
+    """Return the host of a URL in Unicode and in its IDNA form. Empty for an invalid URL."""
     try:
         parsed = URL(url)
     except (ValueError, UnicodeError):
@@ -136,9 +142,9 @@ def _get_hosts(url: str) -> set[str]:
 
 
 def _contains_host(text: str, host: str) -> bool:
-    """Return whether a lower-case text contains this host, and not only a longer one with the same part.
+    """Return whether a lower-case text contains this host, and not only as part of a longer host.
 
-    Chinese text is written beside it without a space.
+    Only ASCII characters can continue a host: Chinese text follows it without a space.
     """
     if host not in text:
         return False
@@ -146,7 +152,7 @@ def _contains_host(text: str, host: str) -> bool:
 
 
 def _contains_url(text: str, url: str) -> bool:
-    """Return whether the text contains this address, and not only a longer one that begins with it."""
+    """Return whether the text contains this URL, and not only a longer one that begins with it."""
     if url not in text:
         return False
     return re.search(rf"{re.escape(url)}(?=[.,;:!?]?(?:[\s)>\]\"'<|]|$))", text) is not None

@@ -1,4 +1,4 @@
-"""When the agents of a chat answer without being mentioned, as people and agents join."""
+"""The `wake` settings of agents, which change when people and agents join a chat."""
 
 from collections.abc import Sequence
 
@@ -7,18 +7,18 @@ from common.writing import RowUpdate
 
 
 def set_initial_wake(participants: Sequence[ChatActor]) -> None:
-    """Let the only agent of a new chat answer every message: whoever made the chat wants to talk with it."""
+    """Set the only agent of a new chat to answer every message. With several agents each answers when mentioned."""
     agents = [participant for participant in participants if participant.actor.is_agent]
     if len(agents) == 1:
         agents[0].wake = Wake.ALWAYS
 
 
 def adjust_wake_settings(chat: Chat, joining: ChatActor) -> RowUpdate[ChatActor] | None:
-    """Return the update of the agent that from now on answers only when mentioned, because an actor joins the chat.
+    """Set the `wake` setting of an agent that joins a chat, and return the update of the agent that was there alone, if any.
 
-    The only agent answers every message of one person. With a second person most messages are for other people, and with
-    a second agent it is not clear who is meant. An agent that joins answers every message only where it is alone with one
-    person. What people have set in a chat of several is left as it is. The chat is locked.
+    An agent that is alone with one person answers every message. With a second person most messages are for the other
+    person, and with a second agent it is unclear which agent is addressed, so each agent answers when mentioned. Settings
+    in a chat with several people or agents are not changed. The chat must be locked.
     """
     participants = list(chat.participants.filter(ended_at=None).exclude(actor=joining.actor).select_related("actor"))
     agents = [participant for participant in participants if participant.actor.is_agent]

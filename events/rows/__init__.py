@@ -1,7 +1,7 @@
 """The rows of the API: the same in REST responses and in frames. TypeScript types are generated from them.
 
-A row that belongs to a chat carries `version`: the chat's version at its last change. The client upserts by
-(`kind`, `id`) and keeps the higher version, so that applying a row twice or late changes nothing.
+A row of a chat has a `version`: the chat's version at the last change of the row. Clients upsert rows by `kind` and `id` and keep
+the higher version, so a row may arrive twice or late.
 """
 
 from events.payloads import Stamp
@@ -36,6 +36,7 @@ from events.rows.chats import (
     RunRow,
     Segment,
     VoteCount,
+    WakeSetting,
 )
 from events.rows.messages import MESSAGE_ROWS, MessageRow
 from events.rows.notifications import NotificationRow
@@ -50,7 +51,6 @@ from events.rows.people import (
 from events.rows.suggestions import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 
 __all__ = [
-    "MESSAGE_ROWS",
     "ActorRow",
     "AgentRow",
     "AgentSummaryRow",
@@ -75,6 +75,7 @@ __all__ = [
     "ListedSuggestionRow",
     "LockWaiterRow",
     "LockedDraftRow",
+    "MESSAGE_ROWS",
     "MembershipRow",
     "MergeRow",
     "MessageRow",
@@ -95,6 +96,7 @@ __all__ = [
     "ToolConfigRow",
     "ToolRow",
     "VoteCount",
+    "WakeSetting",
     "WorkspaceRow",
     "dump_avatar",
 ]

@@ -1,4 +1,4 @@
-"""Agents: their versions, how two differ, their tools."""
+"""The rows of agents: versions, differences of versions, tools, and drafts that are being edited."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -20,7 +20,7 @@ class ToolConfigRow(Row):
 
 
 class SpecRow(Row):
-    """One saved version, or one applied text, of an agent: the whole spec, immutable."""
+    """An immutable spec of an agent: a saved version, or the text of a draft that was applied."""
 
     id: UUID
     agent_id: UUID
@@ -39,7 +39,7 @@ class SpecRow(Row):
 
 
 class AgentSummaryRow(Row):
-    """An agent as lists have it: without its production version, whose prompt may be long. `verbs` are the reader's."""
+    """An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader."""
 
     actor: ActorRow
     state: Literal["idle", "working"] = "idle"
@@ -65,8 +65,8 @@ class ToolRow(Row):
 
 
 class FieldChange(Row):
-    """One field of a spec that is not its prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>`.
-    Null on one side: it was added or is gone."""
+    """A changed field of a spec, without the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`, `tools.<name>`.
+    `before` is null for an added field, and `after` for a removed one."""
 
     field: str
     before: Any = None
@@ -74,7 +74,7 @@ class FieldChange(Row):
 
 
 class DiffRow(Row):
-    """What changes from one spec to another. `prompt` is a unified diff, empty when the prompts are the same."""
+    """The difference of two specs. `prompt` is a unified diff, empty if the prompts are equal."""
 
     prompt: str
     prompt_added: int
@@ -113,14 +113,14 @@ class DraftTrialRow(Row):
 
 
 class LockWaiterRow(Row):
-    """The reader's place in the waitlist of a draft: whether they are notified when it is free, and when they asked for it."""
+    """Whether the reader is notified when the lock of a draft is released, and when they requested the draft."""
 
     is_waiting: bool
     requested_at: datetime | None
 
 
 class ReplyRow(Row):
-    """An answer that was given with a version, in a chat that the reader takes part in."""
+    """An answer of a version of an agent, in a chat that the reader is in."""
 
     run_id: UUID
     chat_id: UUID

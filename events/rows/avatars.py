@@ -17,16 +17,16 @@ _FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
 _REGION = "\U0001f3f4[\U000e0030-\U000e007a]{2,6}\U000e007f"
 _KEYCAP = "[0-9#*]\ufe0f?\u20e3"
 _ONE_EMOJI = re.compile(f"{_FLAG}|{_REGION}|{_KEYCAP}|{_PART}(?:\u200d{_PART}){{0,5}}")
-"""One emoji as Unicode composes it (UTS #51): a flag, a keycap, or parts joined to one picture."""
+"""One emoji (UTS #51): a flag, a keycap, or a sequence of emoji with joiners."""
 
 
-def _one_emoji(text: str) -> str:
+def _check_emoji(text: str) -> str:
     if not _ONE_EMOJI.fullmatch(text):
         raise ValueError("It is not one emoji.")
     return text
 
 
-def _one_letter(text: str) -> str:
+def _check_letter(text: str) -> str:
     text = unicodedata.normalize("NFC", text)
     if len(text) != 1 or not text.isalnum():
         raise ValueError("It is not one letter or digit.")
@@ -35,19 +35,19 @@ def _one_letter(text: str) -> str:
 
 class EmojiAvatar(Row):
     kind: Literal["emoji"]
-    emoji: Annotated[str, Field(max_length=24), AfterValidator(_one_emoji)]
+    emoji: Annotated[str, Field(max_length=24), AfterValidator(_check_emoji)]
 
 
 class LetterAvatar(Row):
-    """`color` is one of the five that the app has for faces, in its light and its dark theme."""
+    """A letter on a colour. `color` is the number of one of five colours of the web app."""
 
     kind: Literal["letter"]
-    letter: Annotated[str, Field(max_length=8), AfterValidator(_one_letter)]
+    letter: Annotated[str, Field(max_length=8), AfterValidator(_check_letter)]
     color: Literal[1, 2, 3, 4, 5]
 
 
 class AutomaticAvatar(Row):
-    """In a request only: remove the avatar."""
+    """In requests only: removes the avatar."""
 
     kind: Literal["automatic"]
 

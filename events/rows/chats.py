@@ -11,6 +11,9 @@ from events.row import DescribedAs, Row
 from events.rows.messages import MessageRow
 from events.rows.people import ActorRow, RoleName
 
+WakeSetting = Literal["mention", "always"]
+"""When an agent answers in a chat: when it is mentioned or replied to, or always."""
+
 
 class ParticipantRow(Row):
     """An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`."""
@@ -20,14 +23,14 @@ class ParticipantRow(Row):
     chat_id: UUID
     version: int
     actor: ActorRow
-    wake: Literal["mention", "always"] = "mention"
+    wake: WakeSetting = "mention"
     joined_at: datetime
     ended: bool = False
 
 
 class Contributor(Row):
-    """Whose words went into a draft that was not typed: a suggestion's author, or an agent that revised itself, in a run for
-    the person of the name `in_run_of`. `title` is what its author says of a suggestion."""
+    """An author of text in a draft: of a suggestion, or an agent that revised itself in a run for the person named `in_run_of`.
+    `title` is the note of the suggestion."""
 
     id: UUID
     actor_id: UUID
@@ -37,7 +40,7 @@ class Contributor(Row):
 
 
 class Segment(Row):
-    """Consecutive lines of a prompt and their contributors. No contributor: the lines of production. Several: merged."""
+    """Consecutive lines of a prompt and their contributors: none for lines of production, several for merged lines."""
 
     text: str
     contributors: list[UUID] = []
@@ -45,15 +48,15 @@ class Segment(Row):
 
 
 class Choice(Row):
-    """One way to settle a conflict; no contributor: what production says."""
+    """One resolution of a conflict. Without a contributor it is the text of production."""
 
     contributor: UUID | None = None
     text: str
 
 
 class Conflict(Row):
-    """Where contributors want different things. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
-    `tools.<name>`. `chosen` is what stands in the draft: an index into `choices`; null when it is something else."""
+    """Contradicting edits of contributors. `about` is `prompt`, `model`, `parameters.<name>`, `limits.<name>`, `memory` or
+    `tools.<name>`. `chosen` is the index of the choice that the draft has; null if it has none of them."""
 
     about: str
     question: str
@@ -62,7 +65,7 @@ class Conflict(Row):
 
 
 class Provenance(Row):
-    """Where the words of a draft came from, as it was made: the segments in order are its prompt."""
+    """The origin of a draft's text when it was created. The segments in order are its prompt."""
 
     origin: Literal["merge", "revise", "rebase"]
     merge_id: UUID | None = None
@@ -72,7 +75,7 @@ class Provenance(Row):
 
 
 class VoteCount(Row):
-    """How the room voted when one apply of a draft was compared with production (RUN7)."""
+    """The votes of a chat on comparisons of one apply of a draft with production (RUN7)."""
 
     draft_apply: int
     production: int = 0
@@ -81,7 +84,7 @@ class VoteCount(Row):
 
 
 class DraftRow(Row):
-    """The draft of one agent in one chat: what is being written, what is applied here, who holds it.
+    """The draft of an agent in a chat: the text that is being written, the text that is applied in the chat, and the lock.
 
     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `requested_by` are the
     people who requested it from the holder of its lock.
@@ -112,8 +115,8 @@ class DraftRow(Row):
 
 
 class RunRow(Row):
-    """An agent at work in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `next_try_at`: when the
-    model, which could not answer, is asked again."""
+    """A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `next_try_at`: when the call
+    of the model is retried after an error."""
 
     kind: Literal["run"] = "run"
     id: UUID
@@ -136,7 +139,7 @@ class RunRow(Row):
 
 
 class ChatRow(Row):
-    """A chat as its participants see it; `version` is the one counter of everything in it."""
+    """A chat. Its `version` rises with each change of a row in it."""
 
     kind: Literal["chat"] = "chat"
     id: UUID
@@ -152,7 +155,7 @@ AnyRow = Annotated[MessageRow | ParticipantRow | DraftRow | RunRow | ChatRow, Fi
 
 
 class ChatSummaryRow(Row):
-    """A chat in the sidebar, with its participants and the reader's unread count."""
+    """A chat in the list of chats, with its participants and the reader's unread count."""
 
     chat: ChatRow
     participants: list[ActorRow]
@@ -163,7 +166,7 @@ class ChatSummaryRow(Row):
 
 
 class ChatActivityRow(Row):
-    """The part of a chat's summary that changes when a message is posted or read. `last_message` has the beginning of the text."""
+    """The part of a chat's summary that changes when a message is posted or read. `last_message` has a shortened text."""
 
     chat_id: UUID
     unread: int
@@ -173,8 +176,8 @@ class ChatActivityRow(Row):
 
 
 class LinkRow(Row):
-    """A link that brings people into a workspace and a chat. Its `url` is shown once, when it is made. `max_uses` null:
-    it brings in any number of people until it expires."""
+    """An invite link to a workspace and a chat. Its `url` is returned once, when it is created. `max_uses` is the number of people
+    who can join by it; null: any number."""
 
     id: UUID
     chat_id: UUID

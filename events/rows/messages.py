@@ -1,4 +1,4 @@
-"""Messages of a chat: one row class per type of message, together a discriminated union."""
+"""The rows of messages: one class for each type of message, and their union."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
@@ -19,10 +19,10 @@ from events.payloads import (
 from events.row import DescribedAs, Row
 
 
-# A payload was validated when it was built (`dump_payload`). A row takes it as it is stored: validating it again would cost
-# time for each row that is sent.
+# `dump_payload` validated the payload before it was stored. Rows do not validate it again, because that would take time for
+# each row that is sent.
 class BaseMessageRow(Row):
-    """What messages of all types have. A reply is the rows of one `run_id`."""
+    """The fields of all types of messages. A reply of an agent is the rows with one `run_id`."""
 
     kind: Literal["message"] = "message"
     id: UUID

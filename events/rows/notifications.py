@@ -8,7 +8,7 @@ from events.row import Row
 
 
 class NotificationRow(Row):
-    """An event that concerns the reader. Names are those of that time; the object that it links to is read again."""
+    """A notification of the reader. It stores the names at the time of the event; clients read the linked object."""
 
     id: UUID
     type: Literal[

@@ -1,4 +1,4 @@
-"""People, agents as others meet them, workspaces."""
+"""The rows of people and agents, API tokens, and workspaces."""
 
 from datetime import datetime
 from typing import Literal
@@ -11,6 +11,9 @@ from events.row import Row
 from events.rows.avatars import Avatar
 
 RoleName = Literal["editor", "suggester"]
+"""The role of a member of a workspace."""
+TokenScopeName = Literal["full", "read"]
+"""Whether an API token may do all that its person may, or only read."""
 
 
 class ActorRow(Row):
@@ -27,20 +30,19 @@ class ActorRow(Row):
 
 
 class ApiTokenRow(Row):
-    """One of the reader's own API tokens. Its text is shown once, when it is made; `prefix` is how it begins. With the
-    scope `read` it only looks."""
+    """An API token of the reader. Its text is returned once, when it is created; `prefix` is its beginning."""
 
     id: UUID
     name: str
     prefix: str
-    scope: Literal["full", "read"]
+    scope: TokenScopeName
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
 
 
 class WorkspaceRow(Row):
-    """A workspace as one of its members sees it; `role` and `verbs` are the reader's own."""
+    """A workspace. `role` and `verbs` are those of the reader."""
 
     id: UUID
     name: str
@@ -51,7 +53,7 @@ class WorkspaceRow(Row):
 
 
 class MembershipRow(Row):
-    """A person in a workspace."""
+    """A member of a workspace."""
 
     id: UUID
     workspace_id: UUID
@@ -66,7 +68,7 @@ class ModelRow(Row):
     provider: ProviderName
     api_base: str | None = None
     options: dict[str, str] = Field(default_factory=dict)
-    """What the provider needs besides its address and key (`GET model-providers`)."""
+    """Further settings of the provider (`GET model-providers`)."""
     default_model: str
     key_last4: str | None = None
     has_key: bool = False

@@ -1,4 +1,4 @@
-"""Suggestions and the merges that make drafts of them."""
+"""The rows of suggestions, and of the merges of suggestions into drafts."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,10 +13,10 @@ from events.rows.people import ActorRow
 class ListedSuggestionRow(Row):
     """A proposal to change an agent, in lists: without its content, which may be long.
 
-    `chat_id` and `chat_title` are null for who is not in that chat.
-    `production` is today's version: when it is not `base_version`, the suggestion was made on an older one. `merge_id` is the
-    merge under way, or the one by which it was accepted; `saved_as` the version that its draft became: it went into
-    that one, or, `unused`, nothing of it did. `verbs` are the reader's.
+    `chat_id` and `chat_title` are null for readers who are not in that chat. `base_version` is the version that the suggestion
+    changes, and `production` is the present production version. `merge_id` is the active merge of the suggestion, or the merge
+    by which it was accepted. `saved_as` is the version that the draft of this merge was saved as; the version has nothing of a
+    suggestion with the state `unused`. `verbs` are those of the reader.
     """
 
     id: UUID
@@ -43,13 +43,13 @@ class ListedSuggestionRow(Row):
 
 
 class SuggestionRow(ListedSuggestionRow):
-    """A proposal with its `content`: the whole spec that it wants the agent to be."""
+    """A suggestion with its `content`, a whole spec."""
 
     content: Annotated[dict[str, Any], DescribedAs("SpecContent")]
 
 
 class SuggestionDetailRow(Row):
-    """A suggestion with the version that it was made on, and the production version."""
+    """A suggestion with its base version and the production version, and its differences from both."""
 
     suggestion: SuggestionRow
     base: SpecRow
@@ -59,9 +59,10 @@ class SuggestionDetailRow(Row):
 
 
 class MergeRow(Row):
-    """Suggestions becoming one draft. `method`: `copied` (one, on today's production), the merge `agent`, an `external`
-    service, or the `text` merge that steps in when those fail (`error` says why). `unused_ids`: suggestions of which nothing was
-    left in the version that its draft became. `chat_id` is null for who is not in it.
+    """A merge of suggestions into a draft. `method` is `copied` (one suggestion that changes the production version), `agent` (the
+    merge agent), `external` (an external service), or `text` (a merge by lines after one of these has failed; `error` has the
+    reason). `unused_ids` are suggestions of which the saved version has nothing. `chat_id` is null for readers who are not in
+    the chat.
     """
 
     id: UUID
